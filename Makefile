@@ -46,7 +46,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz kill soak endurance generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -130,8 +130,14 @@ bench: ## benchmarks, side by side with other fakes where examples/ has them (BE
 fuzz: ## each fuzz target for a while (FUZZTIME)
 	@for m in $(MODULES); do (cd $$m && GO=$(GO) $(CURDIR)/.ci/fuzz $(FUZZTIME)) || exit 1; done
 
+kill: ## kill kubesim serve --archive 200 times under load, and compare with what its clients were told (KILLS)
+	KUBESIM_KILLS=$(or $(KILLS),200) $(GO) test -count=1 -v -timeout 1h -run '^TestKill$$' ./fake/cmd/kubesim
+
 soak: ## a million random operations with random trouble, every promise checked (SOAKFLAGS)
 	@cd examples && $(GO) run ./soak $(SOAKFLAGS)
+
+endurance: ## an hour of 32 clients of client-go over TLS under faults: promises, linearizability and the server's heap (FOR, SOAKFLAGS)
+	@cd examples && $(GO) run ./soak -for $(or $(FOR),1h) $(SOAKFLAGS)
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
 # go.mod is that of the default minor; the tags name the minors since 1.35 up to that of the module file.

@@ -298,7 +298,7 @@ func upgraded(t *testing.T, x target, path string) string {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
 	is.NoErr(err)
 	defer conn.Close()
-	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: greeting\r\n\r\n", path, x.token)
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: greeting\r\n\r\n", path, x.token)
 	reader := bufio.NewReader(conn)
 	res, err := http.ReadResponse(reader, nil)
 	is.NoErr(err)

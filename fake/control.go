@@ -9,21 +9,30 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
 // controlPrefix is where a served simulator is controlled; the API itself has nothing there.
 const controlPrefix = "/sim/v1/"
 
 // control returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
-// says what to do instead.
-func (s *Server) control(api http.Handler) http.Handler {
+// says what to do instead. The API server that pick returns says whether the sender may; nil: everybody may, for who asks in
+// process has the server in his hands.
+func (s *Server) control(api handler, pick func(*http.Request) *apiserver.Server) http.Handler {
 	control := sync.OnceValue(s.controls) // most tests ask for none of it
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, controlPrefix) {
-			control().ServeHTTP(w, r)
+		if !strings.HasPrefix(r.URL.Path, controlPrefix) {
+			api.ServeHTTP(w, r)
 			return
 		}
-		api.ServeHTTP(w, r)
+		if pick != nil {
+			if refused := pick(r).Check(api.request(r)); refused != nil {
+				writeHead(w, refused)
+				_, _ = refused.Body.WriteTo(w) // a client that went away is no error of the server
+				return
+			}
+		}
+		control().ServeHTTP(w, r)
 	})
 }
 

@@ -1,29 +1,103 @@
 package fake
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
+// journal is the file that a server keeps up with its commits.
+type journal struct {
+	*archive.Journal
+	option string // that asked for it
+	torn   string // what was wrong with the file when it was opened; "": nothing
+
+	ended   sync.WaitGroup // what brings it to the disk
+	lost    chan struct{}  // closed when it does not keep up any more
+	losing  sync.Once
+	close   sync.Once
+	closing error // what close met
+}
+
+// dataFile is the file in the folder Options.Data.
+const dataFile = "cluster.archive"
+
 // overData starts a server over the folder Options.Data.
 func (o *Options) overData() (*Server, error) {
-	j, state, err := archive.OpenJournal(o.Data)
-	if err != nil {
+	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("kubesim: Options.Data: %w", err)
 	}
-	var cluster *sim.Cluster
-	if state == nil {
-		cluster, err = sim.New(o.clusterOptions())
-	} else {
-		cluster, err = sim.Resume(state, o.clusterOptions())
-	}
+	j, a, err := openJournal("Data", filepath.Join(o.Data, dataFile), false)
 	if err != nil {
-		_ = j.Close() // nothing was written
 		return nil, err
 	}
-	s := o.serve(cluster)
+	var srv *Server
+	if a == nil {
+		srv, err = o.fresh()
+	} else {
+		srv, err = o.resume(a)
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Journal.Close())
+	}
+	return srv.keep(j)
+}
+
+// resume starts new API servers, as the options say, over what an archive holds.
+func (o *Options) resume(a *archive.Archive) (*Server, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	cluster, err := sim.Resume(a.State(), o.clusterOptions())
+	if err != nil {
+		return nil, err
+	}
+	return o.serve(cluster), nil
+}
+
+// overArchive starts a server over the file Options.Archive.
+func (o *Options) overArchive() (*Server, error) {
+	file, always := o.Archive, o.ArchiveSync
+	j, a, err := openJournal("Archive", file, always)
+	if err != nil {
+		return nil, err
+	}
+	var s *Server
+	if a != nil {
+		s, err = o.from(a)
+	} else {
+		s, err = o.fresh()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: Options.Archive: %s: %w", file, errors.Join(err, j.Journal.Close()))
+	}
+	if s, err = s.keep(j); err != nil {
+		return nil, err
+	}
+	j.ended.Go(s.keepUp)
+	return s, nil
+}
+
+func openJournal(option, path string, always bool) (*journal, *archive.Archive, error) {
+	opened, a, err := archive.OpenJournal(path, always)
+	if err != nil {
+		return nil, nil, fmt.Errorf("kubesim: Options.%s: %w", option, err)
+	}
+	j := &journal{Journal: opened, option: option, lost: make(chan struct{})}
+	if a != nil {
+		j.torn = a.Info().Torn
+	}
+	return j, a, nil
+}
+
+// keep makes j the server's journal.
+func (s *Server) keep(j *journal) (*Server, error) {
 	s.journal = j
 	if err := s.rewriteJournal(); err != nil {
 		s.Close()
@@ -38,15 +112,78 @@ func (s *Server) rewriteJournal() error {
 		return nil
 	}
 	if err := s.journal.Keep(s.cluster); err != nil {
-		return fmt.Errorf("kubesim: Options.Data: %w", err)
+		return fmt.Errorf("kubesim: Options.%s: %w", s.journal.option, err)
 	}
 	return nil
 }
 
-// DataError returns why not all that is stored was written to Options.Data. nil: all was, before anybody knew of it.
+// syncEvery is how often what was written is brought to the disk, in real time.
+const syncEvery = time.Second
+
+// keepUp brings the journal to the disk, and makes it smaller when it has grown, until the server is closed.
+func (s *Server) keepUp() {
+	ticker := time.NewTicker(syncEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.ended:
+			return
+		case <-ticker.C:
+		}
+		err := s.journal.Sync()
+		if err == nil && s.journal.Grown() {
+			err = s.journal.Keep(s.cluster)
+		}
+		if err == nil {
+			err = s.journal.Err()
+		}
+		if err != nil {
+			s.journal.losing.Do(func() { close(s.journal.lost) })
+		}
+	}
+}
+
+// closeJournal closes the journal. That of Options.Archive has, in the end, the server as it is, caches and all.
+func (s *Server) closeJournal() {
+	j := s.journal
+	if j == nil {
+		return
+	}
+	j.close.Do(func() {
+		j.ended.Wait()
+		if j.option == "Archive" {
+			j.closing = j.Keep(s.cluster)
+		}
+		j.closing = errors.Join(j.closing, j.Journal.Close())
+	})
+}
+
+// DataError returns why not all that is stored was written to Options.Data or Options.Archive. nil: all was, before anybody
+// knew of it.
 func (s *Server) DataError() error {
 	if s.journal == nil {
 		return nil
 	}
-	return s.journal.Err()
+	if err := s.journal.Err(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return s.journal.closing
+}
+
+// DataLost is closed when DataError has something to say of Options.Archive while the server runs.
+func (s *Server) DataLost() <-chan struct{} {
+	if s.journal == nil {
+		return nil
+	}
+	return s.journal.lost
+}
+
+// DataTorn returns where the file of Options.Data or Options.Archive ended before its time when the server started, and why:
+// the machine or the process had ended while it was written. The server goes on from what was committed before, and the file
+// is kept as FILE.torn. "": it did not.
+func (s *Server) DataTorn() string {
+	if s.journal == nil {
+		return ""
+	}
+	return s.journal.torn
 }

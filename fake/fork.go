@@ -35,13 +35,14 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 		f.trust(&again)
 	}
 	s.mu.Unlock()
-	f.logf, f.fatalf, f.cleanup = s.logf, s.fatalf, s.cleanup
+	f.logf, f.errorf, f.fatalf, f.cleanup = s.logf, s.errorf, s.fatalf, s.cleanup
 	f.services, f.plugins = s.services, s.plugins
 	f.aggregator.adopt(s.aggregator)
 	if f.cluster.Nodes() > 0 {
 		f.aggregator.handle(metricsService, metricsServer{f.cluster})
 	}
 	if f.cleanup != nil {
+		f.attest()
 		f.cleanup(f.Close)
 	}
 	return f

@@ -18,22 +18,24 @@ import (
 //	                                                      ├─ a stream ─▶ what an aggregated API server sends (relay.go)
 //	                                                      └─ a session ─▶ what a container says (session.go, upgrade.go)
 type handler struct {
-	pick   func(*http.Request) *apiserver.Server // the one that a request reaches
-	client func(*http.Request) *auth.Client      // what is known of the sender of a request
+	pick    func(*http.Request) *apiserver.Server // the one that a request reaches
+	client  func(*http.Request) *auth.Client      // what is known of the sender of a request
+	watches *quota                                // nil: there may be any number
 }
 
 // ServeHTTP answers one request. It blocks only in ways that a testing/synctest bubble understands, and never with the
 // Cluster's lock held.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := &apiserver.Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(),
-		Header: wire.Header(r.Header), Client: h.client(r), From: r.RemoteAddr, Context: r.Context()}
+	q := h.request(r)
 	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		q.ReadBody(r.Body, r.ContentLength)
+		if !readBody(w, r, q) {
+			return
+		}
 	}
 	server := h.pick(r)
 	a := ask(server, q, nil)
 	if a == nil {
-		return
+		panic(http.ErrAbortHandler) // nobody waits for an answer, or the listener ends: package net/http breaks the connection
 	}
 	if c, ok := a.Stream.(connection); ok {
 		c.takeOver(w, a)
@@ -43,6 +45,34 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		upgraded{server, a}.serve(w, r)
 		return
 	}
+	if a.Watch != nil && !h.watches.take() {
+		locked(server, a.Drop)
+		writeStatus(w, tooManyWatches(h.watches.max))
+		return
+	}
+	writeHead(w, a)
+	switch {
+	case a.Session != nil:
+		_ = http.NewResponseController(w).Flush() // the client is to know that it may wait
+		relay(w, newTail(r.Context(), server, a.Session))
+	case a.Stream != nil:
+		relay(w, a.Stream)
+	case a.Watch != nil:
+		defer h.watches.give()
+		newStream(r.Context(), server, a.Watch).writeTo(w)
+	default:
+		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
+	}
+}
+
+// request is the API server's form of a request, without its body.
+func (h handler) request(r *http.Request) *apiserver.Request {
+	return &apiserver.Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(),
+		Header: wire.Header(r.Header), Client: h.client(r), From: r.RemoteAddr, Context: r.Context()}
+}
+
+// writeHead writes what comes before the body of an answer.
+func writeHead(w http.ResponseWriter, a *apiserver.Answer) {
 	header := w.Header()
 	for name, values := range a.Header { // order does not matter
 		header[name] = values
@@ -51,17 +81,6 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Length", strconv.Itoa(a.Body.Len()))
 	}
 	w.WriteHeader(a.Code)
-	switch {
-	case a.Session != nil:
-		_ = http.NewResponseController(w).Flush() // the client is to know that it may wait
-		relay(w, newTail(r.Context(), server, a.Session))
-	case a.Stream != nil:
-		relay(w, a.Stream)
-	case a.Watch != nil:
-		newStream(r.Context(), server, a.Watch).writeTo(w)
-	default:
-		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
-	}
 }
 
 // writeTo sends frames until the watch ends or the client goes away.

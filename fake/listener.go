@@ -1,8 +1,10 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -16,7 +18,11 @@ import (
 type Listener struct {
 	url    string
 	server *http.Server
-	ca     []byte // PEM; nil without TLS
+	socket net.Listener
+	gate   *gate
+	ca     []byte          // PEM; nil without TLS
+	life   context.Context // of requests
+	end    context.CancelFunc
 }
 
 // ListenOptions say how to listen.
@@ -33,43 +39,40 @@ type ListenOptions struct {
 	// server asks its store how far it is before it says that this was all, which takes it 3 ms and more; an informer that
 	// is in sync before its caller has looked surprises tests. 0: it is answered at once.
 	WatchListGap time.Duration
+	// AllowedOrigins are regular expressions of the origins whose web pages may ask beside the listener's own, as of
+	// --cors-allowed-origins: they get kube-apiserver's CORS headers, and may reach the listener by the name in their
+	// origin. Other pages, and names that are not this machine's, get 403. nil: there are none.
+	AllowedOrigins []string
+	// MaxConnections is how many connections there may be at a time; one more gets 503 and is closed. 0: 20,000.
+	MaxConnections int
+	// MaxWatches is how many watches there may be at a time; one more gets 429. 0: 100,000.
+	MaxWatches int
 }
 
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
 
-// Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for testing/synctest bubbles, where time stands still while somebody
-// waits for a socket.
+// Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for
+// testing/synctest bubbles, where time stands still while somebody waits for a socket.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
-	serve := s.Handler()
+	pick := s.pick
 	if o.Replica != 0 {
 		if s.cluster.Replica(o.Replica) == nil {
 			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
 		}
 		server := s.cluster.Server(o.Replica)
-		serve = s.control(handler{func(*http.Request) *apiserver.Server { return server }, s.client})
+		pick = func(*http.Request) *apiserver.Server { return server }
 	}
 	if s.closed() {
 		return nil, errClosed
 	}
-	if o.Address == "" {
-		o.Address = "127.0.0.1:0"
-	}
-	socket, err := net.Listen("tcp", o.Address)
+	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
+	tcp, err := net.Listen("tcp", o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
 	}
-	serve = delayWatchLists(serve, o.WatchListGap)
-	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: serve, ReadHeaderTimeout: time.Minute}}
-	if o.TLS || o.Certificate != nil {
-		certificate, err := o.certificate(socket.Addr())
-		if err != nil {
-			socket.Close()
-			return nil, err
-		}
-		l.ca, l.url = chainPEM(certificate), "https://"+socket.Addr().String()
-		l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
-		l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
-		socket = tls.NewListener(socket, l.server.TLSConfig)
+	l, err := s.newListener(&o, tcp, pick)
+	if err != nil {
+		return nil, errors.Join(err, tcp.Close())
 	}
 	if l.ca != nil {
 		s.cluster.PublishCA(string(l.ca))
@@ -77,7 +80,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	}
 	s.reachOut()
 	go func() {
-		if err := l.server.Serve(socket); !errors.Is(err, http.ErrServerClosed) && s.logf != nil {
+		if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) && s.logf != nil {
 			s.logf("kubesim: the listener on %s ended: %v", l.url, err)
 		}
 	}()
@@ -91,6 +94,36 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		l.Close()
 		return nil, errClosed
 	}
+	return l, nil
+}
+
+// newListener makes a listener of a socket.
+func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http.Request) *apiserver.Server) (*Listener, error) {
+	from, err := newOrigins(o, tcp.Addr())
+	if err != nil {
+		return nil, err
+	}
+	connections := cmp.Or(o.MaxConnections, connectionsMax)
+	api := handler{pick, s.client, &quota{max: int64(cmp.Or(o.MaxWatches, watchesMax))}}
+	l := &Listener{url: "http://" + tcp.Addr().String(), socket: &socket{Listener: tcp, max: int64(connections)},
+		gate: &gate{origins: from, maximum: connections, preflight: preflight(pick), next: delayWatchLists(s.control(api, pick), o.WatchListGap)}}
+	l.life, l.end = context.WithCancel(context.Background())
+	l.server = &http.Server{Handler: l.gate, BaseContext: func(net.Listener) context.Context { return l.life }, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
+		ConnContext: markOver, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}}
+	if !o.TLS && o.Certificate == nil {
+		return l, nil
+	}
+	certificate, err := o.certificate(tcp.Addr())
+	if err != nil {
+		return nil, err
+	}
+	if from.leaf, err = x509.ParseCertificate(certificate.Certificate[0]); err != nil {
+		return nil, fmt.Errorf("kubesim: the certificate: %w", err)
+	}
+	l.ca, l.url = chainPEM(certificate), "https://"+tcp.Addr().String()
+	l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
+	l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
+	l.socket = tls.NewListener(l.socket, l.server.TLSConfig)
 	return l, nil
 }
 
@@ -134,15 +167,38 @@ func (l *Listener) URL() string { return l.url }
 // CA are the certificates that clients of a TLS listener have to trust, PEM: those that it shows. nil without TLS.
 func (l *Listener) CA() []byte { return l.ca }
 
-// closePatience is how long requests have to end that are being answered. HTTP/2 takes a second to say goodbye to a client
-// that is there: nobody waits for that.
-const closePatience = 20 * time.Millisecond
+// How long Close waits, in real time: for requests that end by themselves, for those that it has ended, and for what is left
+// of their connections. HTTP/2 takes a second to say goodbye to a client that is there: nobody waits for that.
+const (
+	endPatience   = 20 * time.Millisecond
+	drainPatience = 2 * time.Second
+	closePatience = 20 * time.Millisecond
+)
 
-// Close ends the listener and its connections.
-func (l *Listener) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
-	defer cancel()
-	if l.server.Shutdown(ctx) != nil {
+// Close ends the listener as kube-apiserver ends at SIGTERM, but for the minute that it waits: nobody connects any more, what
+// is being answered is answered, watches end after a whole event, and the connections are closed.
+func (l *Listener) Close() { l.shut()() }
+
+// shut lets nobody connect any more, and no request begin. What it returns waits for those that are being answered.
+func (l *Listener) shut() (finish func()) {
+	none := l.gate.requests.close()
+	done := make(chan error, 1)
+	go func() { done <- l.server.Shutdown(context.Background()) }()
+	return func() {
+		within(endPatience, none)
+		l.end()
+		within(drainPatience, none)
+		within(closePatience, done)
 		l.server.Close()
+	}
+}
+
+// within waits until something has happened, or until that has taken too long.
+func within[T any](d time.Duration, what <-chan T) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-what:
+	case <-timer.C:
 	}
 }

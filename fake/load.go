@@ -2,13 +2,17 @@ package fake
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/fake/kustomize"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
@@ -20,14 +24,13 @@ const loadManager = "kubesim-load"
 
 // Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator: what does not
 // exist is created, what exists is applied over. Files may hold several documents, and lists. Objects without a
-// namespace go to default. A definition is served before the next object is sent. In a test that began with RunT an
-// error ends the test.
+// namespace go to default. A definition is served before the next object is sent. Of a folder with a kustomization.yaml
+// everything is sent that "kubectl kustomize" makes of it (package fake/kustomize says what is left out), of any other folder all
+// files that end in .yaml, .yml or .json, as of "kubectl apply -f"; namespaces and definitions come first. In a test that began
+// with RunT an error ends the test.
 func (s *Server) Load(files ...string) error {
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err == nil {
-			err = s.LoadData(data)
-		}
+		err := s.loadPath(name)
 		if err != nil {
 			err = fmt.Errorf("kubesim: %s: %w", name, err)
 			if s.fatalf != nil {
@@ -39,12 +42,74 @@ func (s *Server) Load(files ...string) error {
 	return nil
 }
 
+// loadPath loads a file or a folder.
+func (s *Server) loadPath(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return s.LoadData(data)
+	}
+	list, err := folder(path)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(list, func(a, b object.Object) int { return cmp.Compare(precedence(a), precedence(b)) })
+	return s.loadAll(list)
+}
+
+// folder returns the objects of a kustomization, or of the files of a folder in the order of their names.
+func folder(path string) (list []object.Object, err error) {
+	if kustomize.File(path) != "" {
+		return kustomize.Build(path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(path, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		more, err := codec.Manifest(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// precedence says what has to be there before others are.
+func precedence(obj object.Object) int {
+	switch obj.Kind() {
+	case "Namespace":
+		return 0
+	case "CustomResourceDefinition":
+		return 1
+	}
+	return 2
+}
+
 // LoadData is Load for the contents of a file. It fails no test.
 func (s *Server) LoadData(data []byte) error {
 	list, err := codec.Manifest(data)
 	if err != nil {
 		return err
 	}
+	return s.loadAll(list)
+}
+
+func (s *Server) loadAll(list []object.Object) error {
 	for _, obj := range list {
 		if err := s.load(obj); err != nil {
 			return err
@@ -111,6 +176,7 @@ func (s *Server) send(method, path, contentType string, body []byte) (int, objec
 	if err != nil {
 		return 0, nil, err
 	}
+	q.Header.Set("User-Agent", loadManager)
 	if contentType != "" {
 		q.Header.Set("Content-Type", contentType)
 	}

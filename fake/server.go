@@ -29,7 +29,6 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
-	"github.com/kubesim/kubesim/sim/archive"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
@@ -108,6 +107,13 @@ type Options struct {
 	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
 	// is kept.
 	Data string
+	// Archive is a file with the whole server, as Snapshot has it, which keeps up with each commit. A server over a file that
+	// is there goes on from it: as it was when it was closed, or, where it was not, with new API servers over all that was
+	// committed. The seed, rights and replicas in the file count, as with Snapshot. See Server.DataError. "": there is none.
+	Archive string
+	// ArchiveSync brings each commit to the disk before anybody knows of it. Otherwise the end of the process loses nothing,
+	// and that of the machine the last second at most.
+	ArchiveSync bool
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
@@ -134,13 +140,21 @@ type Options struct {
 	// those of these Options, but for Authenticate. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte
 
-	tail bool // Trace is only that
+	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
+	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
+	// new names count, too. 0: 1,000. Below 0: nobody counts.
+	MaxWritesPerInstant int
+	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
+	FailOnWarning bool
+
+	tail  bool   // Trace is only that
+	draws *draws // what the runtime draws can be repeated; nil: it need not
 }
 
 // authenticates says that the credentials of requests count.
 func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
-// TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
+// TB is the part of *testing.T that RunT needs.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -163,6 +177,7 @@ type Server struct {
 	transport  *transport
 	logf       func(format string, args ...any)
 	fatalf     func(format string, args ...any)
+	errorf     func(format string, args ...any)
 	cleanup    func(func()) // of the test; nil: there is none
 	services   *services    // shared with forks
 	aggregator *aggregator
@@ -170,7 +185,12 @@ type Server struct {
 	life       context.Context // ends with Close
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
-	journal    *archive.Journal       // nil: Options.Data is ""
+	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
+	trial      *trial                 // nil: nobody explores
+
+	witnessed sync.Once
+	witness   *witness // nil: nobody looks
+	marks     []uint64 // records of what the test has failed for
 
 	mu        sync.Mutex
 	admits    bool // AdmitThrough was called
@@ -179,6 +199,7 @@ type Server struct {
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
+	processes []*Process
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
 }
@@ -189,23 +210,41 @@ func New(options ...Options) (*Server, error) {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	if o.Snapshot != nil {
+	switch {
+	case o.Archive != "":
+		return o.overArchive()
+	case o.Snapshot != nil:
 		return o.load()
-	}
-	if o.Clock == nil {
-		o.Clock = clock.NewManual(clock.Epoch())
-	}
-	if _, err := o.authorities(); err != nil {
-		return nil, err
 	}
 	if o.Data != "" {
 		return o.overData()
+	}
+	s, err := o.fresh()
+	if err != nil {
+		return nil, err
+	}
+	return s.prepared()
+}
+
+// fresh makes a server that nobody has used before.
+func (o *Options) fresh() (*Server, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
 	cluster, err := sim.New(o.clusterOptions())
 	if err != nil {
 		return nil, err
 	}
-	return o.serve(cluster).prepared()
+	return o.serve(cluster), nil
+}
+
+// complete sets the clock, and reports what is wrong with the certificates.
+func (o *Options) complete() error {
+	if o.Clock == nil {
+		o.Clock = clock.NewManual(clock.Epoch())
+	}
+	_, err := o.authorities()
+	return err
 }
 
 func (o *Options) clusterOptions() sim.Options {
@@ -220,8 +259,9 @@ func (o *Options) clusterOptions() sim.Options {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	s.handler = s.control(handler{s.pick, s.client})
-	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client}
+	api := handler{s.pick, s.client, nil}
+	s.handler = s.control(api, s.pick)
+	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, draws: s.options.draws}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -238,34 +278,49 @@ func RunT(t TB, options ...Options) *Server {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	s, err := New(o.forTest())
+	o = o.forTest()
+	repeatable.prepare(&o)
+	s, err := New(o)
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.cleanup = t.Logf, t.Fatalf, t.Cleanup
+	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, errorf(t), t.Cleanup
+	s.attest()
+	repeatable.begun(s)
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)
+		repeatable.ended(s)
 		s.Close()
 	})
 	return s
 }
 
-// Close ends open watches and listeners. It may be called more than once.
+// errorf lets a test fail and go on, where it can.
+func errorf(t TB) func(format string, args ...any) {
+	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
+		return e.Errorf
+	}
+	return t.Fatalf
+}
+
+// Close ends open watches and listeners, and completes the file of Options.Archive. It may be called more than once.
 func (s *Server) Close() {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
 	s.closing.Do(func() { close(s.ended); s.die() })
 	s.mu.Unlock()
-	s.cluster.Close()
+	var finish []func()
 	for _, l := range listeners {
-		l.Close()
+		finish = append(finish, l.shut())
 	}
-	if s.journal != nil {
-		_ = s.journal.Close() // each commit is written
+	s.cluster.Close()
+	for _, f := range finish {
+		f()
 	}
+	s.closeJournal()
 }
 
 // URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
@@ -275,7 +330,8 @@ func (s *Server) URL() string { return "http://kubesim.invalid" }
 // there.
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
-// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way:
+// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way.
+// Where requests are authenticated, RBAC's nonResourceURLs say who may do that.
 //
 //	POST compact               the store forgets all revisions before now
 //	POST expire                the store and every watch cache forget
@@ -288,7 +344,7 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 //	GET  replicas              what the API servers are like
 //	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
-//	GET  trace                 what happened, as JSONL; ?format=timeline or mermaid, ?follow=1
+//	GET  trace                 what happened, as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Revision returns the newest revision of the store: the resourceVersion of the last write.

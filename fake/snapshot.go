@@ -36,19 +36,27 @@ func (o Options) load() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
 	}
+	s, err := o.from(a)
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
+	}
+	return s.prepared()
+}
+
+// from makes a server of an archive.
+func (o Options) from(a *archive.Archive) (*Server, error) {
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
-		return nil, fmt.Errorf("kubesim: snapshot: it is of %v, and the clock only at %v: time would go back",
-			a.Info().Time, o.Clock.Now())
+		return nil, fmt.Errorf("it is of %v, and the clock only at %v: time would go back", a.Info().Time, o.Clock.Now())
 	}
 	c, err := a.ClusterOn(o.Clock)
 	if err != nil {
-		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
+		return nil, err
 	}
 	o.adopt(a.Info().Options)
 	if _, err := o.authorities(); err != nil {
 		return nil, err
 	}
-	return o.serve(c).prepared()
+	return o.serve(c), nil
 }
 
 // adopt takes over what a Cluster was made with.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,13 +16,16 @@ import (
 )
 
 const (
-	// tailRecords is how many records a test keeps when it asks for no trace, and tailLines how many lines of them it
+	// tailRecords is how many records a test keeps when it asks for no trace, and tailSteps how many steps of them it
 	// prints when it fails.
-	tailRecords = 160
-	tailLines   = 50
+	tailRecords = 1000
+	tailSteps   = 20
 
 	// seedVariable is the seed of tests that name none.
 	seedVariable = "KUBESIM_SEED"
+	// reportVariable says how tests that fail print what happened: by object, or in its order.
+	reportVariable = "KUBESIM_REPORT"
+	reportByObject = "objects"
 )
 
 // Trace returns a copy of the record of what happened. How far it goes back is Options.Trace; the test of a Server of
@@ -29,6 +33,19 @@ const (
 //
 //	srv.Trace().JSONL(), srv.Trace().Timeline(), srv.Trace().Mermaid()
 func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
+
+// Report tells what happened, as a test that fails does: the last steps, 0 for all, or object by object. A step is a request with
+// its answer, what it wrote and who was told of it. What the test has failed for (Never, MaxWritesPerInstant, FailOnWarning) is
+// marked, with what led to it. See trace.Log's Report.
+func (s *Server) Report(steps int, byObject bool) string {
+	var marks []uint64
+	if w := s.witness; w != nil {
+		w.mu.Lock()
+		marks = slices.Clone(s.marks)
+		w.mu.Unlock()
+	}
+	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: marks})
+}
 
 // traceOptions says what a Cluster keeps.
 func (o Options) traceOptions() trace.Options {
@@ -55,9 +72,8 @@ func (s *Server) report(t TB) {
 		return
 	}
 	t.Helper()
-	if lines := strings.SplitAfter(s.Trace().Timeline(), "\n"); len(lines) > 1 {
-		lines = lines[max(0, len(lines)-1-tailLines):]
-		t.Logf("kubesim: what happened last (n, time, who, what):\n%s", strings.Join(lines, ""))
+	if text := s.Report(tailSteps, os.Getenv(reportVariable) == reportByObject); text != "" {
+		t.Logf("kubesim: what happened last (n, time, who, what):\n%s", text)
 	}
 	if faults := s.Faults.String(); faults != "" {
 		t.Logf("kubesim: the faults:\n%s", faults)
@@ -87,10 +103,12 @@ func (s *Server) controlTrace(control *http.ServeMux) {
 			_, _ = w.Write(s.Trace().JSONL()) // a client that went away is no error of the server
 		case "timeline":
 			fmt.Fprint(w, s.Trace().Timeline())
+		case "report":
+			fmt.Fprint(w, s.Report(0, r.URL.Query().Get("by") == "object"))
 		case "mermaid":
 			fmt.Fprint(w, s.Trace().Mermaid())
 		default:
-			http.Error(w, fmt.Sprintf("kubesim: trace: format=%q is none of jsonl, timeline, mermaid", format), http.StatusBadRequest)
+			http.Error(w, fmt.Sprintf("kubesim: trace: format=%q is none of jsonl, timeline, report, mermaid", format), http.StatusBadRequest)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/matryer/is"
@@ -26,6 +28,7 @@ type test struct {
 }
 
 func (t *test) Helper()                           {}
+func (t *test) Errorf(format string, args ...any) { t.failed = true; t.Logf(format, args...) }
 func (t *test) Fatalf(format string, args ...any) { t.Logf(format, args...) }
 func (t *test) Logf(format string, args ...any)   { fmt.Fprintf(&t.log, format+"\n", args...) }
 func (t *test) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
@@ -56,7 +59,7 @@ func TestFailureReport(t *testing.T) {
 	log := bad.end()
 	is.True(strings.Contains(log, "KUBESIM_SEED=7 go test -count=1 -run '^TestOperator$/^scales_down$'")) // the line that replays
 	is.True(strings.Contains(log, "on update configmaps do fail Conflict"))
-	is.True(strings.Contains(log, "ADDED configmaps default/a59"))
+	is.True(strings.Contains(log, "create configmaps default/a59 → 201\n"))
 	is.True(strings.Count(log, "\n") < 60) // the end only
 }
 
@@ -111,7 +114,7 @@ request.decided create configmaps default ◀ request.arrived create
 store.committed ADDED configmaps default/a ◀ request.arrived create
 replica.applied ADDED configmaps default/a ◀ store.committed ADDED
 watch.sent ADDED configmaps default/a ◀ store.committed ADDED
-request.answered create configmaps default ◀ request.arrived create
+request.answered create configmaps default/a ◀ request.arrived create
 request.arrived delete configmaps default/a
 request.decided delete configmaps default/a ◀ request.arrived delete
 store.committed DELETED configmaps default/a ◀ request.arrived delete
@@ -255,4 +258,56 @@ func trusting(t *testing.T, l *fake.Listener) *http.Client {
 		network.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}
 	return &http.Client{Transport: network}
+}
+
+// What a test has failed for is marked, with what led to it, also when it is long ago.
+func TestReportMarksWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	bad, srv, c := watched(t, fake.Options{Controllers: []string{"replicaset-controller"}})
+	srv.Never("red", func(view fake.View) error {
+		if view.Get("configmaps", "default", "a").String("data", "color") == "red" {
+			return errors.New("it is")
+		}
+		return nil
+	})
+	is.NoErr(srv.LoadData([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"color":"blue"}}`)))
+	c.as("painter/v1 (linux)", "GET", mapsPath+"/a", "", "")
+	c.as("painter/v1 (linux)", "PATCH", mapsPath+"/a", mergePatch, `{"data":{"color":"red"}}`)
+	for i := range 50 {
+		c.create(fmt.Sprint("b", i))
+	}
+	c.do("POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"r"},"spec":{"replicas":1,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	log := bad.end()
+	is.True(strings.Contains(log, "✗"))
+	is.True(strings.Contains(log, "painter/v1 patch configmaps default/a → 200"))
+	is.True(strings.Contains(log, `data.color: "blue" → "red"`))
+	is.True(strings.Contains(log, "»"))
+	is.True(strings.Contains(log, "painter/v1 get configmaps default/a → 200"))
+	is.True(!strings.Contains(log, "default/b0")) // only the end of the rest
+	is.True(strings.Contains(log, "default/b49"))
+	is.True(strings.Contains(log, "replicaset-controller (system:serviceaccount:kube-system:replicaset-controller) writes"))
+	is.True(strings.Contains(srv.Report(0, false), "kubesim-load (admin) create configmaps default/a → 201")) // who loads has a name
+	is.True(strings.Contains(srv.Report(0, true), "\nconfigmaps default/b7\n"))
+}
+
+// A request that was refused says what is missing: a definition, or a rule.
+func TestReportSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	_, srv, c := watched(t, fake.Options{Auth: auth.RBAC})
+	jane := srv.As("jane")
+	sendThrough(t, jane.Transport(), jane.URL(), "op", "PATCH", "/apis/apps/v1/namespaces/default/deployments/web/status", mergePatch, `{}`)
+	root := srv.As("root", "system:masters")
+	for _, path := range []string{"/apis/web.example.com/v1/namespaces/default/sites/blog", "/apis/web.example.com/v1", mapsPath + "/none"} {
+		code, _ := sendThrough(t, root.Transport(), root.URL(), "op", "GET", path, "", "")
+		is.Equal(code, 404)
+	}
+	_, _ = c.do("GET", mapsPath, "")
+	text := srv.Report(0, false)
+	is.True(strings.Contains(text, `op (jane) patch deployments.apps/status default/web → 403: deployments.apps "web" is forbidden: User "jane" cannot patch`))
+	is.True(strings.Contains(text, `the rule that is missing: {APIGroups:["apps"], Resources:["deployments/status"], Verbs:["patch"]}`))
+	is.Equal(strings.Count(text, "no CustomResourceDefinition that is loaded serves"), 2)
+	is.True(strings.Contains(text, "no CustomResourceDefinition that is loaded serves sites.web.example.com in version v1\n"))
+	is.True(strings.Contains(text, "no CustomResourceDefinition that is loaded serves web.example.com/v1\n"))
 }

@@ -33,10 +33,24 @@ type transport struct {
 	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
+	trial   *trial                                  // nil, or sees each request and may do something around it
+	draws   *draws                                  // nil, or told of each request
 }
 
 // RoundTrip answers one request and closes its body.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.draws != nil {
+		t.draws.next()
+		defer t.draws.next()
+	}
+	if t.trial != nil {
+		return t.trial.roundTrip(t, r)
+	}
+	return t.answer(r, false)
+}
+
+// answer is RoundTrip for a request that faults happen to, unless it is spared.
+func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()
 	}
@@ -50,7 +64,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(q.Path, controlPrefix) {
 		return t.controlled(r, q)
 	}
-	q.Client = t.client(r)
+	q.Client, q.Spared = t.client(r), spared
 	server := t.pick(r)
 	a := ask(server, q, func() (answered func()) {
 		keep(server, q)

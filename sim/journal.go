@@ -19,7 +19,10 @@ func (c *Cluster) Keep(j history.Journal) (s *State) {
 // Resume starts new API servers, as o says, over what others have stored: their caches are empty, nobody watches, there
 // are no faults and no trace. What the others had begun is taken up: leases, and definitions whose objects are being
 // deleted. Random draws begin anew, with other results.
-func Resume(s *State, o Options) (*Cluster, error) {
+func Resume(s *State, o Options) (*Cluster, error) { return Load(Restarted(s, o), o.Clock) }
+
+// Restarted is the State that Resume goes on from.
+func Restarted(s *State, o Options) *State {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
@@ -30,9 +33,5 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	}
 	past := s.History
 	past.Marks, past.Streams = marks, nil
-	c, err := Load(&State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Unread: s.Unread}, o.Clock)
-	if err == nil && c.runs() {
-		c.do(c.controllers.Begin)
-	}
-	return c, err
+	return &State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Begins: true, Unread: s.Unread}
 }

@@ -27,6 +27,9 @@ type State struct {
 	Controllers *controller.State // nil: they have nothing to do
 	Observed    observe.State
 
+	// Begins says that the controllers have just been started: they look at everything.
+	Begins bool
+
 	// Unread says that the values of the store have been read from a file: Load finds out once what is in them. Nobody
 	// else may use the values meanwhile.
 	Unread bool
@@ -92,5 +95,11 @@ func (c *Cluster) loadLocked(s *State) error {
 func (c *Cluster) takeUpLocked(s *State) error {
 	c.history.TakeUp()
 	c.aggregator.Load()
-	return c.controllers.Load(s.Controllers)
+	if err := c.controllers.Load(s.Controllers); err != nil {
+		return err
+	}
+	if s.Begins && c.runs() {
+		c.controllers.Begin()
+	}
+	return nil
 }

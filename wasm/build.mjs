@@ -5,7 +5,7 @@
 //   cel-HASH.wasm    with the build tag page: has CEL, loaded when a log needs it
 //   wasm_exec-HASH.js    the glue of the Go toolchain that built them
 //   schema-1.35-HASH.bin …   data of other Kubernetes minors: 4 bytes with the length of the first file, both files
-//   trace.json       the opening of the first lesson as frames, to be shown while the engine loads (see TestTrace)
+//   trace.json       wasm/opener.txtar as frames, to be shown while the engine loads (see TestTrace)
 //   engine.json      which file is which, and how large it is
 //
 // Beside each file lie .br and .gz for hosts that send them. A file over its budget fails the build: nobody waits for a

@@ -1,6 +1,7 @@
 // The build: one page, one UI chunk, one worker, one lazy editor chunk. Nothing is inlined, because the page's
 // Content-Security-Policy allows neither inline scripts nor inline styles nor data: images.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
 
 const policy = [
@@ -18,6 +19,31 @@ function engineManifest(): unknown {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
 }
 
+// steps counts what was recorded from a real API server: the headings of the cases and of the situations with controllers.
+function steps(folder = '../sim/conformance/testdata'): number {
+  return ['cases', 'life'].flatMap(part => readdirSync(join(folder, part), { recursive: true, encoding: 'utf8' }).map(file => join(folder, part, file)))
+    .filter(file => file.endsWith('.http'))
+    .reduce((sum, file) => sum + (readFileSync(file, 'utf8').match(/^### /gm)?.length ?? 0), 0)
+}
+
+// Where the source is, and where the page will be (KUBESIM_SITE=https://…/): elsewhere a card needs the whole address of its image.
+const source = 'https://github.com/kubesim/kubesim'
+const site = process.env.KUBESIM_SITE ?? ''
+
+// card is what other sites show of a link to the page.
+function card(): { tag: string; attrs: Record<string, string>; injectTo: 'head' }[] {
+  const title = 'kubesim: the Kubernetes API server, in this page'
+  const about = 'Revisions, late caches, conflicts, 410: see what happens between a request and a watch, stop it, take it back, share it.'
+  const image = site ? new URL('card.png', site).href : './card.png'
+  const properties = { 'og:type': 'website', 'og:title': title, 'og:description': about, 'og:image': image, 'og:image:width': '1200', 'og:image:height': '630',
+    'og:image:alt': 'A timeline: one controller, two requests, the same pod twice', ...(site ? { 'og:url': site } : {}) }
+  const names = { 'twitter:card': 'summary_large_image', 'twitter:title': title, 'twitter:description': about, 'twitter:image': image }
+  return [
+    ...Object.entries(properties).map(([property, content]) => ({ tag: 'meta', attrs: { property, content }, injectTo: 'head' as const })),
+    ...Object.entries(names).map(([name, content]) => ({ tag: 'meta', attrs: { name, content }, injectTo: 'head' as const })),
+  ]
+}
+
 // head adds the policy, and a preload for the engine: the page compiles it on the main thread while it streams in.
 function head(manifest: { core?: { file: string } } | null): Plugin {
   return {
@@ -25,6 +51,7 @@ function head(manifest: { core?: { file: string } } | null): Plugin {
     apply: 'build',
     transformIndexHtml: () => [
       { tag: 'meta', attrs: { 'http-equiv': 'Content-Security-Policy', content: policy }, injectTo: 'head-prepend' },
+      ...card(),
       ...(manifest?.core
         ? [{
             tag: 'link',
@@ -40,7 +67,7 @@ const manifest = engineManifest()
 
 export default defineConfig({
   base: './',
-  define: { __ENGINE__: JSON.stringify(manifest) },
+  define: { __ENGINE__: JSON.stringify(manifest), __STEPS__: String(steps()), __SOURCE__: JSON.stringify(source) },
   plugins: [head(manifest as { core?: { file: string } } | null)],
   worker: { format: 'es' },
   build: {

@@ -85,7 +85,8 @@ func (s *servers) readAddresses() {
 		}
 	}
 	s.options.Port = port
-	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true, WatchListGap: watchListGap}
+	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true, WatchListGap: watchListGap,
+		AllowedOrigins: s.list("cors-allowed-origins")}
 	certificate, key := s.last("tls-cert-file"), s.last("tls-private-key-file")
 	if certificate == "" && key == "" {
 		dir := s.last("cert-dir")

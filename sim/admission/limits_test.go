@@ -133,6 +133,29 @@ func TestQuotaScopes(t *testing.T) {
 	}
 }
 
+// A claim counts for each class that it has or is to have.
+func TestQuotaOfClaimsByClass(t *testing.T) {
+	for _, tt := range []struct {
+		requirement, claim string
+		counts             bool
+	}{
+		{`"operator":"In","values":["gold"]`, `{"spec":{"volumeAttributesClassName":"gold"}}`, true},
+		{`"operator":"In","values":["gold"]`, `{"spec":{"volumeAttributesClassName":"silver"}}`, false},
+		{`"operator":"In","values":["gold"]`, `{"spec":{"volumeAttributesClassName":"silver"},"status":{"currentVolumeAttributesClassName":"gold"}}`, true},
+		{`"operator":"In","values":["gold"]`, `{"spec":{},"status":{"modifyVolumeStatus":{"targetVolumeAttributesClassName":"gold"}}}`, true},
+		{`"operator":"Exists"`, `{"spec":{}}`, false},
+		{`"operator":"DoesNotExist"`, `{"spec":{}}`, true},
+	} {
+		is := is.New(t)
+		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"persistentvolumeclaims":"0"},`+
+			`"scopeSelector":{"matchExpressions":[{"scopeName":"VolumeAttributesClass",`+tt.requirement+`}]}},`+
+			`"status":{"hard":{"persistentvolumeclaims":"0"},"used":{"persistentvolumeclaims":"0"}}}`)
+		claim := parse(t, tt.claim)
+		claim["metadata"] = map[string]any{"name": "c", "namespace": "ns"}
+		is.Equal(resourceQuota(writer).Validate(inNamespace("persistentvolumeclaims", claim, nil, objects)) != nil, tt.counts) // one in scope is too much
+	}
+}
+
 func TestUsageOfDevices(t *testing.T) {
 	const class = "gpu.deviceclass.resource.k8s.io/devices"
 	exactly := func(rest string) string {

@@ -56,6 +56,7 @@ func (c *call) negotiate() bool {
 
 // fail answers with a Status that is an error.
 func (c *call) fail(s *status.Status) {
+	c.failed(s)
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
 		c.header.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
 	}

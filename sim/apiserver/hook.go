@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
@@ -42,6 +43,12 @@ type Exchange struct {
 	Name        string
 	UserAgent   string
 	User        string
+	Spared      bool // no fault is to happen to it
+
+	// Failure is the error that the request was answered with. nil: none, or one without a Status.
+	Failure *status.Status
+	// Shown is the revision of the object, or of the list, in the answer. 0: there is none.
+	Shown uint64
 
 	// Data is the Hook's own.
 	Data any
@@ -53,7 +60,7 @@ func (c *call) newExchange() *Exchange {
 	in := c.info
 	e := &Exchange{Verb: in.verb, Path: c.q.Path, Group: in.group, Version: in.version, Resource: in.resource,
 		Subresource: in.subresource, Namespace: in.namespace, Name: in.name, UserAgent: c.q.Header.Get("User-Agent"),
-		User: c.user.Name, call: c}
+		User: c.user.Name, Spared: c.q.Spared, call: c}
 	if in.resource == "namespaces" && in.group == "" {
 		e.Namespace = "" // the path's namespace is the name
 	}
@@ -100,6 +107,48 @@ func (e *Exchange) Object() object.Object {
 	return obj
 }
 
+// Warnings returns what the answer warns of.
+func (e *Exchange) Warnings() []string { return e.call.warnings }
+
+// Unserved names what nobody serves of what the request is about: a resource, or what a path of discovery stands for. "": all
+// is served.
+func (e *Exchange) Unserved() string {
+	t := e.call.s.Table
+	if e.Resource != "" {
+		if t.Find(e.Group, e.Version, e.Resource) != nil {
+			return ""
+		}
+		return strings.TrimSuffix(e.Resource+"."+e.Group, ".") + " in version " + e.Version
+	}
+	rest, ok := strings.CutPrefix(e.Path, "/apis/")
+	if group, version, _ := strings.Cut(rest, "/"); ok && !strings.Contains(version, "/") && !t.Serves(group, version) {
+		return rest
+	}
+	return ""
+}
+
+// Conditional reports whether the body of an update or a patch names the resourceVersion that it is about: then it is
+// refused when somebody else has written since that was read.
+func (e *Exchange) Conditional() bool {
+	if e.Verb == "update" {
+		return e.Object().ResourceVersion() != ""
+	}
+	text, err := codec.YAMLToJSON(e.call.q.Body)
+	if err != nil {
+		return false
+	}
+	obj, err := object.Parse(text)
+	if err != nil { // a JSON patch is a list, which may test what it likes
+		return strings.Contains(string(text), "/metadata/resourceVersion")
+	}
+	return obj.ResourceVersion() != ""
+}
+
+// Applies reports whether the request is a server-side apply, which is based on nothing that was read.
+func (e *Exchange) Applies() bool {
+	return e.Verb == "patch" && strings.HasPrefix(e.call.q.Header.Get("Content-Type"), "application/apply-patch")
+}
+
 // Stored returns the object that the request names as it is now. nil: there is none.
 func (e *Exchange) Stored() object.Object {
 	d := e.call.s.Table.Find(e.Group, e.Version, e.Resource)
@@ -119,9 +168,21 @@ func (e *Exchange) Fail(s *status.Status) (answer *Answer) {
 	return answer
 }
 
+// Reply answers with an object, given as JSON, instead of serving the request. A client that would have protobuf gets JSON, too.
+func (e *Exchange) Reply(obj string) {
+	c := e.call
+	code := wire.StatusOK
+	if e.Verb == "create" {
+		code = wire.StatusCreated
+	}
+	c.format, _ = codec.Negotiate(codec.JSON.String(), c.negotiation()) // everybody has JSON
+	c.write(code, codec.Text{[]byte(obj + "\n")})
+}
+
 // refuse answers with an error as the real server does at the place where it says this: too many requests in plain text,
 // an expired revision to a watch inside of the stream.
 func (c *call) refuse(s *status.Status) {
+	c.failed(s)
 	switch {
 	case s.Reason == status.ReasonTooManyRequests:
 		if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
@@ -132,6 +193,20 @@ func (c *call) refuse(s *status.Status) {
 		c.endWatch(s)
 	default:
 		c.fail(s)
+	}
+}
+
+// failed notes for the Hook why the call fails.
+func (c *call) failed(s *status.Status) {
+	if c.exchange != nil {
+		c.exchange.Failure = s
+	}
+}
+
+// shows notes for the Hook of which revision the answer is.
+func (c *call) shows(rev uint64) {
+	if c.exchange != nil {
+		c.exchange.Shown = rev
 	}
 }
 

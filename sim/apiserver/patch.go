@@ -165,7 +165,7 @@ func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object,
 		return nil, "", nil, patch.Undecodable(merged.Text, err)
 	}
 	for _, path := range merged.Left {
-		switch v, ok := codec.Read(item, nil).Get(path...); {
+		switch v, ok := item.Shared().Get(path...); {
 		case !ok:
 		case path[len(path)-1] == "managedFields": // whose entries nobody changes
 			obj.Set(v, path...)

@@ -46,6 +46,7 @@ func withoutInner(d *resource.Definition, obj object.Object) object.Object {
 // object answers with one object in the negotiated format.
 func (c *call) object(code int, it *resource.Item) {
 	d := c.route.def
+	c.shows(it.Rev)
 	switch f := c.format; {
 	case f.As == "Table":
 		c.write(code, c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}).In(f))
@@ -115,6 +116,7 @@ func revision(rev uint64) string {
 // page answers with a list in the negotiated format.
 func (c *call) page(p *registry.Page) {
 	d, f := c.route.def, c.format
+	c.shows(p.Rev)
 	meta := codec.ListMeta{ResourceVersion: revision(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
 	show := versioned
 	if f.As != "" {

@@ -78,6 +78,8 @@ type Request struct {
 	Client *auth.Client // what is known of it beside the header; nil: nothing
 	From   string       // its address, HOST:PORT; "": it has none
 
+	// Spared says that no fault is to happen to the request, nor to the events of its watch.
+	Spared bool
 	// Context ends when the client goes away. nil: nobody knows when it does.
 	Context context.Context
 	// Limit is how long another server may take to begin with an answer. 0: as long as it wants.

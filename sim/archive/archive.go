@@ -14,6 +14,9 @@
 //	view:REV              a state that no commit leads to: the revisions of all that was stored
 //	trace:TIME:N          a record of the trace, as JSON; found by time, and by the indexes of object and of site
 //
+// A Journal adds to such a file what is committed from then on (journal.go). Who reads one finds the cluster as it was at the
+// last commit, with its API servers started anew.
+//
 // A loaded cluster answers as the saved one would have: lists and watches from old revisions, continue tokens, fields'
 // managers, generated names. What it does not have: open watches, requests that waited, and the functions that a program
 // has registered.
@@ -42,7 +45,7 @@ const format = 2
 
 // Archive is a saved cluster.
 type Archive struct {
-	data  []byte
+	data  []byte // without the log of a Journal
 	state *sim.State
 	info  Info
 }
@@ -56,6 +59,11 @@ type Info struct {
 	Newest  uint64
 	Records int // of the trace
 	Size    int // in bytes
+	Commits int // since the cluster was saved: a Journal's
+
+	// Torn says where and why the log of a Journal ends before the file does: the machine or the process ended while it was
+	// written. What is behind that place does not count. "": it does not.
+	Torn string
 }
 
 // Write writes a cluster as it is now. Equal clusters give equal bytes.
@@ -133,18 +141,30 @@ func Read(r io.Reader) (*Archive, error) {
 	if len(data) > sizeMax {
 		return nil, fmt.Errorf("archive: the file is larger than %d bytes", sizeMax)
 	}
-	a := &Archive{data: data}
-	if err := a.view(nil, a.read); err != nil {
+	a, err := parse(data)
+	if err != nil {
 		return nil, fmt.Errorf("archive: %w", err)
 	}
 	return a, nil
 }
 
+// parse is Read of bytes.
+func parse(data []byte) (*Archive, error) {
+	end, err := check(data)
+	if err != nil {
+		return nil, err
+	}
+	a := &Archive{data: data[:end]}
+	if err := a.view(nil, a.read); err != nil {
+		return nil, err
+	}
+	a.info.Size = len(data)
+	a.replay(data[end:])
+	return a, nil
+}
+
 // view opens a database with what the archive holds, calls prepare and then f, and closes it.
 func (a *Archive) view(prepare func(*buntdb.DB) error, f func(*buntdb.Tx) error) error {
-	if err := check(a.data); err != nil {
-		return err
-	}
 	db, err := buntdb.Open(":memory:")
 	if err != nil {
 		return err

@@ -147,6 +147,7 @@ func TestSearch(t *testing.T) {
 		for _, r := range all {
 			if (q.What == "" || r.What == q.What) && (q.Key == "" || r.Key == q.Key) && (q.Site == "" || r.Site == q.Site) &&
 				!r.At.Before(q.From) && (q.Until.IsZero() || !r.At.After(q.Until)) && (q.Limit == 0 || len(want) < q.Limit) {
+				r.Before, r.After = nil, nil // the file has each state once, in its history
 				want = append(want, r)
 			}
 		}

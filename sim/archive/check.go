@@ -11,30 +11,36 @@ import (
 // but sets of a key, each of them whole and at its place. A set is
 //
 //	*3 $3 set $LENGTH KEY $LENGTH VALUE        with \r\n behind each word
-func check(data []byte) error {
+//
+// It returns where the log of a Journal begins, behind the key logMark: the length of data if there is none. The log may be
+// torn.
+func check(data []byte) (log int, err error) {
 	if len(data) == 0 {
-		return errors.New("the file is empty")
+		return 0, errors.New("the file is empty")
 	}
 	last := ""
 	for at := 0; at < len(data); {
 		rest, ok := strip(data[at:])
 		if !ok {
-			return damaged(at, "no set of a key begins here")
+			return 0, damaged(at, "no set of a key begins here")
 		}
 		key, rest, ok := bulk(rest)
 		if !ok {
-			return damaged(at, "the key is cut off")
+			return 0, damaged(at, "the key is cut off")
 		}
 		_, rest, ok = bulk(rest)
 		if !ok {
-			return damaged(at, "the value of "+strconv.Quote(string(key))+" is cut off")
+			return 0, damaged(at, "the value of "+strconv.Quote(string(key))+" is cut off")
 		}
 		if string(key) <= last && last != "" {
-			return damaged(at, "the key "+strconv.Quote(string(key))+" is not behind the one before")
+			return 0, damaged(at, "the key "+strconv.Quote(string(key))+" is not behind the one before")
 		}
 		last, at = string(key), len(data)-len(rest)
+		if last == logMark {
+			return at, nil
+		}
 	}
-	return nil
+	return len(data), nil
 }
 
 // strip cuts the beginning of a set off data.

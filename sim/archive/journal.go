@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -13,110 +14,166 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Journal keeps what a cluster stores in a folder, so that it outlives the process however that ends. Each Keep begins a
-// generation of two files:
+// Journal keeps what a cluster stores in a file, so that it outlives the process however that ends:
 //
-//	000002.archive   the cluster when Keep began
-//	000002.log       each commit since, written before anybody knows of it: sets, as in an archive, of
-//	    put:REV      time in nanoseconds since 1970, key, value
-//	    delete:REV   time, key
-//	    lease:REV    when what was put at REV ends, key
+//	the cluster when Keep began   an archive
+//	~log
+//	put:REV                       each commit since, written before anybody knows of it:
+//	delete:REV                    checksum, time in nanoseconds since 1970, key, and what was put
+//	lease:REV                     when what was put at REV ends
 //
-// The newest generation that has its archive counts, and the archive comes last: a process that ends while Keep writes
-// leaves what there was before. What the operating system has taken over is safe from the end of the process, not from
-// that of the machine.
+// It is an append-only file of buntdb as an archive is, and Read reads it. What the operating system has taken over is safe
+// from the end of the process; from that of the machine only what Sync, or Always, has brought to the disk. Keep begins a file
+// anew, beside the old one, whose place it takes as a whole:
+//
+//	commits ─▶ FILE ───────────────────────────────┐
+//	       └─▶ late, while Keep writes FILE.part ──┴─▶ appended to it ─▶ renamed to FILE
 type Journal struct {
-	dir        string
-	generation int // that counts; 0: none yet
+	path   string
+	always bool // each commit is on the disk before anybody knows of it
+	torn   bool // FILE was, when it was opened
 
-	mu  sync.Mutex
-	log *os.File // nil before Keep
-	buf []byte
-	err error // the first that the log met: it ends there
+	keeping sync.Mutex // held by Keep
+
+	mu    sync.Mutex
+	file  *os.File // nil before Keep
+	base  int64    // size of its archive
+	size  int64
+	dirty bool   // something was written since Sync
+	late  []byte // nil: Keep is not writing
+	buf   []byte
+	err   error // the first that the log met: it ends there
 }
 
-// file is the path of one of a generation's two files: kind is archive or log.
-func (j *Journal) file(generation int, kind string) string {
-	return filepath.Join(j.dir, fmt.Sprintf("%06d.%s", generation, kind))
+// OpenJournal opens the journal in a file and what it holds: nil for one that is not there yet. always says that each commit
+// is to be on the disk before anybody knows of it (fsync); otherwise Sync sees to that.
+func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
+	j := &Journal{path: path, always: always}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return j, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("archive: %w", err)
+	}
+	a, err := parse(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("archive: %s: %w", path, err)
+	}
+	j.torn = a.info.Torn != ""
+	return j, a, nil
 }
 
-// OpenJournal opens the journal in a folder, which is made unless it is there, and returns the state that it leads to:
-// nil for a new one. A commit that was being written when the process ended is left out.
-func OpenJournal(dir string) (*Journal, *sim.State, error) {
-	j := &Journal{dir: dir}
-	state, err := j.open()
-	if err != nil {
-		return nil, nil, fmt.Errorf("archive: the journal in %s: %w", dir, err)
-	}
-	return j, state, nil
-}
-
-func (j *Journal) open() (*sim.State, error) {
-	if err := os.MkdirAll(j.dir, 0o700); err != nil {
-		return nil, err
-	}
-	archives, err := filepath.Glob(filepath.Join(j.dir, "*.archive"))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range archives {
-		if n, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(path), ".archive")); err == nil && j.file(n, "archive") == path {
-			j.generation = max(j.generation, n)
-		}
-	}
-	if j.generation == 0 {
-		return nil, nil
-	}
-	a, err := Open(j.file(j.generation, "archive"))
-	if err != nil {
-		return nil, err
-	}
-	log, err := os.ReadFile(j.file(j.generation, "log"))
-	if err != nil {
-		return nil, err
-	}
-	state := a.State()
-	return state, replay(state, log)
-}
-
-// Keep writes what the cluster is now and, from now on, each commit. What the folder held before is removed when that is
-// written.
+// Keep writes what the cluster is now and, from now on, each commit. A torn file stays beside the new one as FILE.torn.
 func (j *Journal) Keep(c *sim.Cluster) error {
-	if err := j.begin(c); err != nil {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.err = fmt.Errorf("archive: the journal in %s: %w", j.dir, err)
+	j.keeping.Lock()
+	defer j.keeping.Unlock()
+	err := j.begin(c)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.late = nil
+	if err != nil {
+		j.err = fmt.Errorf("archive: %s: %w", j.path, err)
 		return j.err
 	}
 	return nil
 }
 
-// begin begins the next generation.
+// begin writes a new file and lets it take the place of the old one.
 func (j *Journal) begin(c *sim.Cluster) error {
-	next := j.generation + 1
-	log, err := os.OpenFile(j.file(next, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o600)
+	j.mu.Lock()
+	j.late = []byte{}
+	j.mu.Unlock()
+	state := c.Keep(j)
+	var b bytes.Buffer
+	if err := writeState(&b, state); err != nil {
+		return err
+	}
+	b.WriteString(logBegin)
+	part, err := os.OpenFile(j.path+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // it may hold tokens and secrets
 	if err != nil {
 		return err
 	}
+	if _, err = part.Write(b.Bytes()); err == nil {
+		err = part.Sync()
+	}
+	if err == nil {
+		err = j.replace(part, int64(b.Len()), state.History.Store.Rev())
+	}
+	if err != nil {
+		return errors.Join(err, part.Close(), ignoreMissing(os.Remove(j.path+".part")))
+	}
+	return nil
+}
+
+// replace adds to a new file what was committed since the revision that it holds, and lets it take the place of the old one.
+func (j *Journal) replace(part *os.File, base int64, held uint64) error {
 	j.mu.Lock()
-	old := j.log
-	j.log, j.err = log, nil
-	j.mu.Unlock()
-	if err := save(j.file(next, "archive"), c.Keep(j)); err != nil {
+	defer j.mu.Unlock()
+	late := j.late
+	for len(late) > 0 { // what was committed before is in it already
+		name, _, rest, _ := cutSet(late)
+		_, number, _ := strings.Cut(string(name), ":")
+		if rev, err := strconv.ParseUint(number, 10, 64); err != nil || rev > held {
+			break
+		}
+		late = rest
+	}
+	if _, err := part.Write(late); err != nil {
 		return err
 	}
-	last := j.generation
-	j.generation = next
+	if err := part.Sync(); err != nil {
+		return err
+	}
+	if j.torn {
+		if err := errors.Join(ignoreMissing(os.Remove(j.path+".torn")), os.Link(j.path, j.path+".torn")); err != nil {
+			return err
+		}
+		j.torn = false
+	}
+	if err := os.Rename(j.path+".part", j.path); err != nil {
+		return err
+	}
+	old := j.file
+	j.file, j.base, j.size, j.dirty, j.err = part, base, base+int64(len(late)), false, nil
 	if old != nil {
-		err = old.Close()
+		_ = old.Close() // nobody needs it any more
 	}
-	for _, kind := range []string{"archive", "log"} { // without its archive, the log of a last generation counts for nothing
-		err = errors.Join(err, ignoreMissing(os.Remove(j.file(last, kind))))
+	if folder, err := os.Open(filepath.Dir(j.path)); err == nil { // the new name is to be on the disk, where the system can do that
+		_ = folder.Sync()
+		_ = folder.Close()
 	}
-	return err
+	return nil
+}
+
+// growth is how large a log becomes, at least, before it is worth writing the file anew.
+const growth = 32 << 20
+
+// Grown reports whether the log is larger than it need be: Keep makes it smaller.
+func (j *Journal) Grown() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.size-j.base > max(growth, j.base)
+}
+
+// Sync brings to the disk what has been written. Commits go on meanwhile.
+func (j *Journal) Sync() error {
+	j.mu.Lock()
+	file, dirty := j.file, j.dirty
+	j.dirty = false
+	j.mu.Unlock()
+	if !dirty {
+		return nil
+	}
+	err := file.Sync()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil && j.file == file && j.err == nil {
+		j.err = fmt.Errorf("archive: %w", err)
+	}
+	return j.err
 }
 
 // Err returns the error that ended the log, if any.
@@ -126,17 +183,19 @@ func (j *Journal) Err() error {
 	return j.err
 }
 
-// Close closes the journal: what the cluster stores from now on is not kept.
+// Close brings everything to the disk and closes the journal: what the cluster stores from now on is not kept.
 func (j *Journal) Close() error {
+	j.keeping.Lock()
+	defer j.keeping.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.log == nil {
+	if j.file == nil {
 		return nil
 	}
 	if j.err == nil {
 		j.err = os.ErrClosed
 	}
-	return j.log.Close()
+	return errors.Join(j.file.Sync(), j.file.Close())
 }
 
 // Commit is history.Journal's.
@@ -155,77 +214,20 @@ func (j *Journal) Grant(l history.Lease) { j.append("lease", l.Rev, l.At, l.Key,
 func (j *Journal) append(kind string, rev uint64, at time.Time, key string, value []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.err != nil {
+	if j.file == nil && j.late == nil {
 		return
 	}
-	head := strconv.FormatInt(at.UnixNano(), 10) + " " + strconv.Quote(key) + " "
-	name := numbered(kind, rev)
-	j.buf = fmt.Appendf(j.buf[:0], "*3\r\n$3\r\nset\r\n$%d\r\n%s\r\n$%d\r\n%s", len(name), name, len(head)+len(value), head)
-	j.buf = append(append(j.buf, value...), "\r\n"...)
-	_, j.err = j.log.Write(j.buf)
-}
-
-// replay makes a state what the log says.
-func replay(s *sim.State, data []byte) error {
-	for len(data) > 0 {
-		key, value, rest, ok := cutSet(data)
-		if !ok {
-			return nil // the end: what was being written
-		}
-		if err := replayed(s, string(key), string(value)); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		data = rest
+	j.buf = appendLogged(j.buf[:0], kind, rev, at, key, value)
+	if j.late != nil {
+		j.late = append(j.late, j.buf...)
 	}
-	return nil
-}
-
-// cutSet cuts one set off data.
-func cutSet(data []byte) (key, value, rest []byte, ok bool) {
-	rest, ok = strip(data)
-	if ok {
-		key, rest, ok = bulk(rest)
+	if j.file == nil || j.err != nil {
+		return
 	}
-	if ok {
-		value, rest, ok = bulk(rest)
+	var n int
+	n, j.err = j.file.Write(j.buf)
+	j.size, j.dirty = j.size+int64(n), true
+	if j.err == nil && j.always {
+		j.err, j.dirty = j.file.Sync(), false
 	}
-	return key, value, rest, ok
-}
-
-// replayed does what a set of the log says.
-func replayed(s *sim.State, name, value string) error {
-	kind, number, _ := strings.Cut(name, ":")
-	rev, err := strconv.ParseUint(number, 10, 64)
-	nanos, text, _ := strings.Cut(value, " ")
-	ns, err2 := strconv.ParseInt(nanos, 10, 64)
-	key, rest, err3 := cutKey(text)
-	if err := errors.Join(err, err2, err3); err != nil {
-		return err
-	}
-	at := time.Unix(0, ns).In(s.History.Now.Location())
-	if kind == "lease" {
-		s.History.Leases = append(s.History.Leases, history.Lease{Key: key, Rev: rev, At: at})
-		return nil
-	}
-	if next := s.History.Store.Rev() + 1; rev != next {
-		return fmt.Errorf("the commit of revision %d is missing", next)
-	}
-	switch kind {
-	case "put":
-		if _, err := object.Parse([]byte(rest)); err != nil {
-			return fmt.Errorf("the value of %s is no object: %w", key, err)
-		}
-		s.History.Store.Put(key, []byte(rest), nil)
-	case "delete":
-		if _, ok := s.History.Store.Delete(key); !ok {
-			return fmt.Errorf("%s is deleted, and was not there", key)
-		}
-	default:
-		return fmt.Errorf("%q is neither put, delete nor lease", kind)
-	}
-	if at.After(s.History.Now) {
-		s.History.Now = at
-	}
-	s.History.Marks = append(s.History.Marks, history.Mark{Rev: rev, At: at})
-	return nil
 }

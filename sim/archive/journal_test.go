@@ -1,6 +1,9 @@
 package archive_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,16 +19,16 @@ import (
 // resumed opens the journal in a folder and starts a cluster over what is in it.
 func resumed(t *testing.T, dir string, o sim.Options) (*sim.Cluster, *archive.Journal) {
 	t.Helper()
-	j, state, err := archive.OpenJournal(dir)
+	j, a, err := archive.OpenJournal(filepath.Join(dir, "file"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { j.Close() })
 	var c *sim.Cluster
-	if state == nil {
+	if a == nil {
 		c, err = sim.New(o)
 	} else {
-		c, err = sim.Resume(state, o)
+		c, err = sim.Resume(a.State(), o)
 	}
 	if err == nil {
 		err = j.Keep(c)
@@ -50,7 +53,7 @@ func everything(c *sim.Cluster) string {
 // Whoever stored something finds it again, with its revisions, after the end of the process: without Close.
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	is, dir := is.New(t), filepath.Join(t.TempDir(), "default.etcd")
+	is, dir := is.New(t), t.TempDir()
 	c, _ := resumed(t, dir, sim.Options{})
 	ask(c, "POST", maps, "", `{"metadata":{"name":"a"}}`)
 	uid := ask(c, "POST", maps, "", `{"metadata":{"name":"b"}}`)
@@ -99,56 +102,94 @@ func TestJournalTakesUp(t *testing.T) {
 	is.True(strings.Contains(ask(c, "GET", path, "", ""), `"NotFound"`))
 }
 
-// Wherever the process was cut off while it wrote, the next one finds all whole commits before; a log that is damaged
-// elsewhere is refused.
-func TestJournalCutOff(t *testing.T) {
+// Wherever the process was cut off while it wrote, the next one finds all whole commits before, and so it does where a part
+// of the log is not what was written; it says where the log ends, and keeps the file.
+func TestJournalTorn(t *testing.T) {
 	t.Parallel()
-	is, dir := is.New(t), t.TempDir()
-	c, _ := resumed(t, dir, sim.Options{Bare: true})
+	is, path := is.New(t), filepath.Join(t.TempDir(), "file")
+	c, _ := resumed(t, filepath.Dir(path), sim.Options{Bare: true})
 	first := c.Revision()
+	whole, err := os.ReadFile(path)
+	is.NoErr(err)
 	for _, name := range []string{"a", "b"} {
 		ask(c, "POST", maps, "", `{"metadata":{"name":"`+name+`"}}`)
 	}
-	path := filepath.Join(dir, "000001.log")
-	log, err := os.ReadFile(path)
+	file, err := os.ReadFile(path)
 	is.NoErr(err)
-	found := map[uint64]bool{}
-	for n := range len(log) + 1 {
-		is.NoErr(os.WriteFile(path, log[:n], 0o600))
-		j, state, err := archive.OpenJournal(dir)
+	found := map[uint64]int{}
+	for n := len(file); n >= len(whole); n -= 9 {
+		a, err := archive.Read(bytes.NewReader(file[:n]))
 		is.NoErr(err)
-		found[state.History.Store.Rev()-first] = true
-		is.NoErr(j.Close())
+		i := a.Info()
+		is.Equal(i.Newest-first, uint64(i.Commits))
+		is.Equal(i.Torn == "", n == len(file))
+		found[i.Newest-first]++
 	}
-	is.Equal(found, map[uint64]bool{0: true, 1: true, 2: true})
+	is.Equal(len(found), 3) // none, one and both
+	_, err = archive.Read(bytes.NewReader(file[:len(whole)-1]))
+	is.True(err != nil) // of an archive proper everything is needed
 
-	for old, now := range map[string]string{"put:": "pot:", "4006": "4009", `{"kind"`: `{{kind"`, `"/registry/`: `"/etc/passw`} {
-		is.NoErr(os.WriteFile(path, []byte(strings.Replace(string(log), old, now, 1)), 0o600))
-		_, _, err := archive.OpenJournal(dir)
-		is.True(err != nil) // damaged
+	for old, now := range map[string]string{"put:": "pot:", `"name":"a"`: `"name":"x"`, "/registry/": "/etc/passw", "4005": "4006"} {
+		damaged := append(bytes.Clone(whole), bytes.Replace(file[len(whole):], []byte(old), []byte(now), 1)...)
+		a, err := archive.Read(bytes.NewReader(damaged))
+		is.NoErr(err)
+		is.Equal(a.Info().Newest, first)
+		is.True(strings.HasPrefix(a.Info().Torn, fmt.Sprintf("at byte %d of %d, behind revision %d: ", len(whole), len(file), first)))
 	}
+
+	is.NoErr(os.WriteFile(path, file[:len(file)-3], 0o600))
+	c, _ = resumed(t, filepath.Dir(path), sim.Options{Bare: true})
+	is.True(strings.Contains(everything(c), `"name":"a"`))
+	is.True(!strings.Contains(everything(c), `"name":"b"`))
+	torn, err := os.ReadFile(path + ".torn")
+	is.NoErr(err)
+	is.Equal(torn, file[:len(file)-3])
 }
 
-// A process that ends while Keep writes leaves what there was before: the next generation's log, and half of its archive,
-// count for nothing.
-func TestJournalKeepCutOff(t *testing.T) {
+// What is committed while Keep writes is in the new file, and a process that ends meanwhile leaves the old one.
+func TestJournalKeeps(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()
-	c, _ := resumed(t, dir, sim.Options{Bare: true})
-	ask(c, "POST", maps, "", `{"metadata":{"name":"a"}}`)
-	before := everything(c)
-	for name, text := range map[string]string{"000002.log": "*3\r\n$3\r\nset", "000002.archive.part": "*3\r\n", "7.archive": "not ours"} {
-		is.NoErr(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	c, j := resumed(t, dir, sim.Options{Bare: true})
+	done := make(chan error)
+	go func() {
+		var err error
+		for range 5 {
+			err = errors.Join(err, j.Keep(c), j.Sync())
+		}
+		done <- err
+	}()
+	for n := range 300 {
+		ask(c, "POST", maps, "", fmt.Sprintf(`{"metadata":{"name":"a%d"}}`, n))
 	}
-	c, _ = resumed(t, dir, sim.Options{Bare: true})
-	is.Equal(everything(c), before)
-	ask(c, "POST", maps, "", `{"metadata":{"name":"b"}}`)
-	before = everything(c)
-	_, err := os.Stat(filepath.Join(dir, "000001.archive"))
-	is.True(os.IsNotExist(err)) // replaced, and removed
+	is.NoErr(<-done)
+	is.True(!j.Grown())
+	a, err := archive.Open(filepath.Join(dir, "file"))
+	is.NoErr(err)
+	is.Equal(a.Info().Torn, "")
+	is.Equal(a.Info().Newest, c.Revision())
+	again, err := a.Cluster()
+	is.NoErr(err)
+	is.Equal(everything(again), everything(c))
 
-	// Between the new archive and the removal of the old one both are there: the newer counts.
-	is.NoErr(os.WriteFile(filepath.Join(dir, "000001.archive"), []byte("old"), 0o600))
+	is.NoErr(os.WriteFile(filepath.Join(dir, "file.part"), []byte("*3\r\n"), 0o600)) // left by a process that ended
+	before := everything(c)
 	c, _ = resumed(t, dir, sim.Options{Bare: true})
 	is.Equal(everything(c), before)
+}
+
+// A journal that cannot write says so, and goes on when it can again.
+func TestJournalFails(t *testing.T) {
+	t.Parallel()
+	is, dir := is.New(t), t.TempDir()
+	c, j := resumed(t, dir, sim.Options{Bare: true})
+	is.NoErr(j.Err())
+	is.NoErr(os.Mkdir(filepath.Join(dir, "file.part"), 0o700)) // where Keep writes
+	is.True(j.Keep(c) != nil)
+	is.True(j.Err() != nil)
+	is.NoErr(os.Remove(filepath.Join(dir, "file.part")))
+	is.NoErr(j.Keep(c))
+	is.NoErr(j.Err())
+	_, _, err := archive.OpenJournal(dir, false)
+	is.True(err != nil) // a folder
 }

@@ -103,6 +103,8 @@ type Auth struct {
 	// Named puts the name of each authorizer before its reason to refuse a request, as servers since 1.37 do. It is set
 	// before the first request.
 	Named bool
+	// Asked is told of each decision that Authorize makes. nil: nobody is.
+	Asked func(at Attributes, allowed bool)
 
 	options     Options
 	authorizers []string

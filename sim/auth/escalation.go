@@ -31,7 +31,7 @@ func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resourc
 
 func (a *Auth) escalatingRole(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
 	at.Verb, at.Version = "escalate", "*"
-	if ok, _ := a.Authorize(at, objects); ok {
+	if ok, _ := a.May(at, objects); ok {
 		return nil
 	}
 	res := status.Resource{Group: at.Group, Resource: at.Resource}
@@ -63,7 +63,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 		bind.Resource = "roles"
 	}
 	if bind.Resource != "" {
-		if ok, _ := a.Authorize(bind, objects); ok {
+		if ok, _ := a.May(bind, objects); ok {
 			return nil
 		}
 	}
@@ -90,7 +90,7 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	held, errs := a.held(at.User, at.Namespace, objects)
 	var lacking []Rule
 	for _, r := range rules {
-		for _, one := range r.split() {
+		for _, one := range r.Split() {
 			if !slices.ContainsFunc(held, func(r Rule) bool { return r.covers(one) }) {
 				lacking = append(lacking, one)
 			}

@@ -36,6 +36,15 @@ const (
 // might have. Members of system:masters may do everything; of the others the first authorizer that has an opinion counts
 // (k8s.io/apiserver/pkg/authorization/union). objects may be nil: then there are no roles.
 func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
+	allowed, reason = a.May(at, objects)
+	if a.Asked != nil {
+		a.Asked(at, allowed)
+	}
+	return allowed, reason
+}
+
+// May is Authorize for somebody who only wants to know: Asked is not told.
+func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	if slices.Contains(at.User.Groups, masters) {
 		return true, ""
 	}
@@ -70,7 +79,7 @@ func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, re
 			errs = append(errs, err)
 		}
 		for _, r := range rules {
-			if r.allows(at) {
+			if r.Allows(at) {
 				allowed, reason = true, "RBAC: allowed by "+b.describe(s)
 				return false
 			}
@@ -81,6 +90,18 @@ func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, re
 		reason = "RBAC: " + field.Aggregate(errs)
 	}
 	return allowed, reason
+}
+
+// ByRoles reports whether roles alone allow what at asks for, whichever authorizers are asked.
+func (a *Auth) ByRoles(at Attributes, objects resource.Reader) bool {
+	allowed, _ := a.byRoles(at, objects)
+	return allowed || slices.Contains(at.User.Groups, masters)
+}
+
+// Granted returns the rules that roles alone give the user in the namespace, whichever authorizers are asked.
+func (a *Auth) Granted(user resource.User, namespace string, objects resource.Reader) []Rule {
+	rules, _ := a.held(user, namespace, objects)
+	return rules
 }
 
 // Rules returns the rules that apply to user in the namespace, and what was wrong with bindings, "" if nothing.

@@ -40,7 +40,7 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 	} else {
 		at.Verb, at.Path = spec.String("nonResourceAttributes", "verb"), spec.String("nonResourceAttributes", "path")
 	}
-	allowed, reason := a.Authorize(at, ctx.Objects)
+	allowed, reason := a.May(at, ctx.Objects)
 	answer := map[string]any{"allowed": allowed}
 	if reason != "" {
 		answer["reason"] = reason

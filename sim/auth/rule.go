@@ -13,6 +13,19 @@ type Rule struct {
 	Verbs, APIGroups, Resources, ResourceNames, NonResourceURLs []string
 }
 
+// Needed is the smallest rule that allows what at asks for, whatever the name of the object. (A rule that names objects does
+// not allow to create or list them.)
+func Needed(at Attributes) Rule {
+	if !at.IsResource {
+		return Rule{Verbs: []string{at.Verb}, NonResourceURLs: []string{at.Path}}
+	}
+	name := at.Resource
+	if at.Subresource != "" {
+		name += "/" + at.Subresource
+	}
+	return Rule{Verbs: []string{at.Verb}, APIGroups: []string{at.Group}, Resources: []string{name}}
+}
+
 // rulesOf returns the rules of a Role or ClusterRole.
 func rulesOf(role object.Object) []Rule {
 	list := role.Objects("rules")
@@ -29,8 +42,8 @@ func rulesOf(role object.Object) []Rule {
 	return rules
 }
 
-// allows reports whether r alone allows what at asks for.
-func (r Rule) allows(at Attributes) bool {
+// Allows reports whether r alone allows what at asks for.
+func (r Rule) Allows(at Attributes) bool {
 	if !hasOrAll(r.Verbs, at.Verb) {
 		return false
 	}
@@ -62,8 +75,8 @@ func (r Rule) covers(sub Rule) bool {
 		(len(r.ResourceNames) == 0 || len(sub.ResourceNames) > 0 && slices.Contains(r.ResourceNames, sub.ResourceNames[0]))
 }
 
-// split breaks r into rules of one group, resource, verb and name, or one path and verb, each.
-func (r Rule) split() []Rule {
+// Split breaks r into rules of one group, resource, verb and name, or one path and verb, each.
+func (r Rule) Split() []Rule {
 	var out []Rule
 	for _, group := range r.APIGroups {
 		for _, resource := range r.Resources {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -27,10 +26,6 @@ func DecodeJSON(data []byte, t *schema.Type) (obj object.Object, strict []string
 func decode(text string, t *schema.Type) (obj object.Object, strict []string, err error) {
 	return newDecoder(text, nil).document(t)
 }
-
-// text is the text of bytes that nobody changes any more: those of a body that has arrived, or of an item. Copies would be
-// a tenth of the memory that an update of a pod takes.
-func text(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
 // newDecoder returns the decoder of a text that may have parts of an item that was read, nil for none.
 func newDecoder(text string, before *resource.Item) *decoder {

@@ -100,7 +100,7 @@ func (d *Decoder) expected(data []byte, want schema.GVK, before *resource.Item) 
 	if t == nil {
 		return nil
 	}
-	obj, strict, err := newDecoder(text(data), before).document(t)
+	obj, strict, err := newDecoder(object.Text(data), before).document(t)
 	if err != nil || len(strict) > 0 { // a kind or apiVersion in another case is an unknown field here
 		return nil
 	}

@@ -19,7 +19,7 @@ func (d *Decoder) Patched(data []byte, want schema.GVK, t *schema.Type, before *
 	if t == nil {
 		return d.Decode(data, want, t)
 	}
-	obj, strict, err = newDecoder(text(data), before).document(t)
+	obj, strict, err = newDecoder(object.Text(data), before).document(t)
 	if err != nil || len(strict) > 0 || schema.ParseGVK(obj.APIVersion(), obj.Kind()) != want {
 		obj, strict, err = d.patchedKind(data, want)
 	}

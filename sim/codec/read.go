@@ -8,28 +8,14 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Read returns the object of an item in the form in which objects of clients are read, so that the two are alike where a
-// client has changed nothing. Nobody may change anything in it. before is an item of the same object, or nil: what the two
-// have in common is not read again.
-func Read(it, before *resource.Item) object.Object {
-	p := it.Parsed()
-	if p == nil {
-		p = read(it, before)
-		it.Keep(p)
-	}
-	return p.Object
-}
-
-func read(it, before *resource.Item) *resource.Parsed {
+// Read is resource.Definition's Read for built-in kinds.
+func Read(it, before *resource.Item) *resource.Parsed {
 	t := it.Layout()
-	switch {
-	case t == nil:
-		return &resource.Parsed{Object: it.Object()}
-	case it.Stored != nil: // it was read in another form than it is printed in
+	if it.Stored != nil { // it was read in another form than it is printed in
 		return &resource.Parsed{Object: Reread(it.Object(), t)}
 	}
 	p := &resource.Parsed{}
-	d := newDecoder(text(it.Bytes), before)
+	d := newDecoder(object.Text(it.Bytes), before)
 	d.parts = p
 	var err error
 	if p.Object, _, err = d.document(t); err != nil {
@@ -90,13 +76,34 @@ func (d *decoder) fieldSet() any {
 	if d.before != nil {
 		v = d.known(d.before.Sets, "")
 	}
-	if v == nil {
+	if v == nil && d.next() == '{' {
+		v = d.set()
+	} else if v == nil {
 		v = d.unchecked()
 	}
 	if d.parts != nil {
 		d.parts.Sets = d.learn(d.parts.Sets, "", start, v)
 	}
 	return v
+}
+
+// leaf is what is below a path of a set that has nothing below, as most have: one for all.
+var leaf = map[string]any{}
+
+// set reads a set, or what else is written as an object.
+func (d *decoder) set() map[string]any {
+	m := leaf
+	for more := d.enter('}'); more; more = d.more('}') {
+		if len(m) == 0 {
+			m = map[string]any{}
+		}
+		if key := d.kept(d.key()); d.next() == '{' {
+			m[key] = d.set()
+		} else {
+			m[key] = d.unchecked()
+		}
+	}
+	return m
 }
 
 // learn adds what was read from start on to parts, if it is an object.

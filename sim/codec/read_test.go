@@ -21,7 +21,7 @@ const storedPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","label
 
 // podItem returns an item of the pod.
 func podItem(d *Decoder, text string) *resource.Item {
-	pods := &resource.Definition{Type: func() *schema.Type { return d.Kinds(podGVK) }, Strategy: &resource.Strategy{}}
+	pods := &resource.Definition{Type: func() *schema.Type { return d.Kinds(podGVK) }, Read: Read, Strategy: &resource.Strategy{}}
 	pods.Hub = pods
 	return resource.NewItem(pods, object.Object{}, 0, []byte(text))
 }
@@ -33,7 +33,7 @@ func TestChangedReadsWhatObjectReads(t *testing.T) {
 	d, gvk := testDecoder(t), podGVK
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept stays meanwhile
 	it := podItem(d, storedPod)
-	stored := Read(it, nil)
+	stored := it.Shared()
 	is.Equal(string(Append(nil, stored, it.Layout())), storedPod)
 	untouched := stored.Copy()
 	for _, edit := range [][2]string{
@@ -74,12 +74,12 @@ func TestChangedTakesWhatIsKnown(t *testing.T) {
 	is := is.New(t)
 	d := testDecoder(t)
 	it := podItem(d, storedPod)
-	marked := Read(it, nil)
+	marked := it.Shared()
 	marked.Set("marked", "spec", "nodeName")
 	managed := object.As(marked.List("metadata", "managedFields")[0])
 	managed.Map("fieldsV1")["marked"] = map[string]any{}
 	next := podItem(d, strings.Replace(storedPod, `"name":"p"`, `"name":"q"`, 1))
-	for _, obj := range []object.Object{Read(next, it), Read(next, nil)} { // which is kept
+	for _, obj := range []object.Object{next.SharedAfter(it), next.Shared()} { // which is kept
 		is.Equal(obj.Name(), "q")
 		is.Equal(obj.String("spec", "nodeName"), "marked")
 		is.True(object.Same(obj["spec"], marked["spec"]))
@@ -109,7 +109,7 @@ func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 		}
 		randomize(r, body) // which nobody else notices
 		it := podItem(d, text)
-		if got := Read(it, before); !object.Equal(map[string]any(got), map[string]any(want)) {
+		if got := it.SharedAfter(before); !object.Equal(map[string]any(got), map[string]any(want)) {
 			t.Fatalf("state %d:\n%s\nis read as\n%s\nafter\n%s", n, text, object.JSON(map[string]any(got)), beforeText)
 		}
 		before, beforeText = it, text

@@ -83,6 +83,18 @@ func (c *Client) Get(of, namespace, name string) object.Object {
 	return nil
 }
 
+// Look is Get for those who change nothing in the object, which everybody shares.
+func (c *Client) Look(of, namespace, name string) object.Object {
+	return shared(c.Item(of, namespace, name))
+}
+
+func shared(it *resource.Item) object.Object {
+	if it == nil {
+		return nil
+	}
+	return it.Shared()
+}
+
 // Item returns an object as it is stored, or nil.
 func (c *Client) Item(of, namespace, name string) *resource.Item {
 	d := c.manager.server.Definition(of)
@@ -131,7 +143,7 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 
 func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
 
-// Owned returns the objects that name an owner by its uid, in the order in which they came to it. They are not to be
+// Owned returns the objects that name an owner by its uid, in the order in which they were created. They are not to be
 // changed.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
@@ -142,7 +154,7 @@ func (c *Client) Owned(uid string) []Ref {
 	return c.loop.cache.owned(uid, newest, m.server)
 }
 
-// Unowned returns the objects of a namespace that name no owner, in the order in which they came to that. They are not to be
+// Unowned returns the objects of a namespace that name no owner, in the order in which they were created. They are not to be
 // changed.
 func (c *Client) Unowned(of, namespace string) []Ref { return c.Owned(of + "/" + namespace) }
 
@@ -162,15 +174,28 @@ func (c *Client) Live(of, namespace, name string) object.Object {
 	return c.registry().Reader().Get(of, namespace, name)
 }
 
-// Create stores a new object, which is used up, in its namespace. It returns it as it was stored.
-func (c *Client) Create(of string, obj object.Object) (object.Object, *status.Status) {
+// LookLive is Live for those who change nothing in the object, which everybody shares.
+func (c *Client) LookLive(of, namespace, name string) object.Object {
+	return shared(c.registry().Reader().Item(of, namespace, name))
+}
+
+// Create stores a new object, which is used up, in its namespace. It returns what was stored, nil with a Status.
+func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.Status) {
 	q, s := c.request(of, obj.Namespace(), obj.Name())
 	if s != nil {
 		return nil, s
 	}
 	q.Verb = "create"
 	defer c.writes()()
-	return stored(c.registry().Create(q, sent(q.Definition, obj)))
+	result, s := c.registry().Create(q, sent(q.Definition, obj))
+	if s == nil {
+		s = result.Status
+	}
+	if s != nil {
+		return nil, s
+	}
+	c.loop.wrote(of, result.Item.Rev)
+	return result.Item, nil
 }
 
 // Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
@@ -310,7 +335,15 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	if s == nil {
 		s = result.Status
 	}
+	c.wrote(of, result, s)
 	return result, s
+}
+
+// wrote notes what was written, where the controller has to read it before it goes on.
+func (c *Client) wrote(of string, result *registry.Result, failed *status.Status) {
+	if failed == nil && result.Item != nil {
+		c.loop.wrote(of, result.Item.Rev)
+	}
 }
 
 // writes says that what is committed from now on is the controller's, until the function it returns is called.
@@ -319,6 +352,14 @@ func (c *Client) writes() (done func()) {
 	before := m.writing
 	m.writing = c.loop
 	return func() { m.writing = before }
+}
+
+// Writing names the controller, or the kubelet, whose request is being served, and the user that it is. "": somebody else's is.
+func (m *Manager) Writing() (name, user string) {
+	if m.writing == nil {
+		return "", ""
+	}
+	return m.writing.Name, m.writing.User.Name
 }
 
 // request is a request of the controller.

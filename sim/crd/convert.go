@@ -43,7 +43,7 @@ func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion 
 		return obj, nil
 	}
 	kind := schema.ParseGVK(from, obj.Kind())
-	converted, err := converter(obj.Copy(), apiVersion)
+	converted, err := converter(object.Copy(map[string]any(obj)).(map[string]any), apiVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
@@ -60,10 +61,13 @@ var reasons = []Reason{Conflict, NotFound, Expired, Gone, TooManyRequests, Inter
 // Action is what a fault does. Which fields count depends on the Kind.
 type Action struct {
 	Kind       Kind
-	Reason     Reason        // Fail, CommitThenFail
+	Reason     Reason        // Fail, Error, CommitThenFail
 	RetryAfter int           // Fail, CommitThenFail: seconds; 0 says nothing
 	Wait       time.Duration // DelayRequest, DelayAnswer, Delay, Slow; of Stall until the connection breaks, 0: never
 	Bytes      int           // Truncate: how many arrive
+	Code       int           // Error: HTTP status
+	Message    string        // Error
+	Object     string        // Answer: as JSON
 	Replica    int           // Lag, Cut, Resume, Restart: counted from 1
 	Controller string        // Lag, Resume, Restart, Stop, Crash, Start, Slow: its name, unless Replica counts
 	Resource   string        // Lag: what stops; "" is everything
@@ -78,6 +82,8 @@ const (
 	withWait
 	withBytes
 	mayWait
+	withStatus
+	withObject
 )
 
 // Trouble is what the action does to a replica or a controller; its Kind is nil when that is nothing.
@@ -90,6 +96,12 @@ func (a Action) Trouble() trouble.Trouble {
 	return t
 }
 
+// isObject reports whether a text is an object as JSON, with a kind.
+func isObject(text string) bool {
+	obj, err := object.Parse([]byte(text))
+	return err == nil && obj.Kind() != "" && obj.APIVersion() != ""
+}
+
 func (a Action) check() error {
 	k := a.Kind.about()
 	switch {
@@ -97,6 +109,12 @@ func (a Action) check() error {
 		return errors.New("the action is none of this package")
 	case k.form == withReason && !slices.Contains(reasons, a.Reason):
 		return fmt.Errorf("%s %q: the errors are %v", a.Kind, string(a.Reason), reasons)
+	case k.form == withStatus && (a.Code < 400 || a.Code > 599):
+		return fmt.Errorf("%s %d: the code of an error is between 400 and 599", a.Kind, a.Code)
+	case k.form == withStatus && a.Reason == "":
+		return fmt.Errorf("%s %d: the reason is missing, such as Forbidden", a.Kind, a.Code)
+	case k.form == withObject && !isObject(a.Object):
+		return fmt.Errorf("%s: %q is no JSON object", a.Kind, a.Object)
 	case a.RetryAfter < 0:
 		return fmt.Errorf("retry=%d is negative", a.RetryAfter)
 	case k.form == mayWait && a.Wait < 0:

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -139,6 +140,21 @@ func (t Trigger) Unavailable() Fault { return t.fail(Unavailable) }
 // Timeout answers 504, at once.
 func (t Trigger) Timeout() Fault { return t.fail(Timeout) }
 
+// Error answers with any error, as a reactor of client-go's fake would: Error(403, "Forbidden", "not today").
+func (t Trigger) Error(code int, reason Reason, message string) Fault {
+	return t.Do(Action{Kind: Error, Code: code, Reason: reason, Message: message})
+}
+
+// Answer answers with an object, which need not exist, with kind and apiVersion; what was asked is not done. A watch has no such
+// answer.
+func (t Trigger) Answer(obj any) Fault {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		text = []byte(err.Error()) // which Check refuses
+	}
+	return t.Do(Action{Kind: Answer, Object: string(text)})
+}
+
 // CommitThenFail does what was asked and, if that succeeded, answers with an error: the client cannot know.
 func (t Trigger) CommitThenFail(r Reason) Fault { return t.Do(Action{Kind: CommitThenFail, Reason: r}) }
 
@@ -238,7 +254,7 @@ func (f Fault) Point() Point {
 	if f.trigger.at != "" {
 		return f.trigger.at
 	}
-	switch fails := f.action.Kind == Fail; {
+	switch fails := f.action.Kind == Fail || f.action.Kind == Error; {
 	case fails && f.trigger.late():
 		return RequestValidated
 	case fails && slices.Contains(overloaded, f.action.Reason):
@@ -283,6 +299,17 @@ func lateLevel(f Fault) Level {
 		return Degraded
 	}
 	return Illegal // the error says that nothing was done
+}
+
+// errorLevel is that of Error: nobody knows what it stands for, unless it is one of overload or trouble.
+func errorLevel(f Fault) Level {
+	switch {
+	case f.action.Code == 409 || f.action.Code == 429 || f.action.Code == 503 || f.action.Code == 504:
+		return Legal
+	case f.action.Code >= 500:
+		return Degraded
+	}
+	return Illegal
 }
 
 // failLevel is that of Fail.
@@ -339,8 +366,10 @@ func (f Fault) checkPoint() error {
 		return fmt.Errorf("unknown point %q: one of %v", string(t.at), points)
 	case t.at != "" && t.at != point:
 		return fmt.Errorf("%s happens at %s, not at %s", f.action.Kind, point, t.at)
-	case f.action.Kind == Fail && point != RequestArrived && point != RequestDecided && point != RequestValidated:
-		return fmt.Errorf("fail happens at request.arrived, request.decided or request.validated, not at %s: see commit-then-fail", point)
+	case (f.action.Kind == Fail || f.action.Kind == Error) && point != RequestArrived && point != RequestDecided && point != RequestValidated:
+		return fmt.Errorf("%s happens at request.arrived, request.decided or request.validated, not at %s: see commit-then-fail", f.action.Kind, point)
+	case f.action.Kind == Answer && t.only("watch"):
+		return errors.New("a watch cannot be answered with an object")
 	case (point == RequestArrived || point == RequestDecided) && t.late():
 		return fmt.Errorf("at %s nobody knows what a %s will make of an object: became needs at=request.validated or a later point", point, t.verb)
 	case point == WatchSent && t.verb != "watch" && t.verb != "*":

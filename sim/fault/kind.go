@@ -19,7 +19,7 @@ type kind struct {
 
 	// One of these is what it happens to.
 	request func(Request, Action)
-	answer  func(Answer, Action)
+	answer  func(Reply, Action)
 	event   func(Event, Action)
 	cluster func(Cluster, Action)
 }
@@ -28,16 +28,20 @@ type kind struct {
 var (
 	// Fail answers with an error, and does nothing else.
 	Fail = Kind{&kind{name: "fail", form: withReason, level: failLevel, final: true, request: Request.Fail}}
+	// Error answers with an error of any code, reason and message, and does nothing else.
+	Error = Kind{&kind{name: "error", form: withStatus, level: errorLevel, final: true, request: Request.Fail}}
+	// Answer answers with an object, and does nothing else.
+	Answer = Kind{&kind{name: "answer", form: withObject, point: RequestArrived, level: always(Illegal), final: true, request: Request.Answer}}
 	// CommitThenFail does what was asked, then answers with an error. Only a success can be made one.
 	CommitThenFail = Kind{&kind{name: "commit-then-fail", form: withReason, point: RequestAnswered, level: lateLevel, final: true,
-		fits: func(op *Op) bool { return !op.Failed && !op.Stream }, answer: Answer.Fail}}
+		fits: func(op *Op) bool { return !op.Failed && !op.Stream }, answer: Reply.Fail}}
 	// DelayRequest serves the request later.
 	DelayRequest = Kind{&kind{name: "delay-request", form: withWait, point: RequestArrived, request: Request.Delay}}
 	// DelayAnswer serves the request at once and answers later.
-	DelayAnswer = Kind{&kind{name: "delay-answer", form: withWait, point: RequestAnswered, answer: Answer.Delay}}
+	DelayAnswer = Kind{&kind{name: "delay-answer", form: withWait, point: RequestAnswered, answer: Reply.Delay}}
 	// Truncate breaks the connection after some bytes of the body, which a watch has not.
 	Truncate = Kind{&kind{name: "truncate", form: withBytes, point: RequestAnswered, final: true,
-		fits: func(op *Op) bool { return !op.Stream }, answer: Answer.Truncate}}
+		fits: func(op *Op) bool { return !op.Stream }, answer: Reply.Truncate}}
 
 	// Drop loses an event.
 	Drop = Kind{&kind{name: "drop", point: WatchSent, level: always(Illegal), final: true, event: Event.Drop}}
@@ -72,7 +76,7 @@ var (
 	Slow = Kind{&kind{name: trouble.Slow.Name, trouble: trouble.Slow, cluster: Cluster.Treat}}
 )
 
-var kinds = []Kind{Fail, CommitThenFail, DelayRequest, DelayAnswer, Truncate, Drop, Delay, Hold, Close, Stall, Compact, Expire,
+var kinds = []Kind{Fail, Error, Answer, CommitThenFail, DelayRequest, DelayAnswer, Truncate, Drop, Delay, Hold, Close, Stall, Compact, Expire,
 	Lag, Cut, Resume, Restart, Stop, Crash, Start, Slow}
 
 // kindNamed returns the kind of a name; the zero Kind if there is none.
@@ -106,15 +110,16 @@ type Cluster interface {
 }
 
 // Request is a request, or a commit, to which actions happen. It has a method for each action that there is at its points,
-// as Answer and Event have: who carries actions out and forgets one does not compile.
+// as Reply and Event have: who carries actions out and forgets one does not compile.
 type Request interface {
 	Cluster
 	Fail(Action)
+	Answer(Action)
 	Delay(Action)
 }
 
-// Answer is a complete answer to which actions happen.
-type Answer interface {
+// Reply is a complete answer to which actions happen.
+type Reply interface {
 	Cluster
 	Fail(Action)
 	Delay(Action)
@@ -135,7 +140,7 @@ type Event interface {
 func (a Action) DoRequest(on Request) { carryOut(a, on, a.Kind.about().request) }
 
 // DoAnswer is DoRequest for an answer.
-func (a Action) DoAnswer(on Answer) { carryOut(a, on, a.Kind.about().answer) }
+func (a Action) DoAnswer(on Reply) { carryOut(a, on, a.Kind.about().answer) }
 
 // DoEvent is DoRequest for an event.
 func (a Action) DoEvent(on Event) { carryOut(a, on, a.Kind.about().event) }

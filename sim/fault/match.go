@@ -24,6 +24,7 @@ type Op struct {
 	EventType   string // of an event
 	Failed      bool   // the answer is an error already
 	Stream      bool   // the answer is a watch
+	Spared      bool   // no fault happens to it
 
 	// Object returns what conditions look at, and Old what there was before. nil functions and nil objects: nothing.
 	Object, Old func() object.Object
@@ -71,7 +72,7 @@ func call(f func() object.Object) object.Object {
 
 // matches reports whether the trigger is about op, apart from how often.
 func (t Trigger) matches(op *Op) bool {
-	if !t.matchesVerb(op) || !matchesResource(t.resource, op) {
+	if op.Spared || !t.matchesVerb(op) || !matchesResource(t.resource, op) {
 		return false
 	}
 	if t.replica != 0 && t.replica != op.Replica || t.namespace != "" && t.namespace != op.Namespace ||

@@ -82,6 +82,10 @@ func (a Action) String() string {
 		}
 	case withBytes:
 		text += " " + strconv.Itoa(a.Bytes)
+	case withStatus:
+		text += " " + strconv.Itoa(a.Code) + " " + word(string(a.Reason)) + " " + word(a.Message)
+	case withObject:
+		text += " " + word(a.Object)
 	}
 	if t := a.Trouble(); t.Kind != nil {
 		for i := range t.Resources {
@@ -279,6 +283,14 @@ func (a *Action) argument(f form, args []string) (rest []string, err error) {
 				rest = rest[1:]
 			}
 		}
+	case withStatus:
+		if len(args) < 3 {
+			return nil, errors.New("want its code, its reason and its message")
+		}
+		a.Reason, a.Message, rest = Reason(args[1]), args[2], args[3:]
+		a.Code, err = strconv.Atoi(first)
+	case withObject:
+		a.Object = first
 	case withWait, mayWait:
 		a.Wait, err = time.ParseDuration(first)
 	case withBytes:

@@ -116,13 +116,23 @@ func goStatements(s source) (out []string) {
 	return out
 }
 
+// inBubble reports whether a file is about bodies of fake.Explore, which run in bubbles.
+func inBubble(s source) (found bool) {
+	ast.Inspect(s.ast, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		found = found || ok && isIdent(sel.X, "fake") && (sel.Sel.Name == "T" || sel.Sel.Name == "Explore")
+		return !found
+	})
+	return found
+}
+
 // TestNoSleepInTests: a test that sleeps is slow or flaky; one that moves a clock is neither. In a synctest bubble a
 // sleep costs nothing.
 func TestNoSleepInTests(t *testing.T) {
 	t.Parallel()
 	for _, s := range mustSources(t, source.isTest) {
 		imports := s.imports()
-		if imports["synctest"] != "" {
+		if imports["synctest"] != "" || inBubble(s) {
 			continue
 		}
 		ast.Inspect(s.ast, func(n ast.Node) bool {

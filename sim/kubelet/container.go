@@ -51,7 +51,11 @@ type run struct {
 	Up       bool               `json:",omitempty"` // its startup probe has succeeded
 	Ready    bool               `json:",omitempty"`
 	Probes   map[string]*probe  `json:",omitempty"`
+	Found    map[string]*string `json:",omitempty"` // files that were in its volumes when it started
 	Files    map[string]*string `json:",omitempty"` // that commands run in it have changed
+
+	Resources object.Object `json:",omitempty"` // what the one has that runs
+	Again     bool          `json:",omitempty"` // it is started again, whatever its restart policy: it was ended to be resized
 }
 
 // past is a container that has ended.
@@ -244,7 +248,9 @@ func (w *worker) started(c *container) {
 	r.ID = digest(w.pod.UID(), c.name, fmt.Sprint(r.Restarts))
 	r.State, r.Started, r.Finished, r.Code, r.Killed, r.Image = running, w.now, time.Time{}, 0, false, image
 	r.Steps, r.Stopping, r.Probes, r.Files, r.Pull = stepsMin, time.Time{}, nil, nil, pause{}
-	r.Up, r.Ready = false, false
+	r.Found = w.found(c)
+	c.program.world.Files = r.Found
+	r.Up, r.Ready, r.Again, r.Resources = false, false, false, w.rec.Allocated[c.name]
 	w.foresee(c)
 	w.probe(c)
 }
@@ -286,6 +292,7 @@ func (w *worker) elapse(c *container) (changed bool) {
 			return changed
 		}
 	}
+	w.keep(c, r.Due)
 	r.State, r.Finished, r.Ready, r.Up, r.Why, r.Text = exited, r.Due, false, false, "", "" // the kubelet may find out later
 	r.Due, r.Probes = time.Time{}, nil
 	return true
@@ -304,7 +311,12 @@ func (w *worker) stop(c *container, message string, until time.Time) {
 	}
 	at := w.now.Add(w.preStop(c, until.Sub(w.now)))
 	natural, code := r.Due, r.Code
+	done, exit, handles := c.program.handles(r, at)
 	switch ends := at.Add(delay(c.program.Stop)); {
+	case handles && !done.IsZero() && !done.After(until):
+		r.Due, r.Code, r.Killed = done, exit, false
+	case handles:
+		r.killAt(until)
 	case c.program.deaf(r.Started, w.now) || ends.After(until):
 		r.killAt(until)
 	default:

@@ -86,9 +86,9 @@ func (t *target) line(text string) string {
 func (t *target) world(now time.Time, steps int) shell.World {
 	p, started := t.c.program, t.c.run.Started
 	w := p.within(t.c.run, now, p.run(started, max(now.Sub(started), 1), 0))
-	if p.script == nil {
-		r := resolver{t.k.client, t.k}
-		w.Env, w.Open = r.environment(t.w.pod, t.c.spec), r.files(t.w.pod, t.c.spec)
+	if w.Env == nil { // nobody has asked before what is in it
+		of := resolver{t.k.client, t.k}.world(t.w.pod, t.c.spec, nil)
+		w.Env, w.Open, w.Seed = of.Env, t.w.opens(t.c, of.Open), of.Seed
 	}
 	w.Steps = steps
 	return w

@@ -4,6 +4,8 @@
 //	Node registers, as node-1                                 node.go
 //	  │ pod with spec.nodeName node-1
 //	  ▼
+//	does the node take it? ─ no ─▶ it has failed                  admit.go
+//	  ▼ yes; what it is given may change later                    resize.go
 //	volumes are there? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers        pod.go, volumes.go
 //	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
 //	                                                            │ probes                       probe.go
@@ -73,7 +75,9 @@ type Nodes struct {
 func New(o Options) *Nodes {
 	n := &Nodes{}
 	for i := range o.Nodes {
-		n.all = append(n.all, &Kubelet{node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images})
+		k := &Kubelet{node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images}
+		n.all = append(n.all, k)
+		k.first = n.all[0]
 	}
 	return n
 }
@@ -113,6 +117,7 @@ func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *cl
 type Kubelet struct {
 	node   string
 	index  int
+	first  *Kubelet // of all: what persistent volumes hold is its to keep
 	images map[string]Image
 	client *controller.Client
 	memory memory
@@ -127,6 +132,8 @@ type memory struct {
 	Pods       map[string]*pod `json:",omitempty"` // by NAMESPACE/NAME
 	Images     map[string]bool `json:",omitempty"` // which are on the node
 	Address    int             `json:",omitempty"` // the last that a pod got
+
+	Files map[string]string `json:",omitempty"` // on the node, and in persistent volumes, by path
 }
 
 // Memory is controller.Rememberer's.

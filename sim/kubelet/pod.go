@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -22,6 +23,20 @@ type pod struct {
 	Overdue    bool            `json:",omitempty"` // activeDeadlineSeconds are over
 	Spoke      time.Time       `json:",omitzero"`  // when the last event was recorded
 	Said       map[string]*said
+	Files      map[string]string `json:",omitempty"` // in its own volumes, by VOLUME/path
+
+	Refused   *refusal                 `json:",omitempty"` // why the node did not take it
+	Admitted  bool                     `json:",omitempty"` // the node took it
+	Over      bool                     `json:",omitempty"` // it has ended: what it was given is free
+	Needs     workload.Amounts         `json:",omitzero"`  // what it takes of the node
+	Ports     []workload.HostPort      `json:",omitempty"`
+	Allocated map[string]object.Object `json:",omitempty"` // resources that containers were given, by name; "": the pod as a whole
+	Level     object.Object            `json:",omitempty"` // what the pod as a whole has of that
+
+	Resizing   bool      `json:",omitempty"` // it asks for something else than it was given
+	Pending    *resizing `json:",omitempty"` // the condition PodResizePending
+	InProgress *resizing `json:",omitempty"` // the condition PodResizeInProgress
+	Actuates   time.Time `json:",omitzero"`  // when containers have what they were allocated last
 }
 
 // waits says that the pod waits for an object that is not there.
@@ -74,10 +89,11 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	if it == nil {
 		delete(k.memory.Pods, key.String())
 		k.changed(key.String())
+		k.retryResizes(api, nil)
 		return 0, nil
 	}
 	defer k.changed(key.String())
-	w := k.worker(api, it.Object())
+	w := k.worker(api, it.Shared())
 	phase := w.pod.String("status", "phase")
 	finished := phase == "Succeeded" || phase == "Failed"
 	if finished && !w.active() {
@@ -110,12 +126,15 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 		k.memory.Pods = map[string]*pod{}
 	}
 	rec := k.memory.Pods[key]
-	if rec == nil || rec.UID != obj.UID() {
+	first := rec == nil || rec.UID != obj.UID()
+	if first {
 		rec = k.recall(obj)
 		k.memory.Pods[key] = rec
 	}
 	w := &worker{k: k, api: api, now: api.Now(), pod: obj, rec: rec}
-	w.populate()
+	if w.populate(); first {
+		w.readmit()
+	}
 	return w
 }
 
@@ -133,7 +152,10 @@ func (w *worker) populate() {
 				rec.Containers[c.name] = &run{}
 			}
 			c.run = rec.Containers[c.name]
-			c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec)
+			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec); c.program != nil {
+				c.program.world.Files = c.run.Found
+				c.program.world.Open = w.opens(c, c.program.world.Open)
+			}
 			w.containers = append(w.containers, c)
 		}
 	}
@@ -149,6 +171,10 @@ func (w *worker) run() {
 	if w.overdue() {
 		return
 	}
+	if !w.rec.Admitted && !w.admit() {
+		return
+	}
+	w.resize()
 	if !w.rec.Mounted {
 		if !w.mount() {
 			return
@@ -160,7 +186,7 @@ func (w *worker) run() {
 	}
 	for range roundsMax {
 		w.again = time.Time{}
-		if !w.advance() {
+		if changed := w.actuate(); !w.advance() && !changed {
 			break
 		}
 	}
@@ -222,6 +248,9 @@ func (w *worker) done() bool {
 
 // restarts reports whether a container that has ended is to be started again (podutil.ContainerShouldRestart).
 func (w *worker) restarts(c *container) bool {
+	if c.run.Again {
+		return true
+	}
 	for _, rule := range c.spec.Objects("restartPolicyRules") {
 		in := slices.Contains(rule.List("exitCodes", "values"), any(int64(c.run.Code)))
 		if in == (rule.String("exitCodes", "operator") == "In") {
@@ -254,110 +283,6 @@ func (w *worker) endSidecars() (changed bool) {
 		}
 	}
 	return changed
-}
-
-// grace is how long a container of the pod may take to end.
-func (w *worker) grace() time.Duration {
-	seconds, ok := w.pod.DeletionGracePeriodSeconds()
-	if !ok {
-		seconds = w.pod.Int64("spec", "terminationGracePeriodSeconds")
-	}
-	return time.Duration(max(seconds, 1)) * time.Second
-}
-
-// deadline is when the pod has been active for too long; zero: it may be for ever.
-func (w *worker) deadline() time.Time {
-	seconds, ok := w.pod.Int("spec", "activeDeadlineSeconds")
-	started, err := time.Parse(time.RFC3339, w.pod.String("status", "startTime"))
-	if !ok || err != nil {
-		return time.Time{}
-	}
-	return started.Add(time.Duration(seconds) * time.Second)
-}
-
-func (w *worker) atDeadline() {
-	if w.rec.Overdue || w.done() {
-		return
-	}
-	if seconds, ok := w.pod.Int("spec", "activeDeadlineSeconds"); ok && !w.pod.Has("status", "startTime") {
-		w.at(w.now.Add(time.Duration(seconds) * time.Second)) // it starts now
-		return
-	}
-	w.at(w.deadline())
-}
-
-// overdue ends a pod that has been active for too long (kubelet.activeDeadlineHandler).
-func (w *worker) overdue() bool {
-	if at := w.deadline(); !w.rec.Overdue && (at.IsZero() || w.now.Before(at) || w.failed() || w.done()) {
-		return false
-	}
-	if !w.rec.Overdue {
-		w.rec.Overdue = true
-		w.event(nil, "Normal", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
-	}
-	w.end()
-	return true
-}
-
-// end ends all containers, sidecars after the others, each as it is told to or when its grace period is over.
-func (w *worker) end() {
-	until := w.now.Add(w.grace())
-	if deleted, err := time.Parse(time.RFC3339, w.pod.DeletionTimestamp()); err == nil && deleted.After(w.now) {
-		until = deleted
-	}
-	if w.rec.Ending.IsZero() {
-		w.rec.Ending = w.now
-	}
-	if w.rec.Until.IsZero() || until.Before(w.rec.Until) {
-		w.rec.Until = until
-	}
-	w.again = time.Time{}
-	for _, c := range w.containers {
-		if c.run.State == creating {
-			c.run.abort()
-		}
-		if c.run.State == running && c.run.Stopping.IsZero() && !c.sidecar {
-			w.stop(c, "", w.rec.Until)
-		}
-		w.elapse(c)
-	}
-	for _, c := range slices.Backward(w.containers) {
-		if !c.sidecar || c.run.State != running {
-			continue
-		}
-		if w.others(c) {
-			w.at(w.rec.Until)
-			continue
-		}
-		if c.run.Stopping.IsZero() {
-			w.stop(c, "", w.rec.Until)
-		}
-		w.elapse(c)
-	}
-	for _, c := range w.containers {
-		if c.run.State == running {
-			w.at(c.run.Due)
-			if w.rec.Until.Before(c.run.Due) {
-				c.run.killAt(w.rec.Until)
-				w.at(w.rec.Until)
-			}
-		}
-	}
-}
-
-// others reports whether a container runs that ends before a sidecar does: one that is no sidecar, or a later one.
-func (w *worker) others(than *container) bool {
-	after := false
-	for _, c := range w.containers {
-		if c == than {
-			after = true
-			continue
-		}
-		if c.run.State == running && (!c.sidecar || after) {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *worker) key() controller.Key {

@@ -157,7 +157,7 @@ func (w *worker) after(c *container, p *probe, spec object.Object, last time.Tim
 // turns.
 func (w *worker) try(c *container, spec object.Object, at time.Time) (ok bool, text string, settled bool) {
 	args := spec.Strings("exec", "command")
-	if len(args) > 0 && c.program.script != nil {
+	if len(args) > 0 && (c.program.script != nil || c.program.site != nil) {
 		elapsed := at.Sub(c.run.Started)
 		if r := c.program.run(c.run.Started, max(elapsed, 1), 0); !r.Server {
 			x := shell.Words(args...).Run(c.program.within(c.run, at, r))
@@ -166,6 +166,9 @@ func (w *worker) try(c *container, spec object.Object, at time.Time) (ok bool, t
 			}
 			return x.Code == 0 && w.well(c, at), text, r.Waits
 		}
+	}
+	if spec.Has("httpGet") && c.program.site.lost(spec.String("httpGet", "path"), c.run.Files) {
+		return false, "HTTP probe failed with statuscode: 404", true
 	}
 	if w.well(c, at) {
 		return true, "", true
@@ -200,6 +203,9 @@ func (w *worker) port(c *container, port any) int64 {
 // within is the world of a command that is run in a container at a time, whose own program has come to a result.
 func (p *program) within(r *run, at time.Time, own *shell.Result) shell.World {
 	files := map[string]*string{}
+	for name, text := range p.world.Files { // order does not matter: a map again
+		files[name] = text
+	}
 	for name, text := range own.Files { // order does not matter: a map again
 		files[name] = text
 	}

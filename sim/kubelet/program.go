@@ -1,6 +1,8 @@
 package kubelet
 
 import (
+	"hash/fnv"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -14,13 +16,14 @@ type program struct {
 	Image
 	script *shell.Program // what its command says; nil: it is a server
 	world  shell.World
+	site   *site // what it serves of its files; nil: nobody knows
 }
 
 // idleShells are images whose own command is a shell, which ends at once when nobody types.
 var idleShells = []string{"busybox", "alpine", "ubuntu", "debian", "fedora", "centos", "bash"}
 
 // idle reports whether the command of an image is a shell.
-func idle(image string) bool { return slices.Contains(idleShells, untagged(image)) }
+func idle(image string) bool { return slices.Contains(idleShells, path.Base(untagged(image))) }
 
 // programOf returns the program of a container. An error is about an annotation.
 func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program, error) {
@@ -32,23 +35,39 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 	p := &program{Image: x}
 	args := append(container.Strings("command"), container.Strings("args")...)
 	interactive := container.True("stdin") || container.True("tty")
-	switch name := untagged(image); {
+	switch {
 	case len(container.Strings("command")) > 0:
 		p.script = shell.Words(args...)
-	case len(args) > 0 && (slices.Contains(idleShells, name) || shell.Known(args[0])):
+	case len(args) > 0 && (idle(image) || shell.Known(args[0])):
 		p.script = shell.Words(args...) // a shell, or an entrypoint that runs what it is given
-	case len(args) == 0 && !interactive && slices.Contains(idleShells, name):
+	case len(args) == 0 && !interactive && idle(image):
 		p.script = shell.Words("true")
-	case name == "hello-world":
+	case untagged(image) == "hello-world":
 		p.script = shell.Words("echo", "\nHello from Docker!\nThis message shows that your installation appears to be working correctly.\n")
 	}
 	if interactive && len(args) == 1 && shell.IsShell(args[0]) {
 		p.script = nil // it waits for somebody who types
 	}
-	if p.script != nil {
-		p.world = shell.World{Env: r.environment(pod, container), Open: r.files(pod, container)}
+	if p.script == nil {
+		p.site = siteOf(image, args)
+	}
+	if p.script != nil || p.site != nil {
+		p.world = r.world(pod, container, p.site)
 	}
 	return p, nil
+}
+
+// world is what commands of a container see when it starts.
+func (r resolver) world(pod, container object.Object, s *site) shell.World {
+	mounted := r.files(pod, container)
+	seed := fnv.New64a()
+	seed.Write([]byte(pod.UID() + "/" + container.String("name")))
+	return shell.World{Env: r.environment(pod, container), Seed: seed.Sum64(), Open: func(name string) (string, bool) {
+		if text, ok := mounted(name); ok {
+			return text, true
+		}
+		return s.open(name)
+	}}
 }
 
 // run returns what the program has printed, and whether it has ended, after a time.
@@ -91,6 +110,23 @@ func (p *program) deaf(started, now time.Time) bool {
 	}
 	r := p.run(started, max(now.Sub(started), 1), 0)
 	return !r.Handles && !r.Server
+}
+
+// handles returns when a program is done that is told to end at a time, and its exit code, if it has said what it does then.
+// It is false if it has not; the time is zero if it does not end at all.
+func (p *program) handles(r *run, at time.Time) (done time.Time, code int, ok bool) {
+	if p.script == nil || p.Image.Stop != 0 {
+		return done, 0, false
+	}
+	own := p.run(r.Started, max(at.Sub(r.Started), 1), 0)
+	if own.Term == nil {
+		return done, 0, false
+	}
+	w := p.within(r, at, own)
+	if x := own.Term.Run(w); x.Exited {
+		return at.Add(x.At), x.Code, true
+	}
+	return done, 0, true
 }
 
 // output returns what a program that began at a time has printed between two instants, in order.

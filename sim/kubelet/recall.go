@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -25,6 +27,45 @@ func (k *Kubelet) recall(obj object.Object) *pod {
 		}
 	}
 	return p
+}
+
+// readmit is what a kubelet knows of what it gave to a pod that it has recalled: a real one has kept that in a file.
+func (w *worker) readmit() {
+	phase := w.pod.String("status", "phase")
+	w.rec.Over = phase == "Failed" || phase == "Succeeded"
+	if w.rec.Over || !w.pod.Has("status", "startTime") {
+		return
+	}
+	w.rec.Admitted = true
+	w.allocate()
+	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
+		for _, s := range w.pod.Objects("status", list) {
+			w.reallocate(s)
+		}
+	}
+	w.rec.Level = w.rec.Allocated[""]
+	w.rec.Needs, w.rec.Ports = w.given(), workload.HostPortsOf(w.pod.At("spec"))
+	w.rec.Pending, w.rec.InProgress = recallResizing(w.pod, resizePending), recallResizing(w.pod, resizeInProgress)
+}
+
+// reallocate takes over what a container was given and has, from its status.
+func (w *worker) reallocate(s object.Object) {
+	name := s.String("name")
+	has := resourcesOf(s)
+	if w.rec.Containers[name].Resources = has; w.rec.Allocated[name] == nil || !s.Has("allocatedResources") {
+		return
+	}
+	allocated := has.Copy()
+	allocated.Set(object.Copy(s.Map("allocatedResources")), "requests")
+	w.rec.Allocated[name] = allocated
+}
+
+func recallResizing(pod object.Object, kind string) *resizing {
+	c := controller.Condition(pod, kind)
+	if c == nil {
+		return nil
+	}
+	return &resizing{c.String("reason"), c.String("message"), c.Int64("observedGeneration"), instant(c, "lastTransitionTime"), instant(c, "lastProbeTime")}
 }
 
 func recallRun(s object.Object) *run {

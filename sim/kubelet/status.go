@@ -12,17 +12,32 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ours are the conditions of a pod that its kubelet keeps, in the order in which it writes them.
+// ours are the conditions of a pod that its kubelet always writes, in this order, after those about resizing.
 var ours = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}
+
+// notOurs returns the conditions of a pod that somebody else than its kubelet has set.
+func notOurs(before object.Object) (all []any) {
+	for _, c := range before.Objects("conditions") {
+		if kind := c.String("type"); !slices.Contains(ours, kind) && kind != resizePending && kind != resizeInProgress {
+			all = append(all, map[string]any(c))
+		}
+	}
+	return all
+}
 
 // report writes the status of the pod, if it is not the one that there is.
 func (w *worker) report() *status.Status {
 	before := w.pod.At("status")
-	if now := w.status(before); object.Equal(map[string]any(now), map[string]any(before)) {
+	now := w.status(before)
+	w.release(now.String("phase"))
+	if object.Equal(map[string]any(now), map[string]any(before)) {
 		return nil
 	}
 	s := w.api.Patch(pods, "status", w.key(), func(live object.Object) {
-		if live.UID() == w.pod.UID() {
+		switch {
+		case live.ResourceVersion() == w.pod.ResourceVersion():
+			live["status"] = map[string]any(now)
+		case live.UID() == w.pod.UID():
 			live["status"] = map[string]any(w.status(live.At("status")))
 		}
 	})
@@ -34,6 +49,11 @@ func (w *worker) report() *status.Status {
 
 // status is what the pod is like (kubelet.generateAPIPodStatus). What is not the kubelet's is taken from the one before.
 func (w *worker) status(before object.Object) object.Object {
+	if r := w.rec.Refused; r != nil && w.now.Before(r.At) {
+		return before
+	} else if r != nil {
+		return w.refusedStatus(before)
+	}
 	now := before.Copy()
 	if now == nil {
 		now = object.Object{}
@@ -107,13 +127,8 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 	if r.ID != "" {
 		s["image"], s["imageID"] = reference(r.Image), untagged(reference(r.Image))+"@sha256:"+digest(reference(r.Image))
 		s["containerID"] = "containerd://" + r.ID
-		resources := object.Copy(c.spec.Map("resources")).(map[string]any)
-		if resources == nil {
-			resources = map[string]any{}
-		}
-		delete(resources, "claims")
-		s["resources"] = resources
-		if requests, ok := object.Object(resources).Get("requests"); ok {
+		s["resources"] = w.actual(c)
+		if requests, ok := w.rec.Allocated[c.name].Get("requests"); ok {
 			s["allocatedResources"] = object.Copy(requests)
 		}
 		s["user"] = map[string]any{"linux": w.user(c)}
@@ -128,6 +143,21 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 		s["volumeMounts"] = mounted(mounts)
 	}
 	return s
+}
+
+// actual are the resources that a container has, or would have if it ran.
+func (w *worker) actual(c *container) map[string]any {
+	has := w.rec.Allocated[c.name]
+	if c.run.State == running {
+		has = c.run.Resources
+	}
+	all := map[string]any{}
+	for _, side := range []string{"limits", "requests"} {
+		if v, ok := has.Get(side); ok {
+			all[side] = object.Copy(v)
+		}
+	}
+	return all
 }
 
 func mounted(mounts []object.Object) (all []any) {
@@ -161,7 +191,7 @@ func (w *worker) user(c *container) map[string]any {
 func (w *worker) state(c *container, over bool) map[string]any {
 	r := c.run
 	switch {
-	case r.State == running:
+	case r.State == running || r.Again: // who is started anew to be resized is not seen to have ended
 		return map[string]any{"running": map[string]any{"startedAt": object.Time(r.Started)}}
 	case r.State == exited && r.Why == "" || r.State == creating && r.ID != "":
 		return map[string]any{"terminated": terminated(r.ID, r.Code, r.Started, r.Finished)}
@@ -248,9 +278,13 @@ func (w *worker) phase(over bool) string {
 
 // conditions are those of the pod: what others have set, and then the kubelet's own (package status of the real one).
 func (w *worker) conditions(before, now object.Object, generation int64) (all []any) {
-	for _, c := range before.Objects("conditions") {
-		if !slices.Contains(ours, c.String("type")) {
-			all = append(all, map[string]any(c))
+	all = notOurs(before)
+	if phase := now.String("phase"); phase != "Failed" && phase != "Succeeded" {
+		if c := w.rec.Pending; c != nil {
+			all = append(all, c.condition(resizePending))
+		}
+		if c := w.rec.InProgress; c != nil {
+			all = append(all, c.condition(resizeInProgress))
 		}
 	}
 	sandbox := "False"

@@ -18,6 +18,7 @@ type Lesson struct {
 	About   string   // one sentence for the list of lessons
 	Needs   []string // ids of lessons that come before
 	Minutes int      // how long it takes
+	Fewest  int      // with how many requests it can be done: a test works it out
 	Engine  string   // "core", or "cel" when its world has to evaluate CEL
 
 	Seed     uint64
@@ -31,12 +32,13 @@ type Lesson struct {
 // Step is one step of a lesson. The last one has only a text: the lesson is over.
 type Step struct {
 	ID       string
-	Text     string // Markdown: paragraphs, `code`, **bold** and lists
+	Text     string // Markdown: paragraphs, `code`, **bold** and lists, with {{…}} for live values
 	Predict  *Predict
-	Do       []scenario.Op // what others do when the step begins
-	Check    []string      // conditions of sim/scenario that all have to hold
+	Needs    []string      // conditions of sim/scenario under which the text is true, until the step is passed
+	Do       []scenario.Op // what others do when the step begins; let keeps values for {{…}}
+	Check    []string      // conditions that all have to hold when the step has been done
 	Hints    []string
-	Solution []scenario.Op
+	Solution []string // lines that do it, with {{…}}
 }
 
 // Predict asks what will happen before the learner finds out.
@@ -45,10 +47,12 @@ type Predict struct {
 	Options []Option `json:"options"`
 }
 
-// Option is one answer to a question: it is right if its condition holds when the step has been passed.
+// Option is one answer to a question: it is right if its condition holds when the step has been passed. {{…}} in it is what
+// was true when the question was asked.
 type Option struct {
 	Say string `json:"say"`
 	If  string `json:"if"`
+	Why string `json:"why"` // for those who chose it and were wrong
 }
 
 //go:embed data
@@ -121,19 +125,6 @@ func open(files fs.FS, id string) (*Lesson, error) {
 	return l, nil
 }
 
-// Par is how many requests the solutions of all steps send.
-func (l *Lesson) Par() int {
-	n := 0
-	for _, s := range l.Steps {
-		for _, op := range s.Solution {
-			if isRequest(op) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // World makes the world of the lesson with its setup done.
 func (l *Lesson) World() (*scenario.World, error) {
 	w, err := scenario.New(scenario.Options{Seed: l.Seed, Replicas: l.Replicas, Files: l.Files})
@@ -141,14 +132,14 @@ func (l *Lesson) World() (*scenario.World, error) {
 		return nil, fmt.Errorf("lesson %s: %w", l.ID, err)
 	}
 	for i, op := range l.Setup {
-		if err := do(w, op); err != nil {
+		if err := act(w, op); err != nil {
 			return nil, fmt.Errorf("lesson %s: setup: line %d: %s: %w", l.ID, i+1, op, err)
 		}
 	}
 	return w, nil
 }
 
-func do(w *scenario.World, op scenario.Op) error {
+func act(w *scenario.World, op scenario.Op) error {
 	r, err := w.Do(op)
 	if err == nil && !r.OK {
 		err = fmt.Errorf("%s", r.Failure)

@@ -3,6 +3,7 @@ package lesson
 import (
 	"bytes"
 	"compress/gzip"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,9 +21,9 @@ func mustAll(t *testing.T) []*Lesson {
 	return all
 }
 
-// TestLessons takes every lesson with its solutions: a check must not hold before its solution and must hold after it,
-// and one of the options of a question, exactly one, must be right.
-func TestLessons(t *testing.T) {
+// eachLesson runs a test for every lesson that this build can take.
+func eachLesson(t *testing.T, test func(t *testing.T, l *Lesson)) {
+	t.Helper()
 	t.Parallel()
 	for _, l := range mustAll(t) {
 		t.Run(l.ID, func(t *testing.T) {
@@ -30,18 +31,41 @@ func TestLessons(t *testing.T) {
 			if l.Engine == "cel" && !cel.Supported {
 				t.Skip("needs CEL")
 			}
-			s, err := Start(l)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for !s.Done() {
-				take(t, s)
-			}
-			if got := s.Requests(); got != l.Par() {
-				t.Errorf("the solutions send %d requests, par is %d", got, l.Par())
-			}
+			test(t, l)
 		})
 	}
+}
+
+func mustStart(t *testing.T, l *Lesson) *Session {
+	t.Helper()
+	s, err := Start(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mustParse(t *testing.T, line string) scenario.Op {
+	t.Helper()
+	op, err := scenario.Parse(line)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return op
+}
+
+// TestLessons takes every lesson with its solutions: a check must not hold before its solution and must hold after it,
+// exactly one of the options of a question must be right, and the others say why they are not.
+func TestLessons(t *testing.T) {
+	eachLesson(t, func(t *testing.T, l *Lesson) {
+		s := mustStart(t, l)
+		for !s.Done() {
+			take(t, s)
+		}
+		if got := s.Requests(); got < l.Fewest {
+			t.Errorf("the solutions send %d requests, and fewest is %d", got, l.Fewest)
+		}
+	})
 }
 
 // take takes one step.
@@ -51,7 +75,11 @@ func take(t *testing.T, s *Session) {
 	if s.Holds() {
 		t.Fatalf("step %s: the check holds before anything was done", step.ID)
 	}
-	for i, op := range step.Solution {
+	for i, line := range s.Step().Solution {
+		if why := s.unmet(step.Needs); why != "" {
+			t.Fatalf("step %s: what it needs is not so: %s", step.ID, why)
+		}
+		op := mustParse(t, s.Fill(line))
 		r, err := s.Do(op)
 		if err != nil {
 			t.Fatalf("step %s: solution: %s: %v", step.ID, op, err)
@@ -62,50 +90,18 @@ func take(t *testing.T, s *Session) {
 		}
 	}
 	if s.Index() == at {
-		for _, c := range step.Check {
-			_, why, err := s.World().Holds(c)
-			t.Logf("%s: %s, %v", c, why, err)
-		}
-		t.Fatalf("step %s: the check does not hold after the solution", step.ID)
+		t.Fatalf("step %s: the check does not hold after the solution: %s", step.ID, s.unmet(step.Check))
 	}
-	if p := step.Predict; p != nil && s.Right(at) < 0 {
-		t.Fatalf("step %s: none of the options of %q is right", step.ID, p.Ask)
+	if step.Predict == nil {
+		return
 	}
-}
-
-// TestOptions: a question has one right option.
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	for _, l := range mustAll(t) {
-		if l.Engine == "cel" && !cel.Supported {
-			continue
-		}
-		w, err := l.World()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, step := range l.Steps {
-			for _, op := range append(append([]scenario.Op{}, step.Do...), step.Solution...) {
-				if err := do(w, op); err != nil {
-					t.Fatalf("%s: %s: %s: %v", l.ID, step.ID, op, err)
-				}
-			}
-			if step.Predict == nil {
-				continue
-			}
-			var right []string
-			for _, o := range step.Predict.Options {
-				holds, _, err := w.Holds(o.If)
-				if err != nil {
-					t.Errorf("%s: %s: %s: %v", l.ID, step.ID, o.If, err)
-				}
-				if holds {
-					right = append(right, o.Say)
-				}
-			}
-			if len(right) != 1 {
-				t.Errorf("%s: %s: %q has the right answers %q; exactly one is wanted", l.ID, step.ID, step.Predict.Ask, right)
-			}
+	right := s.Graded(at).Right
+	if right < 0 {
+		t.Fatalf("step %s: none of the options of %q is right, or several are", step.ID, step.Predict.Ask)
+	}
+	for i, o := range step.Predict.Options {
+		if i != right && o.Why == "" {
+			t.Errorf("step %s: %q is wrong, and does not say why", step.ID, o.Say)
 		}
 	}
 }
@@ -141,26 +137,125 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestTexts: a command in a text, which a page offers to run, is one of the solution.
+// TestTexts: a command in a text, which a page offers to run, is one of the solution; every value can be told; and no revision
+// is written by hand.
 func TestTexts(t *testing.T) {
-	t.Parallel()
-	for _, l := range mustAll(t) {
-		for _, step := range l.Steps {
-			var solution []string
-			for _, op := range step.Solution {
-				solution = append(solution, op.String())
+	byHand := regexp.MustCompile(`\b4[0-9]{3}\b`) // the first write of a world gets 4005
+	eachLesson(t, func(t *testing.T, l *Lesson) {
+		s := mustStart(t, l)
+		for {
+			step := s.Step()
+			text, err := fill(s.World(), step.Text)
+			if err != nil {
+				t.Errorf("%s: %v", step.ID, err)
 			}
-			for _, line := range lines(step.Text) {
-				command, begins := strings.CutPrefix(line, "`")
-				command, ends := strings.CutSuffix(command, "`")
-				if !begins || !ends || strings.Contains(command, "`") {
-					continue
+			said := step.Text + strings.Join(step.Solution, " ") + strings.Join(step.Hints, " ") + strings.Join(step.Check, " ")
+			if step.Predict != nil {
+				for _, o := range step.Predict.Options {
+					said += o.Say + o.If + o.Why
 				}
-				op, err := scenario.Parse(command)
-				if err != nil || !slices.Contains(solution, op.String()) {
-					t.Errorf("%s: %s: the text has %q, %v; the solution is %q", l.ID, step.ID, command, err, solution)
-				}
+			}
+			if number := byHand.FindString(said); number != "" {
+				t.Errorf("%s: %s is written by hand; {{…}} says what it is now", step.ID, number)
+			}
+			if s.Done() {
+				return
+			}
+			sameCommands(t, step.ID, text, s.Solution())
+			if why := s.Solve(nil); why != "" {
+				t.Fatalf("%s: %s", step.ID, why)
 			}
 		}
+	})
+}
+
+// sameCommands checks the commands of a text that stand on lines of their own.
+func sameCommands(t *testing.T, step, text string, solution []string) {
+	t.Helper()
+	var known []string
+	for _, line := range solution {
+		known = append(known, mustParse(t, line).String())
 	}
+	for _, line := range lines(text) {
+		command, begins := strings.CutPrefix(line, "`")
+		command, ends := strings.CutSuffix(command, "`")
+		if !begins || !ends || strings.Contains(command, "`") {
+			continue
+		}
+		if op, err := scenario.Parse(command); err != nil || !slices.Contains(known, op.String()) {
+			t.Errorf("%s: the text has %q, %v; the solution is %q", step, command, err, known)
+		}
+	}
+}
+
+// TestFewest works out with how many requests a lesson can be done: at every step with those of the solution's lines, or of the
+// second hint, that are needed.
+func TestFewest(t *testing.T) {
+	eachLesson(t, func(t *testing.T, l *Lesson) {
+		s, fewest := mustStart(t, l), 0
+		for !s.Done() {
+			ways := append(subsets(s.Solution()), []string{s.Fill(s.Step().Hints[1])})
+			least := len(s.Step().Solution) + 1
+			for _, way := range ways {
+				if n := requests(way); n < least && passes(s, way) {
+					least = n
+				}
+			}
+			fewest += least
+			if why := s.Solve(nil); why != "" {
+				t.Fatal(why)
+			}
+		}
+		if fewest != l.Fewest {
+			t.Errorf("fewest: %d is what can be done; lesson.yaml says %d", fewest, l.Fewest)
+		}
+	})
+}
+
+// passes reports whether some lines pass the current step of a session, so that the rest of the lesson can be done, too.
+func passes(s *Session, way []string) bool {
+	t, err := Start(s.lesson)
+	if err != nil {
+		return false
+	}
+	for _, d := range s.did {
+		if _, err := t.Do(d.op); err != nil {
+			return false
+		}
+	}
+	for _, line := range way {
+		op, err := scenario.Parse(line)
+		if err != nil {
+			return false
+		}
+		if _, err = t.Do(op); err != nil {
+			return false
+		}
+	}
+	return t.Index() == s.Index()+1 && t.Broken() == nil
+}
+
+func requests(lines []string) int {
+	n := 0
+	for _, line := range lines {
+		if op, err := scenario.Parse(line); err == nil && isRequest(op) {
+			n++
+		}
+	}
+	return n
+}
+
+// subsets returns what can be left of some lines.
+func subsets(lines []string) [][]string {
+	var out [][]string
+	for set := 1; set < 1<<len(lines); set++ {
+		var some []string
+		for i, line := range lines {
+			if set&(1<<i) != 0 {
+				some = append(some, line)
+			}
+		}
+		out = append(out, some)
+	}
+	return out
 }

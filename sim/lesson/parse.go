@@ -20,6 +20,7 @@ type file struct {
 	About    string            `json:"about"`
 	Needs    []string          `json:"needs"`
 	Minutes  int               `json:"minutes"`
+	Fewest   int               `json:"fewest"`
 	Engine   string            `json:"engine"`
 	Seed     uint64            `json:"seed"`
 	Replicas []replica         `json:"replicas"`
@@ -36,6 +37,7 @@ type replica struct {
 
 type stepFile struct {
 	Say      string   `json:"say"`
+	Needs    []string `json:"needs"`
 	Predict  *Predict `json:"predict"`
 	Do       []string `json:"do"`
 	Check    []string `json:"check"`
@@ -59,7 +61,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 		return nil, fmt.Errorf("lesson.yaml: %s; package lesson says which fields there are",
 			strings.TrimPrefix(err.Error(), "json: "))
 	}
-	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Needs: f.Needs, Minutes: f.Minutes, Engine: f.Engine,
+	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Needs: f.Needs, Minutes: f.Minutes, Fewest: f.Fewest, Engine: f.Engine,
 		Seed: f.Seed, Files: f.Files, Allow: f.Allow}
 	for _, r := range f.Replicas {
 		l.Replicas = append(l.Replicas, sim.ReplicaOptions{Version: r.Version, FeatureGates: r.Gates})
@@ -113,7 +115,7 @@ func (l *Lesson) checkHead() error {
 
 // step checks a step and gives it its text. The last step is only a text.
 func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
-	out := &Step{ID: s.Say, Text: texts[s.Say], Predict: s.Predict, Check: s.Check, Hints: s.Hint}
+	out := &Step{ID: s.Say, Text: texts[s.Say], Needs: s.Needs, Predict: s.Predict, Check: s.Check, Hints: s.Hint, Solution: s.Solution}
 	if n := len(strings.Fields(out.Text)); n > wordsMax {
 		return nil, fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)
 	}
@@ -122,7 +124,7 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 		return nil, errors.New("say is missing: it names a section of text.en.md")
 	case out.Text == "":
 		return nil, fmt.Errorf("text.en.md has no section %q", "## "+s.Say)
-	case last && (len(s.Check) > 0 || len(s.Solution) > 0 || s.Predict != nil || len(s.Hint) > 0 || len(s.Do) > 0):
+	case last && (len(s.Needs) > 0 || len(s.Check) > 0 || len(s.Solution) > 0 || s.Predict != nil || len(s.Hint) > 0 || len(s.Do) > 0):
 		return nil, errors.New("the last step has nothing but a text: put another one behind it that closes the lesson")
 	case last:
 		return out, nil
@@ -131,16 +133,17 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	case len(s.Hint) != 2:
 		return nil, fmt.Errorf("there are %d hints; two are wanted: one points the way, one nearly says it", len(s.Hint))
 	}
-	for _, c := range s.Check {
-		if _, err := scenario.ParseCondition(c); err != nil {
-			return nil, fmt.Errorf("check: %s: %w", c, err)
-		}
+	if err := conditions(s.Needs); err != nil {
+		return nil, fmt.Errorf("needs: %w", err)
+	}
+	if err := conditions(s.Check); err != nil {
+		return nil, fmt.Errorf("check: %w", err)
 	}
 	var err error
 	if out.Do, err = ops(s.Do); err != nil {
 		return nil, fmt.Errorf("do: %w", err)
 	}
-	if out.Solution, err = ops(s.Solution); err != nil {
+	if _, err = ops(s.Solution); err != nil {
 		return nil, fmt.Errorf("solution: %w", err)
 	}
 	if err := s.Predict.check(); err != nil {
@@ -161,8 +164,18 @@ func (p *Predict) check() error {
 		if o.Say == "" || o.If == "" {
 			return fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)
 		}
-		if _, err := scenario.ParseCondition(o.If); err != nil {
-			return fmt.Errorf("option %d: %s: %w", i+1, o.If, err)
+		if err := conditions([]string{o.If}); err != nil {
+			return fmt.Errorf("option %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// conditions says which of some conditions is none.
+func conditions(texts []string) error {
+	for _, c := range texts {
+		if _, err := scenario.ParseCondition(pretend(c)); err != nil {
+			return fmt.Errorf("%s: %w", c, err)
 		}
 	}
 	return nil
@@ -171,7 +184,7 @@ func (p *Predict) check() error {
 func ops(text []string) ([]scenario.Op, error) {
 	var out []scenario.Op
 	for i, line := range text {
-		op, err := scenario.Parse(line)
+		op, err := scenario.Parse(pretend(line))
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %s: %w", i+1, line, err)
 		}

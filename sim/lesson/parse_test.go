@@ -60,7 +60,7 @@ func TestAllow(t *testing.T) {
 	_, err = s.Do(list[1])
 	is.NoErr(err)
 	is.True(s.Done())
-	is.Equal(s.Right(0), 0) // the first option holds: it was created
+	is.Equal(s.Graded(0).Right, 0) // the first option holds: it was created
 }
 
 // FuzzParse: any two texts are a lesson or an error, and a lesson can be begun.

@@ -13,8 +13,33 @@ type Session struct {
 	lesson *Lesson
 	world  *scenario.World
 	step   int
-	grades []int // of each step passed: the option that was right, or -1
-	sent   int   // requests of the learner
+	begun  int      // how many of the learner's ops were done when the current step began
+	asked  Question // that of the current step
+	graded []Graded // of each step passed
+	did    []deed   // by the learner
+	sent   int      // requests of the learner
+}
+
+// deed is one op of the learner, and the number that it has in the world.
+type deed struct {
+	op scenario.Op
+	n  int
+}
+
+// Question is a Predict as the learner reads it.
+type Question struct {
+	Ask     string
+	Options []Choice
+}
+
+// Choice is an Option as the learner reads it.
+type Choice struct{ Say, Why string }
+
+// Graded is the question of a step that has been passed, and the option that was right: -1 if none was, because the learner
+// went another way, or nothing was asked.
+type Graded struct {
+	Question
+	Right int
 }
 
 // Start makes the world of a lesson and begins its first step.
@@ -24,14 +49,25 @@ func Start(l *Lesson) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{lesson: l, world: w}
-	return s, s.begin()
+	if err := s.begin(); err != nil {
+		return nil, fmt.Errorf("lesson %s: step %s: do: %w", l.ID, s.Step().ID, err)
+	}
+	return s, nil
 }
 
-// begin does what others do at the beginning of a step.
+// begin does what others do at the beginning of a step, and asks its question.
 func (s *Session) begin() error {
+	s.begun = len(s.did)
 	for _, op := range s.Step().Do {
-		if err := do(s.world, op); err != nil {
-			return fmt.Errorf("lesson %s: step %s: do: %s: %w", s.lesson.ID, s.Step().ID, op, err)
+		if err := act(s.world, op); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	s.asked = Question{}
+	if p := s.Step().Predict; p != nil {
+		s.asked.Ask = s.Fill(p.Ask)
+		for _, o := range p.Options {
+			s.asked.Options = append(s.asked.Options, Choice{s.Fill(o.Say), s.Fill(o.Why)})
 		}
 	}
 	return nil
@@ -52,13 +88,35 @@ func (s *Session) Index() int { return s.step }
 // Done reports whether the last step has been reached.
 func (s *Session) Done() bool { return s.step == len(s.lesson.Steps)-1 }
 
+// Begun returns after how many ops of the learner the current step began: going back there begins it anew.
+func (s *Session) Begun() int { return s.begun }
+
 // Requests returns how many requests the learner has sent.
 func (s *Session) Requests() int { return s.sent }
 
-// Right returns which option of a step that has been passed was right, -1 when it had none.
-func (s *Session) Right(step int) int { return s.grades[step] }
+// Question returns what the current step asks; without options it asks nothing.
+func (s *Session) Question() Question { return s.asked }
 
-// Do does an op of the learner, and goes on to the next step when the current one has been passed by it.
+// Graded returns what became of the question of a step that has been passed.
+func (s *Session) Graded(step int) Graded { return s.graded[step] }
+
+// Fill returns a text of the lesson with what is true now in the place of {{…}}.
+func (s *Session) Fill(text string) string {
+	out, _ := fill(s.world, text)
+	return out
+}
+
+// Solution returns the lines that do the current step, as it is now.
+func (s *Session) Solution() []string {
+	var out []string
+	for _, line := range s.Step().Solution {
+		out = append(out, s.Fill(line))
+	}
+	return out
+}
+
+// Do does an op of the learner, and goes on to the next step when the current one has been passed by it. An error says that
+// nothing was done.
 func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
 	if len(s.lesson.Allow) > 0 && !slices.Contains(s.lesson.Allow, op.Name) {
 		return scenario.Result{}, fmt.Errorf("this lesson keeps to %s", strings.Join(s.lesson.Allow, ", "))
@@ -67,39 +125,61 @@ func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
 	if err != nil {
 		return r, err
 	}
+	s.did = append(s.did, deed{op, r.N})
 	if isRequest(op) {
 		s.sent++
 	}
-	if s.Done() || !s.Holds() {
-		return r, nil
+	if !s.Done() && s.Holds() {
+		s.pass()
 	}
-	return r, s.pass()
+	return r, nil
 }
 
 // Holds reports whether the checks of the current step hold. A condition about something that is not there yet, such as
 // a watch, does not hold.
-func (s *Session) Holds() bool {
-	for _, c := range s.Step().Check {
-		if holds, _, err := s.world.Holds(c); err != nil || !holds {
-			return false
+func (s *Session) Holds() bool { return s.unmet(s.Step().Check) == "" }
+
+// unmet returns the first of some conditions that does not hold, and why not; "" when all do.
+func (s *Session) unmet(conditions []string) string {
+	for _, c := range conditions {
+		filled, err := fill(s.world, c)
+		holds, why := false, ""
+		if err == nil {
+			holds, why, err = s.world.Holds(filled)
+		}
+		switch {
+		case err != nil:
+			return err.Error()
+		case !holds:
+			return filled + ": " + why
 		}
 	}
-	return true
+	return ""
 }
 
-// pass grades the prediction and begins the next step.
-func (s *Session) pass() error {
-	right := -1
+// pass grades the prediction and begins the next step. What others cannot do then, because of something that the learner did,
+// is left out: Broken says so.
+func (s *Session) pass() {
+	g := Graded{Question: s.asked, Right: -1}
+	if right := s.right(); len(right) == 1 {
+		g.Right = right[0]
+	}
+	s.graded = append(s.graded, g)
+	s.step++
+	_ = s.begin()
+}
+
+// right returns which options of the current step's question are right now.
+func (s *Session) right() []int {
+	var right []int
 	if p := s.Step().Predict; p != nil {
 		for i, o := range p.Options {
-			if holds, _, err := s.world.Holds(o.If); err == nil && holds && right < 0 {
-				right = i
+			if s.unmet([]string{o.If}) == "" {
+				right = append(right, i)
 			}
 		}
 	}
-	s.grades = append(s.grades, right)
-	s.step++
-	return s.begin()
+	return right
 }
 
 // isRequest reports whether an op sends a request by itself.

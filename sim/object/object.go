@@ -151,12 +151,53 @@ func (o Object) Remove(path ...string) {
 	}
 }
 
-// Copy returns a deep copy of o.
+// Copy returns a deep copy of an object. Only the fieldsV1 of its managedFields are shared, which nobody changes in place: they
+// are half of the maps of an object that is stored.
 func (o Object) Copy() Object {
 	if o == nil {
 		return nil
 	}
-	return Object(Copy(map[string]any(o)).(map[string]any))
+	out := make(Object, len(o))
+	for name, v := range o { // order does not matter
+		if meta, ok := v.(map[string]any); ok && name == "metadata" {
+			out[name] = copyMetadata(meta)
+		} else {
+			out[name] = Copy(v)
+		}
+	}
+	return out
+}
+
+func copyMetadata(meta map[string]any) map[string]any {
+	out := make(map[string]any, len(meta))
+	for name, v := range meta { // order does not matter
+		entries, ok := v.([]any)
+		if !ok || name != "managedFields" {
+			out[name] = Copy(v)
+			continue
+		}
+		list := make([]any, len(entries))
+		for i, entry := range entries {
+			list[i] = copyEntry(entry)
+		}
+		out[name] = list
+	}
+	return out
+}
+
+func copyEntry(entry any) any {
+	m, ok := entry.(map[string]any)
+	if !ok {
+		return Copy(entry)
+	}
+	out := make(map[string]any, len(m))
+	for name, v := range m { // order does not matter
+		if name != "fieldsV1" {
+			v = Copy(v)
+		}
+		out[name] = v
+	}
+	return out
 }
 
 // Copy returns a deep copy of a JSON value.

@@ -19,11 +19,11 @@ const depthMax = 10000 + 16
 //
 // It reads what the store holds on every update, so it is written for speed; bodies of requests are read by sim/codec,
 // whose errors are those of the real server.
-func ParseValue(data []byte) (any, error) { return parse(data, nil) }
+func ParseValue(data []byte) (any, error) { return parse(string(data), nil) }
 
 // parse is ParseValue for a value with raw values at some places.
-func parse(data []byte, at *Places) (any, error) {
-	p := parser{text: string(data)}
+func parse(text string, at *Places) (any, error) {
+	p := parser{text: text}
 	p.space()
 	v, err := p.value(0, at)
 	if err != nil {

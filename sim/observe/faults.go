@@ -53,12 +53,16 @@ type faulty struct {
 	op      *fault.Op
 	wait    time.Duration  // how long it is to wait
 	instead *status.Status // the error it gets then
+	object  string         // the object it gets then, as JSON
 }
 
-// Fail is fault.Request's and fault.Answer's.
+// Fail is fault.Request's and fault.Reply's.
 func (x *faulty) Fail(a fault.Action) { x.instead = failure(a, x.op) }
 
-// Delay is fault.Request's and fault.Answer's.
+// Answer is fault.Request's.
+func (x *faulty) Answer(a fault.Action) { x.object = a.Object }
+
+// Delay is fault.Request's and fault.Reply's.
 func (x *faulty) Delay(a fault.Action) { x.wait += a.Wait }
 
 // carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made.
@@ -77,7 +81,7 @@ type faultyAnswer struct {
 	answer *apiserver.Answer
 }
 
-// Truncate is fault.Answer's.
+// Truncate is fault.Reply's.
 func (x *faultyAnswer) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
 
 // carryOutAnswer is carryOut for an answer.
@@ -141,6 +145,10 @@ func (c cluster) control(a fault.Action) {
 // reason; those it gives for internal trouble say what injected them.
 func failure(a fault.Action, op *fault.Op) *status.Status {
 	resource := status.Resource{Group: op.Group, Resource: op.Resource}
+	if a.Kind == fault.Error {
+		return &status.Status{Code: a.Code, Reason: status.Reason(a.Reason), Message: a.Message, Details: &status.Details{
+			Name: op.Name, Group: op.Group, Kind: op.Resource, RetryAfterSeconds: a.RetryAfter}}
+	}
 	var s *status.Status
 	switch a.Reason {
 	case fault.Conflict:

@@ -18,6 +18,7 @@ type gate struct {
 	w       *watchcache.Watch
 	queue   []waitingEvent
 	waiting bool
+	untold  []trace.Record // events in a stream that is held: witnesses are told when it goes on
 }
 
 type waitingEvent struct {
@@ -158,6 +159,7 @@ func (g *gate) sent(n watchcache.Notice) {
 		r.Cause = g.h.commit.record
 	}
 	g.h.add(r)
+	g.delivered(&r)
 }
 
 // hold remembers a gate for release and forgets those whose watches have ended.

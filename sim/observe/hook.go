@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/object"
@@ -11,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // hook is the observer at one replica.
@@ -23,6 +25,8 @@ type hook struct {
 type visit struct {
 	trace.Record        // what all of its records have in common
 	arrived      uint64 // number of the first one
+
+	refused auth.Attributes // the last question about its user's rights that was answered with no
 
 	// What the request has written of its object: what is there after its last commit and was there before its first.
 	after, before *resource.Item
@@ -69,7 +73,7 @@ func (h hook) visit(e *apiserver.Exchange) *visit {
 		return v
 	}
 	v := &visit{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User, Verb: e.Verb,
-		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name)}}
+		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name), Spared: e.Spared}}
 	e.Data = v
 	return v
 }
@@ -86,18 +90,24 @@ func (h hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 func (h hook) op(e *apiserver.Exchange) *fault.Op {
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
 		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User, Replica: h.replica,
-		Object: e.Object, Old: e.Stored}
+		Spared: e.Spared, Object: e.Object, Old: e.Stored}
 }
 
 // Arrived is apiserver.Hook's.
 func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
 	h.visit(e).arrived = h.add(h.record(trace.RequestArrived, e))
-	if h.faults.Empty() {
+	if h.asking = e; h.faults.Empty() {
 		serve(nil)
 		return
 	}
 	x := h.carryOut(fault.RequestArrived, h.op(e), e)
-	h.delay(x.wait, func() { serve(x.instead) })
+	h.delay(x.wait, func() {
+		if h.asking = e; x.object != "" {
+			e.Reply(x.object)
+			return
+		}
+		serve(x.instead)
+	})
 }
 
 // Decided is apiserver.Hook's.
@@ -151,8 +161,32 @@ func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*ap
 func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
 	r := h.record(trace.RequestAnswered, e)
 	r.Code = a.Code
+	h.explain(&r, e)
 	h.add(r)
+	h.answered(e, &r)
 	send(a)
+}
+
+// explain adds to the record of an answer the name that a new object got, what an error says, what was warned of, and what is
+// missing where something is.
+func (h hook) explain(r *trace.Record, e *apiserver.Exchange) {
+	v := h.visit(e)
+	if v.Verb == "create" && v.after != nil {
+		r.Key = trace.Key(v.after.Namespace, v.after.Name)
+	}
+	if r.Text = message(e); r.Text == "" {
+		r.Text = strings.Join(e.Warnings(), "; ")
+	}
+	switch r.Code {
+	case wire.StatusNotFound:
+		if what := e.Unserved(); what != "" {
+			r.Hint = "no CustomResourceDefinition that is loaded serves " + what
+		}
+	case wire.StatusForbidden:
+		if v.refused.Verb != "" {
+			r.Hint = "the rule that is missing: " + auth.Needed(v.refused).String()
+		}
+	}
 }
 
 // Watching is apiserver.Hook's.

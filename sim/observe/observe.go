@@ -27,7 +27,14 @@ type Cluster struct {
 	Servers  *replica.Set
 	Schedule *clock.Schedule
 
-	Controllers trouble.Controllers
+	Controllers Controllers
+}
+
+// Controllers are those of the cluster.
+type Controllers interface {
+	trouble.Controllers
+	// Writing names the controller whose request is being served, and the user that it is. "": none's is.
+	Writing() (name, user string)
 }
 
 // Options say what is kept, and what is decided.
@@ -44,6 +51,10 @@ type Observer struct {
 	trace   *trace.Trace // nil: it has not begun
 	faults  *fault.Injector
 
+	witnesses []Witness
+	untold    []*gate // those with events that witnesses have to be told of
+
+	asking  *apiserver.Exchange // the request that is let in, or served
 	current *apiserver.Exchange // the request that is being served, if one is
 	server  int                 // its replica
 	commit  commitMark          // the newest commit
@@ -75,7 +86,7 @@ func (o *Observer) Begin() {
 	o.trace, o.faults = trace.New(o.options.Trace), o.injector()
 	for n := 1; n <= o.Servers.Len(); n++ {
 		h, r := hook{o, n}, o.Servers.At(n)
-		r.API().Hook = h
+		r.API().Hook, r.API().Auth.Asked = h, h.asked
 		for _, w := range r.Watches("") {
 			if e, ok := w.Owner.(*apiserver.Exchange); ok {
 				h.Watching(e, w)
@@ -100,7 +111,7 @@ func (o *Observer) Reset(seed uint64) {
 	}
 	o.trace.Reset()
 	o.faults = o.injector()
-	o.current, o.commit, o.later, o.delayed, o.held = nil, commitMark{}, nil, nil, nil
+	o.asking, o.current, o.commit, o.later, o.delayed, o.held = nil, nil, commitMark{}, nil, nil, nil
 }
 
 // Flush lets everything that waits happen now: nobody waits for a cluster that has ended.
@@ -120,7 +131,7 @@ func (o *Observer) Flush() {
 
 // After does what had to wait until the lock is given back.
 func (o *Observer) After() {
-	o.current = nil
+	o.asking, o.current, o.server = nil, nil, 0
 	for len(o.later) > 0 {
 		f := o.later[0]
 		o.later = o.later[1:]
@@ -131,8 +142,9 @@ func (o *Observer) After() {
 // Aside is called when the lock is given back in the middle of a request: what others do meanwhile is not the request's. It
 // returns what is called when the lock is taken again.
 func (o *Observer) Aside() (back func()) {
-	e, server := o.current, o.server
-	return func() { o.current, o.server = e, server }
+	asking, e, server := o.asking, o.current, o.server
+	o.asking, o.current = nil, nil
+	return func() { o.asking, o.current, o.server = asking, e, server }
 }
 
 // add records r at the present.
@@ -148,12 +160,16 @@ func (o *Observer) Committed(e *commit.Commit) {
 	}
 	r := commitRecord(trace.StoreCommitted, e)
 	if o.current != nil {
-		r.Cause, r.Replica, r.Client = o.mark(o.current), o.server, o.current.UserAgent
+		r.Cause, r.Replica, r.Client, r.User = o.mark(o.current), o.server, o.current.UserAgent, o.current.User
 		if v, ok := o.current.Data.(*visit); ok && e.Definition != nil {
 			v.commit(&r, e)
 		}
+	} else if o.Controllers != nil {
+		r.Client, r.User = o.Controllers.Writing()
 	}
+	r.Before, r.After = states(e)
 	o.commit = commitMark{e.Rev, o.add(r)}
+	o.wrote(e)
 	if !o.faults.Empty() {
 		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current)
 	}
@@ -173,6 +189,17 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 	if !o.faults.Empty() {
 		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current)
 	}
+}
+
+// states returns what was stored before a commit and what is there after it; nil: nothing, or nobody serves it.
+func states(e *commit.Commit) (before, after []byte) {
+	if it := e.Before(); it != nil {
+		before = it.Bytes
+	}
+	if it := e.Item(); it != nil && !e.Deleted() {
+		after = it.Bytes
+	}
+	return before, after
 }
 
 // commitRecord is what a trace says of a commit.
@@ -213,7 +240,7 @@ func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.O
 		op.Old = e.OldObject
 	}
 	if x := o.current; x != nil && x.Resource == op.Resource && x.Group == op.Group {
-		op.Verb, op.Subresource, op.UserAgent, op.User = x.Verb, x.Subresource, x.UserAgent, x.User
+		op.Verb, op.Subresource, op.UserAgent, op.User, op.Spared = x.Verb, x.Subresource, x.UserAgent, x.User, x.Spared
 	}
 	return op
 }

@@ -114,7 +114,7 @@ func (o objects) Write(storage, namespace, name string, change func(object.Objec
 	if item == nil {
 		return status.NotFound(q.Definition.Resourced(), name)
 	}
-	obj := item.Object()
+	obj := item.Shared().Copy()
 	if s := change(obj); s != nil {
 		return s
 	}

@@ -272,7 +272,7 @@ const beingDeleted = "object is being deleted: "
 
 func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	s := status.AlreadyExists(d.Resourced(), old.Name)
-	if old.Object().DeletionTimestamp() != "" {
+	if old.Shared().DeletionTimestamp() != "" {
 		s.Message = beingDeleted + s.Message
 	}
 	return s

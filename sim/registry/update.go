@@ -60,7 +60,7 @@ func (r *Registry) Current(q *Request) *resource.Item {
 	}
 	it := r.stored(d, q.Namespace, q.Name)
 	if it != nil && it.Err == nil {
-		codec.Read(it, nil)
+		it.Shared()
 	}
 	return it
 }
@@ -77,10 +77,10 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if s := r.unreadable(item); s != nil {
 		return nil, s
 	}
-	old := codec.Read(item, nil)
+	old := item.Shared()
 	live := old
 	if d.Hub != d {
-		live = Convert(d, item.Object())
+		live = Convert(d, old.Copy())
 	}
 	obj, s := change.make(d, item, live)
 	if s != nil {
@@ -115,7 +115,7 @@ func (c Change) make(d *resource.Definition, item *resource.Item, live object.Ob
 	case c.Kind == Put:
 		return c.Make(live)
 	}
-	return c.Make(Convert(d, item.Object()))
+	return c.Make(Convert(d, item.Shared().Copy()))
 }
 
 // CheckIdentity refuses an object that is not the one of the request, and fills in its namespace.
@@ -278,8 +278,8 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return &Result{Item: it}, s
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
+	it.SharedAfter(item) // while the object before is there to help
 	r.store(d, it)
-	codec.Read(it, item) // while the object before is there to help
 	return &Result{Item: it}, nil
 }
 

@@ -70,7 +70,7 @@ func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.
 	h := &admission.Host{Table: table, Patch: patch.Operations, Merge: reg.Fields.Merge, After: set.Schedule.After,
 		Handlers: func(name string) admission.Handler { return set.Webhooks.functions[name] }, Call: set.Webhooks.callOut}
 	h.May = func(user resource.User, a cel.Access, objects resource.Reader) (bool, string) {
-		return who.Authorize(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
+		return who.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
 			Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
 	}
 	h.Decode = func(d *resource.Definition, data []byte) (object.Object, error) {

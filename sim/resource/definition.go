@@ -34,6 +34,9 @@ type Definition struct {
 	// Type returns the structure of the kind in this version.
 	Type func() *schema.Type
 
+	// Read reads an item of the hub as Item.Shared has it (codec.Read). nil: its object is as it is printed.
+	Read func(it, before *Item) *Parsed
+
 	// Raw returns where objects of this version have values that are kept as they were written (object.Raw), nil if
 	// nowhere. See Places.
 	Raw func() *object.Places

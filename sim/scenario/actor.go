@@ -46,13 +46,13 @@ var actorCommands = []Command{
 	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests", Example: "step op 2",
 		Group: Actors, Args: []Arg{Actor, Number}, needs: 1, run: act((*World).stepActor)},
 	{Name: "crash", Usage: "NAME", Help: "let an actor, or a controller of the control plane, lose all it has in memory", Example: "crash op",
-		Group: Actors, Args: []Arg{Actor}, needs: 1, run: actOr(trouble.Crash, func(w *World, a actor, _ *Op) error {
+		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Crash, func(w *World, a actor, _ *Op) error {
 			a.crash(w)
 			w.say("%s has crashed", a.called())
 			return nil
 		})},
 	{Name: "start", Usage: "NAME", Help: "start an actor, or a controller of the control plane, again", Example: "start op",
-		Group: Actors, Args: []Arg{Actor}, needs: 1, run: actOr(trouble.Start, func(w *World, a actor, _ *Op) error {
+		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Start, func(w *World, a actor, _ *Op) error {
 			if err := a.able(w); err != nil {
 				return err
 			}

@@ -41,20 +41,24 @@ type Arg int
 
 // The arguments.
 const (
-	Nothing        Arg = iota // there is no such argument
-	Word                      // any word: a new name, a revision, an option
-	Resource                  // pods, deployments.apps
-	ObjectName                // of an object of the resource before it
-	Client                    // the name of a client
-	Actor                     // the name of an informer, a pager or a controller
-	Watch                     // the name of a watch
-	Replica                   // an API server, counted from 1
-	WatchOrReplica            // one of them
-	Number                    // above zero
-	Duration                  // 5m, 1.5s
-	Offset                    // a duration that may be negative
-	Method                    // GET
-	Path                      // /api/v1/pods
+	Nothing             Arg = iota // there is no such argument
+	Word                           // any word: a new name, a revision, an option
+	Resource                       // pods, deployments.apps
+	ObjectName                     // of an object of the resource before it
+	Client                         // the name of a client
+	Actor                          // the name of an informer, a pager or a controller that follows rules
+	Watch                          // the name of a watch
+	Replica                        // an API server, counted from 1
+	Controller                     // the name of a controller of the control plane
+	ActorOrController              // one of them
+	WatchOrController              // one of them
+	WatchOrReplica                 // one of them
+	ReplicaOrController            // one of them
+	Number                         // above zero
+	Duration                       // 5m, 1.5s
+	Offset                         // a duration that may be negative
+	Method                         // GET
+	Path                           // /api/v1/pods
 )
 
 // Choice is a word, and what it means.

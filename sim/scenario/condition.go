@@ -5,7 +5,7 @@ import "strings"
 // Condition is something that holds or does not:
 //
 //	status 409 Conflict                        the last answer; also: status == 200, reason, message, header Retry-After
-//	method, path, client                       of its request: path contains resourceVersion=0
+//	method, path, client, replica              of its request: path contains resourceVersion=0; replica is the server
 //	.metadata.name == a                        a field of the last answer, or of the object that a rule is about
 //	.items[0].metadata.labels["a.io/b"] exists
 //	.items[*].metadata.name contains a         [*] is the list of what every element has there
@@ -19,6 +19,7 @@ import "strings"
 //	informer/x sees pods/a                     the cache of an informer or of a controller: as the store
 //	informer/x count pods == 2, informer/x pods/a .spec.nodeName == n1, informer/x synced
 //	watch/w saw DELETED a, watch/w count ADDED == 2, watch/w open, watch/w closed, watch/w error 410
+//	watch/w rv == 4008, watch/w path contains allowWatchBookmarks    the revision that it has come to, and its request
 //	seen http.res 410 by alice                 a frame since the World began:
 //	                                           KIND [CODE] [REASON or VERB] [by CLIENT] [on LANE]
 //	seen watch.event DELETED on watch/w >= 2

@@ -186,6 +186,8 @@ func (p *parser) operand(left bool) operand {
 		return ofAnswer(strings.TrimRight("header "+name, " "), func(c *call) any { return headerOf(c, name) })
 	case answerParts[t.text] != nil:
 		return ofAnswer(t.text, answerParts[t.text])
+	case strings.HasPrefix(t.text, "watch/") && (p.peek().text == "rv" || p.peek().text == "path"):
+		return watchPart(strings.TrimPrefix(t.text, "watch/"), p.next().text)
 	case t.text[0] == '.':
 		field := p.path(t)
 		return operand{text: field.text, value: func(s *scope) any { return field.get(s.self) }}

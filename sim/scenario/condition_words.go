@@ -53,6 +53,7 @@ var answerParts = map[string]func(c *call) any{
 	"method":  func(c *call) any { return c.exchange.Method },
 	"path":    func(c *call) any { return c.exchange.Path },
 	"client":  func(c *call) any { return c.exchange.Client },
+	"replica": func(c *call) any { return int64(c.exchange.Replica) },
 }
 
 // headerOf returns the first value of a header of an answer, nil if there is none.
@@ -201,15 +202,32 @@ func (p *parser) watch() test {
 		}
 	case "count":
 		return p.compareWith(p.watchCount(name))
+	case "rv", "path":
+		return p.compareWith(watchPart(name, t.text))
 	case "error":
 		return p.watchError(name)
 	case "saw":
 		return p.watchSaw(name)
 	default:
-		p.fail(t, "a watch is open or closed, it saw DELETED a, has an error 410, or has a count ADDED == 2; %q is none of it",
+		p.fail(t, "a watch is open or closed, it saw DELETED a, has an error 410, a count ADDED == 2, an rv or a path; %q is "+
+			"none of it",
 			t.text)
 		return nil
 	}
+}
+
+// watchPart is the operand for the revision that a watch has come to, or for the path of its request.
+func watchPart(name, part string) operand {
+	return operand{text: "watch/" + name + " " + part, value: func(s *scope) any {
+		x := s.watch(name)
+		switch {
+		case x.exchange == nil:
+			return nil
+		case part == "rv":
+			return x.rv
+		}
+		return x.exchange.Path
+	}}
 }
 
 // watchCount reads [TYPE]: how many events have come.

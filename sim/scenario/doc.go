@@ -35,10 +35,12 @@
 //	    a watch         --name NAME, by which later lines speak of it
 //
 //	seed N, replicas N, replica N version=1.35 gates=A=true,B=false      before anything else
+//	auth rbac                                                            a client is the user of its name, admin may do all; the same
 //	controllers *|NAME …                                                 those of the control plane; before anything else
 //	nodes N                                                              whose kubelets run pods; before anything else
 //	clock advance 5m, tick 5m|next|quiet|settled, settle
 //	stepped yes|no, reconcile [N], shuffle                               when, and in which order, they work
+//	metric NAME VALUE|none [KIND/NAME] -n NAMESPACE                      what an autoscaler measures
 //	stop NAME, crash NAME, start NAME, slow NAME d, lag NAME [RESOURCE …], resume NAME, restart NAME
 //	pause 5m, compact, expire, restore REVISION, fork, reload, record, heal
 //	lag N [RESOURCE …], cut N, resume N, restart N, unready N d, stall N [d], close N|WATCH, stop WATCH|--as CLIENT

@@ -169,19 +169,33 @@ func (w *World) eventually(op *Op) error {
 func (w *World) let(op *Op) error {
 	name, value, _ := strings.Cut(op.Text, "=")
 	name = strings.TrimSpace(name)
-	o, err := parseOperand(value, 0)
+	v, err := w.Value(value)
 	if err != nil {
-		return err
+		return fmt.Errorf("let %s: %w", name, err)
+	}
+	w.vars[name] = v
+	return nil
+}
+
+// Value returns what stands on one side of a comparison: a field of the last answer or of a stored object, a count, or, as
+// $NAME, what let has kept. What is not there is an error.
+func (w *World) Value(text string) (string, error) {
+	text, err := w.substitute(text)
+	if err != nil {
+		return "", err
+	}
+	o, err := parseOperand(text, 0)
+	if err != nil {
+		return "", err
 	}
 	v, err := w.scope(0).value(o)
+	if err == nil && v == nil {
+		err = fmt.Errorf("%s is not there", o.text)
+	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	if v == nil {
-		return fmt.Errorf("let %s: %s is not there", name, o.text)
-	}
-	w.vars[name] = show(v)
-	return nil
+	return show(v), nil
 }
 
 // committed looks at the standing conditions after a commit.

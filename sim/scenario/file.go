@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -146,29 +145,4 @@ func ending(s string) string {
 		return s
 	}
 	return s + "\n"
-}
-
-// Export returns a scenario of what has been done in a World.
-func (w *World) Export(story string) *File {
-	f := &File{Story: story, Files: maps.Clone(w.files)}
-	var b strings.Builder
-	for _, line := range strings.Split(strings.TrimSpace(story), "\n") {
-		b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
-	}
-	b.WriteString("\n")
-	logged := func(name string) bool { return slices.ContainsFunc(w.log, func(op Op) bool { return op.Name == name }) }
-	if w.options.Seed > 1 && !logged("seed") {
-		fmt.Fprintf(&b, "seed %d\n", w.options.Seed)
-	}
-	if !logged("replicas") && !logged("replica") {
-		for i, r := range w.options.Replicas {
-			fmt.Fprintf(&b, "replica %d %s\n", i+1, optionsOf(r))
-		}
-	}
-	for _, op := range w.log {
-		b.WriteString(op.String() + "\n")
-	}
-	f.script = b.String() + "\n"
-	f.order = slices.Sorted(maps.Keys(f.Files))
-	return f
 }

@@ -51,7 +51,7 @@ func TestOpErrors(t *testing.T) {
 		"get pods 'a":             "column 10: the quote ' has no end; put another one where the text ends",
 		"list pods --limit some":  `column 22: --limit is a number, not "some"`,
 		"! tick 5m":               "column 3: !, ? and & are for requests, and tick is none",
-		"lag two":                 `column 7: lag needs a number above zero, not "two"`,
+		"cut two":                 `column 7: cut needs a number above zero, not "two"`,
 		"tick soon":               `column 9: tick takes a duration such as 5m, next, quiet or settled; not "soon"`,
 		"delete pods":             "column 12: delete needs a name; to delete all of them: --all or -l SELECTOR",
 		"expect pods/a":           "column 14: after pods/a comes exists, absent, older or a comparison such as == 2",

@@ -1,11 +1,13 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
 
 	controlplane "github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/autoscaling"
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
@@ -14,8 +16,8 @@ import (
 var planeCommands = func() []Command {
 	list := []Command{
 		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; stands first",
-			Example: "controllers replicaset-controller deployment-controller", Group: Worldly, Args: []Arg{Word}, needs: 1, more: true,
-			plan: (*Options).setControllers, run: (*World).prepare},
+			Example: "controllers replicaset-controller deployment-controller", Group: Worldly, Args: []Arg{Word},
+			Words: []Choice{{"*", "all of them"}}, needs: 1, more: true, plan: (*Options).setControllers, run: (*World).prepare},
 		{Name: "nodes", Usage: "N", Help: "have so many nodes, whose kubelets run pods; stands first", Example: "nodes 3", Group: Worldly,
 			Args: []Arg{Number}, needs: 1, plan: (*Options).setNodes, run: (*World).prepare},
 		{Name: "stepped", Usage: "yes|no", Help: "let controllers wait for reconcile and settle", Example: "stepped yes", Group: Worldly,
@@ -25,10 +27,13 @@ var planeCommands = func() []Command {
 			run: plane(func(m *controlplane.Manager, _ *Op) error { m.Shuffle(); return nil })},
 		{Name: "reconcile", Usage: "[N]", Help: "let controllers do one thing, or N", Example: "reconcile 3", Group: Worldly,
 			Args: []Arg{Number}, run: plane(reconcile)},
+		{Name: "metric", Usage: "NAME VALUE|none [KIND/NAME]", Help: "say what a metric is, for autoscalers: of objects, of pods such as Pod/web-*, or of nothing in the cluster",
+			Example: "metric cpu 250m Pod/web-*", Group: Worldly, Flags: []string{"namespace"}, Args: []Arg{Word, Word, Word}, needs: 2,
+			run: plane(setMetric)},
 	}
 	k := trouble.Slow
 	return append(list, Command{Name: k.Name, Usage: "CONTROLLER DURATION", Help: k.Help, Example: k.Example, Group: Worldly,
-		Args: []Arg{Word, Duration}, needs: 2, run: treat(k)})
+		Args: []Arg{Controller, Duration}, needs: 2, run: treat(k)})
 }()
 
 func checkStepped(op *Op, at int) error {
@@ -75,6 +80,19 @@ func reconcile(m *controlplane.Manager, op *Op) error {
 	return nil
 }
 
+// setMetric says what a metric is until it is said anew: see autoscaling.Metric.
+func setMetric(m *controlplane.Manager, op *Op) error {
+	r, err := m.Reconciler(autoscaling.Name)
+	if err != nil {
+		return err
+	}
+	x := autoscaling.Metric{Namespace: cmp.Or(op.value("namespace"), "default"), Name: op.Args[0], Value: op.Args[1], Object: op.arg(2)}
+	if x.Value == "none" {
+		x.Value = ""
+	}
+	return r.(*autoscaling.Controller).Set(x)
+}
+
 // moveUntilSettled lets time pass until controllers have nothing to do for ten seconds.
 func (w *World) moveUntilSettled() {
 	for until := w.clock.Now().Add(settleTime); ; {
@@ -95,14 +113,18 @@ func (w *World) moveUntilSettled() {
 // settleTime is the time in which controllers have to settle.
 const settleTime = 10 * time.Minute
 
+// Controllers returns the names of the controllers of the control plane, and of the kubelets, that the cluster has.
+func (w *World) Controllers() (names []string) {
+	w.cluster.Control(func(m *controlplane.Manager) { names = m.Names() })
+	return names
+}
+
 // unknownController is the error for a name that none of the control plane's controllers has.
-func (w *World) unknownController(name string, known bool) (err error) {
-	w.cluster.Control(func(m *controlplane.Manager) {
-		if !known {
-			err = unknown("controller", name, m.Names(), "; the command controllers says which run")
-		}
-	})
-	return err
+func (w *World) unknownController(name string, known bool) error {
+	if known {
+		return nil
+	}
+	return unknown("controller", name, w.Controllers(), "; the command controllers says which run")
 }
 
 // controls does something to a controller of the control plane, if that is what a name is of.

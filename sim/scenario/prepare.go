@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/auth"
 )
 
 // prepareCommands say what the world is made with, and come before all others.
@@ -18,6 +19,9 @@ var prepareCommands = []Command{
 	{Name: "replica", Usage: "N [version=1.35] [gates=NAME=true,…] [serve=GROUP/VERSION=false] [peers=true]",
 		Help: "say what one API server is like; stands first", Example: "replica 2 version=1.35",
 		Group: Worldly, Args: []Arg{Replica, Word}, needs: 2, more: true, check: checkReplica, plan: (*Options).setReplica, run: (*World).prepare},
+	{Name: "auth", Usage: "none|rbac", Help: "let roles decide what clients may do, but for admin; stands first", Example: "auth rbac",
+		Group: Worldly, Args: []Arg{Word}, Words: []Choice{{"none", "everybody may do everything"}, {"rbac", "what roles allow"}}, needs: 1,
+		check: checkAuth, plan: (*Options).setAuth, run: (*World).prepare},
 }
 
 func checkReplica(op *Op, at int) error {
@@ -25,6 +29,13 @@ func checkReplica(op *Op, at int) error {
 		if err := SetReplica(&sim.ReplicaOptions{}, o); err != nil {
 			return wrong(at, "%s", err)
 		}
+	}
+	return nil
+}
+
+func checkAuth(op *Op, at int) error {
+	if v := op.Args[0]; v != "none" && v != "rbac" {
+		return wrong(at, "auth takes none or rbac, not %q", v)
 	}
 	return nil
 }
@@ -40,7 +51,7 @@ func (w *World) prepare(op *Op) error {
 		return err
 	}
 	if before.Seed == w.options.Seed && reflect.DeepEqual(before.Replicas, w.options.Replicas) &&
-		slices.Equal(before.Controllers, w.options.Controllers) && before.Nodes == w.options.Nodes {
+		slices.Equal(before.Controllers, w.options.Controllers) && before.Nodes == w.options.Nodes && before.Auth == w.options.Auth {
 		return nil
 	}
 	if err := w.boot(); err != nil {
@@ -54,6 +65,15 @@ func (w *World) prepare(op *Op) error {
 func (o *Options) setSeed(op *Op) (err error) {
 	o.Seed, err = strconv.ParseUint(op.Args[0], 10, 64)
 	return err
+}
+
+// setAuth says who decides what clients may do.
+func (o *Options) setAuth(op *Op) error {
+	o.Auth = auth.AlwaysAllow
+	if op.Args[0] == "rbac" {
+		o.Auth = auth.RBAC
+	}
+	return nil
 }
 
 // setReplicas says how many replicas there are.

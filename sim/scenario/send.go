@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -68,7 +69,7 @@ func (w *World) send(c *call) {
 	w.sending = c
 	w.waiting = append(w.waiting, c)
 	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
-		Body: x.Body, BodyExpected: len(x.Body) > 0}, func(a *apiserver.Answer) {
+		Body: x.Body, BodyExpected: len(x.Body) > 0, Client: w.identity(x.Client)}, func(a *apiserver.Answer) {
 		if !c.talks {
 			a.Settle()
 		}
@@ -76,6 +77,18 @@ func (w *World) send(c *call) {
 		w.answered = append(w.answered, c)
 	})
 	w.observe()
+}
+
+// identity says which user a client is, where that matters.
+func (w *World) identity(client string) *auth.Client {
+	if w.options.Auth != auth.RBAC {
+		return nil
+	}
+	u := &auth.User{Name: client}
+	if client == "admin" {
+		u.Groups = []string{"system:masters"}
+	}
+	return &auth.Client{User: u}
 }
 
 // observe turns what the cluster has recorded since the last time into frames.
@@ -282,6 +295,7 @@ func (w *World) request(op *Op) error {
 		c.own, c.fails, c.may = true, op.Fails, op.May
 		c = w.insist(c, op)
 		w.current.HTTP, w.current.Watch = c.exchange, c.exchange.Watch
+		w.current.requests++
 		if w.current.Waiting = c.answer == nil; w.current.Waiting {
 			w.say("%s %s %s waits", c.exchange.Client, c.exchange.Method, shortPath(c.exchange.Path))
 			continue

@@ -14,11 +14,11 @@ var replicaCommands = func() (list []Command) {
 		if k == trouble.Close || !k.OfReplicas() {
 			continue
 		}
-		who := "N"
+		who, arg := "N", Replica
 		if k.OfControllers() {
-			who = "N|CONTROLLER"
+			who, arg = "N|CONTROLLER", ReplicaOrController
 		}
-		c := Command{Name: k.Name, Usage: who, Help: k.Help, Example: k.Example, Group: Worldly, Args: []Arg{Replica}, needs: 1,
+		c := Command{Name: k.Name, Usage: who, Help: k.Help, Example: k.Example, Group: Worldly, Args: []Arg{arg}, needs: 1,
 			run: treat(k)}
 		switch {
 		case k.NeedsDuration():

@@ -23,7 +23,7 @@ var watchCommands = []Command{
 		}},
 	{Name: "stop", Usage: "WATCH|CONTROLLER | --as CLIENT",
 		Help: "let the client end a watch, or the oldest one that it has, or stop a controller of the control plane", Example: "stop w",
-		Group: Worldly, Flags: []string{"as"}, Args: []Arg{Watch}, check: checkStop, run: func(w *World, op *Op) error {
+		Group: Worldly, Flags: []string{"as"}, Args: []Arg{WatchOrController}, check: checkStop, run: func(w *World, op *Op) error {
 			if len(op.Args) == 0 {
 				w.stopOldest(w.client(op.value("as")), 0)
 				return nil

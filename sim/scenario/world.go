@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/kubelet"
@@ -23,6 +24,10 @@ type Options struct {
 
 	Controllers []string // of kube-controller-manager; nil: as sim.Options has it
 	Nodes       int      // whose kubelets run pods
+
+	// Auth says whether roles decide what clients may do. With auth.RBAC each client is the user of its name; admin is of the
+	// group system:masters.
+	Auth auth.Mode
 
 	Files map[string]string // by name; operations may bring more
 
@@ -61,6 +66,7 @@ type World struct {
 	begin   time.Time
 
 	log     []Op
+	replies []opAnswer // beside log; nothing in a World that is quiet
 	frames  []Frame
 	print   *fingerprint
 	seen    uint64            // records of the trace that have become frames
@@ -120,7 +126,7 @@ func (w *World) boot() error {
 	if w.options.Quiet {
 		kept.Keep = 0
 	}
-	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
+	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Auth: w.options.Auth, Seed: w.options.Seed, Replicas: w.options.Replicas,
 		Controllers: w.options.Controllers, Nodes: kubelet.Options{Nodes: w.options.Nodes}, Replay: w.options.Decisions, Trace: kept})
 	if err != nil {
 		return err
@@ -146,6 +152,14 @@ type Result struct {
 	HTTP    *Exchange
 	Watch   string // the name of the watch that it began
 	Waiting bool   // its answer is still to come
+
+	requests int // that it has sent
+}
+
+// opAnswer is what an operation was answered: its last request, and how many there were.
+type opAnswer struct {
+	last     *Exchange
+	requests int
 }
 
 // say adds a line to the transcript of the current operation, after one that says how late it is, if time has moved.
@@ -251,6 +265,9 @@ func (w *World) Do(op Op) (Result, error) {
 		w.sayTime()
 	}
 	w.log = append(w.log, op)
+	if !w.options.Quiet {
+		w.replies = append(w.replies, opAnswer{r.HTTP, r.requests})
+	}
 	r.OK = r.Failure == ""
 	return r, nil
 }

@@ -29,12 +29,12 @@ type node struct {
 	labels        map[string]string
 	taints        []workload.Taint
 	unschedulable bool
-	allocatable   amounts
+	allocatable   workload.Amounts
 	room          int64            // for pods
 	images        map[string]int64 // sizes in bytes
 
 	pods         []*pod
-	used, weight amounts
+	used, weight workload.Amounts
 	apart        []*pod         // those that require to be apart from others
 	affine       []*pod         // those with any affinity to pods
 	matching     map[string]int // pods by spreadConstraint.counted, kept until a pod comes or goes
@@ -45,7 +45,7 @@ func (n *node) readNode(obj object.Object) {
 	n.exists, n.labels, n.taints = true, obj.Labels(), workload.TaintsOf(obj)
 	n.unschedulable = obj.True("spec", "unschedulable")
 	list := resource.AmountsAt(obj, "status", "allocatable")
-	n.allocatable, n.room = amountsOf(list), list["pods"].Value()
+	n.allocatable, n.room = workload.AmountsOf(list), list["pods"].Value()
 	n.images = map[string]int64{}
 	for _, image := range obj.Objects("status", "images") {
 		for _, name := range image.Strings("names") {
@@ -64,7 +64,7 @@ func (n *node) empty() *node {
 func (n *node) clone() *node {
 	c := n.empty()
 	c.pods, c.apart, c.affine = slices.Clone(n.pods), slices.Clone(n.apart), slices.Clone(n.affine)
-	c.used, c.weight = n.used.clone(), n.weight
+	c.used, c.weight = n.used.Clone(), n.weight
 	return c
 }
 
@@ -93,8 +93,8 @@ func (n *node) remove(p *pod) {
 }
 
 func (n *node) count(p *pod, times int64) {
-	n.used.add(p.requests, times)
-	n.weight.add(p.weight, times)
+	n.used.Add(p.requests, times)
+	n.weight.Add(p.weight, times)
 	n.matching = nil
 }
 
@@ -203,5 +203,5 @@ func (c *cluster) count(p *pod, times int) {
 // sameNode reports whether two versions of a node are alike for the scheduler.
 func sameNode(a, b *node) bool {
 	return a.unschedulable == b.unschedulable && maps.Equal(a.labels, b.labels) && slices.Equal(a.taints, b.taints) &&
-		a.room == b.room && a.allocatable.equal(b.allocatable)
+		a.room == b.room && a.allocatable.Equal(b.allocatable)
 }

@@ -93,27 +93,16 @@ func filterPorts(c *cycle, n *node) verdict {
 	return verdict{}
 }
 
-func sharePort(a, b *pod) bool {
-	return slices.ContainsFunc(a.ports, func(p hostPort) bool { return slices.ContainsFunc(b.ports, p.conflicts) })
-}
+func sharePort(a, b *pod) bool { return workload.Conflict(a.ports, b.ports) }
 
 // filterResources lets pass where there is room for what the pod asks for (noderesources.Fit).
 func filterResources(c *cycle, n *node) (v verdict) {
 	if int64(len(n.pods))+1 > n.room {
 		v.reasons = append(v.reasons, "Too many pods")
 	}
-	ask := func(name string, wanted, has, used int64) {
-		if wanted > 0 && wanted > has-used {
-			v.reasons = append(v.reasons, "Insufficient "+name)
-			v.final = v.final || wanted > has
-		}
-	}
-	wanted := c.pod.requests
-	ask("cpu", wanted.cpu, n.allocatable.cpu, n.used.cpu)
-	ask("memory", wanted.memory, n.allocatable.memory, n.used.memory)
-	ask("ephemeral-storage", wanted.ephemeral, n.allocatable.ephemeral, n.used.ephemeral)
-	for name, amount := range wanted.others { // order does not matter: reasons are sorted when they are told
-		ask(name, amount, n.allocatable.others[name], n.used.others[name])
+	for _, lack := range c.pod.requests.Lacks(n.allocatable, n.used) {
+		v.reasons = append(v.reasons, "Insufficient "+lack.Resource)
+		v.final = v.final || lack.Requested > lack.Capacity
 	}
 	return v
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/claims"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -107,15 +108,15 @@ func resourcesHint(c *cycle, e *event) bool {
 }
 
 // grown reports whether a node has more of what is asked for, or more room for pods.
-func grown(asked amounts, before, now *node) bool {
+func grown(asked workload.Amounts, before, now *node) bool {
 	more := func(asked, before, now int64) bool { return asked > 0 && now > before }
 	a, b := before.allocatable, now.allocatable
-	if now.room > before.room || more(asked.cpu, a.cpu, b.cpu) || more(asked.memory, a.memory, b.memory) ||
-		more(asked.ephemeral, a.ephemeral, b.ephemeral) {
+	if now.room > before.room || more(asked.CPU, a.CPU, b.CPU) || more(asked.Memory, a.Memory, b.Memory) ||
+		more(asked.Ephemeral, a.Ephemeral, b.Ephemeral) {
 		return true
 	}
-	for name, n := range asked.others { // order does not matter
-		if more(n, a.others[name], b.others[name]) {
+	for name, n := range asked.Others { // order does not matter
+		if more(n, a.Others[name], b.Others[name]) {
 			return true
 		}
 	}

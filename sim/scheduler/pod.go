@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
@@ -32,16 +31,16 @@ type pod struct {
 	created         time.Time
 	labelText       string // its labels as they are printed
 
-	requests         amounts
-	weight           amounts // what it counts as on a node
-	adds             amounts // what it counts as before it has one
+	requests         workload.Amounts
+	weight           workload.Amounts // what it counts as on a node
+	adds             workload.Amounts // what it counts as before it has one
 	affinity         workload.NodeAffinity
 	preferredNodes   []weightedNodeTerm
 	with, apart      []podTerm // what pod affinity and anti-affinity require
 	rather, ratherNo []podTerm // and prefer
 	tolerations      []workload.Toleration
 	spread           []spreadConstraint
-	ports            []hostPort
+	ports            []workload.HostPort
 	volumes          []object.Object // those that matter
 	images           []string
 	containers       int64 // with init containers
@@ -54,19 +53,6 @@ type weightedNodeTerm struct {
 	weight int64
 }
 
-// hostPort is a port of the node that a container takes.
-type hostPort struct {
-	ip, protocol string
-	port         int64
-}
-
-const anyIP = "0.0.0.0"
-
-// conflicts reports whether not both ports can be on one node (framework.HostPortInfo).
-func (p hostPort) conflicts(q hostPort) bool {
-	return p.port == q.port && p.protocol == q.protocol && (p.ip == q.ip || p.ip == anyIP || q.ip == anyIP)
-}
-
 const (
 	requiredTerms  = "requiredDuringSchedulingIgnoredDuringExecution"
 	preferredTerms = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -74,15 +60,15 @@ const (
 
 // podOf reads a pod.
 func podOf(it *resource.Item) *pod {
-	obj := it.Object()
+	obj := it.Shared()
 	spec := obj.At("spec")
 	p := &pod{Key: controller.Key{Namespace: it.Namespace, Name: it.Name}, uid: obj.UID(), revision: obj.ResourceVersion(),
 		generation: obj.Generation(), labels: obj.Labels(), owner: workload.ControllerOf(obj), priority: spec.Int64("priority"),
 		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"),
 		node: spec.String("nodeName"), nominated: obj.String("status", "nominatedNodeName"),
 		deleting: obj.DeletionTimestamp() != "", created: workload.TimeOf(obj.String("metadata", "creationTimestamp")),
-		labelText: labelText(it.Bytes), requests: requests(obj),
-		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: hostPorts(spec),
+		labelText: labelText(it.Bytes), requests: workload.Requests(obj),
+		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: workload.HostPortsOf(spec),
 		claims: len(spec.List("resourceClaims")) > 0}
 	p.weight = weight(obj, p.requests)
 	p.adds = p.weight
@@ -145,30 +131,6 @@ func normalImage(image string) string {
 		return image + ":latest"
 	}
 	return image
-}
-
-// hostPorts returns the ports of the node that a pod takes as long as it runs.
-func hostPorts(spec object.Object) (ports []hostPort) {
-	add := func(c object.Object) {
-		for _, x := range c.Objects("ports") {
-			if n := x.Int64("hostPort"); n > 0 {
-				port := hostPort{x.String("hostIP"), x.String("protocol"), n}
-				if port.ip == "" {
-					port.ip = anyIP
-				}
-				ports = append(ports, port)
-			}
-		}
-	}
-	for _, c := range spec.Objects("containers") {
-		add(c)
-	}
-	for _, c := range spec.Objects("initContainers") {
-		if podspec.IsSidecar(c) {
-			add(c)
-		}
-	}
-	return ports
 }
 
 // label is what selectors ask for.

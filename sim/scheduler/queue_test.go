@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/matryer/is"
 )
 
@@ -99,7 +100,7 @@ func TestClusterIsKeptUp(t *testing.T) {
 		c := newCluster()
 		for i := range 300 {
 			p := aPod(fmt.Sprint("p", r.IntN(20)), 0)
-			p.requests = amounts{cpu: int64(i), others: map[string]int64{"example.com/x": int64(r.IntN(3))}}
+			p.requests = workload.Amounts{CPU: int64(i), Others: map[string]int64{"example.com/x": int64(r.IntN(3))}}
 			p.node = fmt.Sprint("n", r.IntN(4))
 			if r.IntN(3) == 0 {
 				p.apart = []podTerm{{}}
@@ -118,8 +119,8 @@ func TestClusterIsKeptUp(t *testing.T) {
 		for name, n := range c.nodes {
 			same := fresh.nodes[name]
 			is.Equal(len(n.pods), len(same.pods))
-			is.Equal(n.used.cpu, same.used.cpu)
-			is.Equal(n.used.others["example.com/x"], same.used.others["example.com/x"])
+			is.Equal(n.used.CPU, same.used.CPU)
+			is.Equal(n.used.Others["example.com/x"], same.used.Others["example.com/x"])
 			is.Equal(len(n.apart), len(same.apart))
 		}
 	}
@@ -156,12 +157,4 @@ func TestEnoughNodes(t *testing.T) {
 		got = append(got, enoughNodes(n))
 	}
 	is.Equal(got, []int{100, 100, 100, 420, 500, 500})
-}
-
-func TestHostPorts(t *testing.T) {
-	is := is.New(t)
-	any, one, other := hostPort{anyIP, "TCP", 80}, hostPort{"10.0.0.1", "TCP", 80}, hostPort{"10.0.0.2", "TCP", 80}
-	is.True(any.conflicts(one) && one.conflicts(any) && one.conflicts(one))
-	is.True(!one.conflicts(other) && !one.conflicts(hostPort{"10.0.0.1", "UDP", 80}) && !any.conflicts(hostPort{anyIP, "TCP", 81}))
-
 }

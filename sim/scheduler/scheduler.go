@@ -95,6 +95,9 @@ func (s *Scheduler) wake() []controller.Key {
 	return nil
 }
 
+// Learn is controller.Learner's: what has changed can be told only of what was known before.
+func (s *Scheduler) Learn(api *controller.Client) { s.begin(api) }
+
 // begin learns what there is, once.
 func (s *Scheduler) begin(api *controller.Client) {
 	m := &s.memory
@@ -264,7 +267,7 @@ func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *reso
 	switch {
 	case came || before == nil || !maps.Equal(before.labels, p.labels):
 		s.happened(api, &event{kind: podCame, pod: p})
-	case p.requests.lessThan(before.requests):
+	case p.requests.LessThan(before.requests):
 		s.happened(api, &event{kind: podShrunk, pod: p})
 	}
 }
@@ -302,7 +305,7 @@ func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 func (s *Scheduler) reconsider(api *controller.Client, x *queued, before, p *pod) {
 	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
 	for kind, changed := range map[kind]bool{ownLabels: !maps.Equal(before.labels, p.labels), // order does not matter
-		tolerates: !slices.Equal(before.tolerations, p.tolerations), podShrunk: p.requests.lessThan(before.requests)} {
+		tolerates: !slices.Equal(before.tolerations, p.tolerations), podShrunk: p.requests.LessThan(before.requests)} {
 		if changed && x.Place == waiting && slices.ContainsFunc(x.By, func(name string) bool { return hint(name, c, &event{kind: kind, pod: p}) }) {
 			s.memory.Queue.retry(x, api.Now())
 		}

@@ -96,8 +96,8 @@ func scoreRoom(c *cycle, among []*node) ([]int64, bool) {
 				sum += (has - used) * maxScore / has
 			}
 		}
-		left(n.allocatable.cpu, n.weight.cpu+c.pod.adds.cpu)
-		left(n.allocatable.memory, n.weight.memory+c.pod.adds.memory)
+		left(n.allocatable.CPU, n.weight.CPU+c.pod.adds.CPU)
+		left(n.allocatable.Memory, n.weight.Memory+c.pod.adds.Memory)
 		return sum / max(of, 1)
 	}), true
 }
@@ -105,22 +105,22 @@ func scoreRoom(c *cycle, among []*node) ([]int64, bool) {
 // scoreBalance prefers nodes where the pod makes the shares of cpu and memory that are used more alike
 // (balancedResourceScorer).
 func scoreBalance(c *cycle, among []*node) ([]int64, bool) {
-	if c.pod.requests.cpu == 0 && c.pod.requests.memory == 0 {
+	if c.pod.requests.CPU == 0 && c.pod.requests.Memory == 0 {
 		return nil, false
 	}
 	return each(among, func(n *node) int64 {
-		with := balance(n, n.used.cpu+c.pod.requests.cpu, n.used.memory+c.pod.requests.memory)
-		return maxScore/2 + (maxScore/2+with-balance(n, n.used.cpu, n.used.memory))/2
+		with := balance(n, n.used.CPU+c.pod.requests.CPU, n.used.Memory+c.pod.requests.Memory)
+		return maxScore/2 + (maxScore/2+with-balance(n, n.used.CPU, n.used.Memory))/2
 	}), true
 }
 
 // balance is 100 where the same shares of cpu and memory are used, and 50 where one is all used and the other is not.
 func balance(n *node, cpu, memory int64) int64 {
-	if n.allocatable.cpu == 0 || n.allocatable.memory == 0 {
+	if n.allocatable.CPU == 0 || n.allocatable.Memory == 0 {
 		return maxScore
 	}
 	share := func(used, has int64) float64 { return min(float64(used)/float64(has), 1) }
-	apart := math.Abs((share(cpu, n.allocatable.cpu) - share(memory, n.allocatable.memory)) / 2)
+	apart := math.Abs((share(cpu, n.allocatable.CPU) - share(memory, n.allocatable.Memory)) / 2)
 	return int64((1 - apart) * maxScore)
 }
 

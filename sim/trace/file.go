@@ -57,6 +57,10 @@ type recordLine struct {
 	Rev     uint64    `json:"rv"`
 	Code    int       `json:"code"`
 	Text    string    `json:"text"`
+	Hint    string    `json:"hint"`
+	Spared  bool      `json:"spared"`
+	Before  []byte    `json:"-"`
+	After   []byte    `json:"-"`
 }
 
 // AppendJSON appends the header as one line of JSON without its end.

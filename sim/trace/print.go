@@ -40,6 +40,10 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	number("rv", r.Rev)
 	number("code", uint64(r.Code))
 	text("text", r.Text)
+	if r.Spared {
+		b = append(b, `,"spared":true`...)
+	}
+	text("hint", r.Hint)
 	return append(b, '}')
 }
 

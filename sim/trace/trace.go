@@ -54,7 +54,14 @@ type Record struct {
 	Key     string // namespace/name
 	Rev     uint64 // of a commit, or of the object or bookmark in an event
 	Code    int    // HTTP status of an answer
-	Text    string // of a fault: what it does; of a clock: by how much it moved
+	Text    string // of a fault: what it does; of a clock: by how much it moved; of an answer: its error, or its warnings
+	Hint    string // what is missing, of a request that was refused: a rule, or a definition
+	Spared  bool   // of a request: it is the test's own, to which no fault happens
+
+	// Before and After are what was stored before a commit and what is there after it. nil: nothing. Lines of JSON do not
+	// have them.
+	Before []byte
+	After  []byte
 }
 
 // Options say what a Trace keeps.

@@ -13,6 +13,9 @@ func (c *Cache) Follow(p *Position) { c.position = p }
 // Release. A watch whose queue grows too long meanwhile is cut off as any other that is not read.
 func (w *Watch) Hold() { w.held = true }
 
+// Held reports whether the stream waits for Release.
+func (w *Watch) Held() bool { return w.held }
+
 // Release lets a held stream go on with all that waits.
 func (w *Watch) Release() {
 	w.held = false

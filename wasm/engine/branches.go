@@ -33,7 +33,11 @@ func (e *Engine) boot(q *request) (fields, error) {
 		return nil, err
 	}
 	e.begin, e.branches, e.taken = b, []*branch{first}, map[int]*attempt{}
+	e.past = past{}
 	e.show(first, r, n)
+	if r.session != nil {
+		e.attempt().take(b.lesson, q.Answers)
+	}
 	out := about()
 	out["head"], out["hash"] = e.head(), r.world.Hash()
 	e.addLesson(out)

@@ -145,7 +145,15 @@ func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
 	case scenario.Client:
 		out = e.clientItems()
 	case scenario.Actor:
-		out = each(e.run.world.Actors(), func(s scenario.ActorState) itemView { return itemView{s.Name, s.Kind} })
+		out = e.actorItems()
+	case scenario.Controller:
+		out = e.controllerItems()
+	case scenario.ActorOrController:
+		out = append(e.actorItems(), e.controllerItems()...)
+	case scenario.WatchOrController:
+		out = append(e.watchItems(), e.controllerItems()...)
+	case scenario.ReplicaOrController:
+		out = append(e.replicaItems(), e.controllerItems()...)
 	case scenario.Watch:
 		out = e.watchItems()
 	case scenario.Replica:
@@ -162,6 +170,14 @@ func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
 
 func (e *Engine) clientItems() []itemView {
 	return each(e.run.world.Clients(), func(c scenario.ClientState) itemView { return itemView{c.Name, "client"} })
+}
+
+func (e *Engine) actorItems() []itemView {
+	return each(e.run.world.Actors(), func(s scenario.ActorState) itemView { return itemView{s.Name, s.Kind} })
+}
+
+func (e *Engine) controllerItems() []itemView {
+	return plainItems(e.run.world.Controllers(), "controller")
 }
 
 func (e *Engine) watchItems() []itemView {

@@ -25,6 +25,7 @@ type Engine struct {
 	reset    bool   // the page has to forget the frames it has
 	credit   int    // how many frames the page takes; below 0: any number
 	taken    map[int]*attempt
+	past     past // the world of before that was looked at last
 }
 
 // New returns an Engine that waits for a boot.
@@ -48,6 +49,7 @@ type request struct {
 	Branch   string            `json:"branch"`
 	Frames   int               `json:"frames"`
 	Answer   *int              `json:"answer"`
+	Answers  map[int]int       `json:"answers"`
 	Minor    string            `json:"minor"`
 	Data     []byte            `json:"data"`
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,7 +83,19 @@ func (p *page) hash() string { return p.must("hash")["hash"].(string) }
 
 // at returns a value inside an answer: "head.n".
 func at(answer map[string]any, path string) any {
-	v, _ := object.Object(answer).Get(strings.Split(path, ".")...)
+	var v any = answer
+	for step := range strings.SplitSeq(path, ".") {
+		if list, ok := v.([]any); ok {
+			n, err := strconv.Atoi(step)
+			if err != nil || n >= len(list) {
+				return nil
+			}
+			v = list[n]
+			continue
+		}
+		m, _ := v.(map[string]any)
+		v = m[step]
+	}
 	return v
 }
 

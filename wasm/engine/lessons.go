@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/kubesim/kubesim/sim/lesson"
+	"github.com/kubesim/kubesim/sim/scenario"
 )
 
 // attempt is what a learner said and looked at on one branch, by step. It does not change the world, so it is not in
@@ -25,18 +26,45 @@ func (e *Engine) attempt() *attempt {
 	return a
 }
 
-// lessonState is where a learner is.
+// take takes over the answers of a link, as far as there are such questions.
+func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
+	for step, answer := range answers {
+		if step >= 0 && step < len(l.Steps) && l.Steps[step].Predict != nil && answer >= 0 && answer < len(l.Steps[step].Predict.Options) {
+			a.answers[step] = answer
+		}
+	}
+}
+
+// lessonState is where a learner is. Its texts hold the values of this moment.
 type lessonState struct {
 	ID        string        `json:"id"`
 	Step      int           `json:"step"` // counted from 0
 	Steps     int           `json:"steps"`
 	Done      bool          `json:"done"`
 	State     string        `json:"state"` // predict: a question waits; do: the learner's turn; passed: it is over
+	Text      string        `json:"text"`  // of the current step
+	Ask       string        `json:"ask,omitempty"`
+	Options   []string      `json:"options"`
+	Begun     int           `json:"begun"` // going back to this operation begins the step anew
+	Unasked   []unaskedView `json:"unasked"`
 	Predicted []*prediction `json:"predicted"`
-	Hints     []string      `json:"hints"` // those of this step that were opened
+	Graded    *gradedView   `json:"graded,omitempty"` // the question of the step before
+	Hints     []string      `json:"hints"`            // those of this step that were opened
 	HintsLeft int           `json:"hintsLeft"`
 	Requests  int           `json:"requests"`
 	Golf      golf          `json:"golf"`
+}
+
+// unaskedView is an operation that the step did not ask for, and what it did.
+type unaskedView struct {
+	N       int          `json:"n"`
+	Line    string       `json:"line"`
+	Effects []effectView `json:"effects"`
+}
+
+type effectView struct {
+	Kind string `json:"kind"`
+	Of   string `json:"of"`
 }
 
 // prediction is what the learner chose, and, once the step is passed, what was right.
@@ -46,7 +74,15 @@ type prediction struct {
 	Correct *int  `json:"correct,omitempty"`
 }
 
-// golf compares the learner's requests with those of the solutions.
+// gradedView is how a prediction came out.
+type gradedView struct {
+	Ask     string `json:"ask"`
+	Right   bool   `json:"right"`
+	Correct string `json:"correct"`
+	Why     string `json:"why,omitempty"` // why the learner's own answer was wrong
+}
+
+// golf compares the learner's requests with the fewest that are known to do.
 type golf struct {
 	Yours int `json:"yours"`
 	Par   int `json:"par"`
@@ -61,37 +97,77 @@ func (e *Engine) addLesson(out fields) {
 
 func (e *Engine) lessonState() *lessonState {
 	s, a := e.run.session, e.attempt()
-	l := s.Lesson()
-	state := &lessonState{ID: l.ID, Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do",
-		Hints: []string{}, Requests: s.Requests(), Golf: golf{s.Requests(), l.Par()}}
+	l, q := s.Lesson(), s.Question()
+	state := &lessonState{ID: l.ID, Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do", Text: s.Fill(s.Step().Text),
+		Ask: q.Ask, Options: each(q.Options, func(c lesson.Choice) string { return c.Say }), Begun: s.Begun(),
+		Unasked:  each(s.Unasked(), unaskedOf),
+		Requests: s.Requests(), Golf: golf{s.Requests(), l.Fewest}}
 	for i := range l.Steps {
-		answer, chosen := a.answers[i]
-		switch {
-		case l.Steps[i].Predict == nil || !chosen && i >= s.Index():
-			state.Predicted = append(state.Predicted, nil)
-			continue
-		case !chosen:
-			answer = -1
-		}
-		p := &prediction{Answer: answer}
-		if i < s.Index() && s.Right(i) >= 0 { // below 0: the learner went another way, and no option was right
-			correct := s.Right(i)
-			right := correct == answer
-			p.Right, p.Correct = &right, &correct
-		}
-		state.Predicted = append(state.Predicted, p)
+		state.Predicted = append(state.Predicted, a.prediction(s, i))
 	}
 	_, chosen := a.answers[s.Index()]
-	switch step := s.Step(); {
+	switch {
 	case s.Done():
 		state.State = "passed"
-	case step.Predict != nil && !chosen:
+	case q.Ask != "" && !chosen:
 		state.State = "predict"
 	}
+	if before := s.Index() - 1; before >= 0 && state.Predicted[before] != nil && state.Predicted[before].Right != nil {
+		state.Graded = a.graded(s, before)
+	}
 	opened := min(a.hints[s.Index()], len(s.Step().Hints))
-	state.Hints = append(state.Hints, s.Step().Hints[:opened]...)
+	state.Hints = each(s.Step().Hints[:opened], s.Fill)
 	state.HintsLeft = len(s.Step().Hints) - opened
 	return state
+}
+
+// prediction returns what was chosen at a step, nil if it asks nothing or has not been answered yet.
+func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
+	answer, chosen := a.answers[step]
+	switch {
+	case s.Lesson().Steps[step].Predict == nil || !chosen && step >= s.Index():
+		return nil
+	case !chosen:
+		answer = -1
+	}
+	p := &prediction{Answer: answer}
+	if step < s.Index() && s.Graded(step).Right >= 0 { // below 0: the learner went another way, and no option was right
+		correct := s.Graded(step).Right
+		right := correct == answer
+		p.Right, p.Correct = &right, &correct
+	}
+	return p
+}
+
+// graded says how the prediction of a step that has been passed came out, nil if none was made.
+func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
+	answer, chosen := a.answers[step]
+	if !chosen {
+		return nil
+	}
+	g := s.Graded(step)
+	out := &gradedView{Ask: g.Ask, Right: answer == g.Right, Correct: g.Options[g.Right].Say}
+	if !out.Right {
+		out.Why = g.Options[answer].Why
+	}
+	return out
+}
+
+func unaskedOf(u lesson.Unasked) unaskedView {
+	return unaskedView{u.N, u.Line, each(u.Effects, func(e lesson.Effect) effectView { return effectView{e.Kind, e.Of} })}
+}
+
+// broken is the view of whether the lesson can be finished from here, and what is in the way. It takes about as long as
+// everything in the lesson so far, so that a page asks for it when it has shown what happened.
+func (e *Engine) broken(*request) (any, error) {
+	if e.run == nil || e.run.session == nil {
+		return nil, nil
+	}
+	b := e.run.session.Broken()
+	if b == nil {
+		return fields{"broken": nil}, nil
+	}
+	return fields{"broken": fields{"n": b.N, "line": b.Line, "step": b.Step, "why": b.Why}}, nil
 }
 
 // session returns the lesson that runs.
@@ -126,12 +202,12 @@ func (e *Engine) predict(q *request) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := s.Step().Predict
+	options := s.Question().Options
 	switch {
-	case p == nil:
+	case len(options) == 0:
 		return nil, failed("this step asks nothing")
-	case q.Answer == nil || *q.Answer < 0 || *q.Answer >= len(p.Options):
-		return nil, failed("the answer is the number of an option, from 0 to %d", len(p.Options)-1)
+	case q.Answer == nil || *q.Answer < 0 || *q.Answer >= len(options):
+		return nil, failed("the answer is the number of an option, from 0 to %d", len(options)-1)
 	}
 	e.attempt().answers[s.Index()] = *q.Answer
 	return fields{"lesson": e.lessonState()}, nil
@@ -161,17 +237,27 @@ func (e *Engine) solve(*request) (fields, error) {
 	if s.Done() {
 		return nil, failed("the lesson is over")
 	}
-	at, solution := s.Index(), s.Step().Solution
+	if b := s.Broken(); b != nil {
+		return nil, failed("this lesson cannot be finished from here: %s", b.Why)
+	}
 	var lines []string
-	out := fields{}
-	for _, op := range solution {
-		if out, err = e.doOp(op); err != nil {
-			return nil, err
+	var refused error
+	out := e.here()
+	s.Solve(func(op scenario.Op) error {
+		if refused != nil {
+			return refused
 		}
-		lines = append(lines, op.String())
-		if e.run.session.Index() != at {
-			break
+		done, err := e.doOp(op)
+		if f, ok := err.(*failure); ok && f.Needs != "" {
+			refused = err
 		}
+		if err == nil {
+			out, lines = done, append(lines, op.String())
+		}
+		return err
+	})
+	if refused != nil {
+		return nil, refused
 	}
 	out["lines"] = lines
 	return out, nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -36,4 +37,48 @@ func TestLesson(t *testing.T) {
 	}
 	is.Equal(at(answer, "lesson.state"), "passed")
 	is.Equal(p.send("solve")["kind"], "error") // it is over
+}
+
+// TestAstray: what was not asked for is named, and so is what is in the way; texts say what is true now.
+func TestAstray(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPage(t)
+	p.must("lesson", "lesson", "first")
+	answer := p.do("create configmap pant --from-literal color=red")
+	is.Equal(at(answer, "lesson.step"), 0.0)
+	is.Equal(at(answer, "lesson.unasked.0.n"), 1.0)
+	is.Equal(at(answer, "lesson.unasked.0.effects.0"), map[string]any{"kind": "created", "of": "configmaps default/pant"})
+	is.Equal(p.data("broken")["broken"], nil) // an object more does no harm
+	answer = p.do("create configmap paint --from-literal color=red")
+	is.Equal(at(answer, "lesson.begun"), 2.0)
+	is.True(strings.Contains(at(answer, "lesson.text").(string), "paint is at revision 4009.")) // one more than without pant
+	is.Equal(at(answer, "lesson.options.1"), "4010: one more than before")
+	p.do("delete configmap paint")
+	broken := p.data("broken")["broken"].(map[string]any)
+	is.Equal(broken["n"], 3.0)
+	is.Equal(broken["line"], "delete configmap paint")
+	is.Equal(p.send("solve")["kind"], "error") // says so, and does nothing
+	answer = p.must("seek", "n", at(answer, "lesson.begun"))
+	is.Equal(at(answer, "lesson.step"), 1.0)
+	is.Equal(p.data("broken")["broken"], nil)
+}
+
+// TestGraded: a wrong prediction is told why it was wrong, and a link brings the answers back.
+func TestGraded(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPage(t)
+	p.must("lesson", "lesson", "first")
+	p.must("solve")
+	p.must("predict", "answer", 1)
+	answer := p.must("solve")
+	is.Equal(at(answer, "lesson.graded.right"), false)
+	is.Equal(at(answer, "lesson.graded.why"), "Alice's Secret took 4009. Every write takes the next revision, whatever it is about.")
+	kept := p.data("log")
+	other := newPage(t)
+	answer = other.must("boot", "lesson", kept["lesson"], "log", kept["log"], "answers", kept["answers"])
+	is.Equal(at(answer, "lesson.graded.correct"), "More than 4009: one more than anything")
+	answer = other.must("boot", "lesson", "first", "answers", map[string]int{"0": 1, "1": 7, "-3": 0}) // of a stranger
+	is.Equal(at(answer, "lesson.state"), "do")
 }

@@ -36,7 +36,8 @@ func init() {
 		"replicas": (*Engine).replicas, "clients": (*Engine).clients, "watches": (*Engine).watches,
 		"faults": (*Engine).faults, "clock": (*Engine).clock, "complete": (*Engine).complete, "help": (*Engine).help,
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
-		"progress": (*Engine).progress, "paste": (*Engine).paste,
+		"progress": (*Engine).progress, "broken": (*Engine).broken, "paste": (*Engine).paste,
+		"results": (*Engine).results, "yaml": (*Engine).yaml,
 	}
 }
 
@@ -51,6 +52,13 @@ func (e *Engine) query(q *request) (fields, error) {
 		return nil, failed("unknown view %q; there are %s", q.View, strings.Join(object.SortedKeys(views), ", "))
 	case e.run == nil && !slices.Contains(worldless, q.View):
 		return nil, errNotBooted
+	}
+	if q.N != nil && e.run != nil && *q.N != e.current.n {
+		now, err := e.lookBack(*q.N)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { e.run = now }()
 	}
 	data, err := view(e, q)
 	if err != nil {

@@ -39,6 +39,15 @@ type run struct {
 	ledger  ledger          // continue tokens, for the timeline
 	room    int             // how many frames there may be
 	ends    []int           // number of the World's last operation after each entry; ends[0]: after the setup
+	results []outcome       // of each entry
+}
+
+// outcome is what a transcript says of an operation.
+type outcome struct {
+	Lines []string `json:"lines"`
+	OK    bool     `json:"ok"`
+	Text  string   `json:"text,omitempty"`  // what was expected and is not so
+	Frame uint64   `json:"frame,omitempty"` // of its last request
 }
 
 // start makes the world and does its setup.
@@ -116,6 +125,11 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 		return result, err
 	}
 	r.mark()
+	o := outcome{Lines: append([]string{}, result.Lines...), OK: result.OK, Text: result.Failure}
+	if result.HTTP != nil {
+		o.Frame = result.HTTP.N
+	}
+	r.results = append(r.results, o)
 	return result, nil
 }
 

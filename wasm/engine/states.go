@@ -135,7 +135,7 @@ func (e *Engine) log(*request) (any, error) {
 	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(),
 		"seed": formatRev(e.begin.seed), "replicas": append([]replicaJSON{}, e.begin.replicas...)}
 	if e.begin.lesson != nil {
-		out["lesson"] = e.begin.lesson.ID
+		out["lesson"], out["answers"] = e.begin.lesson.ID, e.attempt().answers
 	}
 	if len(e.begin.files) > 0 {
 		out["files"] = e.begin.files
@@ -161,7 +161,7 @@ type entryView struct {
 	Minutes int      `json:"minutes"`
 	Steps   int      `json:"steps"`
 	Engine  string   `json:"engine"`
-	Par     int      `json:"par"`
+	Fewest  int      `json:"fewest"`
 }
 
 // lessons is the view of the list of lessons.
@@ -171,23 +171,17 @@ func (e *Engine) lessons(*request) (any, error) {
 		return nil, err
 	}
 	return fields{"lessons": each(all, func(l *lesson.Lesson) entryView {
-		return entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps), l.Engine, l.Par()}
+		return entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps), l.Engine, l.Fewest}
 	})}, nil
 }
 
-// stepView is one step as a page shows it; what would solve it is left out.
+// stepView is one step as a page knows it beforehand: texts and questions come with the state of the lesson, as they hold the
+// values of the moment.
 type stepView struct {
 	ID      string   `json:"id"`
-	Text    string   `json:"text"`
-	Predict *askView `json:"predict,omitempty"`
+	Asks    bool     `json:"asks"`
 	Hints   int      `json:"hints"`
 	Actions []string `json:"actions,omitempty"` // what others do when the step begins
-	Check   bool     `json:"check"`
-}
-
-type askView struct {
-	Ask     string   `json:"ask"`
-	Options []string `json:"options"`
 }
 
 // lessonView is the view of one lesson.
@@ -196,20 +190,15 @@ func (e *Engine) lessonView(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps := []stepView{}
-	for _, s := range l.Steps {
-		v := stepView{ID: s.ID, Text: s.Text, Hints: len(s.Hints), Check: len(s.Check) > 0}
+	steps := each(l.Steps, func(s lesson.Step) stepView {
+		v := stepView{ID: s.ID, Asks: s.Predict != nil, Hints: len(s.Hints)}
 		for _, op := range s.Do {
-			v.Actions = append(v.Actions, op.String())
-		}
-		if s.Predict != nil {
-			v.Predict = &askView{Ask: s.Predict.Ask}
-			for _, o := range s.Predict.Options {
-				v.Predict.Options = append(v.Predict.Options, o.Say)
+			if op.Name != "let" { // keeps a value for the texts
+				v.Actions = append(v.Actions, op.String())
 			}
 		}
-		steps = append(steps, v)
-	}
+		return v
+	})
 	return fields{"id": l.ID, "title": l.Title, "about": l.About, "steps": steps, "files": l.Files,
 		"allow": append([]string{}, l.Allow...)}, nil
 }

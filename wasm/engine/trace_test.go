@@ -12,32 +12,30 @@ import (
 
 var update = flag.Bool("update", false, "rewrite wasm/trace.json")
 
-// TestTrace: the recorded opening of the first lesson, which the page shows while the engine loads, is what the engine
-// makes. go test ./wasm/engine -run Trace -update records it anew.
+// TestTrace: the recording that the page shows while the engine loads is what the engine makes of wasm/opener.txtar.
+// go test ./wasm/engine -run Trace -update records it anew.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	const file, opening = "../trace.json", "first"
-	e := New()
-	var messages []json.RawMessage
-	for _, ask := range []string{
-		`{"v":1,"id":1,"kind":"boot","lesson":"` + opening + `"}`,
-		`{"v":1,"id":2,"kind":"query","view":"lesson","lesson":"` + opening + `"}`,
-		`{"v":1,"id":3,"kind":"query","view":"timeline"}`,
-	} {
-		for _, m := range e.Handle([]byte(ask)) {
-			messages = append(messages, m)
-		}
-	}
+	const file = "../trace.json"
+	scenario, err := os.ReadFile("../opener.txtar")
+	is.NoErr(err)
+	p := newPage(t)
+	boot, err := json.Marshal(map[string]any{"v": 1, "id": 1, "kind": "boot", "scenario": string(scenario)})
+	is.NoErr(err)
+	var told struct{ Frames json.RawMessage } // as the page gets them: it compares the bytes
+	is.NoErr(json.Unmarshal(p.e.Handle(boot)[1], &told))
 	var want bytes.Buffer
 	enc := json.NewEncoder(&want)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	is.NoErr(enc.Encode(map[string]any{"lesson": opening, "hash": e.run.world.Hash(), "messages": messages}))
+	is.NoErr(enc.Encode(map[string]any{"scenario": string(scenario), "hash": p.e.run.world.Hash(), "frames": told.Frames,
+		"timeline": p.data("timeline")}))
 	if *update {
 		is.NoErr(os.WriteFile(file, want.Bytes(), 0o644))
 	}
 	got, err := os.ReadFile(file)
 	is.NoErr(err)
-	is.Equal(string(got), want.String()) // else: go test ./wasm/engine -run Trace -update
+	is.Equal(string(got), want.String())                                  // else: go test ./wasm/engine -run Trace -update
+	is.Equal(len(p.data("table", "resource", "pods")["rows"].([]any)), 2) // the same pod, twice
 }

@@ -1,39 +1,51 @@
 // The page starts here: the engine's bytes are asked for first, then the page is drawn, then the engine is booted with
-// what the address says, or with the opening lesson, whose recording plays until the engine is there.
+// what the address says, or with the scenario of the opening, whose recording plays until the engine is there.
 import './styles/base.css'
 import './styles/layout.css'
 import './styles/timeline.css'
 import './styles/parts.css'
 import { render } from 'preact'
-import type { FramesMessage } from './engine/engine'
 import { compile, engineURL, manifest } from './engine/files'
-import type { Frame, Lesson, LessonInfo, LessonState, TimelineView } from './engine/protocol'
+import type { Frame, LessonInfo, TimelineView } from './engine/protocol'
 import { catalogue } from './lessons/progress'
 import { unpack } from './share/codec'
 import { keepAddress } from './share/link'
 import { notice } from './state/page'
-import { bootWith, frames, lesson, lessonState, query, show, start, status } from './state/session'
+import { rehearse } from './state/player'
+import { bootWith, frames, query, show, start, status } from './state/session'
+import { captions, captionsOf, listenBack, opened, opener, opening } from './state/worlds'
 import { text } from './text.en'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
 import { listen } from './ui/keys'
 
-const opening = 'first'
+interface Recording {
+  scenario: string
+  frames: Frame[]
+  timeline: TimelineView
+}
 
-async function open(): Promise<void> {
+async function begin(): Promise<void> {
   const shared = location.hash.length > 1 ? await fromAddress(location.hash) : null
-  if (!shared) void playRecording()
-  try {
-    await start(shared ?? { lesson: opening })
-  } catch (error) {
-    // The engine runs, and refused this world: a link with a log that makes no sense, or a lesson that is gone.
-    if (status.value.state === 'stopped') throw error
-    notice.value = `${text.share.badLink}: ${(error as Error).message}`
-    await bootWith({ seed: '1' })
+  const recording = await record()
+  if (shared) await start(shared).catch(refused)
+  else {
+    if (recording) play(recording)
+    await start({ scenario: recording?.scenario ?? '' }).catch(refused)
+    opened()
+    if (recording && JSON.stringify(frames.value) !== JSON.stringify(recording.frames)) notice.value = text.engine.mismatch
   }
   performance.mark('answer')
-  keepAddress()
+  keepAddress(() => opening.value)
   catalogue.value = (await query<{ lessons: LessonInfo[] }>('lessons')).lessons ?? []
+}
+
+// refused goes on with an empty world when the engine runs, and refused this one: a link with a log that makes no sense, or a
+// lesson that is gone.
+async function refused(error: Error): Promise<void> {
+  if (status.value.state === 'stopped') throw error
+  notice.value = `${text.share.badLink}: ${error.message}`
+  await bootWith({ seed: '1' })
 }
 
 async function fromAddress(hash: string) {
@@ -48,39 +60,34 @@ async function fromAddress(hash: string) {
   }
 }
 
-interface Recording {
-  messages: ({ kind: string; lesson?: LessonState; view?: string; data?: unknown } & FramesMessage)[]
+// record fetches the recording of the scenario with which the page opens.
+async function record(): Promise<Recording | null> {
+  if (!manifest?.trace) return null
+  try {
+    const recording = (await (await fetch(engineURL(manifest.trace.file))).json()) as Recording
+    opener.value = recording.scenario
+    captions.value = captionsOf(recording.scenario)
+    return recording
+  } catch {
+    return null // offline, before the first visit was over: the engine will say so
+  }
 }
 
-// playRecording shows the opening seconds before the engine is there. A run is a pure function of engine, seed and
-// log, so the live world that takes over has the same frames; where it has not, the page says so.
-async function playRecording(): Promise<void> {
-  if (!manifest?.trace) return
-  const answer = await fetch(engineURL(manifest.trace.file))
-  if (!answer.ok || status.value.state !== 'loading') return
-  const { messages } = (await answer.json()) as Recording
+// play shows what is recorded, one event after the other, before the engine is there. A run is a pure function of engine, seed
+// and log, so the live world that takes over has the same frames; where it has not, the page says so.
+function play(recording: Recording): void {
   if (status.value.state !== 'loading') return
-  show(messages.filter(message => message.kind === 'frames'))
-  lessonState.value = messages.findLast(message => message.lesson)?.lesson ?? null
-  const told = (view: string) => messages.find(message => message.view === view)?.data ?? null
-  lesson.value = told('lesson') as Lesson | null
-  const lanes = told('timeline') as TimelineView | null
-  if (lanes) learn(lanes)
-  recorded = frames.value
-}
-
-let recorded: Frame[] = []
-
-function compareRecording(): void {
-  const same = JSON.stringify(frames.value.slice(0, recorded.length)) === JSON.stringify(recorded)
-  if (!same) notice.value = text.engine.mismatch
+  show([{ branch: '0', reset: true, frames: recording.frames }])
+  learn(recording.timeline)
+  rehearse()
 }
 
 void compile('core').catch(() => {})
 render(<App />, document.getElementById('app')!)
 listen()
 performance.mark('usable')
-open().then(compareRecording, (error: Error) => {
+listenBack()
+begin().catch((error: Error) => {
   if (status.value.state !== 'stopped') status.value = { state: 'stopped', text: error.message }
 })
 

@@ -15,6 +15,7 @@ export const text = {
     stopped: 'Your operations are kept. Restart replays them to where you were.',
     restart: 'Restart and replay',
     restartWithout: 'Restart without the last operation',
+    noCEL: (why: string) => `This needs CEL, and the larger engine that has it could not be loaded (${why}). Nothing was done; the world goes on.`,
     mismatch: 'The recording and the live server differ. That is a bug: please report this link.',
   },
 
@@ -27,8 +28,18 @@ export const text = {
     sandbox: 'Free play',
   },
 
+  opener: {
+    what: 'The Kubernetes API server, as a program in this page',
+    why: 'See what happens between a request and a watch: revisions, late caches, conflicts, 410. Every step can be stopped, '
+      + 'taken back and shared as a link, so that bugs of controllers that take weeks to show up happen here in ten seconds.',
+    checked: (steps: number) => `Compared with a real kube-apiserver v1.36: ${steps.toLocaleString('en')} recorded steps.`,
+    story: 'A controller that makes the same pod twice', wait: 'One moment: the server is on its way.',
+    begin: 'Start with the first lesson', source: 'Source', docs: 'Documentation',
+  },
+
   timeline: {
     title: 'Timeline',
+    interesting: 'Next interesting frame',
     axis: 'Axis',
     revision: 'Revision',
     time: 'Time',
@@ -38,7 +49,7 @@ export const text = {
     back: 'One frame back',
     play: 'Play',
     pause: 'Pause',
-    forward: 'One frame forward; at the end, to the next thing that happens',
+    forward: 'One frame forward; at the end, outside of lessons, to the next thing that happens',
     end: 'Newest frame',
     speed: 'Speed',
     scrub: 'Frame in view',
@@ -126,7 +137,10 @@ export const text = {
     same: 'The two revisions hold the same text.',
     at: (rv: string) => `as of revision ${rv}`,
     create: 'Create', replace: 'Replace', apply: 'Apply', check: 'Check',
-    checked: 'The server would accept this.',
+    checked: 'The server would accept this.', sent: 'The server took it.', refused: 'This was refused.',
+    changed: (from: string, to: string) => `Your draft is based on revision ${from}; the object is at ${to} now.`,
+    discard: 'Discard the draft',
+    first: (shown: number, all: number) => `The first ${shown} of ${all}.`,
     remove: 'Delete',
     editor: 'Manifest',
     escape: 'Esc, then Tab, leaves the editor. Ctrl+Enter sends it.',
@@ -136,6 +150,7 @@ export const text = {
   },
 
   actors: {
+    before: 'As things were at the frame in view. What you do here is done at the end.',
     replicas: 'API servers', clients: 'Clients', faults: 'Faults', situations: 'Situations',
     situationsHint: 'One key each. They run ordinary commands, which you can undo.',
     version: 'Version', applied: 'Knows', state: 'State', behind: (n: number) => `${n} behind`,
@@ -155,7 +170,16 @@ export const text = {
     step: (i: number, n: number) => `Step ${i} of ${n}`,
     predict: 'Before you run it', commit: 'That is my answer', right: 'Right.', wrong: 'Not so. Now see why.',
     hint: 'Hint', solve: 'Show me', next: 'Next lesson', finished: 'Lesson finished',
-    golf: (yours: number, par: number) => (yours <= par ? `${yours} requests: it cannot be done with fewer` : `${yours} requests; ${par} would do`),
+    golf: (yours: number, par: number) => (yours <= par ? `${yours} requests: no shorter way is known` : `${yours} requests; it can be done with ${par}`),
+    arrived: (i: number, n: number, said: string) => `Step ${i} of ${n}. ${said.replaceAll('`', '')}`,
+    unasked: 'This was not asked for:',
+    broken: 'The lesson cannot be finished from here.',
+    inTheWay: (step: number) => `is in the way of step ${step}:`,
+    effects: {
+      created: (of: string) => `created ${of}`, changed: (of: string) => `changed ${of}`, deleted: (of: string) => `deleted ${of}`,
+      watch: (of: string) => `began the watch ${of}`, time: (of: string) => `let time pass: ${of}`, did: () => 'changed the world',
+    },
+    undo: 'Undo that', undoTo: (n: number) => `Undo the last ${n}`, restartStep: 'Restart this step', restart: 'Restart this lesson',
     free: 'Everything is yours: servers, clock, clients, faults. Nothing you do here can break anything.',
     progress: (done: number, all: number) => `${done} of ${all} lessons done`,
     reset: 'Forget progress', needsCel: 'larger engine',
@@ -167,7 +191,7 @@ export const text = {
     about: 'The link holds the seed and every operation; whoever opens it sees the same bytes.',
     copy: 'Copy link', copied: 'Copied', size: (n: number) => `${n} characters`,
     long: 'This link is long; some programs cut it. A file is safer.',
-    file: 'Save as scenario (.txtar)', load: 'Open a scenario', badLink: 'This link could not be read',
+    file: 'Save as scenario (.txtar)', load: 'Open a scenario', badLink: 'This link could not be read', refused: 'This world could not be made',
     hash: 'Hash of everything that happened, the same on every machine:',
     badFile: 'This file could not be run',
     otherEngine: 'This link was made with another version of the server: it is replayed with this one.', goTest: 'The file also runs with `kubesim run` and in go test.',

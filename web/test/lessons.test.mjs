@@ -45,7 +45,7 @@ for (const id of lessons) {
     for (const { asks, solution } of steps(id)) {
       if (asks) await answer(page)
       const before = await step(page)
-      for (const line of solution) await type(page, line)
+      for (const line of solution) await type(page, await live(page, line))
       if (solution.length > 0) {
         await page.waitForFunction(was => document.querySelector('.guide .eyebrow')?.textContent !== was, before)
       }
@@ -54,6 +54,21 @@ for (const id of lessons) {
     assert.deepEqual(faults, [])
     await context.close()
   })
+}
+
+// live is a line of a solution with the values that the page shows: in the text of the step, or in its hints.
+async function live(page, line) {
+  const [beginning, rest] = line.split('{{')
+  if (rest === undefined) return line
+  const shown = async () => (await page.locator('.guide .line').allInnerTexts()).find(text => text.startsWith(beginning))
+  for (let hints = 0; !(await shown()); hints++) {
+    assert.ok(hints < 2, `${line} is neither in the text nor in the hints`)
+    const before = await page.locator('.hints .prose').count()
+    await tabTo(page, '.hints .more', 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.locator('.hints .prose').nth(before).waitFor()
+  }
+  return shown()
 }
 
 async function tabToNext(page) {

@@ -67,11 +67,11 @@ test('a link brings the same world back', async () => {
   await other.context.close()
 })
 
-test('a damaged link says so and opens the first lesson', async () => {
+test('a damaged link says so and opens the page as ever', async () => {
   const { context, page, faults } = await it.open({}, `${it.host.url}#v1.abc.AAAA`)
   await ready(page)
   assert.match(await page.locator('.banner').innerText(), /could not be read/)
-  await page.locator('.guide .dots').waitFor()
+  await page.locator('.guide .caption').waitFor()
   assert.deepEqual(faults, [])
   await context.close()
 })
@@ -98,6 +98,7 @@ test('the timeline is walked without a mouse', async () => {
   await ready(page)
   await type(page, 'create configmap walked')
   await tabTo(page, '.mark', 'Shift+Tab')
+  assert.equal(await page.locator('.mark[tabindex="0"]').count(), await page.locator('.labels li').count() - 1, 'one tab stop for each lane')
   const name = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '')
   const here = await name()
   await page.keyboard.press('ArrowUp')
@@ -158,7 +159,7 @@ test('raw HTTP in every form, protobuf opened field by field', async () => {
   await context.close()
 })
 
-test('the recording plays while the engine is on its way, and the engine takes over with the same frames', async () => {
+test('the recording plays, event after event, while the engine is on its way, and the engine takes over with the same frames', async () => {
   const context = await it.browser.newContext({ serviceWorkers: 'block' })
   const page = await context.newPage()
   let letGo
@@ -166,10 +167,17 @@ test('the recording plays while the engine is on its way, and the engine takes o
   await page.route('**/core-*.wasm', async route => { await held; await route.continue() })
   await page.goto(it.host.url)
   await page.locator('.mark').first().waitFor()
-  await page.locator('.guide .dots').waitFor()
   assert.match(await page.locator('.engine').innerText(), /recording/)
+  assert.match(await page.locator('.guide').innerText(), /compared with a real kube-apiserver.*[0-9]{2},[0-9]{3} recorded steps/i)
+  const frame = () => page.locator('.scrub').inputValue().then(Number)
+  const early = await frame()
+  await page.waitForFunction(n => Number(document.querySelector('.scrub').value) > n, early)
   letGo()
   await ready(page)
+  const taken = await frame()
+  assert.ok(taken < Number(await page.locator('.scrub').getAttribute('max')), 'it goes on from where it was')
+  await page.waitForFunction(() => document.querySelector('.scrub').value === document.querySelector('.scrub').max)
+  assert.match(await page.locator('.caption').innerText(), /two pods/)
   assert.equal(await page.locator('.banner').count(), 0, 'no word of a recording that differs')
   await context.close()
 })

@@ -36,5 +36,5 @@ func TestArchive(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	is.Equal(program{&stdout, &stderr}.main(t.Context(), []string{"serve", "--archive", file}), 1)
 	is.Equal(stdout.String(), "")
-	is.True(strings.Contains(stderr.String(), file+": kubesim: snapshot: archive: the file is damaged")) // which file, and what
+	is.True(strings.Contains(stderr.String(), file+": the file is damaged")) // which file, and what
 }

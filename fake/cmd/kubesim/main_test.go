@@ -54,6 +54,13 @@ func TestArguments(t *testing.T) {
 			"kubesim: serve: --service-certs: say with --service-address which services they are for\n"},
 		{"a certificate without its key", "serve --proxy-client-cert-file x", 2, "",
 			"kubesim: serve: --proxy-client-cert-file and --proxy-client-key-file: say both or neither\n"},
+		{"an open server for the network", "serve --listen 0.0.0.0:0", 2, "", "kubesim: serve: --listen 0.0.0.0:0: the network reaches it, " +
+			"and everybody would be cluster-admin: say --auth rbac, or --insecure-anyone if that is meant\n"},
+		{"one that asks nobody", "serve --listen :0 --authorization-mode RBAC,AlwaysAllow", 2, "", "kubesim: serve: --listen :0: the network " +
+			"reaches it, and everybody would be cluster-admin: say --auth rbac, or --insecure-anyone if that is meant\n"},
+		{"no connections", "serve --max-connections -1", 2, "", "kubesim: serve: --max-connections and --max-watches: say a number above 0\n"},
+		{"an origin that is no expression", "serve --cors-allowed-origins (", 1, "",
+			"kubesim: AllowedOrigins (--cors-allowed-origins): error parsing regexp: missing closing ): `(`\n"},
 		{"another auth", "serve --auth abac", 2, "", "kubesim: serve: --auth \"abac\": use none or rbac\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

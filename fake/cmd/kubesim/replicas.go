@@ -78,7 +78,9 @@ func (f *flags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 		if n > 0 && first != 0 {
 			address = net.JoinHostPort(host, strconv.Itoa(first+n))
 		}
-		l, err := srv.Listen(fake.ListenOptions{Address: address, TLS: f.tls, Certificate: certificate, Replica: n + 1})
+		o := fake.ListenOptions{Address: address, TLS: f.tls, Certificate: certificate, Replica: n + 1}
+		f.reach.fill(&o)
+		l, err := srv.Listen(o)
 		if err != nil {
 			return nil, err
 		}

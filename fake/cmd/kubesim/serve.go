@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -20,13 +20,14 @@ import (
 // flags are the flags of kubesim serve.
 type flags struct {
 	listen, kubeconfig, clock, auth string
-	archive                         string
+	archive, archiveSync            string
 	web, webListen                  string
 	tlsCert, tlsKey                 string
 	tls, bare, alone                bool
 	controllers                     []string
 	nodes                           int
 	seed                            uint64
+	seeded                          bool // seed was given
 	users                           users
 	plugins                         []string
 	loads                           []string
@@ -34,6 +35,7 @@ type flags struct {
 	replicas                        replicas
 	privileged                      bool
 	outward                         outward
+	reach                           reach
 }
 
 const serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
@@ -47,8 +49,12 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --web-listen ADDRESS  where to serve the page (default: any port of the host of --listen)
   --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
   --load FILE           create the objects in a YAML or JSON file first; may be repeated
-  --archive FILE        go on from FILE if it is there, with its history, seed, replicas and rights, and save to it in
-                        the end; GET /sim/v1/snapshot returns such a file
+  --archive FILE        go on from FILE if it is there, with its history, seed, replicas and rights, and keep it up with
+                        each commit. After an orderly end the server goes on as it was; after another one, with new API
+                        servers over all that was committed. GET /sim/v1/snapshot returns such a file
+  --archive-sync second|always
+                        when commits are on the disk: within a second (default), so that the end of the machine may lose
+                        the last one, that of the process nothing; or before anybody knows of them
 
   --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
                         kubernetes, …) but for the namespaces
@@ -131,7 +137,7 @@ Time and chance:
                         but for POST /sim/v1/clock/advance?d=5m
   --seed N              decides uids and generated names (default 1)
 
-` + outwardUsage + `The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
+` + reachUsage + outwardUsage + `The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
 the simulator is moved:
 
   POST compact             the store forgets all revisions before now
@@ -179,12 +185,16 @@ func parseFlags(args []string) (*flags, error) {
 		return nil, usagef("serve: --requestheader-client-ca-file: proxies show a certificate over TLS only: say --tls, too")
 	case f.users.kubeconfigUser != "" && (f.kubeconfig == "" || !f.overTLS()):
 		return nil, usagef("serve: --kubeconfig-user: it is known by a certificate in the file of --kubeconfig, over TLS: say --kubeconfig FILE and --tls, too")
+	case f.archiveSync != "second" && f.archiveSync != "always":
+		return nil, usagef("serve: --archive-sync %q: use second or always", f.archiveSync)
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
-	if wrong := f.outward.check(); wrong != "" {
+	if wrong := cmp.Or(f.outward.check(), f.checkReach()); wrong != "" {
 		return nil, usagef("serve: %s", wrong)
 	}
+	set.Visit(func(given *flag.Flag) { f.seeded = f.seeded || given.Name == "seed" })
+	f.users.private = f.reach.private
 	return f, nil
 }
 
@@ -215,6 +225,7 @@ func (f *flags) set() *flag.FlagSet {
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
 	repeatedFlag(set, "load", &f.loads)
 	set.StringVar(&f.archive, "archive", "", "")
+	set.StringVar(&f.archiveSync, "archive-sync", "second", "")
 	set.StringVar(&f.web, "web", "", "")
 	set.StringVar(&f.webListen, "web-listen", "", "")
 	set.Uint64Var(&f.seed, "seed", 1, "")
@@ -224,6 +235,7 @@ func (f *flags) set() *flag.FlagSet {
 	set.IntVar(&f.count, "replicas", 1, "")
 	set.Var(&f.replicas, "replica", "")
 	f.outward.flags(set)
+	f.reach.flags(set)
 	return set
 }
 
@@ -245,7 +257,10 @@ func (f *flags) options() (fake.Options, error) {
 	if err := f.outward.fill(&o); err != nil {
 		return o, err
 	}
-	return o, f.users.options(&o)
+	if err := f.users.options(&o); err != nil {
+		return o, err
+	}
+	return o, f.keepSecret(&o)
 }
 
 // authenticates says that the credentials of requests count.
@@ -322,11 +337,10 @@ func (p program) serve(ctx context.Context, args []string) error {
 	if !f.authenticates() && f.users.given() {
 		fmt.Fprintln(p.stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin")
 	}
-	<-ctx.Done()
-	if f.archive != "" {
-		return srv.Save(f.archive)
+	if torn := srv.DataTorn(); torn != "" {
+		fmt.Fprintf(p.stderr, "note: --archive %s was torn %s; the server goes on from there, and what was torn is %[1]s.torn\n", f.archive, torn)
 	}
-	return nil
+	return p.wait(ctx, srv)
 }
 
 // start starts a new server, or the one in the archive.
@@ -335,18 +349,32 @@ func (f *flags) start() (*fake.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.archive != "" {
-		snapshot, err := os.ReadFile(f.archive)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("serve: --archive: %w", err)
-		}
-		o.Snapshot = snapshot
-	}
+	o.Archive, o.ArchiveSync = f.archive, f.archiveSync == "always"
 	srv, err := fake.New(o)
-	if err != nil && o.Snapshot != nil {
-		return nil, fmt.Errorf("serve: --archive %s: %w", f.archive, err)
+	if err != nil && f.archive != "" {
+		return nil, fmt.Errorf("serve: --archive: %s", strings.TrimPrefix(err.Error(), "kubesim: Options.Archive: "))
+	}
+	if err == nil && f.reach.private && srv.OpenToAnyone() {
+		srv.Close()
+		return nil, fmt.Errorf("serve: --listen %s: the network reaches it, and what everybody knows opens the server in --archive %s: "+
+			"it was saved where only this machine reached it. Say --insecure-anyone if that is meant", f.listen, f.archive)
 	}
 	return srv, err
+}
+
+// wait waits for the end. It says so when the archive does not keep up any more.
+func (p program) wait(ctx context.Context, srv *fake.Server) error {
+	lost := srv.DataLost()
+	for {
+		select {
+		case <-ctx.Done():
+			srv.Close()
+			return srv.DataError()
+		case <-lost:
+			fmt.Fprintln(p.stderr, "error: --archive: what is written from now on may not be kept:", srv.DataError())
+			lost = nil
+		}
+	}
 }
 
 // try is a line that shows the server at work. kubectl sends tokens over TLS only.

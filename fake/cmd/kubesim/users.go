@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,8 +30,10 @@ type users struct {
 	accounts        token.Options
 	lookup, extends bool
 
-	listed []auth.Token // in file
-	notes  []string     // what is odd about it
+	private bool         // what everybody knows is no token
+	drawn   string       // the administrator's token of a private server that was given none
+	listed  []auth.Token // in file
+	notes   []string     // what is odd about it
 }
 
 // set adds the flags to a set. serveUsage says what they mean.
@@ -100,7 +103,7 @@ func (t *tokens) String() string { return "" }
 func (t *tokens) Set(text string) error {
 	user, token, named := strings.Cut(text, "=")
 	if !named && text != "" {
-		*t = append(*t, auth.Token{Token: text, User: auth.User{Name: "admin", Groups: []string{"system:masters"}}})
+		*t = append(*t, administrator(text))
 		return nil
 	}
 	if user == "" || token == "" {
@@ -108,6 +111,11 @@ func (t *tokens) Set(text string) error {
 	}
 	*t = append(*t, auth.Token{Token: token, User: auth.User{Name: user}})
 	return nil
+}
+
+// administrator is a token of the administrator.
+func administrator(token string) auth.Token {
+	return auth.Token{Token: token, User: auth.User{Name: "admin", Groups: []string{"system:masters"}}}
 }
 
 // read reads the file of tokens.
@@ -130,11 +138,21 @@ func (u *users) read() error {
 }
 
 // all are the tokens of the flags. Without a file those of auth.DefaultTokens are added that are not given: a token on the
-// command line replaces that of the same user.
+// command line replaces that of the same user. A private server has no such default, and a token that nobody knows if it was
+// given none.
 func (u *users) all() []auth.Token {
 	all := append([]auth.Token(nil), u.tokens...)
 	if u.file != "" {
 		return append(all, u.listed...)
+	}
+	if u.private {
+		if len(all) == 0 && u.drawn == "" {
+			u.drawn = strings.ToLower(rand.Text())
+		}
+		if u.drawn != "" {
+			all = append(all, administrator(u.drawn))
+		}
+		return all
 	}
 	for _, d := range auth.DefaultTokens() {
 		replaces := func(t auth.Token) bool { return t.User.Name == d.User.Name || t.Token == d.Token }

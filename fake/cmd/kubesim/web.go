@@ -127,7 +127,7 @@ func servePage(folder, address string) (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("serve: --web-listen: %w", err), root.Close())
 	}
-	s := &http.Server{Handler: pages{root.FS()}, ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: pages{root.FS()}, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	go s.Serve(l)
 	return "http://" + l.Addr().String() + "/", func() { s.Close(); root.Close() }, nil
 }

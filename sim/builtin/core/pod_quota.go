@@ -121,7 +121,7 @@ var podScopes = map[string]resource.QuotaScope{
 	"NotTerminating":            func(pod, _ object.Object) bool { return !endsByItself(pod) },
 	"BestEffort":                func(pod, _ object.Object) bool { return bestEffort(pod) },
 	"NotBestEffort":             func(pod, _ object.Object) bool { return !bestEffort(pod) },
-	"PriorityClass":             classOf("spec", "priorityClassName"),
+	"PriorityClass":             classOf([]string{"spec", "priorityClassName"}),
 	"CrossNamespacePodAffinity": func(pod, _ object.Object) bool { return acrossNamespaces(pod) },
 }
 
@@ -143,15 +143,22 @@ func acrossNamespaces(pod object.Object) bool {
 	return false
 }
 
-// classOf is the scope of the objects whose field has a value as the requirement says.
-func classOf(path ...string) resource.QuotaScope {
+// classOf is the scope of the objects that name a class as the requirement says, in one of some fields.
+func classOf(fields ...[]string) resource.QuotaScope {
 	return func(obj, requirement object.Object) bool {
-		labels := map[string]string{}
-		if name := obj.String(path...); name != "" {
-			labels["class"] = name
-		}
 		s, err := selector.FromLabelSelector(map[string]any{"matchExpressions": []any{map[string]any{
 			"key": "class", "operator": requirement.String("operator"), "values": requirement.List("values")}}})
-		return err == nil && s.Matches(labels)
+		if err != nil {
+			return false
+		}
+		none := true
+		for _, path := range fields {
+			if name := obj.String(path...); name != "" {
+				if none = false; s.Matches(map[string]string{"class": name}) {
+					return true
+				}
+			}
+		}
+		return none && s.Matches(map[string]string{})
 	}
 }

@@ -47,4 +47,6 @@ func volumeClaimUpdates(ctx *resource.Context, _, _ object.Object) bool {
 	return ctx.Subresource == "" || ctx.Subresource == "status"
 }
 
-var volumeClaimScopes = map[string]resource.QuotaScope{"VolumeAttributesClass": classOf("spec", "volumeAttributesClassName")}
+// volumeClaimScopes: a claim counts for the class that it is to have, for that which it has, and for one that is being tried.
+var volumeClaimScopes = map[string]resource.QuotaScope{"VolumeAttributesClass": classOf([]string{"spec", "volumeAttributesClassName"},
+	[]string{"status", "currentVolumeAttributesClassName"}, []string{"status", "modifyVolumeStatus", "targetVolumeAttributesClassName"})}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -48,6 +49,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 		Namespaced: r.Namespaced, Verbs: r.Verbs, Storage: storageName(r),
 	}
 	d.Type = func() *schema.Type { return set.Kind(d.GVK) }
+	d.Read = codec.Read
 	d.Raw = sync.OnceValue(func() *object.Places { return d.Type().Raw() })
 	k := known[d.Storage]
 	if k == nil {

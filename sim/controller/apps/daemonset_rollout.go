@@ -77,8 +77,10 @@ func (s *daemonSet) newRevision(data map[string]any) (object.Object, *status.Sta
 	hash := hashOf(s.Object.Map("spec", "template"), s.Object)
 	name := s.Object.Name() + "-" + hash
 	made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, revisionHash, hash, s.old.next(), data))
-	if failed == nil || failed.Reason != status.ReasonAlreadyExists {
-		return made, failed
+	if failed == nil {
+		return made.Object(), nil
+	} else if failed.Reason != status.ReasonAlreadyExists {
+		return nil, failed
 	}
 	if there := s.API.Live(controllerRevisions, s.Object.Namespace(), name); there != nil && keeps(there, data) {
 		return there, nil

@@ -100,7 +100,7 @@ func (r *rollout) make(revision string) {
 	made, s := r.API.Create(replicaSets, set)
 	switch {
 	case s == nil:
-		r.newest = &replicaSetOf{made}
+		r.newest = &replicaSetOf{made.Object()}
 	case s.Reason == status.ReasonAlreadyExists:
 		if r.newest = r.there(set.Name(), s); r.newest != nil && r.takeRevision(revision) {
 			r.update()
@@ -120,11 +120,11 @@ func (r *rollout) make(revision string) {
 		return
 	}
 	if replicas > 0 {
-		r.tellScaled(made.Name(), 0, replicas)
+		r.tellScaled(made.Name, 0, replicas)
 	}
 	changed := r.takeRevision(revision)
 	if r.hasDeadline() {
-		r.progress("True", "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", made.Name()))
+		r.progress("True", "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", made.Name))
 		changed = true
 	}
 	if changed {

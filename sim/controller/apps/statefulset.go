@@ -24,7 +24,7 @@ const statefulSets = "statefulsets.apps"
 //	          ◀───── updated from the highest down to the partition
 func StatefulSet() controller.Controller {
 	s := workload.Owner{Resource: statefulSets}
-	return controller.Account("statefulset-controller", "statefulset-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	c := controller.Account("statefulset-controller", "statefulset-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		w, ok := s.Of(api, key)
 		if !ok {
 			return 0, nil
@@ -32,6 +32,8 @@ func StatefulSet() controller.Controller {
 		set := statefulSet{Workload: w}
 		return set.sync()
 	}), controller.Watch{Resource: statefulSets}, s.Watch(workload.Pods, nil))
+	c.ReadsWrites = []string{workload.Pods, persistentClaims, statefulSets}
+	return c
 }
 
 // statefulSet is a StatefulSet, its pods and its revisions.
@@ -149,8 +151,10 @@ func (s *statefulSet) newRevision(data map[string]any) (object.Object, *status.S
 	for {
 		name := revisionName(s.Object.Name(), hashOfData(data, s.collisions))
 		made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, dataHash, hash, s.history.next(), data))
-		if failed == nil || failed.Reason != status.ReasonAlreadyExists {
-			return made, failed
+		if failed == nil {
+			return made.Object(), nil
+		} else if failed.Reason != status.ReasonAlreadyExists {
+			return nil, failed
 		}
 		there := s.API.Live(controllerRevisions, s.Object.Namespace(), name)
 		if there == nil {

@@ -192,7 +192,7 @@ func (j *cronJob) start(at time.Time) (again time.Duration, failed *status.Statu
 }
 
 // create makes a Job. One that is there already and was not noted down is taken; nil: there is nothing to note down.
-func (j *cronJob) create(name string, at time.Time) (job object.Object, failed *status.Status) {
+func (j *cronJob) create(name string, at time.Time) (object.Object, *status.Status) {
 	template := j.Object.At("spec", "jobTemplate").Copy()
 	meta := object.Object{"name": name, "namespace": j.Object.Namespace(), "ownerReferences": []any{j.Ref()}}
 	if labels := template.Map("metadata", "labels"); len(labels) > 0 {
@@ -208,18 +208,18 @@ func (j *cronJob) create(name string, at time.Time) (job object.Object, failed *
 	}
 	annotations[scheduledAt] = at.In(in).Format(time.RFC3339)
 	meta["annotations"] = map[string]any(annotations)
-	job, failed = j.API.Create(jobs, object.Object{"kind": "Job", "apiVersion": "batch/v1", "metadata": map[string]any(meta), "spec": template.Map("spec")})
+	made, failed := j.API.Create(jobs, object.Object{"kind": "Job", "apiVersion": "batch/v1", "metadata": map[string]any(meta), "spec": template.Map("spec")})
 	switch {
 	case failed == nil:
 		j.say("SuccessfulCreate", "Created job "+name)
-		return job, nil
+		return made.Object(), nil
 	case workload.Terminating(failed):
 		return nil, failed
 	case failed.Reason != status.ReasonAlreadyExists:
 		j.warn("FailedCreate", "Error creating job: "+failed.Message)
 		return nil, failed
 	}
-	job = j.API.Live(jobs, j.Object.Namespace(), name)
+	job := j.API.Live(jobs, j.Object.Namespace(), name)
 	if workload.ControllerOf(job).String("uid") != j.Object.UID() || j.listed(job.UID()) {
 		return nil, nil
 	}

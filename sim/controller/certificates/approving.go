@@ -79,5 +79,8 @@ func (r recognizer) mayCreate(api *controller.Client, csr object.Object) (bool, 
 		}
 	}
 	answer, failed := api.Create(reviews, object.Object{"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": spec})
-	return answer.True("status", "allowed"), failed
+	if failed != nil {
+		return false, failed
+	}
+	return answer.Object().True("status", "allowed"), nil
 }

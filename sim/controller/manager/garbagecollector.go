@@ -96,7 +96,7 @@ func ownersWaiting(api *controller.Client, before, after object.Object) (keys []
 			continue
 		}
 		if d := api.OfKind(ref.String("apiVersion"), ref.String("kind")); d != nil {
-			owner := api.Get(d.Storage, namespaceOf(d, before.Namespace()), ref.String("name"))
+			owner := api.Look(d.Storage, namespaceOf(d, before.Namespace()), ref.String("name"))
 			if owner != nil && owner.UID() == ref.String("uid") && waits(owner, foreground) {
 				keys = append(keys, nodeKey(d.Storage, owner.Namespace(), owner.Name()))
 			}
@@ -140,14 +140,14 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 	if of == events || api.Definition(of) == nil {
 		return 0, nil
 	}
-	if n.known = api.Get(of, key.Namespace, name); n.known == nil {
+	if n.known = api.Look(of, key.Namespace, name); n.known == nil {
 		return 0, nil
 	}
 	deleting := n.known.DeletionTimestamp() != ""
 	if deleting && !waits(n.known, foreground) && !waits(n.known, orphan) {
 		return 0, nil
 	}
-	if n.live = api.Live(of, key.Namespace, name); n.live == nil || n.live.UID() != n.known.UID() {
+	if n.live = api.LookLive(of, key.Namespace, name); n.live == nil || n.live.UID() != n.known.UID() {
 		return 0, nil // the cache will hear of it
 	}
 	switch {
@@ -162,7 +162,7 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 // dependents calls yield with what the cache knows to depend on the node.
 func (n *node) dependents(yield func(ref controller.Ref, obj object.Object)) {
 	for _, ref := range slices.Clone(n.api.Owned(n.known.UID())) {
-		if obj := n.api.Get(ref.Resource, ref.Namespace, ref.Name); obj != nil {
+		if obj := n.api.Look(ref.Resource, ref.Namespace, ref.Name); obj != nil {
 			yield(ref, obj)
 		}
 	}
@@ -256,7 +256,7 @@ func (n *node) owner(ref object.Object) (owner object.Object, foreign bool, fail
 		n.report(ref)
 		return nil, true, nil
 	}
-	owner = n.api.Live(d.Storage, namespaceOf(d, n.key.Namespace), ref.String("name"))
+	owner = n.api.LookLive(d.Storage, namespaceOf(d, n.key.Namespace), ref.String("name"))
 	if owner != nil && owner.UID() == ref.String("uid") {
 		return owner, false, nil
 	}
@@ -309,7 +309,7 @@ func (n *node) delete(propagation string) *status.Status {
 	if s == nil || s.Reason != status.ReasonConflict {
 		return workload.Found(s)
 	}
-	now := n.api.Live(n.resource, n.key.Namespace, n.key.Name)
+	now := n.api.LookLive(n.resource, n.key.Namespace, n.key.Name)
 	if now == nil || now.UID() != p.UID || !object.Equal(now.List("metadata", "ownerReferences"), n.live.List("metadata", "ownerReferences")) {
 		return s
 	}

@@ -20,7 +20,7 @@ const sliceController = "endpointslice-controller.k8s.io"
 func EndpointSlices() controller.Controller {
 	r := &slicesOf{}
 	r.writer = writer{tracker: &r.memory.Tracker, of: "Service"}
-	watches := append([]controller.Watch{{Resource: services}, podWatch()},
+	watches := append([]controller.Watch{{Resource: services}, podWatch(), {Resource: nodes, Keys: r.memory.Topology.overloaded}},
 		r.tracker.watches(sliceController, controller.Watch{After: time.Second})...)
 	c := controller.Account("endpointslice-controller", "endpointslice-controller", r, watches...)
 	c.Component, c.Retries, c.RetryMin = "endpoint-slice-controller", maxRetries, time.Second
@@ -33,6 +33,7 @@ type slicesOf struct {
 	memory struct {
 		Triggers triggers `json:",omitempty"`
 		Tracker  tracker  `json:",omitempty"`
+		Topology topology `json:",omitzero"`
 	}
 }
 
@@ -58,10 +59,13 @@ func (r *slicesOf) Reconcile(api *controller.Client, key controller.Key) (time.D
 	s.pods(api, func(p *pod) { selected = append(selected, p) })
 	changed := r.memory.Triggers.last(s, selected)
 	var failed []string
+	var events []told
 	for _, family := range s.families() {
 		of := slices.DeleteFunc(slices.Clone(have), func(x *slice) bool { return x.family() != family })
 		c, missing := s.reconcile(api, family, of, selected)
 		failed = append(failed, missing...)
+		events = append(events, r.memory.Topology.hint(api, s, family, &c, of)...)
+		c.recycle(func(old, made *slice) bool { return old.ownedBy("Service", s.UID()) })
 		if x := r.write(api, s.Object, c, func(x *slice) { annotateSlice(x, changed) }); x != nil {
 			failed = append(failed, x.Message)
 		}
@@ -70,9 +74,13 @@ func (r *slicesOf) Reconcile(api *controller.Client, key controller.Key) (time.D
 		if slices.Contains(s.families(), x.family()) {
 			continue
 		}
+		r.memory.Topology.remove(key.String(), x.family())
 		if wrong := r.delete(api, key, x); wrong != nil {
 			failed = append(failed, fmt.Sprintf("error deleting %s EndpointSlice for Service %s: %s", x.Name(), key, wrong.Message))
 		}
+	}
+	for _, e := range events {
+		_ = api.Event(s.Object, e.kind, e.reason, e.message)
 	}
 	if len(failed) == 0 {
 		return 0, nil
@@ -120,8 +128,6 @@ func (s *service) reconcile(api *controller.Client, family string, have []*slice
 			c.create = append(c.create, none)
 		}
 	}
-	c.hint(s, have)
-	c.recycle(func(old, made *slice) bool { return old.ownedBy("Service", s.UID()) })
 	return c, missing
 }
 
@@ -239,7 +245,7 @@ func (w *writer) write(api *controller.Client, owner object.Object, c changes, p
 				}
 				return status.Plain("failed to create EndpointSlice for %s %s: %s", w.of, key, s.Message)
 			}
-			w.tracker.note(key, made.UID(), made.Generation())
+			w.tracker.note(key, identityOf(made).uid, identityOf(made).generation)
 		}
 	}
 	for _, x := range c.update {

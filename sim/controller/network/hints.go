@@ -7,9 +7,9 @@ import (
 )
 
 // hint says in the endpoints of a service where their traffic should come from, as its spec.trafficDistribution wants it
-// (endpointslice/trafficdist; KEP-4444, KEP-3015). Slices that nothing is done to are changed if what they say is wrong.
-func (c *changes) hint(s *service, have []*slice) {
-	near := s.String("spec", "trafficDistribution")
+// (endpointslice/trafficdist; KEP-4444, KEP-3015); "": nothing is said. Slices that nothing is done to are changed if what they
+// say is wrong.
+func (c *changes) hint(near string, have []*slice) {
 	wrong := func(e object.Object) bool {
 		if near == "" {
 			return e.Has("hints")

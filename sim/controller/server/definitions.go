@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/controller"
@@ -13,12 +14,15 @@ import (
 type outline object.Object
 
 func outlineOf(obj object.Object) outline {
-	for _, v := range obj.List("spec", "versions") {
-		if m, ok := v.(map[string]any); ok {
-			delete(m, "schema")
-		}
+	versions := make([]any, 0, 1)
+	for _, v := range obj.Objects("spec", "versions") {
+		v = maps.Clone(v)
+		delete(v, "schema")
+		versions = append(versions, map[string]any(v))
 	}
-	return outline(obj)
+	out, spec := maps.Clone(obj), maps.Clone(obj.Map("spec"))
+	spec["versions"], out["spec"] = versions, spec
+	return outline(out)
 }
 
 // sketch returns the outline of a definition, or nil.

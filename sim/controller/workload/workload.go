@@ -258,7 +258,7 @@ func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
 	made, s := w.API.Create(Pods, obj)
 	switch {
 	case s == nil:
-		_ = w.API.Event(w.Object, "Normal", "SuccessfulCreate", "Created pod: "+made.Name()) // nobody hears it twice
+		_ = w.API.Event(w.Object, "Normal", "SuccessfulCreate", "Created pod: "+made.Name) // nobody hears it twice
 	case !Terminating(s):
 		_ = w.API.Event(w.Object, "Warning", "FailedCreate", "Error creating: "+s.Message)
 	}

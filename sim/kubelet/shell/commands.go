@@ -14,7 +14,8 @@ var commands = map[string]func(p *process, args []string) int{
 	"mkdir": nothing, "false": func(*process, []string) int { return 1 }, "export": export,
 	"echo": echo, "printf": printf, "sleep": sleep, "exit": exit, "cat": cat, "touch": touch, "rm": remove, "date": date,
 	"hostname": hostname, "env": environment, "printenv": environment, "seq": sequence, "test": test, "[": test, "pwd": pwd,
-	"trap": trap, "ls": ls, "whoami": whoami,
+	"trap": trap, "mount": mount, "ls": ls, "whoami": whoami, "[[": test, "expr": expr, "mv": mv, "cp": cp, "ln": cp, "dd": dd, "find": find,
+	"grep": grep, "wc": wc, "tee": tee, "head": head, "tail": tail,
 }
 
 func nothing(*process, []string) int { return 0 }
@@ -33,6 +34,10 @@ func (p *process) call(args []string) {
 		if !p.stopped {
 			p.exit(p.code)
 		}
+		return
+	}
+	if body, ok := p.functions[args[0]]; ok {
+		p.enter(body)
 		return
 	}
 	if IsShell(name) {
@@ -185,57 +190,6 @@ func exit(p *process, args []string) int {
 	return code
 }
 
-func cat(p *process, args []string) int {
-	code := 0
-	for _, name := range args {
-		if text, ok := p.read(name); ok {
-			p.print(text)
-		} else {
-			p.complain("cat: can't open '" + name + "': No such file or directory")
-			code = 1
-		}
-	}
-	return code
-}
-
-func touch(p *process, args []string) int {
-	for _, name := range args {
-		if _, ok := p.read(name); !ok {
-			empty := ""
-			p.files[name] = &empty
-		}
-	}
-	return 0
-}
-
-func remove(p *process, args []string) int {
-	force, code := false, 0
-	for _, name := range args {
-		if strings.HasPrefix(name, "-") {
-			force = force || strings.Contains(name, "f")
-			continue
-		}
-		if _, ok := p.read(name); !ok && !force {
-			p.complain("rm: can't remove '" + name + "': No such file or directory")
-			code = 1
-		}
-		p.files[name] = nil
-	}
-	return code
-}
-
-func ls(p *process, args []string) int {
-	for _, name := range args {
-		if _, ok := p.read(name); ok {
-			p.print(name + "\n")
-		} else if !strings.HasPrefix(name, "-") {
-			p.complain("ls: " + name + ": No such file or directory")
-			return 1
-		}
-	}
-	return 0
-}
-
 func date(p *process, args []string) int {
 	at := p.world.Start.Add(p.now).UTC()
 	if len(args) == 1 && args[0] == "+%s" {
@@ -253,6 +207,12 @@ func hostname(p *process, _ []string) int {
 
 func whoami(p *process, _ []string) int {
 	p.print("root\n")
+	return 0
+}
+
+// mount prints what interests of what is mounted in a container: that its limits are in files of cgroup v2.
+func mount(p *process, _ []string) int {
+	p.print("cgroup on /sys/fs/cgroup type cgroup2 (ro,nosuid,nodev,noexec,relatime)\n")
 	return 0
 }
 
@@ -310,14 +270,23 @@ func sequence(p *process, args []string) int {
 // sequenceMax is the longest that seq counts.
 const sequenceMax = 100_000
 
-func trap(p *process, _ []string) int {
+// trap says what is done when a signal comes. That of the signal to end is kept.
+func trap(p *process, args []string) int {
 	p.handles = true
+	if len(args) < 2 || !slices.ContainsFunc(args[1:], func(s string) bool { return s == "TERM" || s == "SIGTERM" || s == "15" }) {
+		return 0
+	}
+	x, err := Parse(args[0])
+	p.term, p.trapped = nil, err == nil && args[0] != "-"
+	if p.trapped {
+		p.term = x.list
+	}
 	return 0
 }
 
 // test knows -f, -e, -z, -n, =, !=, -eq, -ne, -lt, -le, -gt, -ge and !.
 func test(p *process, args []string) int {
-	if n := len(args); n > 0 && args[n-1] == "]" {
+	if n := len(args); n > 0 && (args[n-1] == "]" || args[n-1] == "]]") {
 		args = args[:n-1]
 	}
 	not := len(args) > 0 && args[0] == "!"
@@ -380,7 +349,7 @@ func (p *process) operand(text string) int {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	n, _ := strconv.Atoi(p.vars[strings.TrimPrefix(text, "$")])
+	n, _ := strconv.Atoi(p.value(piece{kind: variable, text: strings.TrimPrefix(text, "$")}))
 	return n
 }
 

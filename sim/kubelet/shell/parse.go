@@ -9,6 +9,9 @@ import (
 //
 //	list    statements, one after the other
 //	link    a && b, a || b
+//	pipe    a | b
+//	list    { a; b; }
+//	function name() { body }
 //	loop    while cond; do body; done
 //	each    for name in words; do body; done
 //	choice  if cond; then a; else b; fi
@@ -20,6 +23,11 @@ type (
 		left  statement
 		and   bool
 		right statement
+	}
+	pipe     struct{ left, right statement }
+	function struct {
+		name string
+		body list
 	}
 	loop struct {
 		cond, body list
@@ -143,7 +151,7 @@ func (x *parser) keyword(name string) bool {
 // ends reports whether a keyword that ends a list is next, which it leaves there.
 func (x *parser) ends() bool {
 	before := x.at
-	for _, name := range []string{"do", "done", "then", "else", "elif", "fi"} {
+	for _, name := range []string{"do", "done", "then", "else", "elif", "fi", "}"} {
 		if x.keyword(name) {
 			x.at = before
 			return true
@@ -168,21 +176,35 @@ func (x *parser) list() (all list, err error) {
 }
 
 func (x *parser) links() (statement, error) {
-	left, err := x.statement()
+	left, err := x.pipes()
 	for err == nil {
-		x.space(false)
 		and := x.has("&&")
 		if !and && !x.has("||") {
 			if x.at < len(x.text) && strings.IndexByte("\n;)", x.text[x.at]) < 0 {
-				return nil, errUnknown // a pipe, something in the background
+				return nil, errUnknown // something in the background
 			}
 			return left, nil
 		}
 		x.at += 2
 		x.space(true)
 		var right statement
-		right, err = x.statement()
+		right, err = x.pipes()
 		left = &link{left, and, right}
+	}
+	return nil, err
+}
+
+func (x *parser) pipes() (statement, error) {
+	left, err := x.statement()
+	for err == nil {
+		if x.space(false); !x.has("|") || x.has("||") {
+			return left, nil
+		}
+		x.at++
+		x.space(true)
+		var right statement
+		right, err = x.statement()
+		left = &pipe{left, right}
 	}
 	return nil, err
 }
@@ -197,8 +219,28 @@ func (x *parser) statement() (statement, error) {
 		return x.each()
 	case x.keyword("if"):
 		return x.choice()
+	case x.keyword("{"):
+		return x.group()
 	}
+	before := x.at
+	if name := x.name(); name != "" && x.has("()") {
+		if x.at += 2; !x.keyword("{") {
+			return nil, errUnknown
+		}
+		body, err := x.group()
+		return &function{name, body}, err
+	}
+	x.at = before
 	return x.command()
+}
+
+// group reads what is between braces.
+func (x *parser) group() (list, error) {
+	l, err := x.list()
+	if err == nil && !x.keyword("}") {
+		err = errUnknown
+	}
+	return l, err
 }
 
 func (x *parser) loop(until bool) (statement, error) {

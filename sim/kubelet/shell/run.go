@@ -3,12 +3,14 @@
 //
 //	sh -c 'echo hi; sleep 5; exit 3' ─ Parse ─▶ Program ─ Run ─▶ 0s "hi\n", ended at 5s with 3
 //
-// It knows lists, &&, ||, while, until, for, if, variables, $(…), $((…)) and > to files, and the commands of package
-// commands.go: echo, printf, sleep, exit, cat, touch, rm, date and a few more. What it does not know, such as the name of a
-// server, is a command that runs for ever and prints nothing. The same script gives the same output each time.
+// It knows lists, &&, ||, |, while, until, for, if, variables, $(…), $((…)) and > to files, and the commands of commands.go,
+// filters.go and files.go: echo, printf, sleep, exit, cat, touch, rm, mv, date, expr, grep and a few more. What it does not
+// know, such as the name of a server, is a command that runs for ever and prints nothing. The same script gives the same
+// output each time: $RANDOM is drawn from a seed.
 package shell
 
 import (
+	"math/rand/v2"
 	"strings"
 	"time"
 )
@@ -24,6 +26,8 @@ type World struct {
 	Open func(path string) (text string, ok bool)
 	// Files are those that were written before; what is gone is nil. They are not changed.
 	Files map[string]*string
+	// Seed is what $RANDOM is drawn from.
+	Seed uint64
 	// Missing says that a command that the shell does not know is not there. Otherwise it runs for ever.
 	Missing bool
 
@@ -50,6 +54,8 @@ type Result struct {
 	Files map[string]*string // as World.Files, with what it changed
 	// Handles says that it has set a trap for signals.
 	Handles bool
+	// Term is what it does when it is told to end, if it has said so.
+	Term *Handler
 	// Server says that it waits because of a command that the shell does not know.
 	Server bool
 }
@@ -72,6 +78,13 @@ type process struct {
 	waits   bool
 	handles bool
 	server  bool
+	in      string // what the command reads
+	term    list   // what it does when it is told to end
+	trapped bool   // that was said
+
+	functions map[string]list
+	calls     int        // of functions that it is in
+	random    *rand.Rand // made when it is needed
 }
 
 // Run runs a program until it ends, or to the limits of its world.
@@ -84,7 +97,14 @@ func (x *Program) Run(w World) *Result {
 		p.files[name] = text
 	}
 	x.list.run(p)
+	return p.result()
+}
+
+func (p *process) result() *Result {
 	r := &Result{Output: p.out, Ended: p.ended || !p.stopped, Exited: p.ended, Code: p.code, At: p.now, Waits: p.waits, Files: p.files, Handles: p.handles, Server: p.server}
+	if p.trapped {
+		r.Term = &Handler{p.term, p.vars, p.functions}
+	}
 	return r
 }
 
@@ -110,6 +130,29 @@ func (l *link) run(p *process) {
 	if !p.stopped && (p.code == 0) == l.and {
 		l.right.run(p)
 	}
+}
+
+// run takes what the first prints to the second, which begins when the first has ended.
+func (x *pipe) run(p *process) {
+	before, in := p.out, p.in
+	p.out = nil
+	x.left.run(p)
+	all := p.out
+	p.out, p.in = before, ""
+	for _, o := range all {
+		if o.Error || p.stopped {
+			p.out = append(p.out, o)
+		} else {
+			p.in += o.Text
+		}
+	}
+	if p.ended { // each part has a shell of its own
+		p.ended, p.stopped = false, false
+	}
+	if !p.stopped {
+		x.right.run(p)
+	}
+	p.in = in
 }
 
 func (l *loop) run(p *process) {
@@ -300,6 +343,8 @@ func (p *process) value(x piece) string {
 			return number(p.code)
 		case "$":
 			return "1"
+		case "RANDOM":
+			return number(p.draw())
 		}
 		return p.vars[x.text]
 	case arithmetic:
@@ -318,4 +363,12 @@ func (p *process) value(x piece) string {
 		return strings.TrimRight(text, "\n")
 	}
 	return x.text
+}
+
+// draw returns a number as $RANDOM has: from 0 to 32767.
+func (p *process) draw() int {
+	if p.random == nil {
+		p.random = rand.New(rand.NewPCG(p.world.Seed, uint64(p.world.Start.UnixNano())))
+	}
+	return p.random.IntN(1 << 15)
 }

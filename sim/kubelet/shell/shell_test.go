@@ -16,7 +16,10 @@ func run(script string, w shell.World) string {
 	if err != nil {
 		return err.Error()
 	}
-	r := x.Run(w)
+	return text(x.Run(w))
+}
+
+func text(r *shell.Result) string {
 	var b strings.Builder
 	for _, o := range r.Output {
 		mark := ""
@@ -57,14 +60,45 @@ func TestScripts(t *testing.T) {
 		{"sleep 0.5s; sleep 0.9m", `ended 54.5s 0`},
 		{"x=a; while true; do x=$x$x; done", `goes on 0s`},
 		{"sleep infinity", `waits 0s`},
-		{"echo a | grep b", "shell: there is more in it than this shell knows"},
+		{"echo a | grep b", `ended 0s 1`},
+		{"printf 'b\\na\\nab\\n' | grep a | wc -l", `0s "2\n", ended 0s 0`},
+		{"seq 9 | tail -2 | head -n 1; echo x | cat | tee /f; sleep 1; cat /f", `0s "8\n", 0s "x\n", 1s "x\n", ended 1s 0`},
+		{"(echo a)", "shell: there is more in it than this shell knows"},
+		{"if [[ -r /d ]]; then exit 0; else touch /d; exit 1; fi", `ended 0s 1`},
+		{"if [ $(expr 3 % 2) -ne 0 ]; then echo odd; fi; expr 2 + 3; expr 1 '<' 2", `0s "odd\n", 0s "5\n", 0s "1\n", ended 0s 0`},
+		{"echo a > /f; mv -v /f /tmp/ || true; mv /f /tmp/ || cat /tmp/f", `0s "'/f' -> '/tmp/f'\n", ` +
+			`!0s "mv: can't rename '/f': No such file or directory\n", 0s "a\n", ended 0s 0`},
+		{"hostname | dd of=/f; ln -s /f /g; cat /g", `0s "web\n", ended 0s 0`},
+		{"echo $(( $RANDOM / 32768 )) $RANDOM $RANDOM", `0s "0 6509 30313\n", ended 0s 0`},
+		{"f() { echo $x; }; x=1; f; { x=2; f; }; g(){ g; }; g", `0s "1\n", 0s "2\n", waits 0s`},
 		{"server &", "shell: there is more in it than this shell knows"},
 		{"# nothing\nprintf '%s-%d\\n' a 1", `0s "a-1\n", ended 0s 0`},
 	} {
-		got := run(test.script, shell.World{Start: start, Env: map[string]string{"NAME": "web"}, Limit: time.Minute})
+		got := run(test.script, shell.World{Start: start, Env: map[string]string{"NAME": "web", "HOSTNAME": "web"}, Limit: time.Minute})
 		if got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.script, got, test.want)
 		}
+	}
+}
+
+// What a script does when it is told to end is known as far as it has come.
+func TestTraps(t *testing.T) {
+	is := is.New(t)
+	for script, want := range map[string]string{
+		"_term(){\n\tsleep 5\n\texit $code\n}\ncode=143\ntrap _term SIGTERM\nwhile true; do\n\tsleep 1\ndone": "ended 5s 143",
+		"trap 'echo bye; exit' TERM; sleep 60": `0s "bye\n", ended 0s 0`, "trap '' TERM INT; sleep 60": "goes on", "sleep 60; trap exit TERM": "no handler",
+		"trap exit INT; sleep 60": "no handler", "trap exit TERM; trap - TERM; sleep 60": "no handler",
+	} {
+		x, err := shell.Parse(script)
+		is.NoErr(err)
+		got := "no handler"
+		if h := x.Run(shell.World{Limit: 10 * time.Second}).Term; h != nil {
+			got = "goes on"
+			if r := h.Run(shell.World{}); r.Exited {
+				got = text(r)
+			}
+		}
+		is.Equal(got, want)
 	}
 }
 

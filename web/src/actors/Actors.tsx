@@ -1,12 +1,13 @@
 // Actors is everybody who takes part: the API servers, the clients, and what is made to go wrong between them.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { manifest } from '../engine/files'
 import type { Client, Replica } from '../engine/protocol'
 import { filesOf, manifests, putManifest } from '../state/manifests'
 import { dialog } from '../state/page'
-import { bootBody, bootWith, head, query, ready, run } from '../state/session'
+import { live, moment, revisionInView } from '../state/player'
+import { head, query, ready, run } from '../state/session'
 import { text } from '../text.en'
+import { AddReplica } from './AddReplica'
 import { Faults } from './Faults'
 
 const words = text.actors
@@ -16,11 +17,12 @@ const clients = signal<Client[]>([])
 export function Actors() {
   useEffect(() => {
     if (!ready.value) return
-    query<{ replicas: Replica[] }>('replicas').then(view => { replicas.value = view.replicas ?? [] }, () => {})
-    query<{ clients: Client[] }>('clients').then(view => { clients.value = view.clients ?? [] }, () => {})
-  }, [head.value, ready.value])
+    query<{ replicas: Replica[] }>('replicas', moment.value).then(view => { replicas.value = view.replicas ?? [] }, () => {})
+    query<{ clients: Client[] }>('clients', moment.value).then(view => { clients.value = view.clients ?? [] }, () => {})
+  }, [head.value, ready.value, moment.value])
   return (
     <div class="actors">
+      {!live.value && <p class="hint">{words.before}</p>}
       <div class="split">
         <h2>{words.situations}</h2>
         <button onClick={() => { dialog.value = 'situations' }}>{words.situations} <kbd>s</kbd></button>
@@ -37,7 +39,7 @@ export function Actors() {
 }
 
 function Replicas() {
-  const newest = Number(head.value.rv)
+  const newest = Number(revisionInView.value)
   return (
     <>
       <ul class="cards">
@@ -59,7 +61,7 @@ function Replicas() {
           )
         })}
       </ul>
-      {replicas.value.length < 4 && <AddReplica />}
+      {replicas.value.length < 4 && <AddReplica now={replicas.value} />}
     </>
   )
 }
@@ -67,27 +69,6 @@ function Replicas() {
 function gates(replica: Replica): string {
   const set = Object.entries(replica.gates ?? {}).map(([name, on]) => `${name}=${on}`)
   return set.length > 0 ? `, ${set.join(', ')}` : ''
-}
-
-/** minors are the Kubernetes minors that a server can have, newest first: that of the engine, and those whose data the page fetches. */
-const minors = manifest ? [manifest.minor, ...Object.keys(manifest.schemas ?? {})].sort((a, b) => b.localeCompare(a, 'en', { numeric: true })) : []
-
-const version = signal(manifest?.minor ?? '')
-
-// AddReplica makes the world again with one server more and the same log: a server cannot join a running world.
-function AddReplica() {
-  const add = () => {
-    const now = replicas.value.map(replica => ({ version: replica.version.replace(/^v?(\d+\.\d+).*/, '$1'), gates: replica.gates ?? {} }))
-    void bootWith({ ...bootBody(), replicas: [...now, { version: version.value, gates: {} }] })
-  }
-  return (
-    <p class="chips">
-      <select aria-label={words.version} value={version.value} onChange={event => { version.value = event.currentTarget.value }}>
-        {minors.map(minor => <option key={minor}>{minor}</option>)}
-      </select>
-      <button aria-disabled={!ready.value} onClick={add}>{words.add}</button>
-    </p>
-  )
 }
 
 function Clients() {

@@ -1,6 +1,7 @@
 // Faults are what is made to go wrong, in the text form that the Go API reads and prints.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { moment } from '../state/player'
 import { head, query, ready, run } from '../state/session'
 import { text } from '../text.en'
 
@@ -21,8 +22,8 @@ const examples = [
 export function Faults() {
   useEffect(() => {
     if (!ready.value) return
-    query<{ faults: Fault[] }>('faults').then(view => { faults.value = view.faults ?? [] }, () => {})
-  }, [head.value, ready.value])
+    query<{ faults: Fault[] }>('faults', moment.value).then(view => { faults.value = view.faults ?? [] }, () => {})
+  }, [head.value, ready.value, moment.value])
   return (
     <>
       {faults.value.length === 0 ? <p class="hint">{words.noFaults}</p> : (

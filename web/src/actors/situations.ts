@@ -1,5 +1,6 @@
 // Situations are worlds that one key brings about: a few ordinary lines each, which undo takes back one by one.
-import { bootWith, head, lesson, lessonState, query, run } from '../state/session'
+import { head, query, run } from '../state/session'
+import { enterFreePlay } from '../state/worlds'
 import type { Replica } from '../engine/protocol'
 
 export interface Situation {
@@ -82,9 +83,7 @@ export async function bring(situation: Situation): Promise<void> {
   if (situation.replicas) {
     const { replicas } = await query<{ replicas: Replica[] }>('replicas')
     if (replicas.length < situation.replicas) {
-      lessonState.value = null
-      lesson.value = null
-      await bootWith({ seed: '1' })
+      if (!(await enterFreePlay())) return
       await run(`replicas ${situation.replicas}`)
     }
   }

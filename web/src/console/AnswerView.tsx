@@ -7,7 +7,6 @@ import { query } from '../state/session'
 import { text } from '../text.en'
 import { Icon } from '../ui/Icon'
 import { Fields } from './Fields'
-import { toYAML } from './yaml'
 
 type Form = 'table' | 'json' | 'yaml' | 'protobuf' | 'headers'
 type Answer = NonNullable<Exchange['res']> & { fields?: Field[] }
@@ -31,12 +30,12 @@ export function AnswerView({ exchange }: { exchange: Exchange }) {
         <Headers headers={req.headers} />
         {req.body && <pre tabIndex={0}>{pretty(req.body)}</pre>}
       </details>
-      {res ? <Answered key={exchange.n} res={res as Answer} path={req.path} /> : <p class="hint">{text.inspector.waiting}</p>}
+      {res ? <Answered key={exchange.n} res={res as Answer} path={req.path} frame={exchange.n ?? 0} /> : <p class="hint">{text.inspector.waiting}</p>}
     </div>
   )
 }
 
-function Answered({ res, path }: { res: Answer; path: string }) {
+function Answered({ res, path, frame }: { res: Answer; path: string; frame: number }) {
   const body = res.encoding === 'base64' ? null : parse(res.body)
   const chosen = useSignal<Form | ''>('')
   const forms: Form[] = res.encoding === 'base64' ? ['protobuf', 'headers'] : ['table', 'yaml', 'json', 'headers']
@@ -58,11 +57,18 @@ function Answered({ res, path }: { res: Answer; path: string }) {
       {body?.metadata?.continue && <TokenNote token={body.metadata.continue} />}
       {shown === 'headers' && <Headers headers={res.headers} />}
       {shown === 'table' && <TableBody body={body} />}
-      {shown === 'yaml' && <pre tabIndex={0}>{body ? toYAML(body as Parameters<typeof toYAML>[0]) : res.body || text.inspector.noBody}</pre>}
+      {shown === 'yaml' && (body ? <YAML frame={frame} /> : <pre tabIndex={0}>{res.body || text.inspector.noBody}</pre>)}
       {shown === 'json' && <pre tabIndex={0}>{pretty(res.body) || text.inspector.noBody}</pre>}
       {shown === 'protobuf' && (res.fields ? <Fields fields={res.fields} /> : <pre tabIndex={0}>{hex(res.body)}</pre>)}
     </div>
   )
+}
+
+// YAML is a body as kubectl prints it; the engine does that.
+function YAML({ frame }: { frame: number }) {
+  const [printed, setPrinted] = useState('')
+  useEffect(() => { query<{ text: string }>('yaml', { frame }).then(answer => setPrinted(answer.text), () => setPrinted('')) }, [frame])
+  return <pre tabIndex={0}>{printed}</pre>
 }
 
 // resourceOf reads a resource out of a request's path, as objects are addressed: configmaps, deployments.apps.

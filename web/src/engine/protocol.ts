@@ -52,6 +52,8 @@ export type Header = [string, string]
 
 export interface Exchange {
   n?: number
+  /** answered is the frame of the answer; it is not there while the request waits. */
+  answered?: number
   client: string
   replica: number
   req: { method: string; path: string; headers: Header[]; body: string }
@@ -68,17 +70,40 @@ export interface Result {
   waiting?: boolean
 }
 
+/** LessonState is where a learner is. Its texts hold the values of this moment. */
 export interface LessonState {
   id: string
   step: number
   steps: number
   done: boolean
   state: 'predict' | 'do' | 'passed'
+  text: string
+  ask?: string
+  options: string[]
+  /** begun is the operation to seek to begin the step anew. */
+  begun: number
+  unasked: Unasked[]
   predicted: ({ answer: number; right?: boolean; correct?: number } | null)[]
+  graded?: { ask: string; right: boolean; correct: string; why?: string }
   hints: string[]
   hintsLeft: number
   requests: number
   golf: { yours: number; par: number }
+}
+
+/** Unasked is an operation that the step did not ask for, and what it did. */
+export interface Unasked {
+  n: number
+  line: string
+  effects: { kind: 'created' | 'changed' | 'deleted' | 'watch' | 'time' | 'did'; of: string }[]
+}
+
+/** Broken says since which operation a lesson cannot be finished, and what is in the way. */
+export interface Broken {
+  n: number
+  line: string
+  step: number
+  why: string
 }
 
 export interface LessonInfo {
@@ -95,14 +120,7 @@ export interface Lesson {
   id: string
   title: string
   about: string
-  steps: {
-    id: string
-    text: string
-    predict?: { ask: string; options: string[] }
-    hints: number
-    actions?: string[]
-    check: boolean
-  }[]
+  steps: { id: string; asks: boolean; hints: number; actions?: string[] }[]
   files?: Record<string, string> | null
 }
 
@@ -113,6 +131,8 @@ export interface Boot {
   lesson?: string
   log?: Op[]
   cursor?: number
+  /** answers are the options that were chosen, by step. */
+  answers?: Record<string, number>
 }
 
 export interface Resource {

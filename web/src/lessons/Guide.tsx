@@ -1,11 +1,14 @@
 // Guide is the column at the side: what to do next. In a lesson it is the current step; without one it is a welcome.
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import type { Lesson, LessonState } from '../engine/protocol'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Broken, Lesson, LessonState } from '../engine/protocol'
 import { dialog, focusCommand } from '../state/page'
-import { change, lesson, lessonState, ready, retell } from '../state/session'
+import { change, head, lesson, lessonState, query, ready, retell } from '../state/session'
+import { opening } from '../state/worlds'
 import { text } from '../text.en'
 import { Icon } from '../ui/Icon'
+import { Astray } from './Astray'
+import { Opener } from './Opener'
 import { Prose } from './Prose'
 import { nextLesson, noteProgress } from './progress'
 
@@ -19,7 +22,7 @@ export function Guide() {
   useEffect(() => { answer.value = -1 }, [state?.id, state?.step])
   return (
     <section class="guide" aria-label={words.title} data-lesson={state?.id}>
-      {state && of ? <Running of={of} state={state} /> : <Welcome />}
+      {state && of ? <Running of={of} state={state} /> : opening.value || !ready.value ? <Opener /> : <Welcome />}
     </section>
   )
 }
@@ -34,25 +37,45 @@ function Welcome() {
   )
 }
 
+const narrow = '(max-width: 900px)' // from here on the guide stands above the timeline: layout.css
+
+// A new step is told to those who hear the page, and gets the focus if nobody types; where the page is one column, it comes
+// into view.
+function useArrival(state: LessonState) {
+  const title = useRef<HTMLHeadingElement>(null)
+  const before = useRef(`${state.id}/${state.step}`)
+  useEffect(() => {
+    const now = `${state.id}/${state.step}`
+    if (before.current === now) return
+    before.current = now
+    if (document.activeElement?.id !== 'command' || matchMedia(narrow).matches) title.current?.focus({ preventScroll: true })
+    if (matchMedia(narrow).matches) title.current?.scrollIntoView({ block: 'start' })
+  }, [state.id, state.step])
+  return title
+}
+
 function Running({ of, state }: { of: Lesson; state: LessonState }) {
-  const step = of.steps[Math.min(state.step, of.steps.length - 1)]
-  if (!step) return null
-  const waiting = step.predict && !state.predicted[state.step]
+  const title = useArrival(state)
+  const inTheWay = useBroken(state)
+  const step = of.steps[state.step]
+  const waiting = state.state === 'predict'
   return (
     <>
       <p class="eyebrow">{state.done ? words.finished : words.step(state.step + 1, state.steps)}</p>
-      <h2>{of.title}</h2>
+      <h2 ref={title} tabIndex={-1}>{of.title}</h2>
+      <p class="heard" role="status">{state.done ? words.finished : words.arrived(state.step + 1, state.steps, state.text)}</p>
       <Dots state={state} />
-      {graded(of, state)}
-      {state.done ? <><Prose text={of.steps.at(-1)?.text ?? ''} /><Done state={state} /></> : (
+      <Graded state={state} />
+      <Prose text={state.text} lead={!waiting} />
+      {!state.done && <Astray state={state} broken={inTheWay} />}
+      {state.done ? <Done state={state} /> : (
         <>
-          <Prose text={step.text} lead={!waiting} />
-          {step.actions && step.actions.length > 0 && (
-            <div class="note"><p class="hint">{words.others}</p><pre>{step.actions.join('\n')}</pre></div>
+          {step?.actions && step.actions.length > 0 && (
+            <div class="note"><p class="hint">{words.others}</p><pre tabIndex={0}>{step.actions.join('\n')}</pre></div>
           )}
-          {step.predict && waiting && <Question ask={step.predict.ask} options={step.predict.options} />}
-          {step.predict && !waiting && (
-            <p class="hint">{words.predict}: {step.predict.options[state.predicted[state.step]?.answer ?? 0]}</p>
+          {waiting && <Question ask={state.ask ?? ''} options={state.options} />}
+          {state.ask && !waiting && (
+            <p class="hint">{words.predict}: {state.options[state.predicted[state.step]?.answer ?? 0]}</p>
           )}
           <Hints state={state} />
         </>
@@ -61,17 +84,32 @@ function Running({ of, state }: { of: Lesson; state: LessonState }) {
   )
 }
 
-// graded says how the prediction of the step before came out.
-function graded(of: Lesson, state: LessonState) {
-  const before = (state.done && state.predicted[state.step] ? state.step : state.step - 1)
-  const guess = state.predicted[before]
-  const predict = of.steps[before]?.predict
-  if (!guess || !predict || guess.right === undefined || guess.answer < 0) return null
+const broken = signal<Broken | null>(null)
+
+// useBroken asks, when something has happened, whether the lesson can still be finished.
+function useBroken(state: LessonState): Broken | null {
+  useEffect(() => {
+    let current = true
+    if (state.unasked.length === 0 && state.begun === head.value.n) broken.value = null
+    else if (ready.value) {
+      query<{ broken: Broken | null } | null>('broken').then(
+        told => { if (current) broken.value = told?.broken ?? null },
+        () => { if (current) broken.value = null },
+      )
+    }
+    return () => { current = false }
+  }, [state, ready.value])
+  return broken.value
+}
+
+// Graded says how the prediction of the step before came out, and why, if it was wrong.
+function Graded({ state: { graded } }: { state: LessonState }) {
+  if (!graded) return null
   return (
-    <p class={guess.right ? 'graded right' : 'graded wrong'} role="status">
-      <b>{guess.right ? words.right : words.wrong}</b> {predict.ask}{' '}
-      <i>{predict.options[guess.correct ?? guess.answer]}</i>
-    </p>
+    <div class={graded.right ? 'graded right' : 'graded wrong'} role="status">
+      <p><b>{graded.right ? words.right : words.wrong}</b> {graded.ask} <i>{graded.correct}</i></p>
+      {graded.why && <p>{graded.why}</p>}
+    </div>
   )
 }
 
@@ -94,7 +132,7 @@ function Question({ ask, options }: { ask: string; options: string[] }) {
       <fieldset>
         <legend>{ask}</legend>
         {options.map((option, i) => (
-          <label key={option} class="option">
+          <label key={i} class="option">
             <input type="radio" name="predict" checked={answer.value === i} onChange={() => { answer.value = i }} />
             <span>{option}</span>
           </label>
@@ -106,15 +144,12 @@ function Question({ ask, options }: { ask: string; options: string[] }) {
 }
 
 function Hints({ state }: { state: LessonState }) {
-  const solve = async () => {
-    const solved = await change<{ lines: string[] }>('solve')
-    if (solved) await retell(solved.lines)
-  }
+  const solve = async () => { if (await change('solve')) await retell() }
   return (
     <div class="hints">
       {state.hints.map((hint, i) => <Prose key={i} text={hint} />)}
       <p>
-        {state.hintsLeft > 0 && <button class="quiet" onClick={() => void change('hint')}>{words.hint}</button>}
+        {state.hintsLeft > 0 && <button class="quiet more" onClick={() => void change('hint')}>{words.hint}</button>}
         <button class="quiet" aria-disabled={!ready.value} onClick={() => void solve()}>{words.solve}</button>
       </p>
     </div>

@@ -1,20 +1,11 @@
 // Lessons is the list of all lessons, as a dialog.
-import { dialog } from '../state/page'
-import { beginLesson, bootWith, lesson, lessonState } from '../state/session'
+import { enterFreePlay, enterLesson } from '../state/worlds'
 import { text } from '../text.en'
 import { Dialog } from '../ui/Dialog'
 import { Icon } from '../ui/Icon'
 import { catalogue, forgetProgress, progress } from './progress'
 
 const words = text.lessons
-
-/** freePlay leaves the lesson for an empty world. */
-export async function freePlay(): Promise<void> {
-  dialog.value = ''
-  lessonState.value = null
-  lesson.value = null
-  await bootWith({ seed: '1' })
-}
 
 export function Lessons() {
   const all = catalogue.value
@@ -27,7 +18,7 @@ export function Lessons() {
           const finished = progress.value[info.id]
           return (
             <li key={info.id}>
-              <button class="lesson" onClick={() => { dialog.value = ''; void beginLesson(info.id) }}>
+              <button class="lesson" onClick={() => void enterLesson(info.id)}>
                 <span class="tick">{finished?.done && <Icon name="check" />}</span>
                 <span>
                   <b>{info.title}</b>
@@ -43,7 +34,7 @@ export function Lessons() {
         })}
       </ol>
       <p class="split">
-        <button onClick={() => void freePlay()}>{text.head.sandbox}</button>
+        <button onClick={() => void enterFreePlay()}>{text.head.sandbox}</button>
         <button class="quiet" onClick={forgetProgress}>{words.reset}</button>
       </p>
     </Dialog>

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { LessonInfo, LessonState } from '../engine/protocol'
 import { recall, remember } from '../state/page'
-import { beginLesson } from '../state/session'
+import { enterLesson } from '../state/worlds'
 
 export interface Progress {
   [lesson: string]: { done: boolean; best?: number }
@@ -44,5 +44,5 @@ export function nextLesson(id: string): { title: string; start(): void } | null 
   const all = catalogue.value
   const from = all.findIndex(info => info.id === id) + 1
   const next = [...all.slice(from), ...all.slice(0, from)].find(info => info.id !== id && !progress.value[info.id]?.done)
-  return next ? { title: next.title, start: () => void beginLesson(next.id) } : null
+  return next ? { title: next.title, start: () => void enterLesson(next.id) } : null
 }

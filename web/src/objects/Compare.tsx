@@ -25,11 +25,11 @@ export function Compare({ of, at }: { of: { resource: string; ns: string; name: 
   useEffect(() => {
     if (!ready.value) return
     query<{ revisions: Revision[] }>('history', of).then(({ revisions: all }) => {
-      revisions.value = all ?? []
-      if (!all?.some(one => one.rv === from.value)) from.value = all?.at(-2)?.rv ?? all?.[0]?.rv ?? ''
-      if (!all?.some(one => one.rv === to.value)) to.value = all?.at(-1)?.rv ?? ''
+      revisions.value = (all ?? []).filter(one => !at || Number(one.rv) <= Number(at))
+      if (!revisions.value.some(one => one.rv === from.value)) from.value = (revisions.value.at(-2) ?? revisions.value[0])?.rv ?? ''
+      if (!revisions.value.some(one => one.rv === to.value)) to.value = revisions.value.at(-1)?.rv ?? ''
     }, () => { revisions.value = [] })
-  }, [of, head.value, ready.value])
+  }, [of, at, head.value, ready.value])
   useEffect(() => {
     if (!from.value || !ready.value) return
     query<Difference>('diff', { ...of, from: from.value, to: to.value || at || '' })

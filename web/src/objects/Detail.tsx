@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Field, Owners } from '../engine/protocol'
 import { Fields } from '../console/Fields'
+import { draftKey, drafts, dropDraft, keepDraft } from '../state/drafts'
 import { manifests, putManifest } from '../state/manifests'
 import { mode, object } from '../state/page'
 import { head, query, ready } from '../state/session'
@@ -11,7 +12,7 @@ import { Compare } from './Compare'
 import { ManifestEditor } from './ManifestEditor'
 import { OwnerBands } from './OwnerBands'
 
-const yaml = signal('')
+const shown = signal<{ key: string; rv: string; text: string } | null>(null)
 const owners = signal<Owners | null>(null)
 const wire = signal<Field[] | null>(null)
 const words = text.objects
@@ -23,8 +24,11 @@ export function Detail({ at }: { at: string | undefined }) {
     let current = true
     const set = (show: () => void) => { if (current) show() }
     if (mode.value === 'edit') {
-      query<{ text: string }>('object', { ...of, at, format: 'yaml' })
-        .then(answer => set(() => { yaml.value = answer.text }), () => set(() => { yaml.value = '' }))
+      const address = `${of.resource}/${of.ns}/${of.name}`
+      query<{ text: string; rv: string }>('object', { ...of, at, format: 'yaml' }).then(
+        answer => set(() => { shown.value = { key: draftKey(answer.text, address), rv: answer.rv, text: answer.text } }),
+        () => set(() => { shown.value = null }),
+      )
     } else if (mode.value === 'owners') {
       query<Owners>('owners', { ...of, at }).then(answer => set(() => { owners.value = answer }), () => set(() => { owners.value = null }))
     } else if (mode.value === 'wire') {
@@ -48,13 +52,31 @@ export function Detail({ at }: { at: string | undefined }) {
         )}
       </div>
       {!of && <NewManifest />}
-      {of && mode.value === 'edit' && <ManifestEditor key={`${of.resource}/${of.ns}/${of.name}/${yaml.value.length}`} value={yaml.value} of={of} />}
+      {of && mode.value === 'edit' && (shown.value ? <Existing of={of} {...shown.value} id={shown.value.key} /> : <p class="hint">{words.none(of.name)}</p>)}
       {of && mode.value === 'owners' && owners.value && <OwnerBands owners={owners.value} />}
       {of && mode.value === 'diff' && <Compare of={of} at={at} />}
       {of && mode.value === 'wire' && (wire.value ? <Fields fields={wire.value} /> : <p class="hint">{words.none('protobuf')}</p>)}
     </div>
   )
 }
+
+// Existing is the editor of an object that there is. It begins anew when the object is another one or has changed, unless there
+// is a draft: that stays, with a word of what it is based on.
+function Existing({ of, id, rv, text: value }: { of: Address; id: string; rv: string; text: string }) {
+  const draft = drafts.value[id]
+  const late = draft && draft.rv !== rv
+  return (
+    <>
+      {late && (
+        <p class="note">{words.changed(draft.rv, rv)} <button class="quiet" onClick={() => dropDraft(id)}>{words.discard}</button></p>
+      )}
+      <ManifestEditor key={draft ? `${id}/${draft.rv}` : `${id}/${rv}`} value={draft?.content ?? value} of={of}
+        onChange={content => keepDraft(id, { rv: draft?.rv ?? rv, content }, value)} onSent={() => dropDraft(id)} />
+    </>
+  )
+}
+
+type Address = { resource: string; ns: string; name: string }
 
 const file = signal('configmap.yaml')
 

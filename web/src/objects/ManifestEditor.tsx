@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Result } from '../engine/protocol'
 import type { Editor } from '../editor/editor'
 import { complaints, type Complaint } from '../editor/locate'
-import { ready, run } from '../state/session'
+import { ready, run, transcript } from '../state/session'
 import { text } from '../text.en'
 
 interface Props {
@@ -12,11 +12,13 @@ interface Props {
   of?: { resource: string; ns: string; name: string }
   file?: string
   onChange?(content: string): void
+  /** onSent is told that the server took what was sent. */
+  onSent?(): void
 }
 
 const words = text.objects
 
-export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange }: Props) {
+export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange, onSent }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const content = useRef(value)
@@ -32,10 +34,12 @@ export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange }: 
     if (!ready.value) return
     const space = of?.ns ? ` -n ${of.ns}` : ''
     const result = await run(`${verb} -f ${file}${space}${flags}`, { [file]: content.current })
-    const found = result ? complaints(content.current, statusOf(result)) : []
+    const found = problemsOf(content.current, result)
+    const rehearsed = flags.includes('--dry-run')
     setProblems(found)
     editor.current?.complain(found)
-    setSaid(result?.ok && flags.includes('--dry-run') ? words.checked : '')
+    setSaid(found.length === 0 ? (rehearsed ? words.checked : words.sent) : '')
+    if (found.length === 0 && !rehearsed) onSent?.()
   }
   const submit = useRef(() => {})
   submit.current = () => void send(of ? 'replace' : 'create')
@@ -78,6 +82,16 @@ export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange }: 
       </div>
     </div>
   )
+}
+
+/** problemsOf is everything that went wrong: what the engine refused, what was expected, and each error and warning of the server. */
+export function problemsOf(manifest: string, result: Result | null): Complaint[] {
+  if (!result) return [{ line: 0, text: transcript.value.at(-1)?.error ?? words.refused }]
+  const found = complaints(manifest, statusOf(result))
+  const warnings = (result.http?.res?.headers ?? []).filter(([name]) => name.toLowerCase() === 'warning')
+  for (const [, value] of warnings) found.push(...complaints(manifest, { message: /"(.*)"/.exec(value)?.[1]?.replaceAll('\\"', '"') ?? value }))
+  if (found.length === 0 && !result.ok) found.push({ line: 0, text: result.text ?? words.refused })
+  return found
 }
 
 // statusOf is the Status of a refused request, or null when the server agreed.

@@ -9,6 +9,7 @@ import { text } from '../text.en'
 import { Detail } from './Detail'
 
 const words = text.objects
+const mostRows = 200 // that are drawn; more are not read
 const namespace = signal('')
 const table = signal<Table | null>(null)
 const failure = signal('')
@@ -60,6 +61,7 @@ export function Objects() {
 
 function Rows({ table }: { table: Table }) {
   if (table.rows.length === 0) return <p class="nothing">{words.none(resource.value)}</p>
+  const rows = table.rows.slice(0, mostRows)
   const columns = table.columns.map((column, i) => ({ ...column, i })).filter(column => column.priority === 0)
   const spaces = new Set(table.rows.map(row => row.ns)).size > 1
   return (
@@ -73,7 +75,7 @@ function Rows({ table }: { table: Table }) {
           </tr>
         </thead>
         <tbody>
-          {table.rows.map(row => {
+          {rows.map(row => {
             const open = object.value?.name === row.name && object.value.ns === row.ns
             return (
               <tr key={row.uid || `${row.ns}/${row.name}`} class={[open && 'on', row.deleting && 'deleting'].filter(Boolean).join(' ')}>
@@ -94,6 +96,7 @@ function Rows({ table }: { table: Table }) {
           })}
         </tbody>
       </table>
+      {rows.length < table.rows.length && <p class="hint">{words.first(rows.length, table.rows.length)}</p>}
     </div>
   )
 }

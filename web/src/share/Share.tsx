@@ -1,7 +1,8 @@
 // Share keeps this world: as a link, or as a scenario file that also runs outside of the page.
 import { useEffect, useState } from 'preact/hooks'
 import { dialog, notice } from '../state/page'
-import { ask, bootWith, head, lesson, lessonState, query } from '../state/session'
+import { ask, head, query } from '../state/session'
+import { enter } from '../state/worlds'
 import { text } from '../text.en'
 import { Dialog } from '../ui/Dialog'
 import { currentLink, linkLimit } from './link'
@@ -58,14 +59,11 @@ async function save(): Promise<void> {
 
 async function load(file: File | undefined): Promise<void> {
   if (!file) return
-  dialog.value = ''
   try {
     if (file.size > mostBytes) throw new Error(`${file.size} bytes, and ${mostBytes} are the most`)
-    const scenario = await file.text()
-    lessonState.value = null
-    lesson.value = null
-    await bootWith({ scenario })
+    await enter({ scenario: await file.text() })
   } catch (error) {
+    dialog.value = ''
     notice.value = `${words.badFile}: ${(error as Error).message}`
   }
 }

@@ -64,7 +64,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 function checked(value: unknown): Shared {
   if (typeof value !== 'object' || value === null) throw new Error('the link does not hold a world')
-  const { seed, replicas, scenario, lesson, log, cursor } = value as Record<string, unknown>
+  const { seed, replicas, scenario, lesson, log, cursor, answers } = value as Record<string, unknown>
   const world: Shared = {}
   if (typeof seed === 'string' && /^\d{1,20}$/.test(seed)) world.seed = seed
   if (typeof scenario === 'string') world.scenario = scenario
@@ -72,7 +72,14 @@ function checked(value: unknown): Shared {
   if (Array.isArray(replicas)) world.replicas = replicas.slice(0, 9) as NonNullable<Boot['replicas']>
   if (typeof cursor === 'number' && Number.isInteger(cursor) && cursor >= 0) world.cursor = cursor
   if (log !== undefined) world.log = checkedLog(log)
+  if (typeof answers === 'object' && answers !== null) world.answers = checkedAnswers(answers)
   return world
+}
+
+// The engine keeps those that answer a question of the lesson.
+function checkedAnswers(answers: object): Record<string, number> {
+  const good = Object.entries(answers).filter(([step, answer]) => /^\d{1,3}$/.test(step) && Number.isInteger(answer))
+  return Object.fromEntries(good.slice(0, 100)) as Record<string, number>
 }
 
 function checkedLog(log: unknown): Op[] {

@@ -1,7 +1,7 @@
 // The address bar holds the world: after each operation the hash is written anew, without adding to the history.
 import { effect } from '@preact/signals'
 import { manifest } from '../engine/files'
-import { bootBody, engineName, head, ready } from '../state/session'
+import { bootBody, engineName, head, lessonState, ready } from '../state/session'
 import { pack } from './codec'
 
 const pause = 250 // ms without another operation before the address bar is written
@@ -18,12 +18,12 @@ export async function currentLink(): Promise<string> {
   return `${location.origin}${location.pathname}#${await currentHash()}`
 }
 
-/** keepAddress writes the address bar from now on. */
-export function keepAddress(): void {
+/** keepAddress writes the address bar from now on, except of the world that the page opens with anyway. */
+export function keepAddress(opening: () => boolean): void {
   let timer = 0
   effect(() => {
     const { n, branch } = head.value
-    if (!ready.value || (n === 0 && branch === '0')) return
+    if (!ready.value || opening() || (n === 0 && branch === '0' && !lessonState.value)) return
     clearTimeout(timer)
     timer = window.setTimeout(() => {
       void currentHash().then(hash => history.replaceState(null, '', `#${hash}`))

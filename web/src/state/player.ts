@@ -1,8 +1,8 @@
 // The player: which frame the page looks at, and how that moves. live follows the newest frame; everything else looks
 // at the past, which needs no engine, because the picture is a fold over the frames up to the one in view.
 import { computed, effect, signal, untracked } from '@preact/signals'
-import { fold, interesting, type Known, type Picture } from '../timeline/fold'
-import { arrival, frames, head, query, run } from './session'
+import { Folder, interesting, type Known, type Picture } from '../timeline/fold'
+import { arrival, frames, head, lessonState, query, ready, run } from './session'
 
 export const view = signal(0)
 export const live = signal(true)
@@ -14,63 +14,109 @@ export const hovered = signal(0) // the frame whose causes are lit; 0: none
 /** known are the lanes of the newest moment, as the engine tells them. */
 export const known = signal<Known[]>([])
 
-const always: Known[] = [{ id: 'store', horizon: '' }, { id: 'replica/1', horizon: '' }]
+/** arrived says that the frame in view is the newest one: what the engine tells of now belongs to the picture. */
+export const arrived = computed(() => live.value && view.value >= frames.value.length)
 
-export const picture = computed<Picture>(() => fold(frames.value, view.value, live.value ? [...always, ...known.value] : always))
+const always: Known[] = [{ id: 'store', horizon: '' }, { id: 'replica/1', horizon: '' }]
+const folder = new Folder()
+
+export const picture = computed<Picture>(() => folder.fold(frames.value, view.value, arrived.value ? [...always, ...known.value] : always))
 
 const still = typeof matchMedia === 'function' ? matchMedia('(prefers-reduced-motion: reduce)') : { matches: true }
 const stepTime = 90 // ms of page time for each new frame while following
-const longest = 900 // ms in all, however many frames came
+const longest = 900 // ms until frames that came are in view, however many there are
+const tick = 30 // ms between two pictures while catching up
 const playTime = 420 // ms for each frame while playing, at speed 1
+const slowly = 330 // ms for each frame of the recording that plays before the engine is there
 
 let timer = 0
+let due: { n: number; at: number }[] = [] // frame n is to be in view at that moment
+let exact = 0 // the frame in view, with the part of the next one that has passed
+let last = 0 // when the picture moved last
 
 effect(() => {
-  const { before, reset } = arrival.value
-  untracked(() => follow(before, frames.value.length, reset))
+  const { before, reset, same } = arrival.value
+  untracked(() => follow(before, frames.value.length, reset, same))
 })
 
-// follow is told that frames after number before have come; a reader of the past is left where they are.
-function follow(before: number, last: number, reset: boolean): void {
+// follow is told that frames after number before have come; a reader of the past is left where they are. What is the same as
+// before goes on where it is: the recording that the engine takes over.
+function follow(before: number, newest: number, reset: boolean, same: boolean): void {
+  if (same) return
   if (reset) {
+    stop()
     live.value = true
     selected.value = 0
     hovered.value = 0
-    clearTimeout(timer)
-    view.value = last
+    view.value = newest
     return
   }
   if (!live.value) return
-  if (still.matches || document.hidden || last - before < 2) {
-    view.value = last
+  if (still.matches || document.hidden || newest - view.value < 2) {
+    stop()
+    view.value = newest
     return
   }
-  advance(Math.min(stepTime, longest / (last - before)))
+  catchUp(newest, Math.min(stepTime * (newest - before), longest))
 }
 
-function advance(delay: number): void {
+/** rehearse shows the frames there are one after the other, slowly, from the first. */
+export function rehearse(): void {
+  if (still.matches || document.hidden) return
+  view.value = Math.min(1, frames.value.length)
+  catchUp(frames.value.length, slowly * frames.value.length)
+}
+
+function catchUp(newest: number, within: number): void {
+  const now = performance.now()
+  if (due.length === 0) {
+    exact = view.value
+    last = now
+  }
+  due.push({ n: newest, at: now + within })
+  if (!timer) timer = window.setTimeout(advance, tick)
+}
+
+// advance goes as fast as the most urgent of the frames needs.
+function advance(): void {
+  timer = 0
+  if (!live.value) return stop()
+  const now = performance.now()
+  let rate = 0
+  for (const { n, at } of due) rate = Math.max(rate, at > now ? (n - exact) / (at - last) : Infinity)
+  exact = Math.min(frames.value.length, rate === Infinity ? Math.max(...due.filter(d => d.at <= now).map(d => d.n)) : exact + rate * (now - last))
+  last = now
+  view.value = Math.max(view.value, Math.floor(exact + 1e-6))
+  due = due.filter(({ n }) => n > view.value)
+  if (due.length > 0) timer = window.setTimeout(advance, tick)
+}
+
+function stop(): void {
   clearTimeout(timer)
-  if (!live.value || view.value >= frames.value.length) return
-  view.value++
-  timer = window.setTimeout(() => advance(delay), delay)
+  timer = 0
+  due = []
 }
 
 /** look goes to frame n and stays there, unless n is the newest. */
 export function look(n: number): void {
-  clearTimeout(timer)
-  const last = frames.value.length
-  view.value = Math.max(0, Math.min(n, last))
-  live.value = view.value === last
+  stop()
+  const newest = frames.value.length
+  view.value = Math.max(0, Math.min(n, newest))
+  live.value = view.value === newest
 }
 
 export const toStart = () => look(frames.value.length > 0 ? 1 : 0)
 export const toEnd = () => look(frames.value.length)
 
-/** step moves by one frame; forward from the newest frame, it lets time run to the next thing that happens. */
+/** ended says that there is nothing after the frame in view, and that going on would move the world: not in a lesson. */
+export const ended = computed(() => lessonState.value !== null && view.value >= frames.value.length)
+
+/** step moves by one frame. Forward from the newest frame, it lets time run to the next thing that happens, unless a lesson
+ * runs: there only the learner moves the world. */
 export function step(by: 1 | -1): void {
   playing.value = false
-  if (by > 0 && live.value) void run('tick next')
-  else look(view.value + by)
+  if (by < 0 || view.value < frames.value.length) look(view.value + by)
+  else if (!ended.value) void run('tick next')
 }
 
 /** nextInteresting goes to the next refusal, compaction, fault or check after the frame in view. */
@@ -80,38 +126,46 @@ export function nextInteresting(): void {
   selected.value = found?.n ?? 0
 }
 
+/** togglePlay plays what has happened, from the start if the end is in view. Outside of lessons it goes on with what comes. */
 export function togglePlay(): void {
+  if (!playing.value && (ended.value || !ready.value) && view.value >= frames.value.length) look(1)
   playing.value = !playing.value
 }
 
 effect(() => {
   if (!playing.value) return
   const rate = speed.value
-  let stop = false
+  let stopped = false
   const next = async () => {
-    if (stop) return
+    if (stopped) return
     if (view.value < frames.value.length) look(view.value + 1)
-    else {
-      live.value = true
-      const { next } = await query<{ next: unknown }>('clock')
-      const result = next ? await run('tick next') : null
-      if (!result?.ok) playing.value = false
-    }
-    if (!stop) window.setTimeout(next, playTime / rate)
+    else await goOn()
+    if (!stopped) window.setTimeout(next, playTime / rate)
   }
   const first = window.setTimeout(next, 0)
   return () => {
-    stop = true
+    stopped = true
     clearTimeout(first)
   }
 })
 
+// goOn lets the world go on from its newest frame, as long as there is something to come.
+async function goOn(): Promise<void> {
+  live.value = true
+  const { next } = lessonState.value || !ready.value ? { next: null } : await query<{ next: unknown }>('clock')
+  const result = next ? await run('tick next') : null
+  if (!result?.ok) playing.value = false
+}
+
 /** opInView is the number of the last operation that is over at the frame in view. */
 export const opInView = computed(() => {
-  if (live.value) return head.value.n
+  if (arrived.value) return head.value.n
   const op = frames.value[view.value - 1]?.op ?? 0
   return frames.value[view.value]?.op === op ? Math.max(0, op - 1) : op
 })
 
+/** moment is what a query takes along to be answered as things were at the frame in view; nothing at the newest one. */
+export const moment = computed<{ n?: number }>(() => (live.value || opInView.value === head.value.n ? {} : { n: opInView.value }))
+
 /** revisionInView is the store's newest revision at the frame in view. */
-export const revisionInView = computed(() => String(live.value ? head.value.rv : picture.value.head))
+export const revisionInView = computed(() => String(arrived.value ? head.value.rv : picture.value.head))

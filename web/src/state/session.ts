@@ -3,8 +3,9 @@
 import { batch, computed, signal } from '@preact/signals'
 import { putManifest } from './manifests'
 import { Engine, Refused, type FramesMessage } from '../engine/engine'
-import { manifest, schemaData, type EngineName } from '../engine/files'
+import { compile, manifest, schemaData, type EngineName } from '../engine/files'
 import type { Boot, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
+import { text } from '../text.en'
 
 export type Status =
   | { state: 'loading' }
@@ -16,11 +17,14 @@ export interface Entry {
   id: number
   op: number
   line: string
-  result?: Result | undefined
+  result?: Told | undefined
   error?: string
   /** help is what the page itself says to a line: words, and what they mean. */
   help?: [string, string][]
 }
+
+/** Told is what a transcript says of an operation. */
+export type Told = Pick<Result, 'lines' | 'ok' | 'text' | 'waiting'>
 
 export interface Answer {
   head?: Head
@@ -29,8 +33,8 @@ export interface Answer {
 
 export const status = signal<Status>({ state: 'loading' })
 export const frames = signal<Frame[]>([])
-/** arrival says what came last: the frames after number before; reset: everything is new. */
-export const arrival = signal({ before: 0, reset: true })
+/** arrival says what came last: the frames after number before; reset: everything is new; same: it begins as before. */
+export const arrival = signal({ before: 0, reset: true, same: false })
 export const head = signal<Head>({ branch: '0', n: 0, total: 0, vt: 0, rv: '0', frames: 0 })
 export const branches = signal<string[]>(['0'])
 export const transcript = signal<Entry[]>([])
@@ -50,6 +54,7 @@ let engine: Engine | null = null
 let booted: Boot = {}
 let log: Op[] = []
 let entries = 0
+const longest = 400 // entries of the transcript
 
 /** start makes a Worker and boots it; whatever ran before is stopped. */
 export async function start(boot: Boot, name: EngineName = 'core'): Promise<void> {
@@ -57,34 +62,57 @@ export async function start(boot: Boot, name: EngineName = 'core'): Promise<void
   await bootWith(boot)
 }
 
-/** bootWith makes a fresh world in the running engine. */
+/** bootWith makes a fresh world in the running engine. One that the engine refuses leaves everything as it was. */
 export async function bootWith(boot: Boot): Promise<void> {
+  const answer = await ask<Answer & { version: string }>('boot', boot)
   booted = boot
   log = [...(boot.log ?? [])]
-  const answer = await ask<Answer & { version: string }>('boot', boot)
   if (boot.scenario !== undefined) await adopt()
   for (const op of log) for (const [name, content] of Object.entries(op.files ?? {})) putManifest(name, content)
   batch(() => {
     version.value = answer.version
     branches.value = ['0']
-    transcript.value = log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line }))
     status.value = { state: 'ready' }
+    absorb({ lesson: null, ...answer })
   })
-  absorb(answer)
+  await tell()
   await describe()
+}
+
+// tell writes the log into the transcript, with what its operations were answered.
+async function tell(): Promise<void> {
+  const { from, results } = await query<{ from: number; results: Told[] }>('results')
+  transcript.value = log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line, result: results[i - from] })).slice(-longest)
+}
+
+interface Made {
+  seed: string
+  replicas: Boot['replicas']
+  log: Op[] | null
+  files?: Record<string, string>
 }
 
 // adopt takes over the log of a world that a scenario made: from here on it is seed, servers and log like any other.
 async function adopt(): Promise<void> {
-  const made = await query<{ seed: string; replicas: Boot['replicas']; log: Op[] }>('log')
-  log = made.log ?? []
+  const made = await takeLog()
   booted = { seed: made.seed }
   if (made.replicas?.length) booted.replicas = made.replicas
 }
 
+// takeLog takes over the engine's log. The files of a scenario come along with its first operation.
+async function takeLog(): Promise<Made> {
+  const made = await query<Made>('log')
+  const [first, ...rest] = made.log ?? []
+  log = first && made.files ? [{ ...first, files: { ...made.files, ...first.files } }, ...rest] : (made.log ?? [])
+  return made
+}
+
 /** bootBody is what makes this world again: a share link holds it, and a restart sends it. */
 export function bootBody(): Boot {
-  return { ...booted, log: [...log], cursor: head.value.n }
+  const body: Boot = { ...booted, log: [...log], cursor: head.value.n }
+  const answers = (lessonState.value?.predicted ?? []).flatMap((p, step) => (p && p.answer >= 0 ? [[step, p.answer]] : []))
+  if (answers.length > 0) body.answers = Object.fromEntries(answers) as Record<string, number>
+  return body
 }
 
 /** show puts recorded messages on the page before the engine is there. */
@@ -98,11 +126,11 @@ export function show(messages: FramesMessage[]): void {
 /** run executes one line. It never rejects: what went wrong is in the entry of the transcript. */
 export async function run(line: string, files?: Record<string, string>): Promise<Result | null> {
   const op: Op = files && Object.keys(files).length > 0 ? { line, files } : { line }
-  const at = head.value.n
   busy.value++
   try {
-    const answer = await ask<Answer & { result: Result }>('do', { op })
-    log = [...log.slice(0, at), op]
+    const answer = await ask<Answer & { head: Head; result: Result }>('do', { op })
+    log.length = answer.head.n - 1 // lines may be sent before others are answered: where this one went, the engine says
+    log.push(op)
     absorb(answer)
     own.value = answer.result.http?.n ?? 0
     note({ op: head.value.n, line, result: answer.result })
@@ -118,7 +146,7 @@ export async function run(line: string, files?: Record<string, string>): Promise
 /** note adds an entry to the transcript; one that was carried out takes the place of those that were undone. */
 export function note(entry: Omit<Entry, 'id'>): void {
   const kept = entry.result ? transcript.value.filter(e => e.op < entry.op || (!e.result && e.op === entry.op)) : transcript.value
-  transcript.value = [...kept, { id: ++entries, ...entry }].slice(-400)
+  transcript.value = [...kept, { id: ++entries, ...entry }].slice(-longest)
 }
 
 /** seek goes to the world after operation n of this branch, forward or back. */
@@ -142,8 +170,8 @@ export async function fork(n: number): Promise<void> {
 /** branch goes back to a branch that was left by a fork. */
 export async function branch(id: string): Promise<void> {
   if (!(await change('branch', { branch: id }))) return
-  log = (await query<{ log: Op[] }>('log')).log ?? []
-  transcript.value = log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line }))
+  await takeLog()
+  await tell()
 }
 
 /** change sends a request whose answer moves the world or the lesson; it says whether the engine agreed. */
@@ -166,21 +194,10 @@ export async function query<T>(view: string, body: object = {}): Promise<T> {
   return (await ask<{ data: T }>('query', { view, ...body })).data
 }
 
-/** beginLesson boots the world of a lesson. */
-export async function beginLesson(id: string): Promise<void> {
-  booted = { lesson: id }
-  log = []
-  transcript.value = []
-  if (!(await change('lesson', { lesson: id }))) return
-  branches.value = ['0']
-  await describe()
-}
-
-/** retell writes lines into the transcript that the engine has run by itself, and takes its log over. */
-export async function retell(lines: string[]): Promise<void> {
-  log = (await query<{ log: Op[] }>('log')).log ?? []
-  const first = head.value.n - lines.length + 1
-  lines.forEach((line, i) => note({ op: first + i, line }))
+/** retell takes over the log and the transcript of what the engine has run by itself. */
+export async function retell(): Promise<void> {
+  await takeLog()
+  await tell()
 }
 
 /** recover starts a new Worker with the log of the one that died. */
@@ -216,25 +233,31 @@ function absorb(answer: Answer): void {
 
 function receive(message: FramesMessage): void {
   const before = message.reset ? 0 : frames.value.length
+  const same = status.value.state === 'recorded' && message.reset === true && alike(frames.value, message.frames)
   batch(() => {
     if (message.reset) own.value = 0
     frames.value = message.reset ? message.frames : [...frames.value, ...message.frames]
-    arrival.value = { before, reset: message.reset ?? false }
+    arrival.value = { before, reset: message.reset ?? false, same }
   })
   if (ready.value && message.frames.some(defines)) void discover()
+}
+
+function alike(a: readonly Frame[], b: readonly Frame[]): boolean {
+  return a.length === b.length && JSON.stringify(a) === JSON.stringify(b)
 }
 
 function defines(frame: Frame): boolean {
   return frame.kind === 'store.commit' && /^(namespaces|customresourcedefinitions)\b/.test(frame.ref ?? '')
 }
 
+// open stops the Worker there is, and starts another one.
 function open(name: EngineName): void {
   engine?.stop()
   engineName.value = name
   engine = new Engine(name)
   engine.onFrames = receive
-  engine.onExit = text => {
-    status.value = { state: 'stopped', text }
+  engine.onExit = why => {
+    status.value = { state: 'stopped', text: why }
   }
 }
 
@@ -259,6 +282,7 @@ async function supply(needs: string, booting: boolean): Promise<void> {
     return
   }
   if (what !== 'cel' || !manifest?.cel) throw new Error(`the simulator needs ${needs}, and this page does not have it`)
+  await compile('cel').catch((error: Error) => { throw new Error(text.engine.noCEL(error.message)) })
   open('cel')
   if (!booting && engine) absorb(await engine.ask<Answer>('boot', bootBody()))
 }

@@ -2,13 +2,13 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import {
-  live, look, nextInteresting, opInView, playing, revisionInView, speed, step, toEnd, togglePlay, toStart, view,
+  arrived, ended, live, look, nextInteresting, opInView, playing, revisionInView, speed, step, toEnd, togglePlay, toStart, view,
 } from '../state/player'
 import { branch, branches, fork, frames, head, query, ready, redo, undo } from '../state/session'
 import { text } from '../text.en'
 import { Icon } from '../ui/Icon'
 import type { Axis } from './layout'
-import { elapsed } from './Track'
+import { elapsed } from './elapsed'
 
 const words = text.timeline
 const due = signal<{ what?: string; in: number } | null>(null)
@@ -21,8 +21,8 @@ export function Controls({ axis, onAxis }: { axis: Axis; onAxis(axis: Axis): voi
         <Button icon="start" label={words.start} run={toStart} off={view.value <= 1} />
         <Button icon="back" label={words.back} run={() => step(-1)} off={view.value <= 1} />
         <Button icon={playing.value ? 'pause' : 'play'} label={playing.value ? words.pause : words.play}
-          run={togglePlay} off={!ready.value} main />
-        <Button icon="forward" label={words.forward} run={() => step(1)} off={!ready.value && live.value} />
+          run={togglePlay} off={last < 2} main />
+        <Button icon="forward" label={words.forward} run={() => step(1)} off={ended.value || (!ready.value && live.value)} />
         <Button icon="end" label={words.end} run={toEnd} off={live.value} />
       </div>
       <input class="scrub" type="range" min={Math.min(1, last)} max={last} value={view.value} aria-label={words.scrub}
@@ -53,14 +53,14 @@ export function Past() {
     <p class="past" role="status">
       {words.past(view.value, frames.value.length)}
       <button class="quiet" onClick={() => void fork(opInView.value)}>{words.fork}</button>
-      <button class="quiet" onClick={nextInteresting}>{text.keys.list[3]?.[1]}</button>
+      <button class="quiet" onClick={nextInteresting}>{words.interesting}</button>
       <button class="quiet" onClick={toEnd}>{words.end}</button>
     </p>
   )
 }
 
 function Clock() {
-  const now = live.value ? head.value.vt : (frames.value[view.value - 1]?.vt ?? 0)
+  const now = arrived.value ? head.value.vt : (frames.value[view.value - 1]?.vt ?? 0)
   useEffect(() => {
     if (!ready.value) return
     query<{ next: { what?: string; in: number } | null }>('clock').then(
@@ -75,7 +75,7 @@ function Clock() {
         <dt>{words.now}</dt>
         <dd><time>{now ? new Date(now).toISOString().slice(11, now % 1000 ? 23 : 19) : '–'}</time></dd>
       </div>
-      {due.value && live.value && <div class="due"><dd>{words.next(due.value.what ?? '', elapsed(due.value.in))}</dd></div>}
+      {due.value && arrived.value && <div class="due"><dd>{words.next(due.value.what ?? '', elapsed(due.value.in))}</dd></div>}
     </dl>
   )
 }

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
-import { known, picture, selected, view } from '../state/player'
+import { arrived, known, picture, selected, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
 import { text } from '../text.en'
 import { Controls, Past } from './Controls'
@@ -49,22 +49,32 @@ export function Timeline() {
 function Label({ lane, head }: { lane: Lane; head: number }) {
   const words = text.timeline
   const behind = lane.horizon > 0 && lane.kind !== 'client' ? head - lane.horizon : 0
-  const state = lane.expired ? words.expired : lane.closed ? words.closed : states.value.get(lane.id)
+  const state = lane.expired ? words.expired : lane.closed ? words.closed : arrived.value ? states.value.get(lane.id) : ''
   let note = lane.horizon ? words.knows(String(lane.horizon)) : ''
   if (behind > 0 && lane.kind === 'replica') note = words.behind(behind)
+  if (lane.kind === 'watch') note = [words.watch('').trim(), note].filter(Boolean).join(', ')
   return (
     <li class={lane.expired ? 'expired' : lane.closed ? 'closed' : ''}>
-      <span class="name">{laneName(lane.id)}</span>
+      <span class="name" title={laneName(lane.id)}><LaneName lane={lane} /></span>
       <span class="knows">{state || note}</span>
     </li>
   )
+}
+
+// A name that is too long loses its middle: lanes that begin alike are told apart by their ends.
+const ending = 8
+
+function LaneName({ lane }: { lane: Lane }) {
+  const name = lane.kind === 'watch' ? lane.label : laneName(lane.id)
+  if (name.length <= 2 * ending) return <>{name}</>
+  return <><span class="stem">{name.slice(0, -ending)}</span><span class="ending">{name.slice(-ending)}</span></>
 }
 
 const announced = 3
 
 // Twin is the newest frames as text, for those who hear the page; the whole list is the tab "As text".
 function Twin() {
-  const last = frames.value.slice(0, view.value).slice(-announced)
+  const last = frames.value.slice(Math.max(0, view.value - announced), view.value)
   return (
     <div class="heard" role="log" aria-live="polite" aria-label={text.timeline.log}>
       {last.map(frame => <p key={frame.n}>{describe(frame)}</p>)}
@@ -74,13 +84,12 @@ function Twin() {
 
 /** TextLog is every frame as a line of text; each line opens its frame. */
 export function TextLog() {
-  const all = frames.value.slice(0, view.value)
-  const from = Math.max(0, all.length - 500)
+  const from = Math.max(0, view.value - 500)
   return (
     <div class="textlog">
       <p class="hint">{text.timeline.logHint}</p>
       <ol start={from + 1}>
-        {all.slice(from).map(frame => (
+        {frames.value.slice(from, view.value).map(frame => (
           <li key={frame.n} class={frame.n === selected.value ? 'on' : ''}>
             <button class="row" onClick={() => { selected.value = frame.n }}>
               <span class="num">{frame.n}</span>{describe(frame)}

@@ -1,18 +1,17 @@
 // Track is the drawing: one row for each lane, one column for each revision, and the thread of causes over both.
 // It draws the marks in sight only; the scroll position of its box says which those are.
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Frame, TokenSpan } from '../engine/protocol'
 import { hovered, live, picture, selected, view } from '../state/player'
 import { frames, own } from '../state/session'
 import { text } from '../text.en'
-import { chain, type Picture } from './fold'
-import { layout, type Axis, type Layout } from './layout'
+import { chain, type Lane, type Picture } from './fold'
+import { elapsed } from './elapsed'
+import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
 import { describe, laneName, Shape } from './marks'
 import { Curtain, Horizon, Tokens } from './overlays'
 
-export const rowHeight = 40
-export const axisHeight = 28
 const sight = 240 // px drawn beyond either edge of the box
 
 export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
@@ -20,10 +19,11 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
   const left = useSignal(0)
   const room = useSignal(0)
   const shown = picture.value
-  const plan = useMemo(() => layout(frames.value, axis, room.value - 40), [frames.value, axis, room.value])
+  const planner = useRef(new Planner()).current
+  const plan = useMemo(() => planner.plan(frames.value, axis, room.value - 40), [frames.value, axis, room.value])
   const height = axisHeight + shown.lanes.length * rowHeight + 8
   const width = Math.max(plan.width + 20, room.value)
-  const x = plan.x.get(view.value) ?? 0
+  const x = plan.x(view.value)
 
   useLayoutEffect(() => {
     if (!box.current) return
@@ -52,10 +52,6 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
   )
 }
 
-export function rowY(row: number): number {
-  return axisHeight + row * rowHeight + rowHeight / 2
-}
-
 function keepInSight(box: HTMLDivElement | null, x: number): void {
   if (!box) return
   const room = box.clientWidth
@@ -64,37 +60,32 @@ function keepInSight(box: HTMLDivElement | null, x: number): void {
 }
 
 function Grid({ plan, height, from, to }: { plan: Layout; height: number; from: number; to: number }) {
-  let labelled = -Infinity
-  let last = NaN
   const start = plan.columns[0]?.key ?? 0
   return (
     <g class="grid" aria-hidden="true">
-      {plan.columns.map((column, i) => {
-        const label = column.key !== last && column.x - labelled >= 44
-        last = column.key
-        if (label) labelled = column.x
-        if (column.x < from || column.x > to) return null
-        const name = plan.axis === 'revision' ? String(column.key) : elapsed(column.key - start)
-        return (
-          <g key={i}>
-            <line x1={column.x} x2={column.x} y1={axisHeight - 6} y2={height} />
-            {label && <text x={column.x} y={14}>{name}</text>}
-          </g>
-        )
-      })}
+      {labelled(plan, from, to).map(({ key, x, label }) => (
+        <g key={x}>
+          <line x1={x} x2={x} y1={axisHeight - 6} y2={height} />
+          {label && <text x={x} y={14}>{plan.axis === 'revision' ? String(key) : elapsed(key - start)}</text>}
+        </g>
+      ))}
     </g>
   )
 }
 
-/** elapsed is a span of virtual time in few characters: 250ms, 1.5s, 3m20s, 2h. */
-export function elapsed(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`
-  if (ms < 60_000) return `${Math.round(ms / 100) / 10}s`
-  const minutes = Math.floor(ms / 60_000)
-  const seconds = Math.round((ms % 60_000) / 1000)
-  if (minutes < 60) return seconds ? `${minutes}m${seconds}s` : `${minutes}m`
-  const rest = minutes % 60
-  return rest ? `${Math.floor(minutes / 60)}h${rest}m` : `${Math.floor(minutes / 60)}h`
+// labelled are the columns in sight. Which of them have room for a label depends on those before.
+function labelled({ columns }: Layout, from: number, to: number): { key: number; x: number; label: boolean }[] {
+  const out = []
+  let before = -Infinity
+  let last = Number.NaN
+  for (const { key, x } of columns) {
+    if (x > to) break
+    const label = key !== last && x - before >= 44
+    last = key
+    if (label) before = x
+    if (x >= from) out.push({ key, x, label })
+  }
+  return out
 }
 
 // The thread joins what is lit: the mark under the pointer, else the one that is open, else the newest request.
@@ -112,7 +103,7 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
   if (!lit) return null
   const rows = new Map(shown.lanes.map((lane, row) => [lane.id, row]))
   const set = chain(frames.value, lit)
-  const spot = (frame: Frame) => [plan.x.get(frame.n) ?? 0, rowY(rows.get(frame.lane) ?? 0)] as const
+  const spot = (frame: Frame) => [plan.x(frame.n), rowY(rows.get(frame.lane) ?? 0)] as const
   return (
     <g class="thread" aria-hidden="true">
       {[...set].map(n => {
@@ -128,54 +119,90 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
   )
 }
 
+// stops is the mark of each lane at which Tab stops: the one that had the focus last.
+const stops = signal<Record<string, number>>({})
+
+/** stopOf is the mark of a lane that Tab reaches; the others are reached from it with the arrow keys. */
+export function stopOf(lane: Lane, stopped: number | undefined, open: number): number {
+  const has = (n: number | undefined) => n !== undefined && lane.marks.some(mark => mark.n === n)
+  if (has(open)) return open
+  return stopped !== undefined && has(stopped) ? stopped : (lane.marks.at(-1)?.n ?? 0)
+}
+
 function Marks({ shown, plan, from, to }: { shown: Picture; plan: Layout; from: number; to: number }) {
   const lit = hovered.value ? chain(frames.value, hovered.value) : null
-  const stop = selected.value || shown.last
   return (
     <g class={lit ? 'marks lit' : 'marks'}>
-      {shown.lanes.map((lane, row) => lane.marks.map(frame => {
-        const x = plan.x.get(frame.n) ?? 0
-        if (frame.n !== stop && (x < from || x > to)) return null
-        const forgotten = Number(frame.rv) <= shown.compacted && lane.kind !== 'client'
-        const names = ['mark', lit?.has(frame.n) && 'on', frame.n === selected.value && 'chosen', forgotten && 'gone']
+      {shown.lanes.map((lane, row) => {
+        const stop = stopOf(lane, stops.value[lane.id], selected.value)
+        const inSight = lane.marks.filter(({ n }) => n === stop || (plan.x(n) >= from && plan.x(n) <= to))
         return (
-          <g key={frame.n} id={`f${frame.n}`} class={names.filter(Boolean).join(' ')} role="button"
-            tabIndex={frame.n === stop ? 0 : -1} aria-label={describe(frame)} data-kind={frame.kind}
-            transform={`translate(${x} ${rowY(row)})`}
-            onPointerEnter={() => { hovered.value = frame.n }} onFocus={() => { hovered.value = frame.n }}
-            onBlur={() => { hovered.value = 0 }} onClick={() => { selected.value = frame.n }}>
-            <title>{describe(frame)}</title>
-            <circle class="hit" r="12" />
-            <Shape frame={frame} />
+          <g key={lane.id} role="group" aria-label={laneName(lane.id)}>
+            {inSight.map(frame => <Mark key={frame.n} frame={frame} x={plan.x(frame.n)} y={rowY(row)} stop={frame.n === stop} lit={lit?.has(frame.n) ?? false}
+              gone={Number(frame.rv) <= shown.compacted && lane.kind !== 'client'} />)}
           </g>
         )
-      }))}
+      })}
     </g>
   )
 }
 
-// Left and right go through the marks of a lane, up and down to the nearest mark of the next lane.
+function Mark({ frame, x, y, stop, lit, gone }: { frame: Frame; x: number; y: number; stop: boolean; lit: boolean; gone: boolean }) {
+  const names = ['mark', lit && 'on', frame.n === selected.value && 'chosen', gone && 'gone']
+  const focus = () => {
+    hovered.value = frame.n
+    stops.value = { ...stops.value, [frame.lane]: frame.n }
+  }
+  // tabindex in lower case: an attribute of SVG is what it is called.
+  return (
+    <g id={`f${frame.n}`} class={names.filter(Boolean).join(' ')} role="button" tabindex={stop ? 0 : -1} aria-label={describe(frame)}
+      data-kind={frame.kind} transform={`translate(${x} ${y})`} onPointerEnter={() => { hovered.value = frame.n }} onFocus={focus}
+      onBlur={() => { hovered.value = 0 }} onClick={() => { selected.value = frame.n }}>
+      <title>{describe(frame)}</title>
+      <circle class="hit" r="12" />
+      <Shape frame={frame} />
+    </g>
+  )
+}
+
+/** nextMark is the mark that a key leads to: left and right, Home and End within a lane, up and down to the nearest mark of the
+ * next lane that has one; undefined: the key leads nowhere. */
+export function nextMark(lanes: readonly Lane[], n: number, key: string): number | undefined {
+  const row = lanes.findIndex(lane => lane.marks.some(mark => mark.n === n))
+  const marks = lanes[row]?.marks
+  if (!marks) return undefined
+  const at = marks.findIndex(mark => mark.n === n)
+  switch (key) {
+    case 'ArrowRight': return marks[at + 1]?.n
+    case 'ArrowLeft': return marks[at - 1]?.n
+    case 'Home': return marks[0]?.n
+    case 'End': return marks.at(-1)?.n
+    case 'ArrowUp': return nearest(lanes.slice(0, row).reverse(), n)
+    case 'ArrowDown': return nearest(lanes.slice(row + 1), n)
+    default: return undefined
+  }
+}
+
+function nearest(lanes: readonly Lane[], n: number): number | undefined {
+  const marks = lanes.find(lane => lane.marks.length > 0)?.marks
+  return marks?.reduce((a, b) => (Math.abs(b.n - n) < Math.abs(a.n - n) ? b : a)).n
+}
+
+const leads = ['ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'Enter', ' ']
+
 function move(event: KeyboardEvent, shown: Picture): void {
   const n = Number((event.target as Element).id?.slice(1))
-  const row = shown.lanes.findIndex(lane => lane.marks.some(mark => mark.n === n))
-  const lane = shown.lanes[row]
-  if (!lane) return
-  const at = lane.marks.findIndex(mark => mark.n === n)
-  let target: Frame | undefined
-  if (event.key === 'ArrowRight') target = lane.marks[at + 1]
-  else if (event.key === 'ArrowLeft') target = lane.marks[at - 1]
-  else if (event.key === 'ArrowUp') target = nearest(shown.lanes[row - 1]?.marks, n)
-  else if (event.key === 'ArrowDown') target = nearest(shown.lanes[row + 1]?.marks, n)
-  else if (event.key !== 'Enter') return
+  if (!n || !leads.includes(event.key)) return
   event.preventDefault()
   event.stopPropagation()
-  const next = target?.n ?? n
-  selected.value = next
+  if (event.key === 'Enter' || event.key === ' ') {
+    selected.value = n
+    return
+  }
+  const next = nextMark(shown.lanes, n, event.key)
+  if (!next) return
+  const lane = frames.value[next - 1]?.lane ?? ''
+  stops.value = { ...stops.value, [lane]: next }
+  if (selected.value) selected.value = next
   requestAnimationFrame(() => document.getElementById(`f${next}`)?.focus())
 }
-
-function nearest(marks: readonly Frame[] | undefined, n: number): Frame | undefined {
-  return marks?.reduce((a, b) => (Math.abs(b.n - n) < Math.abs(a.n - n) ? b : a))
-}
-
-export { laneName }

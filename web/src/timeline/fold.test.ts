@@ -52,21 +52,21 @@ test('no two marks of a lane are in one place, on either axis', () => {
   const frames = story().concat(frame('client/a', 'http.res', 5), frame('client/a', 'http.req', 5))
   for (const axis of ['revision', 'time'] as const) {
     const { x } = layout(frames, axis)
-    const places = frames.map(f => `${f.lane} ${x.get(f.n)}`)
+    const places = frames.map(f => `${f.lane} ${x(f.n)}`)
     expect(new Set(places).size).toBe(frames.length)
   }
 })
 
 test('a cause and its effect at one revision stand above each other', () => {
   const { x } = layout(story(), 'revision')
-  expect([x.get(3), x.get(4)]).toEqual([x.get(2), x.get(2)])
+  expect([x(3), x(4)]).toEqual([x(2), x(2)])
 })
 
 test('on the axis of time a cause never stands behind its effect', () => {
   const at = { vt: 50 } // one moment: what happens in it has an order all the same
   const frames = story().map(f => ({ ...f, ...at }))
   const { x } = layout(frames, 'time')
-  for (const f of frames) if (f.cause) expect(x.get(f.cause)).toBeLessThanOrEqual(x.get(f.n) ?? -1)
+  for (const f of frames) if (f.cause) expect(x(f.cause)).toBeLessThanOrEqual(x(f.n))
 })
 
 test('revisions in between and beyond have a place too', () => {

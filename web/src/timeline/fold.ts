@@ -63,41 +63,84 @@ export interface Known {
   horizon: string
 }
 
-/** fold reads the frames up to and including number upTo; known lanes are there even without a frame, and know what they
- * are known to know once no frame is left to come. */
-export function fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
-  const lanes = new Map<string, Lane>()
-  const picture: Picture = { lanes: [], compacted: 0, compactedAt: 0, head: 0, now: 0, last: 0 }
-  for (const frame of frames) {
-    if (frame.n > upTo) break
-    picture.now = frame.vt
-    picture.last = frame.n
-    const at = revision(frame)
-    if (frame.kind === 'store.commit') picture.head = Math.max(picture.head, at)
-    if (frame.kind === 'store.compact' && at > picture.compacted) {
-      picture.compacted = at
-      picture.compactedAt = frame.n
+interface Folded {
+  frames: readonly Frame[]
+  upTo: number
+  first: Frame | undefined
+  last: Frame | undefined
+  lanes: Map<string, Lane>
+  picture: Omit<Picture, 'lanes'>
+}
+
+/** Folder folds frames, and goes on from where it was when only newer ones have come into view: the picture of ten thousand
+ * objects costs no more than what is new in it. */
+export class Folder {
+  private folded: Folded | null = null
+
+  /** fold reads the frames up to and including number upTo; known lanes are there even without a frame, and know what they
+   * are known to know once no frame is left to come. */
+  fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
+    const folded = this.goesOn(frames, upTo) ?? this.anew(frames)
+    for (let i = folded.upTo; i < frames.length && (frames[i]?.n ?? Infinity) <= upTo; i++) {
+      add(folded, frames[i] as Frame)
+      folded.upTo = i + 1
     }
-    let lane = lanes.get(frame.lane)
-    if (!lane) lanes.set(frame.lane, (lane = newLane(frame.lane, frame)))
-    lane.marks.push(frame)
-    if (frame.kind === 'watch.close') lane.closed = true
-    if (moves[frame.kind] && at >= lane.horizon && (frame.code ?? 0) < 400) {
-      lane.horizon = at
-      lane.reached = frame.n
-    }
+    folded.frames = frames
+    folded.last = frames[folded.upTo - 1]
+    return paint(folded, upTo >= frames.length, known)
   }
+
+  // Frames are never changed: those that were folded are the first of these if the first and the last one are.
+  private goesOn(frames: readonly Frame[], upTo: number): Folded | null {
+    const { folded } = this
+    if (!folded || folded.upTo > upTo || folded.upTo > frames.length) return null
+    return frames === folded.frames || (frames[0] === folded.first && frames[folded.upTo - 1] === folded.last) ? folded : null
+  }
+
+  private anew(frames: readonly Frame[]): Folded {
+    const picture = { compacted: 0, compactedAt: 0, head: 0, now: 0, last: 0 }
+    this.folded = { frames, upTo: 0, first: frames[0], last: undefined, lanes: new Map(), picture }
+    return this.folded
+  }
+}
+
+function add({ lanes, picture }: Folded, frame: Frame): void {
+  picture.now = frame.vt
+  picture.last = frame.n
+  const at = revision(frame)
+  if (frame.kind === 'store.commit') picture.head = Math.max(picture.head, at)
+  if (frame.kind === 'store.compact' && at > picture.compacted) {
+    picture.compacted = at
+    picture.compactedAt = frame.n
+  }
+  let lane = lanes.get(frame.lane)
+  if (!lane) lanes.set(frame.lane, (lane = newLane(frame.lane, frame)))
+  lane.marks.push(frame)
+  if (frame.kind === 'watch.close') lane.closed = true
+  if (moves[frame.kind] && at >= lane.horizon && (frame.code ?? 0) < 400) {
+    lane.horizon = at
+    lane.reached = frame.n
+  }
+}
+
+// paint makes a picture of what was folded, with the known lanes, and leaves what was folded as it is.
+function paint(folded: Folded, newest: boolean, known: readonly Known[]): Picture {
+  const lanes = new Map([...folded.lanes].map(([id, lane]) => [id, { ...lane }]))
+  const picture: Picture = { ...folded.picture, lanes: [] }
   for (const { id, horizon } of known) {
     const lane = lanes.get(id) ?? newLane(id, { n: 0, rv: horizon })
-    if (lane.marks.length === 0 || upTo >= frames.length) lane.horizon = Math.max(lane.horizon, Number(horizon) || 0)
+    if (lane.marks.length === 0 || newest) lane.horizon = Math.max(lane.horizon, Number(horizon) || 0)
     lanes.set(id, lane)
     if (id === 'store') picture.head = Math.max(picture.head, lane.horizon)
   }
-  for (const lane of lanes.values()) {
-    lane.expired = lane.kind === 'watch' && lane.horizon < picture.compacted
-  }
+  for (const lane of lanes.values()) lane.expired = lane.kind === 'watch' && lane.horizon < picture.compacted
   picture.lanes = [...lanes.values()].sort((a, b) => order[a.kind] - order[b.kind] || compareNames(a.id, b.id))
   return picture
+}
+
+/** fold is a Folder that is used once. */
+export function fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
+  return new Folder().fold(frames, upTo, known)
 }
 
 // The learner's own lane comes first among the clients: it must be in sight.

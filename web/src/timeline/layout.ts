@@ -20,10 +20,19 @@ export interface Column {
 export interface Layout {
   axis: Axis
   columns: Column[]
-  x: Map<number, number>
   width: number
+  /** x is the place of frame n; 0 if there is none. */
+  x(n: number): number
   /** at is the x of a revision (or time), also of one between or beyond the columns. */
   at(key: number): number
+}
+
+export const rowHeight = 40 // px of a lane
+export const axisHeight = 28 // px above the first one
+
+/** rowY is the middle of a lane. */
+export function rowY(row: number): number {
+  return axisHeight + row * rowHeight + rowHeight / 2
 }
 
 const slot = 22 // px between two marks of one lane in one column
@@ -36,39 +45,81 @@ interface Slots {
   rv: number
   lanes: Map<string, number>
   most: number
+  x: number
 }
 
-/** layout places frames on an axis; room is the width in px that short histories are stretched to. */
-export function layout(frames: readonly Frame[], axis: Axis, room = 0): Layout {
-  const byId = new Map<string, Slots>()
-  const places: { n: number; slots: Slots; slot: number }[] = []
-  for (const frame of frames) {
+/** Planner lays frames out, and goes on from where it was when newer ones have come: only they are looked at. */
+export class Planner {
+  private axis: Axis = 'revision'
+  private frames: readonly Frame[] = []
+  private readonly byId = new Map<string, Slots>()
+  private ordered: Slots[] = []
+  private places: { slots: Slots; slot: number }[] = []
+
+  /** plan places frames on an axis; room is the width in px that short histories are stretched to. */
+  plan(frames: readonly Frame[], axis: Axis, room = 0): Layout {
+    const done = this.places.length
+    if (axis !== this.axis || frames.length < done || frames[0] !== this.frames[0] || frames[done - 1] !== this.frames[done - 1]) this.forget()
+    this.axis = axis
+    for (let i = this.places.length; i < frames.length; i++) this.put(frames[i] as Frame)
+    this.frames = frames
+    const columns = spread(this.ordered, axis, room)
+    const { places } = this
+    const end = columns.at(-1)
+    const x = (n: number) => {
+      const place = places[n - 1]
+      return place ? place.slots.x + place.slot * slot : 0
+    }
+    return { axis, columns, x, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key) }
+  }
+
+  private forget(): void {
+    this.byId.clear()
+    this.ordered = []
+    this.places = []
+  }
+
+  private put(frame: Frame): void {
     const rv = revision(frame)
-    const key = axis === 'revision' ? rv : frame.vt
+    const key = this.axis === 'revision' ? rv : frame.vt
     const id = `${key}/${rv}`
-    let slots = byId.get(id)
-    if (!slots) byId.set(id, (slots = { key, rv, lanes: new Map(), most: 1 }))
+    let slots = this.byId.get(id)
+    if (!slots) {
+      slots = { key, rv, lanes: new Map(), most: 1, x: 0 }
+      this.byId.set(id, slots)
+      this.insert(slots)
+    }
     const taken = slots.lanes.get(frame.lane) ?? 0
     slots.lanes.set(frame.lane, taken + 1)
     slots.most = Math.max(slots.most, taken + 1)
-    places.push({ n: frame.n, slots, slot: taken })
+    this.places.push({ slots, slot: taken })
   }
-  const ordered = [...byId.values()].sort((a, b) => a.key - b.key || a.rv - b.rv)
-  const columns = place(ordered, axis, room)
-  const start = new Map(ordered.map((slots, i) => [slots, columns[i]?.x ?? 0]))
-  const x = new Map(places.map(p => [p.n, (start.get(p.slots) ?? 0) + p.slot * slot]))
-  const end = columns.at(-1)
-  return { axis, columns, x, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key) }
+
+  // insert keeps the columns in order; nearly always the new one is the last.
+  private insert(slots: Slots): void {
+    let at = this.ordered.length
+    while (at > 0 && before(slots, this.ordered[at - 1] as Slots)) at--
+    this.ordered.splice(at, 0, slots)
+  }
 }
 
-function place(slots: Slots[], axis: Axis, room: number): Column[] {
+const before = (a: Slots, b: Slots) => a.key < b.key || (a.key === b.key && a.rv < b.rv)
+
+/** layout is a Planner that is used once. */
+export function layout(frames: readonly Frame[], axis: Axis, room = 0): Layout {
+  return new Planner().plan(frames, axis, room)
+}
+
+// spread gives each column its x, and each of its slots the same.
+function spread(slots: readonly Slots[], axis: Axis, room: number): Column[] {
   const needed = slots.map(({ key, most }, i) => (most - 1) * slot + (axis === 'time' ? lapse(key, slots[i + 1]?.key) : 0))
   const taken = needed.reduce((sum, width) => sum + width, margin * 2)
   const between = Math.max(gap, Math.min(widest, (room - taken) / slots.length))
   let x = margin
-  return slots.map(({ key }, i) => {
+  return slots.map((one, i) => {
     const width = (needed[i] ?? 0) + between
-    const column = { key, x, width }
+    const column = { key: one.key, x, width }
+    one.x = x
     x += width
     return column
   })

@@ -2,14 +2,13 @@
 import type { TokenSpan } from '../engine/protocol'
 import { text } from '../text.en'
 import type { Lane, Picture } from './fold'
-import type { Layout } from './layout'
-import { rowHeight, rowY } from './Track'
+import { rowHeight, rowY, type Layout } from './layout'
 
 /** Horizon is the bar of a lane: it ends at the highest revision that the lane knows. */
 export function Horizon({ lane, row, plan, width }: { lane: Lane; row: number; plan: Layout; width: number }) {
   const y = rowY(row)
-  const start = lane.marks[0] ? (plan.x.get(lane.marks[0].n) ?? 0) : plan.at(lane.horizon)
-  const byTime = plan.x.get(lane.reached) ?? start
+  const start = lane.marks[0] ? plan.x(lane.marks[0].n) : plan.at(lane.horizon)
+  const byTime = lane.reached ? plan.x(lane.reached) : start
   const end = lane.horizon === 0 || start === 0 ? start : plan.axis === 'time' ? byTime : Math.max(plan.at(lane.horizon), start)
   const state = lane.expired ? 'expired' : lane.closed ? 'closed' : ''
   return (
@@ -24,7 +23,7 @@ export function Horizon({ lane, row, plan, width }: { lane: Lane; row: number; p
 /** Curtain covers what the store has forgotten, from the left up to the compacted revision. */
 export function Curtain({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
   if (!shown.compacted) return null
-  const x = plan.axis === 'time' ? (plan.x.get(shown.compactedAt) ?? 0) : plan.at(shown.compacted) + 13
+  const x = plan.axis === 'time' ? plan.x(shown.compactedAt) : plan.at(shown.compacted) + 13
   return (
     <g class="curtain" role="img" aria-label={text.timeline.compacted(shown.compacted)}>
       <defs>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Frame } from '../engine/protocol'
 import { AnswerView } from '../console/AnswerView'
 import { object, resource, tab } from '../state/page'
-import { look, selected } from '../state/player'
+import { look, selected, view } from '../state/player'
 import { frames, head, own, query, ready } from '../state/session'
 import { text } from '../text.en'
 import { describe } from '../timeline/marks'
@@ -13,7 +13,7 @@ const words = text.inspector
 const mostEffects = 12
 
 export function Inspector() {
-  const frame = frames.value[selected.value - 1] ?? lastAnswer()
+  const frame = (selected.value <= view.value ? frames.value[selected.value - 1] : undefined) ?? lastAnswer()
   if (!frame) return <aside class="inspector" aria-label={words.title}><p class="hint">{words.none}</p></aside>
   return (
     <aside class="inspector" aria-label={words.title}>
@@ -33,10 +33,18 @@ export function Inspector() {
   )
 }
 
-// lastAnswer is what the learner's last line was answered, else the last answer to anybody.
+// lastAnswer is what the learner's last line was answered, else the last answer to anybody, at the frame in view.
 function lastAnswer(): Frame | undefined {
-  const answers = frames.value.filter(frame => frame.kind === 'http.res')
-  return answers.find(frame => frame.cause === own.value) ?? answers.findLast(frame => (frame.op ?? 0) > 0)
+  const { value: all } = frames
+  let newest: Frame | undefined
+  for (let i = Math.min(view.value, all.length) - 1; i >= 0; i--) {
+    const frame = all[i]
+    if (frame?.kind !== 'http.res') continue
+    if (own.value === 0 || own.value > view.value || frame.cause === own.value) return (frame.op ?? 0) > 0 ? frame : newest
+    if ((frame.op ?? 0) > 0) newest ??= frame
+    if (frame.n < own.value) break
+  }
+  return newest
 }
 
 function Why({ frame }: { frame: Frame }) {
@@ -47,7 +55,7 @@ function Why({ frame }: { frame: Frame }) {
     causes.push(cause)
     at = cause.cause ?? 0
   }
-  const effects = frames.value.filter(other => other.cause === frame.n)
+  const effects = frames.value.slice(frame.n, view.value).filter(other => other.cause === frame.n)
   return (
     <details class="why" open>
       <summary>{words.why}</summary>
@@ -78,7 +86,9 @@ function Http({ frame }: { frame: Frame }) {
     )
     return () => { current = false }
   }, [frame.n, world.n, world.branch, ready.value])
-  return exchange ? <AnswerView exchange={exchange} /> : null
+  if (!exchange) return null
+  const later = (exchange.answered ?? 0) > view.value
+  return <AnswerView exchange={later ? { ...exchange, res: null } : exchange} />
 }
 
 // Subject leads from a commit or an event to the object it is about: "configmaps default/a".

@@ -31,6 +31,11 @@ function typing(target: Element): boolean {
     || target.shadowRoot !== null
 }
 
+// While something is typed, Ctrl+Z is the field's own.
+function emptyCommand(target: Element): boolean {
+  return target.id === 'command' && (target as HTMLInputElement).value === ''
+}
+
 function control(target: Element, key: string): boolean {
   return (key === ' ' || key === 'Enter') && target.closest('button, a, summary, input, [role=button]') !== null
     || (key === 'Home' || key === 'End') && target.closest('input') !== null
@@ -39,13 +44,13 @@ function control(target: Element, key: string): boolean {
 export function listen(): void {
   addEventListener('keydown', event => {
     const target = event.target as Element
-    if (dialog.value || typing(target)) return
+    if (dialog.value || (typing(target) && !emptyCommand(target))) return
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z' && ready.value) {
       event.preventDefault()
       void (event.shiftKey ? redo() : undo())
       return
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || !singleKeys.value || control(target, event.key)) return
+    if (typing(target) || event.ctrlKey || event.metaKey || event.altKey || !singleKeys.value || control(target, event.key)) return
     const place = going ? places[event.key] : undefined
     going = event.key === 'g'
     const act = place ? () => { tab.value = place } : single[event.key]

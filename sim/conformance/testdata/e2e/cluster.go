@@ -93,7 +93,8 @@ func (c *cluster) startKubesim() error {
 		"--token-auth-file=" + c.file("tokens.csv"), "--client-ca-file=" + c.file("ca.crt"),
 		"--service-account-key-file=" + c.file("sa.key"), "--service-account-signing-key-file=" + c.file("sa.key"),
 		"--service-account-issuer=" + issuer, "--enable-admission-plugins=ServiceAccount",
-		"--kubeconfig=" + c.file("kubesim.kubeconfig")}, append(controllers, strings.Fields(c.server)...)...)...)
+		"--kubeconfig=" + c.file("kubesim.kubeconfig"),
+		`--cors-allowed-origins=^http://localhost$`}, append(controllers, strings.Fields(c.server)...)...)...)
 }
 
 // startReal starts etcd in this process and kube-apiserver over it, with the plugins of a default server.

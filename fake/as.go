@@ -1,0 +1,68 @@
+package fake
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/auth"
+)
+
+// Identity is a server as one user comes to it.
+type Identity struct {
+	server    *Server
+	transport *transport
+}
+
+// As returns the server for a user: whoever uses its Transport, is that user, in the given groups. A service account is in the
+// groups of service accounts, too. Roles decide what the user may do where the server has fake.Options{Auth: auth.RBAC}.
+//
+//	srv.As("system:serviceaccount:shop:operator").Transport()
+//	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv.As("jane", "dev"), "my-test"))
+func (s *Server) As(user string, groups ...string) *Identity {
+	groups = slices.Clone(groups)
+	if rest, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
+		namespace, _, _ := strings.Cut(rest, ":")
+		groups = append(groups, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
+	}
+	as := *s.transport
+	as.client = func(*http.Request) *auth.Client { return &auth.Client{User: &auth.User{Name: user, Groups: groups}} }
+	return &Identity{s, &as}
+}
+
+// URL is Server.URL.
+func (i *Identity) URL() string { return i.server.URL() }
+
+// Transport carries the user's requests.
+func (i *Identity) Transport() http.RoundTripper { return i.transport }
+
+// Entry is a way to a server: a Server, or what Server.As returns.
+type Entry interface {
+	URL() string
+	Transport() http.RoundTripper
+}
+
+// Config makes a configuration of clients for a way to a server. C is rest.Config of k8s.io/client-go, which this module does not
+// require, of whatever version you use: its fields Host, Transport, UserAgent and QPS are set. There is no limit to how fast
+// its clients send, because that would wait in real time. userAgent is how the client is called in reports, in Actions and in
+// faults; "": by client-go's own name.
+//
+//	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv, "operator"))
+func Config[C any](to Entry, userAgent string) *C {
+	c := new(C)
+	v := reflect.ValueOf(c).Elem()
+	set := func(field string, value any) {
+		f := v.FieldByName(field)
+		if !f.IsValid() || !reflect.TypeOf(value).ConvertibleTo(f.Type()) {
+			panic(fmt.Sprintf("kubesim: Config: %T has no field %s for a %T: want rest.Config of k8s.io/client-go", *c, field, value))
+		}
+		f.Set(reflect.ValueOf(value).Convert(f.Type()))
+	}
+	set("Host", to.URL())
+	set("Transport", to.Transport())
+	set("UserAgent", userAgent)
+	set("QPS", float32(-1))
+	return c
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/pem"
+	"flag"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/kubesim/kubesim/fake"
+)
+
+// reach are the flags of kubesim serve about who reaches it.
+type reach struct {
+	origins              []string // --cors-allowed-origins
+	anyone               bool
+	connections, watches int
+	private              bool // it is reached from the network, and not by anyone: nothing that everybody knows opens it
+}
+
+const reachUsage = `Who reaches it. Web pages of other sites, which a browser lets ask any server on this machine, get 403, and so do requests
+for a host that is not this machine's:
+
+  --cors-allowed-origins REGEXP,REGEXP
+                        pages of these origins may ask, too: they get kube-apiserver's CORS headers; and the host of such
+                        an origin may lead here. For example ^https://dev\.example(:[0-9]+)?$
+  --insecure-anyone     listen on an address that the network reaches, although everybody who reaches it is cluster-admin.
+                        Without it such an address needs --auth rbac; a token of the administrator, a key for tokens of
+                        service accounts and a seed, which decides keys, are drawn then unless they are given
+  --max-connections N   so many connections at a time (default 20000); one more gets 503
+  --max-watches N       so many watches at a time (default 100000); one more gets 429
+
+`
+
+// flags adds the flags to a set.
+func (r *reach) flags(set *flag.FlagSet) {
+	listFlag(set, "cors-allowed-origins", &r.origins)
+	set.BoolVar(&r.anyone, "insecure-anyone", false, "")
+	set.IntVar(&r.connections, "max-connections", 0, "")
+	set.IntVar(&r.watches, "max-watches", 0, "")
+}
+
+// fill sets what the flags say in the options of a listener.
+func (r *reach) fill(o *fake.ListenOptions) {
+	o.AllowedOrigins, o.MaxConnections, o.MaxWatches = r.origins, r.connections, r.watches
+}
+
+// openToAnyone says that the flags let everybody do everything.
+func (f *flags) openToAnyone() bool {
+	return !f.authenticates() || slices.Contains(f.users.authorizers, "AlwaysAllow")
+}
+
+// checkReach returns what is wrong with where the server listens and who may do what there, "" for nothing.
+func (f *flags) checkReach() string {
+	if f.reach.connections < 0 || f.reach.watches < 0 {
+		return "--max-connections and --max-watches: say a number above 0"
+	}
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil || isLoopback(host) || f.reach.anyone {
+		return "" // listenAll says what is wrong with an address
+	}
+	if f.openToAnyone() {
+		return fmt.Sprintf("--listen %s: the network reaches it, and everybody would be cluster-admin: say --auth rbac, or --insecure-anyone if that is meant", f.listen)
+	}
+	f.reach.private = true
+	return ""
+}
+
+// isLoopback reports whether a host is reached from this machine only.
+func isLoopback(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback()
+	}
+	addresses, err := net.LookupHost(host)
+	open := func(text string) bool { ip, err := netip.ParseAddr(text); return err != nil || !ip.IsLoopback() }
+	return host != "" && err == nil && !slices.ContainsFunc(addresses, open)
+}
+
+// keepSecret replaces what everybody knows of a server that the network reaches, as far as it was not given: its seed, which
+// decides keys of certificates, and the key that signs tokens of service accounts. users.all leaves out the tokens.
+func (f *flags) keepSecret(o *fake.Options) error {
+	if !f.reach.private {
+		return nil
+	}
+	if !f.seeded {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // it never fails
+		o.Seed = binary.NativeEndian.Uint64(b[:])
+	}
+	if o.ServiceAccounts.SigningKey != nil {
+		return nil
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("serve: no key to sign tokens with: %w", err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("serve: no key to sign tokens with: %w", err)
+	}
+	o.ServiceAccounts.SigningKey = pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+	return nil
+}

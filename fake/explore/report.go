@@ -1,0 +1,107 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Report says what a search has found.
+type Report struct {
+	Plan     Plan
+	Found    Plan      // as it was drawn; without a seed: it came from a file, or nothing was drawn
+	Outcomes []Outcome // of runs of the plan
+	Calm     Outcome   // of a run without any trouble
+	Seeds    int       // how many plans were drawn and run; 0: it failed before
+	Runs     int       // so far, those included that made the plan small
+	Took     time.Duration
+	Saved    string // the file with the plan; "": there is none
+	Replay   string // the command that runs it again
+}
+
+// timelineLines is how many lines of what happened are shown.
+const timelineLines = 60
+
+// String prints the report.
+func (r *Report) String() string {
+	var b strings.Builder
+	failed := r.failed()
+	fmt.Fprintf(&b, "%s, %d of %d times (%s)\n", r.title(), len(failed), len(r.Outcomes), r.agreement())
+	if len(r.Plan.Items) > 0 {
+		b.WriteString("what goes wrong in it:\n" + indent(r.items()))
+	}
+	if len(failed) > 0 {
+		r.first(&b, failed[0])
+	}
+	fmt.Fprintf(&b, "after %d runs in %v\n", r.Runs, r.Took.Round(time.Millisecond))
+	if r.Saved != "" {
+		fmt.Fprintf(&b, "the plan is in %s: it is run first from now on\n", r.Saved)
+	}
+	b.WriteString("to replay: " + r.Replay + "\n")
+	return b.String()
+}
+
+// title says what fails.
+func (r *Report) title() string {
+	switch {
+	case len(r.Plan.Items) == 0 && len(r.Found.Items) > 0:
+		return fmt.Sprintf("seed %d fails, and needs no fault: the order in which goroutines run is enough", r.Plan.Seed)
+	case len(r.Plan.Items) == 0:
+		return "it fails without any trouble"
+	case len(r.Found.Items) > 0:
+		return fmt.Sprintf("seed %d fails; %d of %d things are enough", r.Plan.Seed, len(r.Plan.Items), len(r.Found.Items))
+	}
+	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
+}
+
+// items are the lines of the plan without its seed.
+func (r *Report) items() string {
+	_, items, _ := strings.Cut(r.Plan.String(), "\n")
+	return items
+}
+
+// failed returns the outcomes of runs that failed.
+func (r *Report) failed() (list []*Outcome) {
+	for i := range r.Outcomes {
+		if len(r.Outcomes[i].Failures) > 0 {
+			list = append(list, &r.Outcomes[i])
+		}
+	}
+	return list
+}
+
+// agreement says how many of the runs have the trace that most of them have.
+func (r *Report) agreement() string {
+	count, most := map[string]int{}, 0
+	for _, o := range r.Outcomes {
+		if o.Hash != "" {
+			count[o.Hash]++
+			most = max(most, count[o.Hash])
+		}
+	}
+	return fmt.Sprintf("%d of %d runs are the same to the byte", most, len(r.Outcomes))
+}
+
+// first shows a run that failed.
+func (r *Report) first(b *strings.Builder, o *Outcome) {
+	for _, f := range o.Failures {
+		if f.Text != "" || o.Output == "" { // else the output has it
+			fmt.Fprintf(b, "%s: %s\n", f.Site, strings.TrimSpace(f.Text))
+		}
+	}
+	if o.Output != "" {
+		b.WriteString("the test says:\n" + indent(o.Output))
+	}
+	if text := Suspects(&r.Calm, o); text != "" {
+		b.WriteString("what it wrote otherwise than without trouble:\n" + indent(text))
+	}
+	if o.Timeline != "" {
+		lines := strings.SplitAfter(strings.TrimRight(o.Timeline, "\n")+"\n", "\n")
+		lines = lines[max(0, len(lines)-1-timelineLines):]
+		b.WriteString("what happened last (n, time, who, what):\n" + indent(strings.Join(lines, "")))
+	}
+}
+
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ") + "\n"
+}

@@ -1,0 +1,316 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/fake/chance"
+	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// traceRecords is how many records of a run are kept: more than ten busy minutes have.
+const traceRecords = 200_000
+
+// explored is a test that is run under plans.
+type explored struct {
+	t       *testing.T
+	options ExploreOptions
+	body    func(T, *Server)
+	capture *capture
+}
+
+// run runs the test under a plan, in a bubble of its own. full asks for the hash and for what happened last.
+func (x *explored) run(p explore.Plan, full bool) (out explore.Outcome) {
+	began := time.Now()
+	text := x.capture.during(func() { x.bubble(p, full, &out) })
+	out.Took = time.Since(began)
+	if len(out.Failures) > 0 {
+		out.Output = text + out.Output
+	}
+	return out
+}
+
+// bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed: a real
+// one takes all of its own with it.
+func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
+	defer watched.Store(nil)
+	defer func() {
+		if broken := recover(); broken != nil && !crashes(p) && len(out.Failures) == 0 {
+			out.Failures = append(out.Failures, explore.Failure{Site: explore.SiteLeak,
+				Text: fmt.Sprintf("%v: goroutines that the test has begun do not end with it", broken)})
+		}
+	}()
+	synctest.Test(x.t, func(t *testing.T) {
+		r := newRecorder(t)
+		o, d := x.options.Server, &draws{seed: p.Seed}
+		o.Clock, o.Seed, o.draws = newLateClock(d), p.Seed, d
+		if len(o.Replicas) == 0 {
+			o.Replicas = make([]ReplicaOptions, replicasDefault)
+		}
+		o.Trace, o.tail = traceRecords, !full
+		s, err := New(o)
+		if err != nil {
+			r.Errorf("kubesim: the server does not start: %v", err)
+			out.Failures = r.failures
+			return
+		}
+		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
+		s.attest()
+		tr := startTrial(s, p)
+		watched.Store(s)
+		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
+		r.within(itself, func() { x.body(r, s) })
+		s.Heal()
+		tr.collect(x, r, out)
+		close(tr.ended)
+		r.clean(itself)
+		tr.tell(r, full, out)
+		out.Disturbed = d.disturbed.Load()
+		s.Close()
+	})
+}
+
+// crashes reports whether a plan ends processes.
+func crashes(p explore.Plan) bool {
+	return slices.ContainsFunc(p.Steps(), func(s explore.Step) bool { _, ok := s.Do.(explore.Crash); return ok })
+}
+
+// capture is a file that takes what tests print to the standard output and error. nil: they print as ever.
+type capture struct{ file *os.File }
+
+func newCapture() *capture {
+	file, err := os.CreateTemp("", "kubesim-output-*")
+	if err != nil {
+		return nil
+	}
+	os.Remove(file.Name()) // it lives as long as it is open
+	return &capture{file}
+}
+
+// during runs f and returns what was printed meanwhile.
+func (c *capture) during(f func()) (text string) {
+	if c == nil {
+		f()
+		return ""
+	}
+	stdout, stderr := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = c.file, c.file
+	defer func() {
+		os.Stdout, os.Stderr = stdout, stderr
+		n, err := c.file.Seek(0, io.SeekCurrent)
+		if err != nil || n == 0 {
+			return
+		}
+		data := make([]byte, n)
+		n2, _ := c.file.ReadAt(data, 0) // what cannot be read is not shown
+		text = string(data[:n2])
+		_, _ = c.file.Seek(0, io.SeekStart)
+	}()
+	f()
+	return text
+}
+
+// collect notes what the run has met, before things are cleaned up.
+func (t *trial) collect(x *explored, r *recorder, out *explore.Outcome) {
+	s := t.server
+	out.Happened = s.Faults.String()
+	log := s.Trace()
+	var sequences explore.Sequences
+	resources, writes := map[string]bool{}, map[string]int{}
+	answers := map[uint64]int{}
+	keys := map[uint64]string{} // of what a request has created
+	for i := range log.Records {
+		switch q := &log.Records[i]; q.Site {
+		case trace.RequestAnswered:
+			answers[q.Cause] = q.Code
+		case trace.StoreCommitted:
+			keys[q.Cause] = q.Key
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range log.Records {
+		q := &log.Records[i]
+		if q.Site != trace.RequestArrived || q.Spared {
+			continue
+		}
+		name := t.client(q.Client)
+		code := answers[q.N]
+		sequences.Add(name, q.Verb+" "+q.What, code)
+		if strings.HasPrefix(q.What, "/") {
+			continue
+		}
+		resource, _, _ := strings.Cut(q.What, "/")
+		resources[resource] = true
+		if !slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, q.Verb) {
+			continue
+		}
+		if resource != "leases.coordination.k8s.io" && !strings.HasPrefix(resource, "events") {
+			writes[name]++
+		}
+		key := q.Key
+		made, committed := keys[q.N]
+		if q.Verb == "create" && committed {
+			key = made
+		}
+		out.Writes = append(out.Writes, explore.Write{N: q.N, At: q.At.Sub(t.begin), Client: name, Verb: q.Verb, What: q.What, Key: key,
+			Code: code, Committed: committed})
+	}
+	out.Sequences = sequences.List()
+	out.Seen = explore.Seen{Resources: object.SortedKeys(resources), Replicas: s.Replicas(), Took: t.quiet,
+		Clients: t.clients(writes), Objects: s.editable(x.options.Edits)}
+}
+
+// clients are those under test.
+func (t *trial) clients(writes map[string]int) (list []explore.Client) {
+	processes := t.server.Processes()
+	for _, p := range processes {
+		list = append(list, explore.Client{Name: p.name, Writes: writes[p.name], Process: true})
+	}
+	for _, name := range t.names {
+		if name != "" {
+			list = append(list, explore.Client{Name: name, Writes: writes[name]})
+		}
+	}
+	t.server.mu.Lock()
+	defer t.server.mu.Unlock()
+	for i := range list {
+		list[i].Clock = t.server.clocks[list[i].Name] != nil
+	}
+	slices.SortFunc(list, func(a, b explore.Client) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(list, func(a, b explore.Client) bool { return a.Name == b.Name })
+}
+
+// tell notes what went wrong, and how to see it.
+func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
+	r.mu.Lock()
+	out.Failures, out.Output = r.failures, r.said.String()
+	r.mu.Unlock()
+	if !full {
+		return
+	}
+	log := t.server.Trace()
+	out.Hash = log.Hash
+	if len(out.Failures) > 0 {
+		log.Records = eventful(log.Records)
+		out.Timeline = log.Timeline()
+	}
+}
+
+// eventful leaves out what happens all the time: reads that went well, bookmarks, and that time passed.
+func eventful(records []trace.Record) []trace.Record {
+	refused := map[uint64]bool{}
+	for i := range records {
+		if r := &records[i]; r.Site == trace.RequestAnswered && r.Code >= http.StatusBadRequest {
+			refused[r.Cause] = true
+		}
+	}
+	return slices.DeleteFunc(records, func(r trace.Record) bool {
+		reads := r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
+		switch r.Site {
+		case trace.Clock:
+			return true
+		case trace.WatchSent:
+			return r.Verb == watchcache.Bookmark
+		case trace.RequestArrived:
+			return reads && !refused[r.N]
+		case trace.RequestAnswered:
+			return reads && !refused[r.Cause]
+		}
+		return false
+	})
+}
+
+// editable returns the objects of resources, with the schemas of their definitions.
+func (s *Server) editable(resources []string) (list []explore.Object) {
+	for _, resource := range resources {
+		schema := s.specSchema(resource)
+		if schema == nil {
+			continue
+		}
+		var found struct {
+			Items []struct {
+				Metadata struct{ Namespace, Name string }
+				Spec     json.RawMessage
+			}
+		}
+		_ = json.Unmarshal(s.ask("GET", s.collectionPath(resource), ""), &found) // nothing is found then
+		for _, item := range found.Items {
+			list = append(list, explore.Object{Resource: resource, Key: trace.Key(item.Metadata.Namespace, item.Metadata.Name),
+				Schema: schema, Spec: item.Spec})
+		}
+	}
+	return list
+}
+
+// definition is what of a CustomResourceDefinition says how objects are edited.
+type definition struct {
+	Spec struct {
+		Group    string
+		Names    struct{ Plural string }
+		Versions []struct {
+			Name    string
+			Storage bool
+			Schema  struct {
+				OpenAPIV3Schema struct{ Properties map[string]json.RawMessage }
+			}
+		}
+	}
+}
+
+// definition reads the definition of a resource, and which of its versions is stored.
+func (s *Server) definition(resource string) (d definition, version int) {
+	_ = json.Unmarshal(s.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+resource, ""), &d)
+	for i, v := range d.Spec.Versions {
+		if v.Storage {
+			return d, i
+		}
+	}
+	return d, -1
+}
+
+// specSchema returns the schema of the spec of a custom resource. nil: there is none.
+func (s *Server) specSchema(resource string) []byte {
+	d, version := s.definition(resource)
+	if version < 0 {
+		return nil
+	}
+	return d.Spec.Versions[version].Schema.OpenAPIV3Schema.Properties["spec"]
+}
+
+// collectionPath is where all objects of a custom resource are listed.
+func (s *Server) collectionPath(resource string) string {
+	d, version := s.definition(resource)
+	if version < 0 {
+		return "/apis"
+	}
+	return "/apis/" + d.Spec.Group + "/" + d.Spec.Versions[version].Name + "/" + d.Spec.Names.Plural
+}
+
+// objectPath is the path of an object of a custom resource. "": there is no such resource.
+func (s *Server) objectPath(resource, key string) string {
+	d, version := s.definition(resource)
+	if version < 0 {
+		return ""
+	}
+	path := "/apis/" + d.Spec.Group + "/" + d.Spec.Versions[version].Name
+	namespace, name, ok := strings.Cut(key, "/")
+	if ok {
+		path += "/namespaces/" + namespace
+	} else {
+		name = key
+	}
+	return path + "/" + d.Spec.Names.Plural + "/" + name
+}

@@ -1,0 +1,55 @@
+package fake_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/matryer/is"
+)
+
+// Any error, and any object, as a reactor of client-go's fake answers.
+func TestFaultsThatAnswer(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	_, srv, c := watched(t)
+	srv.Faults.Add(
+		fault.On("get", "configmaps").Name("teapot").Error(418, "Teapot", "short and stout"),
+		fault.On("create", "configmaps").Times(1).Error(507, "OutOfSpace", "the disk is full").RetryAfter(7),
+		fault.On("get", "configmaps").Name("ghost").Answer(map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": "ghost"}}),
+		fault.On("create", "secrets").Answer(map[string]any{"kind": "Secret", "apiVersion": "v1", "metadata": map[string]any{"name": "s"}}),
+	)
+	code, text := c.do("GET", mapsPath+"/teapot", "")
+	is.Equal(code, 418)
+	is.Equal(text, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"short and stout","reason":"Teapot",`+
+		`"details":{"name":"teapot","kind":"configmaps"},"code":418}`+"\n")
+	res, err := c.request(t.Context(), "POST", mapsPath, "application/json", "", `{"metadata":{"name":"a"}}`)
+	is.NoErr(err)
+	is.Equal(res.StatusCode, 507)
+	is.Equal(res.Header.Get("Retry-After"), "7")
+	code, _ = c.do("GET", mapsPath+"/a", "") // nothing was done
+	is.Equal(code, http.StatusNotFound)
+	for _, accept := range []string{"", "application/json", "application/vnd.kubernetes.protobuf, application/json"} {
+		code, header, text := c.ask("GET", mapsPath+"/ghost", "", accept, "")
+		is.Equal(code, 200)
+		is.Equal(header.Get("Content-Type"), "application/json")
+		is.Equal(c.parse(text).Name(), "ghost")
+	}
+	code, text = c.do("POST", secretsPath, `{"metadata":{"name":"other"}}`)
+	is.Equal(code, http.StatusCreated)
+	is.Equal(c.parse(text).Name(), "s")
+	_, text = c.do("GET", secretsPath, "")
+	is.Equal(len(c.parse(text).List("items")), 0) // it need not exist
+	is.Equal(srv.Actions("")[0].Message, "short and stout")
+
+	for _, f := range []fault.Fault{
+		fault.On("get", "*").Error(200, "OK", ""), fault.On("get", "*").Error(500, "", ""), fault.On("get", "*").Answer("text"),
+		fault.On("get", "*").Answer(map[string]string{"kind": "Pod"}), fault.On("watch", "*").Answer(map[string]string{"kind": "Pod", "apiVersion": "v1"}),
+		fault.On("get", "*").Answer(func() {}), fault.On("get", "*").At(fault.RequestAnswered).Error(500, "x", ""),
+	} {
+		if err := srv.Faults.AddText(f.String()); err == nil || !strings.HasPrefix(err.Error(), "kubesim: fault: line 1:") {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}

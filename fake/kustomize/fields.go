@@ -1,0 +1,154 @@
+package kustomize
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// templates are where kinds have pod templates and the like, and selectors the labels that they go by. A path is only followed
+// where it is there, but for selectors of kinds that cannot do without.
+var (
+	templates = map[string][][]string{
+		"Deployment": {{"spec", "template"}}, "ReplicaSet": {{"spec", "template"}}, "DaemonSet": {{"spec", "template"}},
+		"StatefulSet": {{"spec", "template"}}, "ReplicationController": {{"spec", "template"}}, "Job": {{"spec", "template"}},
+		"CronJob": {{"spec", "jobTemplate"}, {"spec", "jobTemplate", "spec", "template"}},
+	}
+	selectors = map[string][]string{
+		"Deployment": {"spec", "selector", "matchLabels"}, "ReplicaSet": {"spec", "selector", "matchLabels"},
+		"DaemonSet": {"spec", "selector", "matchLabels"}, "StatefulSet": {"spec", "selector", "matchLabels"},
+		"Service": {"spec", "selector"}, "ReplicationController": {"spec", "selector"},
+	}
+	selectorsIfThere = map[string][]string{
+		"Job": {"spec", "selector", "matchLabels"}, "PodDisruptionBudget": {"spec", "selector", "matchLabels"},
+		"NetworkPolicy": {"spec", "podSelector", "matchLabels"},
+	}
+)
+
+// label adds the labels of a kustomization.
+func (b *build) label(k object.Object, all []*item) {
+	for _, it := range all {
+		b.addLabels(it.obj, k.Map("commonLabels"), true, true)
+		for _, l := range k.Objects("labels") {
+			inSelectors := l.True("includeSelectors")
+			b.addLabels(it.obj, l.Map("pairs"), inSelectors, inSelectors || l.True("includeTemplates"))
+		}
+	}
+}
+
+func (b *build) addLabels(obj object.Object, labels map[string]any, inSelectors, inTemplates bool) {
+	addAll(obj, labels, "metadata", "labels")
+	if b.builtin(obj) == nil || len(labels) == 0 {
+		return
+	}
+	if inTemplates {
+		for _, path := range templates[obj.Kind()] {
+			addAll(obj, labels, append(slices.Clone(path), "metadata", "labels")...)
+		}
+		if inSelectors && obj.Kind() == "StatefulSet" {
+			for _, claim := range obj.Objects("spec", "volumeClaimTemplates") {
+				addAll(claim, labels, "metadata", "labels")
+			}
+		}
+	}
+	if !inSelectors {
+		return
+	}
+	if path := selectors[obj.Kind()]; path != nil {
+		addAll(obj, labels, path...)
+	}
+	if path := selectorsIfThere[obj.Kind()]; path != nil && obj.Has(path...) {
+		addAll(obj, labels, path...)
+	}
+}
+
+func annotateTemplates(obj object.Object, annotations map[string]any) {
+	for _, path := range templates[obj.Kind()] {
+		addAll(obj, annotations, append(slices.Clone(path), "metadata", "annotations")...)
+	}
+}
+
+// replicas sets how many there are of what has a name.
+func replicas(r object.Object, all []*item) error {
+	n, ok := r.Int("count")
+	found := false
+	for _, it := range all {
+		switch it.obj.Kind() {
+		case "Deployment", "ReplicaSet", "StatefulSet", "ReplicationController":
+			if ok && it.is("", r.String("name")) {
+				it.obj.Set(n, "spec", "replicas")
+				found = true
+			}
+		}
+	}
+	if !found {
+		return fmt.Errorf("replicas: nothing with replicas is called %q", r.String("name"))
+	}
+	return nil
+}
+
+// images changes the images of all containers.
+func images(list []object.Object, v any) {
+	each(v, func(field string, m map[string]any) {
+		text, ok := m["image"].(string)
+		if !ok || (field != "containers" && field != "initContainers") {
+			return
+		}
+		for _, image := range list {
+			text = changed(image, text)
+		}
+		m["image"] = text
+	})
+}
+
+// changed is an image with another name, tag or digest, if it is the one that is meant.
+func changed(image object.Object, text string) string {
+	base, digest, _ := strings.Cut(text, "@")
+	tag := ""
+	if i := strings.LastIndexByte(base, ':'); i > strings.LastIndexByte(base, '/') {
+		base, tag = base[:i], base[i:]
+	}
+	if base != image.String("name") {
+		return text
+	}
+	if digest != "" {
+		digest = "@" + digest
+	}
+	if n := image.String("newName"); n != "" {
+		base = n
+	}
+	if v, ok := image.Get("newTag"); ok {
+		tag, digest = ":"+fmt.Sprint(v), ""
+	}
+	if d := image.String("digest"); d != "" {
+		digest = "@" + d
+		if !image.Has("newTag") {
+			tag = ""
+		}
+	}
+	return base + tag + digest
+}
+
+// each calls f with each object that is an item of a list, and with the name of the list's field; and with each that is the
+// value of a field.
+func each(v any, f func(field string, m map[string]any)) { walk("", v, f) }
+
+func walk(field string, v any, f func(string, map[string]any)) {
+	switch v := v.(type) {
+	case object.Object:
+		walk(field, map[string]any(v), f)
+	case map[string]any:
+		f(field, v)
+		for _, name := range object.SortedKeys(v) {
+			if name != "openAPIV3Schema" {
+				walk(name, v[name], f)
+			}
+		}
+	case []any:
+		for _, x := range v {
+			walk(field, x, f)
+		}
+	}
+}

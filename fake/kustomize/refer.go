@@ -1,0 +1,133 @@
+package kustomize
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+)
+
+// references are the fields, by the object that they are in, whose text is the name of an object of a kind.
+var references = []struct{ in, field, kind string }{
+	{"configMap", "name", "ConfigMap"}, {"configMapRef", "name", "ConfigMap"}, {"configMapKeyRef", "name", "ConfigMap"},
+	{"secret", "name", "Secret"}, {"secretRef", "name", "Secret"}, {"secretKeyRef", "name", "Secret"},
+	{"imagePullSecrets", "name", "Secret"}, {"secrets", "name", "Secret"}, {"", "secretName", "Secret"},
+	{"", "serviceAccountName", "ServiceAccount"}, {"", "serviceAccount", "ServiceAccount"},
+	{"service", "name", "Service"}, {"", "serviceName", "Service"}, {"", "claimName", "PersistentVolumeClaim"},
+	{"", "priorityClassName", "PriorityClass"}, {"", "storageClassName", "StorageClass"}, {"", "ingressClassName", "IngressClass"},
+	{"", "volumeName", "PersistentVolume"},
+}
+
+// byKind are objects that say themselves of which kind is what they name.
+var byKind = []string{"roleRef", "scaleTargetRef", "subjects"}
+
+// reference is a field of a kind whose text is the name of an object of another kind.
+type reference struct {
+	kind string
+	path []string
+	to   string
+}
+
+// configure reads the references in a transformer configuration.
+func (b *build) configure(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	docs, err := codec.Manifest(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, doc := range docs {
+		for _, r := range doc.Objects("nameReference") {
+			for _, f := range r.Objects("fieldSpecs") {
+				b.configured = append(b.configured, reference{f.String("kind"), strings.Split(f.String("path"), "/"), r.String("kind")})
+			}
+		}
+	}
+	return nil
+}
+
+// along follows a path through objects and all items of lists, and calls f with what has its last field.
+func along(v any, path []string, f func(m map[string]any, field string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(path) == 1 {
+			f(v, path[0])
+		} else {
+			along(v[path[0]], path[1:], f)
+		}
+	case []any:
+		for _, x := range v {
+			along(x, path, f)
+		}
+	}
+}
+
+// refer gives the references of built-in kinds the names that objects have now.
+func (b *build) refer(all []*item, namespace string) {
+	for _, it := range all {
+		from := it.obj.Namespace()
+		for _, r := range b.configured {
+			if r.kind == it.obj.Kind() {
+				along(map[string]any(it.obj), r.path, func(m map[string]any, field string) { point(m, field, r.to, from, all, false) })
+			}
+		}
+		if b.builtin(it.obj) == nil || it.obj.Kind() == "CustomResourceDefinition" {
+			continue
+		}
+		each(map[string]any(it.obj), func(in string, m map[string]any) {
+			if slices.Contains(byKind, in) {
+				kind, _ := m["kind"].(string)
+				subject(m, in, kind, namespace)
+				point(m, "name", kind, from, all, in == "subjects")
+				return
+			}
+			for _, r := range references {
+				if r.in == in || r.in == "" {
+					point(m, r.field, r.kind, from, all, false)
+				}
+			}
+		})
+	}
+}
+
+// subject puts the service account "default" of a binding into the namespace of everything else.
+func subject(m map[string]any, in, kind, namespace string) {
+	if in == "subjects" && kind == "ServiceAccount" && m["name"] == "default" && namespace != "" {
+		m["namespace"] = namespace
+	}
+}
+
+// point gives a reference the name that its object has now, and the namespace, if it says one or has to.
+func point(m map[string]any, field, kind, from string, all []*item, says bool) {
+	called, ok := m[field].(string)
+	if !ok || called == "" {
+		return
+	}
+	namespace, has := m["namespace"].(string)
+	for _, it := range all {
+		if it.obj.Kind() != kind {
+			continue
+		}
+		for _, n := range it.names {
+			if n.name != called || has && !same(namespace, n.namespace) && namespace != it.obj.Namespace() {
+				continue
+			}
+			if !has && from != "" && it.obj.Namespace() != "" && it.obj.Namespace() != from {
+				continue
+			}
+			m[field] = it.obj.Name()
+			if (has || says) && it.obj.Namespace() != "" {
+				m["namespace"] = it.obj.Namespace()
+			}
+			return
+		}
+	}
+}
+
+// same reports whether two namespaces are one: what has none is in the default one.
+func same(a, b string) bool { return cmp.Or(a, "default") == cmp.Or(b, "default") }

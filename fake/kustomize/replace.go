@@ -1,0 +1,181 @@
+package kustomize
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// replace copies a field of one object into fields of others. A replacement may be in a file.
+func replace(r object.Object, dir string, all []*item) error {
+	if path := r.String("path"); path != "" {
+		data, err := os.ReadFile(filepath.Join(dir, path))
+		if err != nil {
+			return err
+		}
+		text, err := codec.YAMLToJSON(data)
+		if err != nil {
+			return err
+		}
+		list, err := object.ParseValue(text)
+		if err != nil {
+			return err
+		}
+		items, ok := list.([]any)
+		if !ok {
+			items = []any{list}
+		}
+		for _, one := range object.ObjectsOf(items) {
+			if err := replace(one, dir, all); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	value, err := source(r.At("source"), all)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.Objects("targets") {
+		if err := into(t, value, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source returns the value that is copied.
+func source(s object.Object, all []*item) (any, error) {
+	path := segments(cmp.Or(s.String("fieldPath"), "metadata.name"))
+	var found []any
+	for _, it := range all {
+		if it.selected(s) {
+			at(map[string]any(it.obj), path, false, func(v any) any {
+				found = append(found, v)
+				return v
+			})
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("%d fields are the source %s %s %s", len(found), s.String("kind"), s.String("name"), s.String("fieldPath"))
+	}
+	if text, ok := found[0].(string); ok && s.String("options", "delimiter") != "" {
+		parts := strings.Split(text, s.String("options", "delimiter"))
+		i := int(s.Int64("options", "index"))
+		if i < 0 || i >= len(parts) {
+			return nil, fmt.Errorf("%q has no part %d", text, i)
+		}
+		return parts[i], nil
+	}
+	return found[0], nil
+}
+
+// selected reports whether the item is one that a selector of a replacement means.
+func (it *item) selected(s object.Object) bool {
+	for _, c := range [][2]string{{"kind", it.obj.Kind()}, {"group", groupOf(it.obj)},
+		{"version", it.obj.APIVersion()[strings.Index(it.obj.APIVersion(), "/")+1:]}} {
+		if want := s.String(c[0]); want != "" && want != c[1] {
+			return false
+		}
+	}
+	return s.String("name") == "" || it.is(s.String("namespace"), s.String("name"))
+}
+
+// into writes a value into the fields of a target.
+func into(t object.Object, value any, all []*item) error {
+	create := t.True("options", "create")
+	for _, it := range all {
+		rejected := slices.ContainsFunc(t.Objects("reject"), it.selected)
+		if rejected || !it.selected(t.At("select")) {
+			continue
+		}
+		for _, text := range t.Strings("fieldPaths") {
+			n := 0
+			at(map[string]any(it.obj), segments(text), create, func(old any) any {
+				n++
+				return mixed(old, value, t.At("options"))
+			})
+			if n == 0 {
+				return fmt.Errorf("%s %s has no field %s", it.obj.Kind(), it.obj.Name(), text)
+			}
+		}
+	}
+	return nil
+}
+
+// mixed puts a value into the part of a text that options mean.
+func mixed(old, value any, options object.Object) any {
+	delimiter := options.String("delimiter")
+	if delimiter == "" {
+		return value
+	}
+	text, _ := old.(string)
+	parts, part := strings.Split(text, delimiter), fmt.Sprint(value)
+	switch i := int(options.Int64("index")); {
+	case i < 0:
+		parts = append([]string{part}, parts...)
+	case i >= len(parts):
+		parts = append(parts, part)
+	default:
+		parts[i] = part
+	}
+	return strings.Join(parts, delimiter)
+}
+
+// segments splits a path such as spec.containers.[name=a].image; \. is a dot in a name.
+func segments(path string) (out []string) {
+	var current strings.Builder
+	inside := false
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '\\' && i+1 < len(path) && path[i+1] == '.':
+			i++
+			current.WriteByte('.')
+		case c == '.' && !inside:
+			out = append(out, current.String())
+			current.Reset()
+		default:
+			inside = c == '[' || inside && c != ']'
+			current.WriteByte(c)
+		}
+	}
+	return append(out, current.String())
+}
+
+// at calls f with the values at a path and puts what it returns in their place.
+func at(v any, path []string, create bool, f func(any) any) {
+	step, rest := path[0], path[1:]
+	visit := func(old any, put func(any)) {
+		if len(rest) == 0 {
+			put(f(old))
+			return
+		}
+		at(old, rest, create, f)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		old, ok := v[step]
+		if !ok && create && len(rest) > 0 {
+			old, ok = map[string]any{}, true
+			v[step] = old
+		}
+		if ok || create {
+			visit(old, func(x any) { v[step] = x })
+		}
+	case []any:
+		key, want, named := strings.Cut(strings.Trim(step, "[]"), "=")
+		for i, x := range v {
+			m, _ := x.(map[string]any)
+			if step == "*" || step == strconv.Itoa(i) || named && m != nil && fmt.Sprint(m[key]) == want {
+				visit(x, func(y any) { v[i] = y })
+			}
+		}
+	}
+}

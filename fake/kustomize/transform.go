@@ -1,0 +1,274 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// transform carries out what a kustomization does to its objects, in kustomize's order.
+func (b *build) transform(k object.Object, dir string, all []*item) ([]*item, error) {
+	var err error
+	for _, text := range k.List("patchesStrategicMerge") {
+		if all, err = b.patch(object.Object{"patch": text}, dir, all, true); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range slices.Concat(k.Objects("patches"), k.Objects("patchesJson6902")) {
+		if all, err = b.patch(p, dir, all, false); err != nil {
+			return nil, err
+		}
+	}
+	if namespace := k.String("namespace"); namespace != "" {
+		b.place(all, namespace)
+	}
+	rename(all, k.String("namePrefix"), k.String("nameSuffix"))
+	b.label(k, all)
+	for _, it := range all {
+		addAll(it.obj, k.Map("commonAnnotations"), "metadata", "annotations")
+		annotateTemplates(it.obj, k.Map("commonAnnotations"))
+	}
+	for _, r := range k.Objects("replicas") {
+		if err := replicas(r, all); err != nil {
+			return nil, err
+		}
+	}
+	for _, it := range all {
+		images(k.Objects("images"), map[string]any(it.obj))
+	}
+	b.refer(all, k.String("namespace"))
+	for _, r := range k.Objects("replacements") {
+		if err := replace(r, dir, all); err != nil {
+			return nil, fmt.Errorf("replacements: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// patch applies a patch, which is a text or in a file, to its targets: those it names, or the object that it is about.
+func (b *build) patch(p object.Object, dir string, all []*item, mayBeFile bool) ([]*item, error) {
+	text := p.String("patch")
+	path := p.String("path")
+	if mayBeFile && !strings.Contains(text, "\n") {
+		path, text = text, ""
+	}
+	if path != "" {
+		data, err := os.ReadFile(filepath.Join(dir, path))
+		if err != nil {
+			return nil, err
+		}
+		text = string(data)
+	}
+	if operations, err := codec.YAMLToJSON([]byte(text)); err == nil && strings.HasPrefix(string(operations), "[") {
+		return all, b.patchJSON(operations, p, all)
+	}
+	docs, err := codec.Manifest([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("patch %s: %w", path, err)
+	}
+	for _, doc := range docs {
+		if all, err = b.patchStrategic(doc, p, all); err != nil {
+			return nil, fmt.Errorf("patch %s: %w", path, err)
+		}
+	}
+	return all, nil
+}
+
+func (b *build) patchJSON(operations []byte, p object.Object, all []*item) error {
+	targets, err := targetsOf(p, all)
+	if err != nil {
+		return err
+	}
+	for _, it := range targets {
+		out, _, err := patch.Operations(object.JSON(map[string]any(it.obj)), operations)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", it.obj.Kind(), it.obj.Name(), err)
+		}
+		if it.obj, err = object.Parse(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *build) patchStrategic(doc object.Object, p object.Object, all []*item) ([]*item, error) {
+	targets, err := targetsOf(p, all)
+	if p.Map("target") == nil {
+		targets, err = nil, nil
+		for _, it := range all {
+			if it.obj.Kind() == doc.Kind() && groupOf(it.obj) == groupOf(doc) && it.is(doc.Namespace(), doc.Name()) {
+				targets = append(targets, it)
+			}
+		}
+		if len(targets) == 0 {
+			err = fmt.Errorf("no resource is %s %s", doc.Kind(), doc.Name())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range targets {
+		if doc.String("$patch") == "delete" {
+			all = slices.DeleteFunc(all, func(x *item) bool { return x == it })
+			continue
+		}
+		if err := b.merge(it, doc.Copy()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// merge applies a strategic merge patch; a custom resource is merged as JSON.
+func (b *build) merge(it *item, doc object.Object) error {
+	for _, field := range []string{"name", "namespace"} { // they say what is patched
+		if v, ok := it.obj.Get("metadata", field); ok {
+			doc.Set(v, "metadata", field)
+		} else {
+			doc.Remove("metadata", field)
+		}
+	}
+	doc["kind"], doc["apiVersion"] = it.obj["kind"], it.obj["apiVersion"]
+	before, text := object.JSON(map[string]any(it.obj)), object.JSON(map[string]any(doc))
+	if t := b.builtin(it.obj); t != nil {
+		merged, s := patch.Strategic(before, text, t, patch.Ignore, true)
+		if s != nil {
+			return errors.New(s.Message)
+		}
+		it.obj = merged.Object
+		return nil
+	}
+	out, _, s := patch.Merge(before, text, patch.Ignore)
+	if s != nil {
+		return errors.New(s.Message)
+	}
+	var err error
+	it.obj, err = object.Parse(out)
+	return err
+}
+
+// targetsOf returns the objects that the target of a patch selects: group, version, kind, name and namespace are whole regular
+// expressions.
+func targetsOf(p object.Object, all []*item) (some []*item, err error) {
+	t := object.Object(p.Map("target"))
+	if t == nil {
+		return nil, errors.New("a JSON patch has no target")
+	}
+	labels, err := selector.ParseLabels(t.String("labelSelector"))
+	if err != nil {
+		return nil, err
+	}
+	annotations, err := selector.ParseLabels(t.String("annotationSelector"))
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range all {
+		group, version := groupOf(it.obj), it.obj.APIVersion()[strings.Index(it.obj.APIVersion(), "/")+1:]
+		if matches(t, "group", group) && matches(t, "version", version) && matches(t, "kind", it.obj.Kind()) && it.matchesNames(t) &&
+			labels.Match(lookIn(it.obj.Labels())) && annotations.Match(lookIn(it.obj.Annotations())) {
+			some = append(some, it)
+		}
+	}
+	return some, nil
+}
+
+func lookIn(m map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := m[name]
+		return v, ok
+	}
+}
+
+func (it *item) matchesNames(t object.Object) bool {
+	for _, n := range append(it.names[:len(it.names):len(it.names)], name{it.obj.Namespace(), it.obj.Name()}) {
+		if matches(t, "name", n.name) && matches(t, "namespace", n.namespace) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(t object.Object, field, value string) bool {
+	want := t.String(field)
+	if want == "" {
+		return true
+	}
+	re, err := regexp.Compile("^(?:" + want + ")$")
+	return err == nil && re.MatchString(value)
+}
+
+func groupOf(obj object.Object) string {
+	group, _, ok := strings.Cut(obj.APIVersion(), "/")
+	if !ok {
+		return ""
+	}
+	return group
+}
+
+// servicesOf are the services of kinds without a namespace that go with everything else into one.
+var servicesOf = map[string][][]string{
+	"APIService":               {{"spec", "service"}},
+	"CustomResourceDefinition": {{"spec", "conversion", "webhook", "clientConfig", "service"}},
+}
+
+// place puts all objects into a namespace.
+func (b *build) place(all []*item, namespace string) {
+	for _, it := range all {
+		switch {
+		case it.obj.Kind() == "Namespace" && groupOf(it.obj) == "":
+			it.renamed()
+			it.obj.Set(namespace, "metadata", "name")
+		case b.namespaced(it.obj):
+			it.renamed()
+			it.obj.Set(namespace, "metadata", "namespace")
+		}
+		for _, path := range servicesOf[it.obj.Kind()] {
+			if it.obj.Has(path...) {
+				it.obj.Set(namespace, append(path[:len(path):len(path)], "namespace")...)
+			}
+		}
+	}
+}
+
+// renamed remembers what the item is called now.
+func (it *item) renamed() { it.names = append(it.names, name{it.obj.Namespace(), it.obj.Name()}) }
+
+// keepName are kinds whose names say what they are.
+var keepName = []string{"Namespace", "CustomResourceDefinition", "APIService"}
+
+func rename(all []*item, prefix, suffix string) {
+	if prefix+suffix == "" {
+		return
+	}
+	for _, it := range all {
+		if !slices.Contains(keepName, it.obj.Kind()) {
+			it.renamed()
+			it.obj.Set(prefix+it.obj.Name()+suffix, "metadata", "name")
+		}
+	}
+}
+
+// addAll adds to a map of texts in an object.
+func addAll(obj object.Object, more map[string]any, path ...string) {
+	if len(more) == 0 {
+		return
+	}
+	values := maps.Clone(obj.Map(path...))
+	if values == nil {
+		values = map[string]any{}
+	}
+	for name, v := range more { // order does not matter: a map again
+		values[name] = v
+	}
+	obj.Set(values, path...)
+}

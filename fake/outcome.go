@@ -1,0 +1,139 @@
+package fake
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Outcome compares the final states of several runs of the same test, as Explore makes them: whatever went wrong on the way, what
+// is there in the end is what is there without faults. It is declared outside of the test's body, and safe for concurrent use.
+//
+//	var same fake.Outcome
+//	fake.Explore(t, o, func(t fake.T, srv *fake.Server) {
+//		… // until everything has come to rest
+//		same.Compare(t, srv, "sites.web.example.com", "deployments.apps")
+//	})
+type Outcome struct {
+	mu    sync.Mutex
+	state string
+	known bool
+}
+
+// Compare fails the test if what is stored of these resources is not what it was in the run without faults, which comes first.
+// The state is that of Server.State.
+func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
+	t.Helper()
+	state := srv.State(resources...)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.known {
+		if faults := srv.Faults.String(); faults != "" {
+			errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", faults)
+			return
+		}
+		o.state, o.known = state, true
+		return
+	}
+	if lines := lineDiff(o.state, state); lines != "" {
+		errorf(t)("kubesim: not the outcome that there is without faults (-):\n%s", lines)
+	}
+}
+
+// lineDiff returns the lines that only one of two sorted texts has.
+func lineDiff(a, b string) string {
+	var out strings.Builder
+	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	for len(x) > 0 || len(y) > 0 {
+		switch {
+		case len(y) == 0 || len(x) > 0 && x[0] < y[0]:
+			out.WriteString("- " + x[0])
+			x = x[1:]
+		case len(x) == 0 || y[0] < x[0]:
+			out.WriteString("+ " + y[0])
+			y = y[1:]
+		default:
+			x, y = x[1:], y[1:]
+		}
+	}
+	return out.String()
+}
+
+// State prints what is stored of these resources, or without any all that was written since the server began, but events and
+// leases: a line for each object, in their order. What may differ between two runs that came to the same is left out: uids,
+// revisions, times, generations, managed fields; of a generated name there is what it was generated from, with an asterisk.
+func (s *Server) State(resources ...string) string {
+	since := s.attest().since
+	var lines []string
+	_ = s.look(func(view View) error { // it returns none
+		lines = view.lines(func(resource string, obj Object) bool {
+			if len(resources) > 0 {
+				return slices.ContainsFunc(resources, func(r string) bool { return r == resource || bareOf(view, r) == resource })
+			}
+			return !passing(resource) && revisionOf(obj) > since
+		})
+		return nil
+	})
+	return strings.Join(lines, "")
+}
+
+// lines prints some objects in the form that two runs have in common.
+func (v View) lines(which func(resource string, obj Object) bool) []string {
+	type entry struct {
+		resource string
+		obj      Object
+	}
+	var all []entry
+	same := map[string]string{} // a uid or a generated name, and what stands for it
+	v.Each(func(resource string, obj Object) bool {
+		same[obj.UID()] = "UID"
+		if base := obj.GenerateName(); base != "" {
+			same[obj.Name()] = base + "*"
+		}
+		if which(resource, obj) {
+			all = append(all, entry{resource, obj})
+		}
+		return true
+	})
+	var lines []string
+	for _, e := range all {
+		settled, _ := settle(map[string]any(e.obj), same).(map[string]any)
+		lines = append(lines, e.resource+" "+string(object.JSON(settled))+"\n")
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// fleeting are fields that say when or how often an object was written.
+var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid"}
+
+// settle returns a value without what differs between two runs that came to the same.
+func settle(v any, same map[string]string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, x := range v { // order does not matter: a map again
+			if !slices.Contains(fleeting, name) {
+				out[name] = settle(x, same)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = settle(x, same)
+		}
+		return out
+	case string:
+		if stands, ok := same[v]; ok {
+			return stands
+		}
+		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return "TIME"
+		}
+	}
+	return v
+}

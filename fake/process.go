@@ -1,0 +1,168 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Process is a client that can crash and start again, as the container of an operator does.
+//
+//	p := srv.Process("operator", func(ctx context.Context, transport http.RoundTripper) error {
+//		manager, err := controllerruntime.NewManager(&rest.Config{Host: srv.URL(), Transport: transport, QPS: -1}, options)
+//		…
+//		return manager.Start(ctx)
+//	})
+//	p.Crash(5 * time.Second)
+type Process struct {
+	server *Server
+	name   string
+	run    func(ctx context.Context, transport http.RoundTripper) error
+
+	mu      sync.Mutex
+	life    *life // nil: it is down
+	stopped bool
+	down    time.Duration // how long the next pause is
+	stop    chan struct{} // closed when it is to end
+	ended   chan struct{} // closed when it has
+}
+
+// life is a process from its start to its end: its transport.
+type life struct {
+	process *Process
+	end     context.CancelFunc
+	mu      sync.Mutex
+	dead    bool
+}
+
+var errDead = errors.New("kubesim: the process has crashed")
+
+// restartAfter is how long a process is down that ends by itself, as a container of a pod is that has ended once.
+const restartAfter = 10 * time.Second
+
+// Process runs a client of the server in a goroutine, until the server's test ends. Its requests go through transport,
+// which gives them a User-Agent that begins with name, so that faults and routes find them. run must return when ctx ends;
+// when it returns before, it is called again ten seconds later, as a container is started again. It may return an error
+// when something went wrong for it (Faults, replicas); in a run in which nothing did, that fails the test.
+//
+// The server's clock has to move by itself: Process is for a testing/synctest bubble (Options.Clock).
+func (s *Server) Process(name string, run func(ctx context.Context, transport http.RoundTripper) error) *Process {
+	p := &Process{server: s, name: name, run: run, stop: make(chan struct{}), ended: make(chan struct{})}
+	s.mu.Lock()
+	s.processes = append(s.processes, p)
+	s.mu.Unlock()
+	go p.loop()
+	if s.cleanup != nil {
+		s.cleanup(p.Stop)
+	}
+	return p
+}
+
+// Processes returns the processes that were begun, in that order.
+func (s *Server) Processes() []*Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Process(nil), s.processes...)
+}
+
+// Name returns the name with which the User-Agents of its requests begin.
+func (p *Process) Name() string { return p.name }
+
+// loop runs one life after the other.
+func (p *Process) loop() {
+	defer close(p.ended)
+	for {
+		ctx, end := context.WithCancel(context.Background())
+		l := &life{process: p, end: end}
+		p.mu.Lock()
+		if p.stopped {
+			p.mu.Unlock()
+			end()
+			return
+		}
+		p.life, p.down = l, restartAfter
+		p.mu.Unlock()
+		err := p.run(ctx, l)
+		p.mu.Lock()
+		unasked := l.die() && !p.stopped
+		p.life = nil
+		down := p.down
+		p.mu.Unlock()
+		if err != nil && unasked && !p.server.troubled() {
+			p.server.complain("kubesim: the process %s ended: %v", p.name, err)
+		}
+		timer := p.server.cluster.Clock().NewTimer(down)
+		select {
+		case <-timer.C():
+		case <-p.stop:
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// Crash ends the process in the middle of what it does, and starts it again after down. Its requests fail from now on, also
+// those that are being answered. Of a process that is down only the time changes.
+func (p *Process) Crash(down time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = down
+	if p.life != nil {
+		p.life.die()
+	}
+}
+
+// Stop ends the process in order and waits until it has ended. It is not started again.
+func (p *Process) Stop() {
+	p.mu.Lock()
+	if !p.stopped {
+		p.stopped = true
+		close(p.stop)
+		if p.life != nil {
+			p.life.end()
+		}
+	}
+	p.mu.Unlock()
+	<-p.ended
+}
+
+// die ends a life. It reports false when that was over already.
+func (l *life) die() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.dead
+	l.dead = true
+	l.end()
+	return !was
+}
+
+func (l *life) isDead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
+}
+
+// RoundTrip is http.RoundTripper's.
+func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l.isDead() {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, errDead
+	}
+	if agent := r.Header.Get("User-Agent"); !strings.HasPrefix(agent, l.process.name) {
+		r = r.Clone(r.Context())
+		r.Header.Set("User-Agent", strings.TrimSpace(l.process.name+" "+agent))
+	}
+	res, err := l.process.server.transport.RoundTrip(r)
+	if l.isDead() {
+		if err == nil {
+			res.Body.Close()
+		}
+		return nil, errDead
+	}
+	return res, err
+}

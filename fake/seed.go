@@ -1,0 +1,121 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"reflect"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Seed stores objects as they are, as WithObjects and WithStatusSubresource of controller-runtime's fake do: with their status,
+// uid, owners, finalizers, times, generation and deletionTimestamp, which no client can set. Everything else is as with a create
+// by an administrator: it is validated and has its defaults, and an object that is there already is applied over. Namespaces that
+// are missing are made; without a namespace it is default.
+//
+// Objects are Go types that print as JSON, such as *corev1.Pod, *unstructured.Unstructured or map[string]any. Where apiVersion and
+// kind are empty, they follow from the Go type: its name, and the package it is in (k8s.io/api/apps/v1). In a test that began with
+// RunT an error ends the test.
+func (s *Server) Seed(objects ...any) error {
+	for _, v := range objects {
+		obj, err := s.object(v)
+		if err == nil {
+			err = s.seed(obj)
+		}
+		if err != nil {
+			err = fmt.Errorf("kubesim: seed: %s %s: %w", obj.Kind(), obj.Name(), err)
+			if s.fatalf != nil {
+				s.fatalf("%v", err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) seed(obj object.Object) error {
+	collection, err := s.collection(obj)
+	if err != nil {
+		return err
+	}
+	if _, rest, ok := strings.Cut(collection, "/namespaces/"); ok {
+		namespace, _, _ := strings.Cut(rest, "/")
+		obj.Set(namespace, "metadata", "namespace")
+		body := object.JSON(map[string]any{"metadata": map[string]any{"name": namespace}})
+		code, answer, err := s.send(http.MethodPost, "/api/v1/namespaces", "application/json", body)
+		if err == nil && code != http.StatusCreated && code != http.StatusConflict {
+			err = fmt.Errorf("namespace %s: %s", namespace, answer.String("message"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	fresh := obj.Copy()
+	fresh.Remove("metadata", "resourceVersion")
+	fresh.Remove("metadata", "managedFields")
+	if err := s.load(fresh); err != nil {
+		return err
+	}
+	return s.cluster.Seed(obj)
+}
+
+// object is a Go value as an object with its kind.
+func (s *Server) object(v any) (object.Object, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := object.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%T: %w", v, err)
+	}
+	if obj.Kind() != "" && obj.APIVersion() != "" {
+		return obj, nil
+	}
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	d, err := s.kindOf(t)
+	if err != nil {
+		return obj, err
+	}
+	obj["apiVersion"], obj["kind"] = d.GV(), d.Kind
+	return obj, nil
+}
+
+// kindOf finds the kind that a Go type stands for: of those with its name the one whose version is the last part of the package,
+// and whose group begins with the part before it.
+func (s *Server) kindOf(t reflect.Type) (*resource.Definition, error) {
+	version, group := path.Base(t.PkgPath()), path.Base(path.Dir(t.PkgPath()))
+	if group == "core" {
+		group = ""
+	}
+	var found *resource.Definition
+	best := 0
+	s.cluster.Served(func(d *resource.Definition) bool {
+		if d.Kind != t.Name() {
+			return true
+		}
+		first, _, _ := strings.Cut(d.Group, ".")
+		points := 1
+		if d.Version == version {
+			points += 2
+		}
+		if first == group {
+			points++
+		}
+		if points > best {
+			found, best = d, points
+		}
+		return true
+	})
+	if found == nil {
+		return nil, fmt.Errorf("nobody serves a kind %q: set its apiVersion and kind, or load its definition first", t.Name())
+	}
+	return found, nil
+}

@@ -1,0 +1,103 @@
+package fake
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/matryer/is"
+)
+
+// sockets is a net.Listener whose connections are in memory, so that time can be virtual.
+type sockets struct {
+	calls chan net.Conn
+	ended chan struct{}
+}
+
+func (p *sockets) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.calls:
+		return c, nil
+	case <-p.ended:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *sockets) Close() error { close(p.ended); return nil }
+
+func (p *sockets) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// listening serves a server on sockets until the end of the test, and returns what connects to it and sends a text.
+func listening(t *testing.T) func(text string) net.Conn {
+	s := RunT(t, Options{Clock: clock.System{}})
+	p := &sockets{make(chan net.Conn), make(chan struct{})}
+	l, err := s.newListener(&ListenOptions{}, p, s.pick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go l.server.Serve(l.socket)
+	t.Cleanup(l.Close)
+	return func(text string) net.Conn {
+		here, there := net.Pipe()
+		t.Cleanup(func() { here.Close() })
+		p.calls <- there
+		if _, err := io.WriteString(here, text); err != nil {
+			t.Fatal(err)
+		}
+		return here
+	}
+}
+
+// Who sends half a header or half a body, or nothing more, is not waited for; who watches may.
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	const half = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
+	for _, c := range []struct {
+		what, sent string
+		after      time.Duration
+		said       string
+	}{
+		{"nothing", "", headerTimeout, ""},
+		{"half a header", "GET /version HTTP/1.1\r\nHost: local", headerTimeout, ""},
+		{"half a body", half, bodyTimeout, "504 Gateway Timeout"},
+		{"half a body that nobody reads", "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{", bodyTimeout, "200 OK"},
+		{"one request and no more", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTimeout, "200 OK"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				began := time.Now()
+				conn := listening(t)(c.sent)
+				text, err := io.ReadAll(conn)
+				is.NoErr(err)
+				is.Equal(time.Since(began), c.after)
+				is.True(strings.Contains(string(text), c.said))
+			})
+		})
+	}
+	t.Run("a watch", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			connect := listening(t)
+			conn := connect("GET /api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=7200 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			is.NoErr(err)
+			time.Sleep(time.Hour) // of the bubble's time
+			const body = `{"metadata":{"name":"a"}}`
+			_, err = http.ReadResponse(bufio.NewReader(connect("POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\n"+
+				"Content-Type: application/json\r\nContent-Length: 25\r\n\r\n"+body)), nil)
+			is.NoErr(err)
+			line, err := bufio.NewReader(res.Body).ReadString('\n')
+			is.NoErr(err)
+			is.True(strings.HasPrefix(line, `{"type":"ADDED"`))
+		})
+	})
+}

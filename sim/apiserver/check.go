@@ -1,0 +1,31 @@
+package apiserver
+
+import "github.com/kubesim/kubesim/sim/wire"
+
+// Check returns the answer to a request whose sender is not known, or who may not do what it asks for; nil if he may.
+// Nothing is done otherwise: it is for requests to paths that are not the API's, of which RBAC's nonResourceURLs decide.
+func (s *Server) Check(q *Request) (refused *Answer) {
+	s.Lock.Lock()
+	defer s.Lock.Unlock()
+	in, ok := parseInfo(q.Method, q.Path, q.Query)
+	if !ok {
+		return &Answer{Code: wire.StatusBadRequest, Header: wire.Header{}}
+	}
+	c := &call{s: s, q: q, info: in, done: func(a *Answer) { refused = a }, header: wire.Header{"Cache-Control": {"no-cache, private"}}}
+	if wrong := c.authenticate(); wrong != nil {
+		c.fail(wrong)
+	} else if wrong := c.authorize(); wrong != nil {
+		c.fail(wrong)
+	}
+	return refused
+}
+
+// AuditID returns the id of a request that the server does not see: the one that its client gives, or a new one.
+func (s *Server) AuditID(given string) string {
+	if given != "" {
+		return given
+	}
+	s.Lock.Lock()
+	defer s.Lock.Unlock()
+	return s.Registry.NewAuditID()
+}

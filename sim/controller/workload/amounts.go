@@ -1,0 +1,146 @@
+package workload
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Amounts are what a pod asks of a node, or what a node has, in whole units (framework.Resource).
+type Amounts struct {
+	CPU       int64            `json:",omitempty"` // in thousandths of a core
+	Memory    int64            `json:",omitempty"` // in bytes
+	Ephemeral int64            `json:",omitempty"` // in bytes
+	Others    map[string]int64 `json:",omitempty"`
+}
+
+// AmountsOf rounds quantities up to whole units.
+func AmountsOf(list resource.Amounts) (a Amounts) {
+	for name, q := range list { // order does not matter
+		switch name {
+		case "cpu":
+			a.CPU = q.MilliValue()
+		case "memory":
+			a.Memory = q.Value()
+		case "ephemeral-storage":
+			a.Ephemeral = q.Value()
+		case "pods":
+		default:
+			if scalar(name) {
+				if a.Others == nil {
+					a.Others = map[string]int64{}
+				}
+				a.Others[name] = q.Value()
+			}
+		}
+	}
+	return a
+}
+
+// scalar reports whether the scheduler counts a resource beside cpu, memory and storage (util.IsScalarResourceName).
+func scalar(name string) bool {
+	return strings.HasPrefix(name, "hugepages-") || strings.HasPrefix(name, "attachable-volumes-") || strings.Contains(name, "/")
+}
+
+// Add adds b as often as times says, which may be negative.
+func (a *Amounts) Add(b Amounts, times int64) {
+	a.CPU += times * b.CPU
+	a.Memory += times * b.Memory
+	a.Ephemeral += times * b.Ephemeral
+	for name, n := range b.Others { // order does not matter
+		if a.Others == nil {
+			a.Others = map[string]int64{}
+		}
+		a.Others[name] += times * n
+	}
+}
+
+// Raise makes every amount at least that of b.
+func (a *Amounts) Raise(b Amounts) {
+	a.CPU, a.Memory, a.Ephemeral = max(a.CPU, b.CPU), max(a.Memory, b.Memory), max(a.Ephemeral, b.Ephemeral)
+	for name, n := range b.Others { // order does not matter
+		if a.Others[name] < n {
+			a.Add(Amounts{Others: map[string]int64{name: n - a.Others[name]}}, 1)
+		}
+	}
+}
+
+// Clone returns amounts that can be added to.
+func (a Amounts) Clone() Amounts {
+	a.Others = maps.Clone(a.Others)
+	return a
+}
+
+// Equal reports whether there is as much of everything as in b.
+func (a Amounts) Equal(b Amounts) bool {
+	return a.CPU == b.CPU && a.Memory == b.Memory && a.Ephemeral == b.Ephemeral && maps.Equal(a.Others, b.Others)
+}
+
+// LessThan reports whether there is less of anything than in b.
+func (a Amounts) LessThan(b Amounts) bool {
+	for name, n := range b.Others { // order does not matter
+		if a.Others[name] < n {
+			return true
+		}
+	}
+	return a.CPU < b.CPU || a.Memory < b.Memory || a.Ephemeral < b.Ephemeral
+}
+
+// Lack is a resource of which a node has less left than a pod asks for (noderesources.InsufficientResource).
+type Lack struct {
+	Resource                  string
+	Requested, Used, Capacity int64
+}
+
+// Lacks returns what is asked for and not left of what a node has: cpu, memory and storage, and then the others by name.
+func (a Amounts) Lacks(has, used Amounts) (all []Lack) {
+	ask := func(name string, wanted, capacity, used int64) {
+		if wanted > 0 && wanted > capacity-used {
+			all = append(all, Lack{name, wanted, used, capacity})
+		}
+	}
+	ask("cpu", a.CPU, has.CPU, used.CPU)
+	ask("memory", a.Memory, has.Memory, used.Memory)
+	ask("ephemeral-storage", a.Ephemeral, has.Ephemeral, used.Ephemeral)
+	if len(a.Others) > 0 {
+		for _, name := range object.SortedKeys(a.Others) {
+			ask(name, a.Others[name], has.Others[name], used.Others[name])
+		}
+	}
+	return all
+}
+
+// Requests returns what a pod asks for. Of one that runs counts what it was given, too (KEP-1287).
+func Requests(pod object.Object) Amounts {
+	return AmountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", Effective(pod)), "requests"))
+}
+
+// Effective returns what one container of a pod needs: the most of what it asks for, was allocated and uses.
+func Effective(pod object.Object) func(container object.Object) resource.Amounts {
+	statuses := map[string]object.Object{}
+	for _, list := range []string{"containerStatuses", "initContainerStatuses"} {
+		for _, s := range pod.Objects("status", list) {
+			if s.Has("resources") {
+				statuses[s.String("name")] = s
+			}
+		}
+	}
+	infeasible := controller.Condition(pod, "PodResizePending").String("reason") == "Infeasible"
+	return func(c object.Object) resource.Amounts {
+		asked := resource.AmountsAt(c, "resources", "requests")
+		s := statuses[c.String("name")]
+		if s == nil {
+			return asked
+		}
+		if infeasible {
+			asked = resource.Amounts{}
+		}
+		asked.Raise(resource.AmountsAt(s, "resources", "requests"))
+		asked.Raise(resource.AmountsAt(s, "allocatedResources"))
+		return asked
+	}
+}

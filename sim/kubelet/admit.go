@@ -1,0 +1,204 @@
+package kubelet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// refusal is why a kubelet does not run a pod, or does not give it what it asks for now.
+type refusal struct {
+	Reason, Message string
+	At              time.Time `json:",omitzero"` // when it says so
+}
+
+// refusing is how long it takes a kubelet to say that it does not run a pod: who makes another in its place at once, as a
+// StatefulSet does, goes round once in that time.
+const refusing = time.Second
+
+// admit decides whether the node takes a pod that it has not seen, and remembers what it was given
+// (allocation.Manager.AddPod). One that is refused has failed (Kubelet.rejectPod).
+func (w *worker) admit() bool {
+	if w.rec.Refused == nil {
+		if w.rec.Refused = w.refuses(); w.rec.Refused != nil {
+			w.event(nil, "Warning", w.rec.Refused.Reason, w.rec.Refused.Message)
+			w.rec.Refused.At = w.now.Add(refusing)
+		}
+	}
+	if w.rec.Refused != nil {
+		if w.now.Before(w.rec.Refused.At) {
+			w.at(w.rec.Refused.At)
+		}
+		return false
+	}
+	w.rec.Admitted = true
+	w.rec.Needs, w.rec.Ports = w.asks(), workload.HostPortsOf(w.pod.At("spec"))
+	w.allocate()
+	return true
+}
+
+// refuses says why the node does not take the pod as it is; nil: it does. The first reason counts (lifecycle.PodAdmitHandler).
+func (w *worker) refuses() *refusal {
+	if why := w.sysctls(); why != nil {
+		return why
+	}
+	node := w.node()
+	if os := w.pod.Labels()[osLabel]; os != "" && os != "linux" {
+		return refused("PodOSSelectorNodeLabelDoesNotMatch", "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label")
+	}
+	if os := w.pod.String("spec", "os", "name"); os != "" && os != "linux" {
+		return refused("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
+	}
+	if why := w.lacking(node); why != nil {
+		return why
+	}
+	return w.misplaced(node)
+}
+
+const osLabel = "kubernetes.io/os"
+
+// offer is what a node offers to pods.
+type offer struct {
+	labels    map[string]string
+	taints    []workload.Taint
+	amounts   workload.Amounts
+	room      int64           // for pods
+	resources map[string]bool // which it knows
+}
+
+func offerOf(node object.Object) *offer {
+	list := resource.AmountsAt(node, "status", "allocatable")
+	o := &offer{node.Labels(), workload.TaintsOf(node), workload.AmountsOf(list), list["pods"].Value(), map[string]bool{}}
+	for name := range list { // order does not matter: a set
+		o.resources[name] = true
+	}
+	return o
+}
+
+// node is what the worker's node offers: as the kubelet registered it, if somebody has deleted it since (Kubelet.getNodeAnyWay).
+func (w *worker) node() *offer {
+	if it := w.api.Item(nodes, "", w.k.node); it != nil {
+		return resource.Derived(it, offerOf)
+	}
+	return offerOf(w.k.newNode(w.api, w.now))
+}
+
+// lacking says of what the node has too little for the pod (noderesources.Fits). Extended resources that the node does not
+// have at all are not the kubelet's to count.
+func (w *worker) lacking(node *offer) *refusal {
+	used, pods := w.k.taken(w.rec)
+	if pods+1 > node.room {
+		return outOf(workload.Lack{Resource: "pods", Requested: 1, Used: pods, Capacity: node.room})
+	}
+	for _, lack := range w.asks().Lacks(node.amounts, used) {
+		if node.resources[lack.Resource] || !strings.Contains(lack.Resource, "/") {
+			return outOf(lack)
+		}
+	}
+	return nil
+}
+
+func refused(reason, format string, args ...any) *refusal {
+	return &refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+func outOf(lack workload.Lack) *refusal {
+	return refused("OutOf"+lack.Resource, "Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d",
+		lack.Resource, lack.Requested, lack.Used, lack.Capacity)
+}
+
+// misplaced says why the pod may not be on the node (scheduler.AdmissionCheck, lifecycle.generalFilter).
+func (w *worker) misplaced(node *offer) *refusal {
+	spec := w.pod.At("spec")
+	fails := func(plugin, why string) *refusal { return refused(plugin, "Predicate %s failed: %s", plugin, why) }
+	if !workload.NodeAffinityOf(spec).Match(w.k.node, node.labels) {
+		return fails("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
+	}
+	if ports := workload.HostPortsOf(spec); len(ports) > 0 {
+		for _, other := range w.k.memory.Pods { // order does not matter: any
+			if other != w.rec && other.runs() && workload.Conflict(ports, other.Ports) {
+				return fails("NodePorts", "node(s) didn't have free ports for the requested pod ports")
+			}
+		}
+	}
+	if workload.Untolerated(node.taints, workload.TolerationsOf(spec), "NoExecute") {
+		return fails("TaintToleration", "node(s) had taints that the pod didn't tolerate")
+	}
+	return nil
+}
+
+// asks is what the pod asks for now, whatever it was given.
+func (w *worker) asks() workload.Amounts {
+	return workload.AmountsOf(podspec.WithOverhead(w.pod, podspec.Amounts(w.pod, "requests"), "requests"))
+}
+
+// runs reports whether the node has taken a pod that has not ended.
+func (p *pod) runs() bool { return p.Admitted && !p.Over }
+
+// taken returns what the pods of the node were given, one left out, and how many they are.
+func (k *Kubelet) taken(but *pod) (used workload.Amounts, pods int64) {
+	for _, p := range k.memory.Pods { // order does not matter: a sum
+		if p != but && p.runs() {
+			used.Add(p.Needs, 1)
+			pods++
+		}
+	}
+	return used, pods
+}
+
+// release gives back what a pod was given that has ended, to those that wait for more.
+func (w *worker) release(phase string) {
+	if w.rec.Over || phase != "Failed" && phase != "Succeeded" || w.active() {
+		return
+	}
+	w.rec.Over, w.rec.Resizing = true, false
+	w.k.retryResizes(w.api, nil)
+}
+
+// safeSysctls are those that a node lets every pod set: they are of a pod's own namespaces (sysctl.SafeSysctlAllowlist).
+var safeSysctls = []string{"kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range",
+	"net.ipv4.ip_unprivileged_port_start", "net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout",
+	"net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
+
+// sysctls refuses a pod that sets a sysctl that is not safe, or one of a namespace that it shares with its node.
+func (w *worker) sysctls() *refusal {
+	for _, s := range w.pod.Objects("spec", "securityContext", "sysctls") {
+		name, why := s.String("name"), ""
+		if i := strings.IndexAny(name, "./"); i >= 0 && name[i] == '/' { // sysctl.NormalizeName
+			name = strings.NewReplacer("/", ".", ".", "/").Replace(name)
+		}
+		switch {
+		case !slices.Contains(safeSysctls, name):
+			why = "allowlisted"
+		case strings.HasPrefix(name, "net.") && w.pod.True("spec", "hostNetwork"):
+			why = "allowed with host Net enabled"
+		case !strings.HasPrefix(name, "net.") && w.pod.True("spec", "hostIPC"):
+			why = "allowed with host IPC enabled"
+		default:
+			continue
+		}
+		return refused("SysctlForbidden", "forbidden sysctl: %q not %s", name, why)
+	}
+	return nil
+}
+
+// refusedStatus is the status of a pod that the node does not take: what the kubelet has said before is gone with it.
+func (w *worker) refusedStatus(before object.Object) object.Object {
+	now := object.Object{"phase": "Failed", "reason": w.rec.Refused.Reason, "message": "Pod was rejected: " + w.rec.Refused.Message,
+		"observedGeneration": w.pod.Generation(), "startTime": object.Time(w.now)}
+	for _, name := range []string{"qosClass", "startTime", "resourceClaimStatuses", "extendedResourceClaimStatus"} {
+		if v, ok := before.Get(name); ok {
+			now[name] = v
+		}
+	}
+	if others := notOurs(before); others != nil {
+		now["conditions"] = others
+	}
+	return now
+}

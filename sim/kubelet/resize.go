@@ -1,0 +1,342 @@
+package kubelet
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// A pod is resized in place in three steps (KEP-1287, package allocation of the real kubelet):
+//
+//	desired, spec ─ the node has room ─▶ allocated, the kubelet's memory ─ a second, or a restart ─▶ actual, the container's
+//	              └ it has not: PodResizePending, until something gives way      PodResizeInProgress, until then
+const (
+	resizePending    = "PodResizePending"
+	resizeInProgress = "PodResizeInProgress"
+)
+
+// relist is how long it takes until a kubelet sees what it has changed of a container.
+const relist = time.Second
+
+// resizing is a condition of the pod about its resizing.
+type resizing struct {
+	Reason     string    `json:",omitempty"`
+	Message    string    `json:",omitempty"`
+	Generation int64     // of the pod that is meant
+	Since      time.Time // with this reason
+	At         time.Time // when it was last looked at
+}
+
+// set is a condition with other words, which has been there since the one before if that has the same reason.
+func (c *resizing) set(reason, message string, generation int64, now time.Time) *resizing {
+	next := &resizing{reason, message, generation, now, now}
+	if c != nil && c.Reason == reason {
+		next.Since = c.Since
+	}
+	return next
+}
+
+func (c *resizing) condition(kind string) map[string]any {
+	m := map[string]any{"type": kind, "status": "True", "observedGeneration": c.Generation, "lastProbeTime": object.Time(c.At),
+		"lastTransitionTime": object.Time(c.Since)}
+	if c.Reason != "" {
+		m["reason"] = c.Reason
+	}
+	if c.Message != "" {
+		m["message"] = c.Message
+	}
+	return m
+}
+
+// resources are those of a container, as its spec has them; nil: none.
+func resourcesOf(spec object.Object) object.Object {
+	if m := spec.Map("resources"); len(m) > 0 {
+		return m
+	}
+	return nil
+}
+
+// desired calls yield with the resources that containers ask for, by name, and with those of the pod as a whole, which has
+// none. Nobody can resize an ephemeral container.
+func (w *worker) desired(yield func(name string, resources object.Object)) {
+	yield("", resourcesOf(w.pod.At("spec")))
+	for _, c := range w.containers {
+		if c.list != "ephemeralContainers" {
+			yield(c.name, resourcesOf(c.spec))
+		}
+	}
+}
+
+// allocate gives the pod what it asks for.
+func (w *worker) allocate() {
+	w.rec.Allocated = nil
+	w.desired(func(name string, resources object.Object) {
+		if resources != nil {
+			if w.rec.Allocated == nil {
+				w.rec.Allocated = map[string]object.Object{}
+			}
+			w.rec.Allocated[name] = resources.Copy()
+		}
+	})
+}
+
+// differs reports whether the pod asks for something else than it was given.
+func (w *worker) differs() (yes bool) {
+	w.desired(func(name string, resources object.Object) { yes = yes || !same(resources, w.rec.Allocated[name]) })
+	return yes
+}
+
+func same(a, b object.Object) bool { return object.Equal(map[string]any(a), map[string]any(b)) }
+
+// given is what the pod was given, whatever it asks for now.
+func (w *worker) given() workload.Amounts {
+	spec := maps.Clone(w.pod.At("spec"))
+	if delete(spec, "resources"); w.rec.Allocated[""] != nil {
+		spec["resources"] = map[string]any(w.rec.Allocated[""])
+	}
+	pod := object.Object{"spec": map[string]any(spec)}
+	own := func(c object.Object) resource.Amounts {
+		return resource.AmountsAt(w.rec.Allocated[c.String("name")], "requests")
+	}
+	return workload.AmountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", own), "requests"))
+}
+
+// resize sees to it that the pod is given what it asks for (Kubelet.HandlePodUpdates).
+func (w *worker) resize() {
+	if w.differs() {
+		w.rec.Resizing = true
+		w.k.retryResizes(w.api, w)
+	} else {
+		w.rec.Resizing, w.rec.Pending = false, nil
+	}
+}
+
+// retryResizes tries again to give pods what they ask for, in the order that they have a right to it
+// (allocation.manager.retryPendingResizes). One of them may be dealt with already.
+func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
+	var all []*worker
+	for _, name := range object.SortedKeys(k.memory.Pods) {
+		if !k.memory.Pods[name].Resizing {
+			continue
+		}
+		w := one
+		if one == nil || name != one.key().String() {
+			namespace, name, _ := strings.Cut(name, "/")
+			it := api.Item(pods, namespace, name)
+			if it == nil {
+				continue
+			}
+			w = k.worker(api, it.Object())
+		}
+		all = append(all, w)
+	}
+	slices.SortStableFunc(all, compareResizes)
+	for _, w := range all {
+		if w.tryResize() && w != one {
+			api.Enqueue(w.key())
+		}
+	}
+}
+
+// compareResizes says which of two pods is given first what it asks for (allocation.manager.sortPendingResizes).
+func compareResizes(a, b *worker) int {
+	grows := func(w *worker) int {
+		now, then := w.asks(), w.rec.Needs
+		if now.CPU > then.CPU || now.Memory > then.Memory {
+			return 1
+		}
+		return 0
+	}
+	guaranteed := func(w *worker) int {
+		if w.pod.String("status", "qosClass") == "Guaranteed" {
+			return 0
+		}
+		return 1
+	}
+	since := func(w *worker) time.Time {
+		if w.rec.Pending == nil {
+			return w.now
+		}
+		return w.rec.Pending.Since
+	}
+	return cmp.Or(grows(a)-grows(b), cmp.Compare(b.pod.Int64("spec", "priority"), a.pod.Int64("spec", "priority")),
+		guaranteed(a)-guaranteed(b), since(a).Compare(since(b)))
+}
+
+// tryResize gives the pod what it asks for, if the node has it, and reports whether anything changed
+// (allocation.manager.handlePodResourcesResize).
+func (w *worker) tryResize() bool {
+	generation := w.pod.Generation()
+	if why := w.refuses(); why != nil {
+		was := w.rec.Pending
+		w.rec.Pending = was.set("Deferred", why.Message, generation, w.now)
+		if was != nil && was.Generation == generation {
+			return was.Message != why.Message
+		}
+		w.event(nil, "Warning", "ResizeDeferred", w.summary("Pod resize "+why.Reason, generation, why.Message))
+		return true
+	}
+	w.allocate()
+	w.rec.Needs.Raise(w.asks())
+	w.rec.Resizing, w.rec.Pending = false, nil
+	w.rec.InProgress = (*resizing)(nil).set("", "", generation, w.now)
+	w.rec.Actuates = w.now.Add(relist)
+	w.event(nil, "Normal", "ResizeStarted", w.summary("Pod resize started", generation, ""))
+	return true
+}
+
+// actuate gives containers that run what they were allocated: at once, or by a restart where their resizePolicy says so
+// (kubeGenericRuntimeManager.computePodResizeAction, doPodResizeAction). It reports whether anything changed.
+func (w *worker) actuate() (changed bool) {
+	p := w.rec.InProgress
+	if p == nil {
+		return false
+	}
+	failed, under := w.tooSmall(), !same(w.rec.Level, w.rec.Allocated[""])
+	for _, c := range w.containers {
+		if c.list == "ephemeralContainers" || c.run.State != running && !c.run.Again || same(c.run.Resources, w.rec.Allocated[c.name]) {
+			continue
+		}
+		under = true
+		if w.restartsToResize(c) && c.run.State == running && c.run.Stopping.IsZero() {
+			w.stop(c, "Container "+c.name+" resize requires restart", w.now.Add(w.grace()))
+			c.run.Again, changed = true, true
+		}
+	}
+	switch {
+	case under && failed != "":
+		if p.Message != failed {
+			w.rec.InProgress = p.set("Error", failed, p.Generation, w.now)
+			w.event(nil, "Warning", "ResizeError", w.summary("Pod resize error", p.Generation, failed))
+		}
+	case under && w.now.Before(w.rec.Actuates):
+		w.at(w.rec.Actuates)
+	case under:
+		changed = w.takeEffect() || changed
+	default:
+		w.rec.InProgress, w.rec.Needs = nil, w.given()
+		w.event(nil, "Normal", "ResizeCompleted", w.summary("Pod resize completed", p.Generation, ""))
+		w.k.retryResizes(w.api, w)
+	}
+	return changed
+}
+
+// takeEffect gives the pod, and what runs of it and is not to be restarted, what it was allocated.
+func (w *worker) takeEffect() (changed bool) {
+	changed = !same(w.rec.Level, w.rec.Allocated[""])
+	w.rec.Level = w.rec.Allocated[""]
+	for _, c := range w.containers {
+		allocated := w.rec.Allocated[c.name]
+		if c.list != "ephemeralContainers" && c.run.State == running && !w.restartsToResize(c) && !same(c.run.Resources, allocated) {
+			c.run.Resources, changed = allocated, true
+		}
+	}
+	return changed
+}
+
+// restartsToResize reports whether a container is to be started anew for what it was allocated.
+func (w *worker) restartsToResize(c *container) bool {
+	for _, policy := range c.spec.Objects("resizePolicy") {
+		if policy.String("restartPolicy") != "RestartContainer" {
+			continue
+		}
+		for _, side := range []string{"requests", "limits"} {
+			name := policy.String("resourceName")
+			if c.run.Resources.String(side, name) != w.rec.Allocated[c.name].String(side, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tooSmall says that the pod, or a container, uses more memory than it is to have from now on; "": none does
+// (kubeGenericRuntimeManager.validateMemoryResizeAction).
+func (w *worker) tooSmall() string {
+	var wrong []string
+	var used, now, then quantity.Quantity // of the pod, and its limits, which it has if each container has one
+	limited := true
+	for _, c := range w.containers {
+		if c.list == "ephemeralContainers" || c.init {
+			continue
+		}
+		limit, was := w.rec.Allocated[c.name].String("limits", "memory"), c.run.Resources.String("limits", "memory")
+		limited = limited && limit != ""
+		now, then = now.Add(quantity.Of(was)), then.Add(quantity.Of(limit))
+		if c.run.State == running {
+			used = used.Add(c.memory())
+		}
+	}
+	if limited && then.Cmp(now) < 0 && used.Cmp(then) >= 0 {
+		wrong = append(wrong, fmt.Sprintf("attempting to set pod memory limit (%d) below current usage (%d)", then.Value(), used.Value()))
+	}
+	for _, c := range w.containers {
+		limit, was := w.rec.Allocated[c.name].String("limits", "memory"), c.run.Resources.String("limits", "memory")
+		if c.run.State != running || limit == "" || w.restartsToResize(c) {
+			continue
+		}
+		if to := quantity.Of(limit); (was == "" || to.Cmp(quantity.Of(was)) < 0) && c.memory().Cmp(to) >= 0 {
+			wrong = append(wrong, fmt.Sprintf("attempting to set container %q memory limit (%d) below current usage (%d)", c.name, to.Value(), used.Value()))
+		}
+	}
+	switch len(wrong) {
+	case 0:
+		return ""
+	case 1:
+		return "cannot decrease memory limits: " + wrong[0]
+	}
+	return "cannot decrease memory limits: [" + strings.Join(wrong, ", ") + "]"
+}
+
+// memory is what a container uses.
+func (c *container) memory() quantity.Quantity {
+	if c.program == nil {
+		return quantity.MustParse(containerMemory)
+	}
+	return quantity.Of(cmp.Or(c.program.Memory, containerMemory))
+}
+
+// summary is the message of an event about the pod's resizing (package events of the real kubelet).
+func (w *worker) summary(what string, generation int64, failed string) string {
+	type requirements struct {
+		Limits   any `json:"limits,omitempty"`
+		Requests any `json:"requests,omitempty"`
+		Claims   any `json:"claims,omitempty"`
+	}
+	type one struct {
+		Name      string       `json:"name"`
+		Resources requirements `json:"resources"`
+	}
+	all := struct {
+		InitContainers []one  `json:"initContainers,omitempty"`
+		Containers     []one  `json:"containers,omitempty"`
+		Generation     int64  `json:"generation"`
+		Error          string `json:"error,omitempty"`
+	}{Generation: generation, Error: failed}
+	for _, c := range w.containers {
+		r := resourcesOf(c.spec)
+		x := one{c.name, requirements{r["limits"], r["requests"], r["claims"]}}
+		switch c.list {
+		case "initContainers":
+			all.InitContainers = append(all.InitContainers, x)
+		case "containers":
+			all.Containers = append(all.Containers, x)
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return what
+	}
+	return what + ": " + string(text)
+}

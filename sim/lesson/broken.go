@@ -1,0 +1,111 @@
+package lesson
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// longest is how many ops of a learner are looked at: beyond, whoever is lost in a lesson begins it anew.
+const longest = 300
+
+// Broken says that a lesson cannot be finished any more by doing what its steps ask for, or that what they say is not true
+// any more.
+type Broken struct {
+	N    int    // the op of the learner since which it is so, counted from 1; 0: there was none
+	Line string // that op
+	Step int    // the step that cannot be finished, counted from 0
+	Why  string // what is in the way
+}
+
+// Broken looks whether the lesson can be finished from here. It does the rest of the lesson, as its solutions say, in a
+// world of its own, and so needs about the time of the lesson's ops so far. nil: it can.
+func (s *Session) Broken() *Broken {
+	if len(s.did) > longest {
+		return nil
+	}
+	b := s.brokenAfter(len(s.did))
+	if b == nil {
+		return nil
+	}
+	// The op that broke it lies between one after which it could be finished and one after which it could not.
+	whole, broken := 0, len(s.did)
+	for broken-whole > 1 {
+		middle := (whole + broken) / 2
+		if s.brokenAfter(middle) == nil {
+			whole = middle
+		} else {
+			broken = middle
+		}
+	}
+	if broken > 0 {
+		b.N, b.Line = broken, s.did[broken-1].op.String()
+	}
+	return b
+}
+
+// brokenAfter looks whether the lesson can be finished after the first n ops of the learner.
+func (s *Session) brokenAfter(n int) *Broken {
+	t, err := Start(s.lesson)
+	for i := 0; i < n && err == nil; i++ {
+		_, err = t.Do(s.did[i].op)
+	}
+	if err != nil {
+		return &Broken{Step: s.step, Why: err.Error()}
+	}
+	return t.finish()
+}
+
+// finish does the rest of the lesson.
+func (s *Session) finish() *Broken {
+	for !s.Done() {
+		at := s.step
+		why := s.unmet(s.Step().Needs)
+		if why == "" {
+			why = s.Solve(nil)
+		}
+		if why != "" {
+			return &Broken{Step: at, Why: why}
+		}
+	}
+	return nil
+}
+
+// Solve does what the solution of the current step says, and returns why that does not pass it, or "". A line of it that
+// makes no sense any more, as the learner has done that much, is left out. do, if it is not nil, takes the place of Do.
+func (s *Session) Solve(do func(scenario.Op) error) string {
+	if do == nil {
+		do = func(op scenario.Op) error {
+			_, err := s.Do(op)
+			return err
+		}
+	}
+	at, why := s.step, ""
+	for _, line := range s.Step().Solution {
+		filled, err := fill(s.world, line)
+		if err == nil {
+			var op scenario.Op
+			if op, err = scenario.Parse(filled); err == nil {
+				err = do(op)
+			}
+		}
+		if err != nil && why == "" {
+			why = fmt.Sprintf("%s: %v", filled, err)
+		}
+		if s.step != at {
+			return s.ungraded(at)
+		}
+	}
+	if unmet := s.unmet(s.Step().Check); why == "" {
+		why = unmet
+	}
+	return why
+}
+
+// ungraded says that none of the answers to the question of a step was right.
+func (s *Session) ungraded(step int) string {
+	if g := s.graded[step]; len(g.Options) > 0 && g.Right < 0 {
+		return fmt.Sprintf("%q has no right answer", g.Ask)
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+package lesson
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// Unasked is an op of the learner that the current step did not ask for, and that changed something.
+type Unasked struct {
+	N       int // of the op, counted from 1
+	Line    string
+	Effects []Effect
+}
+
+// Effect is one thing that an op has done.
+type Effect struct {
+	Kind string // created, changed, deleted, watch, time, or did: something else, such as lag 1
+	Of   string // the object, the name of the watch, how much time, or the line
+}
+
+// mostEffects is how many things are named of one op.
+const mostEffects = 5
+
+// Unasked returns what the learner did since the current step began that it did not ask for.
+func (s *Session) Unasked() []Unasked {
+	var out []Unasked
+	var solution []string
+	for _, line := range s.Solution() {
+		if op, err := scenario.Parse(line); err == nil {
+			solution = append(solution, op.String())
+		}
+	}
+	for i := s.begun; i < len(s.did); i++ {
+		line := s.did[i].op.String()
+		if slices.Contains(solution, line) {
+			continue
+		}
+		if effects := s.effects(i); len(effects) > 0 {
+			out = append(out, Unasked{i + 1, line, effects})
+		}
+	}
+	return out
+}
+
+// effects returns what an op of the learner has done, others included that it gave reason to.
+func (s *Session) effects(i int) []Effect {
+	var out []Effect
+	add := func(kind, of string) {
+		if e := (Effect{kind, of}); len(out) < mostEffects && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	frames := s.world.Frames(0)
+	from, _ := slices.BinarySearchFunc(frames, s.did[i].n, func(f scenario.Frame, n int) int { return f.Op - n })
+	for ; from < len(frames) && frames[from].Op == s.did[i].n; from++ {
+		switch f := &frames[from]; {
+		case f.Kind == scenario.StoreCommit:
+			add(commits[f.Verb], f.Ref)
+		case f.Kind == scenario.HTTPResponse && f.Exchange != nil && f.Exchange.Watch != "":
+			add("watch", f.Exchange.Watch)
+		case f.Kind == scenario.ClockTick:
+			add("time", f.Text)
+		}
+	}
+	if group := scenario.FindCommand(s.did[i].op.Name).Group; len(out) == 0 && (group == scenario.Worldly || group == scenario.Actors) {
+		add("did", s.did[i].op.String())
+	}
+	return out
+}
+
+// commits are the kinds of effects by the verbs of frames.
+var commits = map[string]string{"ADDED": "created", "MODIFIED": "changed", "DELETED": "deleted"}

@@ -1,0 +1,91 @@
+package lesson
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// gone stands in a text for a value that is not there any more.
+const gone = "…"
+
+// fill puts what is true now in the place of every {{…}} of a text:
+//
+//	{{listed}}          what a line "let listed = …" of the lesson has kept; {{revision}} is the store's newest
+//	{{listed+1}}        a number, and one more
+//	{{cm/paint.rv}}     the resourceVersion of a stored object
+//	{{cm/paint .data.color}}, {{count pods}}, {{.metadata.name}}    any other value of sim/scenario
+//
+// The text is whole also when there is an error: what cannot be told is "…" in it.
+func fill(w *scenario.World, text string) (string, error) {
+	var out strings.Builder
+	var first error
+	for {
+		before, rest, begins := strings.Cut(text, "{{")
+		out.WriteString(before)
+		if !begins {
+			return out.String(), first
+		}
+		value, after, ends := strings.Cut(rest, "}}")
+		if !ends {
+			return out.String(), fmt.Errorf("{{%s has no end", rest)
+		}
+		text = after
+		v, err := liveValue(w, value)
+		if err != nil {
+			v = gone
+			if first == nil {
+				first = err
+			}
+		}
+		out.WriteString(v)
+	}
+}
+
+// liveValue returns one value.
+func liveValue(w *scenario.World, text string) (string, error) {
+	text = strings.TrimSpace(text)
+	name, plus, added := strings.Cut(text, "+")
+	switch {
+	case isName(name):
+		name = "$" + name
+	case strings.HasSuffix(name, ".rv"):
+		name = strings.TrimSuffix(name, ".rv") + " .metadata.resourceVersion"
+	default:
+		return w.Value(text)
+	}
+	v, err := w.Value(name)
+	if err != nil || !added {
+		return v, err
+	}
+	a, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("{{%s}}: %s is no number", text, v)
+	}
+	b, err := strconv.ParseInt(plus, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("{{%s}}: %s is no number", text, plus)
+	}
+	return strconv.FormatInt(a+b, 10), nil
+}
+
+// isName reports whether a text can be the name of a variable.
+func isName(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+	})
+}
+
+// pretend puts a number in the place of every {{…}}, so that a line or a condition can be parsed before there is a world.
+func pretend(text string) string {
+	for {
+		before, rest, begins := strings.Cut(text, "{{")
+		_, after, ends := strings.Cut(rest, "}}")
+		if !begins || !ends {
+			return text
+		}
+		text = before + "1" + after
+	}
+}

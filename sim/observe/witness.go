@@ -1,0 +1,159 @@
+package observe
+
+import (
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// Witness is told of everything that goes through a cluster, as it happens and under the Cluster's lock: it must not ask the
+// Cluster, and is not to change what it is told of.
+type Witness interface {
+	// Wrote is told of a commit before any replica knows it, and of the number of its record in the trace.
+	Wrote(e *commit.Commit, by *Party, record uint64)
+	// Answered is told of an answer before it is sent.
+	Answered(*Reply)
+	// Delivered is told of an event that goes to a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, of which object, and its
+	// revision or that of the bookmark.
+	Delivered(watch *apiserver.Exchange, eventType, key string, rev uint64)
+	// Asked is told of a decision about what a user may do; byRoles asks whether roles alone allow it.
+	Asked(at auth.Attributes, allowed bool, byRoles func() bool)
+}
+
+// Party is who does something.
+type Party struct {
+	// Client is the User-Agent of a request, or the name of a controller or kubelet of the simulator. "": what is done, the
+	// store does, such as to forget what has expired.
+	Client string
+	// User is who that is.
+	User string
+	// Own says that a controller, a kubelet or an API server of the simulator does it by itself.
+	Own bool
+	// Exchange is the request. nil: there is none.
+	Exchange *apiserver.Exchange
+}
+
+// Reply is an answer and what it answers.
+type Reply struct {
+	*apiserver.Exchange
+	Key     string // of the object: that which the server gave it, where it did
+	Code    int
+	Message string // of an error
+	Record  uint64 // number, in the trace, of the record with which the request began
+}
+
+// Attest begins to tell a Witness, and to observe.
+func (o *Observer) Attest(w Witness) {
+	o.Begin()
+	o.witnesses = append(o.witnesses, w)
+}
+
+// Halt ends what a party does over and over again, once the lock is given back.
+func (o *Observer) Halt(p *Party) {
+	o.later = append(o.later, func() {
+		if p.Own {
+			_ = o.Controllers.Stop(p.Client) // those of API servers go on
+			return
+		}
+		_ = o.Add(fault.On("create,update,patch,delete,deletecollection", "*").Client(p.Client).TooManyRequests())
+	})
+}
+
+// party is who does what is being done.
+func (o *Observer) party() *Party {
+	if e := o.current; e != nil {
+		return &Party{Client: e.UserAgent, User: e.User, Exchange: e}
+	}
+	if o.Controllers == nil {
+		return &Party{}
+	}
+	name, user := o.Controllers.Writing()
+	return &Party{Client: name, User: user, Own: name != ""}
+}
+
+// wrote tells the witnesses of a commit.
+func (o *Observer) wrote(e *commit.Commit) {
+	if len(o.witnesses) == 0 || e.Definition == nil {
+		return
+	}
+	if len(o.untold) > 0 {
+		o.tellReleased()
+	}
+	by := o.party()
+	for _, w := range o.witnesses {
+		w.Wrote(e, by, o.commit.record)
+	}
+}
+
+// answered tells the witnesses of an answer.
+func (h hook) answered(e *apiserver.Exchange, r *trace.Record) {
+	if len(h.witnesses) == 0 {
+		return
+	}
+	reply := &Reply{Exchange: e, Key: r.Key, Code: r.Code, Message: message(e), Record: r.Cause}
+	for _, w := range h.witnesses {
+		w.Answered(reply)
+	}
+}
+
+// delivered tells the witnesses of an event.
+func (g *gate) delivered(r *trace.Record) {
+	if len(g.h.witnesses) == 0 {
+		return
+	}
+	if g.w.Held() {
+		if g.untold = append(g.untold, *r); len(g.untold) == 1 {
+			g.h.untold = append(g.h.untold, g)
+		}
+		return
+	}
+	g.tell(r)
+}
+
+func (g *gate) tell(r *trace.Record) {
+	for _, w := range g.h.witnesses {
+		w.Delivered(g.e, r.Verb, r.Key, r.Rev)
+	}
+}
+
+// tellReleased tells the witnesses what has been held up and goes on now. What was in a stream that broke, nobody gets.
+func (o *Observer) tellReleased() {
+	held := o.untold
+	o.untold = nil
+	for _, g := range held {
+		switch {
+		case g.w.Broken() != nil:
+			g.untold = nil
+		case g.w.Held():
+			o.untold = append(o.untold, g)
+		default:
+			for i := range g.untold {
+				g.tell(&g.untold[i])
+			}
+			g.untold = nil
+		}
+	}
+}
+
+// asked is auth.Auth's Asked.
+func (h hook) asked(at auth.Attributes, allowed bool) {
+	if e := h.asking; e != nil && !allowed {
+		h.visit(e).refused = at
+	}
+	for _, w := range h.witnesses {
+		w.Asked(at, allowed, func() bool {
+			api := h.Servers.At(h.replica).API()
+			return api.Auth.ByRoles(at, api.Registry.Reader())
+		})
+	}
+}
+
+// message is what an error says. "": there was none.
+func message(e *apiserver.Exchange) string {
+	if e.Failure == nil {
+		return ""
+	}
+	return e.Failure.Message
+}

@@ -1,0 +1,85 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Export returns a scenario of what has been done in a World, which a run of it does again. A request that has failed gets a !,
+// and a line behind it that says what is expected, so that the run passes. A file that has been changed in between is there
+// under a name for each text that it had.
+func (w *World) Export(story string) *File {
+	f := &File{Story: story, Files: maps.Clone(w.options.Files)}
+	if f.Files == nil {
+		f.Files = map[string]string{}
+	}
+	var b strings.Builder
+	for _, line := range strings.Split(strings.TrimSpace(story), "\n") {
+		b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
+	b.WriteString("\n")
+	logged := func(name string) bool { return slices.ContainsFunc(w.log, func(op Op) bool { return op.Name == name }) }
+	if w.options.Seed > 1 && !logged("seed") {
+		fmt.Fprintf(&b, "seed %d\n", w.options.Seed)
+	}
+	if !logged("replicas") && !logged("replica") {
+		for i, r := range w.options.Replicas {
+			fmt.Fprintf(&b, "replica %d %s\n", i+1, optionsOf(r))
+		}
+	}
+	names := map[string]string{} // under which a file is there now
+	for i, op := range w.log {
+		op = exportFiles(op, f.Files, names)
+		var expected string
+		if i < len(w.replies) {
+			op, expected = w.replies[i].exported(op)
+		}
+		b.WriteString(op.String() + "\n" + expected)
+	}
+	f.script = b.String() + "\n"
+	f.order = slices.Sorted(maps.Keys(f.Files))
+	return f
+}
+
+// exportFiles puts the files that an operation brings along among the others, and has the operation name them as they are
+// called there.
+func exportFiles(op Op, files, names map[string]string) Op {
+	for _, name := range slices.Sorted(maps.Keys(op.Files)) {
+		content, as := op.Files[name], name
+		for n := 2; ; n++ {
+			if there, taken := files[as]; !taken || there == content {
+				break
+			}
+			stem, end, _ := strings.Cut(name, ".")
+			as = strings.TrimRight(fmt.Sprintf("%s-%d.%s", stem, n, end), ".")
+		}
+		files[as], names[name] = content, as
+	}
+	op.Flags = slices.Clone(op.Flags)
+	for i, flag := range op.Flags {
+		if as := names[flag.Value]; flag.Name == "filename" && as != "" {
+			op.Flags[i].Value = as
+		}
+	}
+	return op
+}
+
+// exported returns an operation with a ! before it if it was refused, and the line that expects that.
+func (o opAnswer) exported(op Op) (Op, string) {
+	x := o.last
+	if x == nil || x.Answered == 0 || x.Code < 400 || op.Fails || op.May || op.Async {
+		return op, ""
+	}
+	if o.requests > 1 { // those before the last one were not refused
+		op.May = true
+	} else {
+		op.Fails = true
+	}
+	expected := fmt.Sprintf("expect status %d", x.Code)
+	if (token{text: x.Reason}).capital() {
+		expected += " " + x.Reason
+	}
+	return op, expected + "\n"
+}

@@ -1,0 +1,114 @@
+//go:build !js
+
+package scenario
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+// Whatever the order in which controllers go, a story ends as it should, and with the same objects in the same state: a seed
+// decides names, addresses and nodes, and nothing else.
+func TestStoriesEndAlike(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 3
+	}
+	for name, f := range stories(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			var want string
+			ways := map[string]bool{}
+			for seed := uint64(1); seed <= seeds; seed++ {
+				out, err := Run(f, RunOptions{Seed: seed})
+				is.NoErr(err)
+				if out.Failure != nil {
+					t.Fatalf("seed %d: %v", seed, out.Failure)
+				}
+				ways[out.Hash] = true
+				got := outcome(t, out.World)
+				if want == "" {
+					want = got
+				}
+				if d := Difference(want, got); d != "" {
+					t.Fatalf("seed %d ends otherwise than seed 1: %s", seed, d)
+				}
+			}
+			is.Equal(len(ways), int(seeds)) // each seed goes another way
+		})
+	}
+}
+
+// drawn are fields that the seed or the way there decides: names of nodes and addresses, and how often something was written.
+var drawn = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields", "nodeName", "hostIP", "hostIPs", "podIP", "podIPs", "containerID",
+	"imageID", "clusterIP", "clusterIPs", "acquireTime", "renewTime", "certificate"}
+
+// outcome prints all objects but events and leases, without what a seed decides, sorted.
+func outcome(t *testing.T, w *World) string {
+	t.Helper()
+	var all []object.Object
+	made := map[string]string{} // generated names and uids, and what stands for them
+	seen := map[string]bool{"events": true, "events.events.k8s.io": true, "leases.coordination.k8s.io": true}
+	for _, d := range w.cluster.Server(1).Table.All() {
+		if seen[d.Storage] || seen[d.Resourced().String()] {
+			continue
+		}
+		seen[d.Storage] = true
+		found, err := w.cluster.Look(d, "", "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, obj := range found {
+			all = append(all, obj)
+			if prefix := obj.String("metadata", "generateName"); prefix != "" {
+				made[obj.Name()] = prefix + "*"
+			}
+			made[obj.UID()] = "UID"
+		}
+	}
+	lines := make([]string, len(all))
+	for i, obj := range all {
+		text := string(object.JSON(plain(map[string]any(obj))))
+		for _, name := range slices.SortedFunc(maps.Keys(made), func(a, b string) int { return strings.Compare(b, a) }) {
+			if name != "" {
+				text = strings.ReplaceAll(text, name, made[name])
+			}
+		}
+		lines[i] = text
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*Z`)
+
+// plain returns a value without what is drawn, and without times.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, x := range v { // order does not matter: a map again
+			if !slices.Contains(drawn, key) {
+				out[key] = plain(x)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = plain(x)
+		}
+		return out
+	case string:
+		return instants.ReplaceAllString(v, "TIME")
+	}
+	return v
+}

@@ -1,0 +1,38 @@
+package trace
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// routine is metadata that every write changes.
+var routine = []string{"metadata.resourceVersion", "metadata.managedFields", "metadata.generation"}
+
+// diffWidth is how many bytes of a line of a diff are shown.
+const diffWidth = 240
+
+// Difference returns in which fields two states of an object differ, a line each: spec.replicas: 1 → 3. Metadata that every
+// write changes is left out.
+func Difference(before, after object.Object) (lines []string) {
+	for _, c := range object.Diff(before, after) {
+		if isRoutine(c.Path) {
+			continue
+		}
+		line := c.String()
+		if len(line) > diffWidth {
+			line = strings.ToValidUTF8(line[:diffWidth], "") + " …"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func isRoutine(path string) bool {
+	for _, name := range routine {
+		if path == name || strings.HasPrefix(path, name+"[") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package trace
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// tale records what clients do. Each step takes a second.
+type tale struct {
+	*Trace
+	now time.Time
+}
+
+func (s *tale) request(client, verb, what, key string) uint64 {
+	s.now = s.now.Add(time.Second)
+	return s.Add(Record{At: s.now, Site: RequestArrived, Replica: 1, Client: client, User: "kubernetes-admin", Verb: verb, What: what, Key: key})
+}
+
+func (s *tale) answer(request uint64, code int, text string) {
+	s.Add(Record{At: s.now, Site: RequestAnswered, Cause: request, Replica: 1, Code: code, Text: text})
+}
+
+func (s *tale) commit(request uint64, verb, what, key string, before, after string) uint64 {
+	return s.Add(Record{At: s.now, Site: StoreCommitted, Cause: request, Verb: verb, What: what, Key: key, Rev: 4000 + request, Before: []byte(before), After: []byte(after)})
+}
+
+func (s *tale) tell(commit uint64, client, verb, what, key string) {
+	s.Add(Record{At: s.now, Site: WatchSent, Cause: commit, Replica: 1, Client: client, Verb: verb, What: what, Key: key, Rev: 4000})
+}
+
+// newTale is a story with all sorts of steps, and the record of the write that was wrong.
+func newTale() (s *tale, wrong uint64) {
+	s = &tale{New(Options{Keep: 1000}), start}
+	n := s.request("kubectl/v1 (linux)", "create", "sites.web.example.com", "default/blog")
+	c := s.commit(n, "ADDED", "sites.web.example.com", "default/blog", "", `{"spec":{"size":1}}`)
+	s.tell(c, "operator/v1", "ADDED", "sites.web.example.com", "default/blog")
+	s.answer(n, 201, "")
+	for range 57 {
+		s.now = s.now.Add(time.Minute)
+		s.tell(0, "operator/v1", "BOOKMARK", "sites.web.example.com", "")
+	}
+	s.answer(s.request("operator/v1", "update", "leases.coordination.k8s.io", "default/l"), 200, "")
+	s.answer(s.request("operator/v1", "get", "/apis", ""), 200, "")
+	n = s.request("other", "get", "nodes", "a")
+	s.answer(n, 404, `nodes "a" not found`)
+	s.now = s.now.Add(24 * time.Hour)
+	n = s.request("operator/v1", "patch", "deployments.apps/status", "default/web")
+	s.Add(Record{At: s.now, Site: Fault, Cause: n, Text: "on patch * do commit-then-fail Timeout"})
+	wrong = s.commit(n, "MODIFIED", "deployments.apps", "default/web", `{"spec":{"replicas":1},"metadata":{"resourceVersion":"1","ownerReferences":[{"name":"blog"}]}}`,
+		`{"spec":{"replicas":3},"metadata":{"resourceVersion":"2","ownerReferences":[{"name":"blog"}]}}`)
+	s.answer(n, 504, "Timeout: late")
+	s.Add(Record{At: s.now, Site: StoreCommitted, Client: "deployment-controller", User: "system:serviceaccount:kube-system:deployment-controller",
+		Verb: "DELETED", What: "pods", Key: "default/p", Rev: 4999})
+	s.now = s.now.Add(5 * time.Second)
+	s.tell(wrong, "kubelet/v1", "MODIFIED", "deployments.apps", "default/web")
+	return s, wrong
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s, wrong := newTale()
+	is.Equal(s.Log().Report(ReportOptions{Marked: []uint64{wrong}}), strings.TrimPrefix(`
+2026-01-01
+»     1 00:00:01     kubectl/v1 create sites.web.example.com default/blog → 201
+                         sites.web.example.com default/blog, revision 4001: it is new
+                         told: operator/v1
+      …              57 bookmarks, 1 request for a lease, 1 request for discovery in 56m2s
+    126 00:57:04     other get nodes a → 404: nodes "a" not found
+2026-01-02
+✗   129 00:57:05     operator/v1 patch deployments.apps/status default/web → 504: Timeout: late
+                         fault: on patch * do commit-then-fail Timeout
+                         deployments.apps default/web, revision 4129
+                             spec.replicas: 1 → 3
+    133 00:57:05     deployment-controller (system:serviceaccount:kube-system:deployment-controller) writes
+                         pods default/p, revision 4999: it is gone
+    135 00:57:10     kubelet/v1 is told now: MODIFIED deployments.apps default/web, revision 4000
+`, "\n"))
+}
+
+// The newest steps are shown, and what is marked, however old.
+func TestReportOfTheEnd(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s, wrong := newTale()
+	text := s.Log().Report(ReportOptions{Lines: 1})
+	is.Equal(strings.Count(text, "\n"), 3)
+	is.True(strings.HasSuffix(text, "kubelet/v1 is told now: MODIFIED deployments.apps default/web, revision 4000\n"))
+	text = s.Log().Report(ReportOptions{Lines: 1, Marked: []uint64{wrong}})
+	is.True(strings.Contains(text, "»     1 "))
+	is.True(strings.Contains(text, "✗   129 "))
+	is.True(!strings.Contains(text, "nodes"))
+}
+
+func TestReportByObject(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s, _ := newTale()
+	var headings []string
+	for line := range strings.Lines(s.Log().Report(ReportOptions{ByObject: true})) {
+		if line[0] != ' ' && line[0] != '2' {
+			headings = append(headings, strings.TrimSpace(line))
+		}
+	}
+	is.Equal(headings, []string{"sites.web.example.com default/blog", "sites.web.example.com", "leases.coordination.k8s.io default/l", "/apis", "nodes a",
+		"deployments.apps default/web", "pods default/p"})
+}
+
+// A trace that was read from a file has no states, and one that was cut off has answers without questions.
+func TestReportOfAFile(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s, wrong := newTale()
+	l, err := Parse(s.Log().JSONL())
+	is.NoErr(err)
+	is.True(strings.Contains(l.Report(ReportOptions{}), "deployments.apps default/web, revision 4129\n"))
+	for n := range l.Records {
+		cut := &Log{Records: l.Records[n:]}
+		is.True(cut.Report(ReportOptions{Marked: []uint64{wrong}}) != "")
+	}
+}

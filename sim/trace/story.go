@@ -1,0 +1,242 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// printer prints steps.
+type printer struct {
+	b       strings.Builder
+	day     string
+	dropped uint64
+	idle    idle
+}
+
+// idle is what goes on for ever between two steps that are shown.
+type idle struct {
+	counts      map[string]int
+	first, last time.Time
+}
+
+const (
+	dayFormat  = "2006-01-02"
+	timeFormat = "15:04:05.999"
+	margin     = "                         " // below the text of a step
+	admin      = "kubernetes-admin"          // who everybody is where nobody is asked
+)
+
+// inOrder prints the newest steps, and before them those that are marked.
+func (p *printer) inOrder(steps []*step, lines int) string {
+	first := 0
+	if lines > 0 {
+		left := lines
+		for first = len(steps); first > 0 && left > 0; first-- {
+			if steps[first-1].noise == "" {
+				left--
+			}
+		}
+	}
+	p.print(steps, first)
+	return p.b.String()
+}
+
+// print prints the steps from the first on, and of those before it what is marked.
+func (p *printer) print(steps []*step, first int) {
+	left := p.dropped > 0
+	for i, s := range steps {
+		if i < first && s.marker == "" {
+			left = true
+			continue
+		}
+		if left {
+			p.flush()
+			fmt.Fprintf(&p.b, "%7s\n", "…")
+			left = false
+		}
+		p.step(s)
+	}
+	p.flush()
+}
+
+// byObject prints the steps of each object together.
+func (p *printer) byObject(steps []*step, lines int) string {
+	var order []string
+	of := map[string][]*step{}
+	if lines > 0 {
+		steps = steps[max(0, len(steps)-lines):]
+	}
+	for _, s := range steps {
+		name := s.object()
+		if of[name] == nil {
+			order = append(order, name)
+		}
+		of[name] = append(of[name], s)
+	}
+	for _, name := range order {
+		p.day = ""
+		p.b.WriteString(name + "\n")
+		p.print(of[name], 0)
+	}
+	return p.b.String()
+}
+
+// object is what a step is about, for its heading.
+func (s *step) object() string {
+	what, _, _ := strings.Cut(s.record.What, "/")
+	switch {
+	case s.record.What == "":
+		return "(nothing stored)"
+	case strings.HasPrefix(s.record.What, "/"):
+		return s.record.What
+	}
+	return strings.TrimSpace(what + " " + s.key())
+}
+
+// step prints one step, or counts it when it is one of those that go on for ever.
+func (p *printer) step(s *step) {
+	if s.noise != "" && s.marker == "" {
+		p.idle.add(s)
+		return
+	}
+	p.flush()
+	p.date(s.at)
+	r := s.record
+	fmt.Fprintf(&p.b, "%-1s%6d %-12s %s\n", s.marker, s.n, s.at.UTC().Format(timeFormat), s.headline())
+	for _, f := range s.faults {
+		if f != r {
+			p.below("fault: " + f.Text)
+		}
+	}
+	if s.answer != nil && s.answer.Hint != "" {
+		p.below(s.answer.Hint)
+	}
+	for _, c := range s.changes {
+		p.change(c)
+	}
+	if len(s.told) > 0 {
+		p.below("told: " + strings.Join(s.told, ", "))
+	}
+	if a := s.answer; a != nil && a.At.Sub(s.at) > 0 {
+		p.below("answered after " + a.At.Sub(s.at).String())
+	}
+}
+
+func (p *printer) below(text string) { p.b.WriteString(margin + text + "\n") }
+
+// change prints what was written.
+func (p *printer) change(c *Record) {
+	line := fmt.Sprintf("%s %s, revision %d", c.What, c.Key, c.Rev)
+	switch {
+	case c.Verb == "ADDED":
+		p.below(line + ": it is new")
+	case c.Verb == "DELETED":
+		p.below(line + ": it is gone")
+	case c.Before == nil || c.After == nil: // a trace that was read from a file
+		p.below(line)
+	default:
+		p.below(line)
+		for _, d := range Difference(parsed(c.Before), parsed(c.After)) {
+			p.below("    " + d)
+		}
+	}
+}
+
+// parsed is a state of an object; nil if it cannot be read.
+func parsed(data []byte) object.Object {
+	obj, err := object.Parse(data)
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// date prints the day when it is another one.
+func (p *printer) date(at time.Time) {
+	if day := at.UTC().Format(dayFormat); day != p.day {
+		p.day = day
+		p.b.WriteString(day + "\n")
+	}
+}
+
+// headline says who did what, and what became of it.
+func (s *step) headline() string {
+	r := s.record
+	switch r.Site {
+	case Fault:
+		return "fault: " + r.Text
+	case WatchSent:
+		return fmt.Sprintf("%s is told now: %s %s %s, revision %d", r.client(), r.Verb, r.What, r.Key, r.Rev)
+	case StoreCommitted:
+		return r.who() + " writes"
+	}
+	words := []string{r.who(), r.Verb, r.What, s.key()}
+	if r.Replica > 1 {
+		words = append(words, fmt.Sprintf("(API server %d)", r.Replica))
+	}
+	words = append(words, "→", s.outcome())
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+}
+
+// outcome is the answer in short.
+func (s *step) outcome() string {
+	a := s.answer
+	switch {
+	case a == nil:
+		return "no answer yet"
+	case a.Text == "":
+		return strconv.Itoa(a.Code)
+	case a.Code < 300:
+		return strconv.Itoa(a.Code) + ", with a warning: " + a.Text
+	}
+	return strconv.Itoa(a.Code) + ": " + a.Text
+}
+
+// who names a client, and its user where that says something.
+func (r *Record) who() string {
+	name := r.client()
+	switch {
+	case name == "?" && r.User == "":
+		return "the store itself"
+	case name == "?":
+		return r.User
+	case r.User == "" || r.User == admin || r.User == name:
+		return name
+	}
+	return name + " (" + r.User + ")"
+}
+
+func (i *idle) add(s *step) {
+	if i.counts == nil {
+		i.counts, i.first = map[string]int{}, s.at
+	}
+	i.counts[s.noise]++
+	i.last = s.at
+}
+
+// flush prints what has been counted.
+func (p *printer) flush() {
+	if p.idle.counts == nil {
+		return
+	}
+	var parts []string
+	for _, what := range object.SortedKeys(p.idle.counts) {
+		n := p.idle.counts[what]
+		one, many, _ := strings.Cut(what, "/")
+		if n == 1 {
+			many = one
+		}
+		parts = append(parts, fmt.Sprint(n, " ", many))
+	}
+	line := strings.Join(parts, ", ")
+	if d := p.idle.last.Sub(p.idle.first); d > 0 {
+		line += " in " + d.Round(time.Second).String()
+	}
+	fmt.Fprintf(&p.b, "%7s %-12s %s\n", "…", "", line)
+	p.idle = idle{}
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// past is the world as it was after the first n operations of a branch: who scrubs looks at the same moment again and again.
+type past struct {
+	run *run
+	log []scenario.Op
+}
+
+// lookBack lets views show the world after operation n, and returns the run to which the caller has to go back.
+func (e *Engine) lookBack(n int) (now *run, err error) {
+	now = e.run
+	same := func(a, b scenario.Op) bool { return a.String() == b.String() }
+	if e.past.run == nil || n < 0 || n > len(e.current.log) || !slices.EqualFunc(e.past.log, e.current.log[:n], same) {
+		r, err := e.begin.replay(e.current, n)
+		if err != nil {
+			return nil, err
+		}
+		e.past = past{r, slices.Clone(e.current.log[:n])}
+	}
+	e.run = e.past.run
+	return now, nil
+}
+
+// resultsMost is how many results a page gets: its transcript is no longer.
+const resultsMost = 400
+
+// results is the view of what the newest operations were answered, for a page that has begun with a log.
+func (e *Engine) results(*request) (any, error) {
+	from := max(len(e.run.results)-resultsMost, 0)
+	return fields{"from": from, "results": append([]outcome{}, e.run.results[from:]...)}, nil
+}
+
+// yaml is the view of the body of an answer as kubectl prints it, by the number of one of the frames of its exchange.
+func (e *Engine) yaml(q *request) (any, error) {
+	x := e.run.world.Exchange(q.Frame)
+	if x == nil {
+		return nil, failed("frame %d is not about a request", q.Frame)
+	}
+	return fields{"text": string(codec.Body(x.ResBody, codec.Format{Media: codec.YAML}))}, nil
+}

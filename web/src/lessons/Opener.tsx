@@ -1,0 +1,30 @@
+// Opener is the first thing that somebody sees: what this is, why anybody should care, what it is checked against, and, beside
+// the recording that plays, what is happening in it.
+import { dialog } from '../state/page'
+import { ready } from '../state/session'
+import { captions, enterFreePlay, enterLesson } from '../state/worlds'
+import { opInView } from '../state/player'
+import { text } from '../text.en'
+import { catalogue } from './progress'
+
+
+const words = text.opener
+
+export function Opener() {
+  const told = captions.value[Math.max(0, Math.min(opInView.value, captions.value.length - 1))]
+  const first = catalogue.value[0]
+  return (
+    <>
+      <h2>{words.what}</h2>
+      <p>{words.why}</p>
+      <p class="hint">{words.checked(__STEPS__)}</p>
+      <div class="note caption" role="status"><p class="eyebrow">{words.story}</p><p>{told ?? words.wait}</p></div>
+      <p class="chips">
+        <button class="primary" aria-disabled={!ready.value} onClick={() => { if (first) void enterLesson(first.id) }}>{words.begin}</button>
+        <button aria-disabled={!ready.value} onClick={() => { dialog.value = 'lessons' }}>{text.lessons.title}</button>
+        <button class="quiet" aria-disabled={!ready.value} onClick={() => void enterFreePlay()}>{text.head.sandbox}</button>
+      </p>
+      <p class="hint small"><a href={__SOURCE__}>{words.source}</a> · <a href={`${__SOURCE__}#readme`}>{words.docs}</a></p>
+    </>
+  )
+}
