@@ -24,6 +24,9 @@ func (e *Engine) complete(q *request) (any, error) {
 	if q.Cursor != nil && *q.Cursor >= 0 && *q.Cursor < len(line) {
 		line = line[:*q.Cursor]
 	}
+	if atPrompt(line) {
+		return e.completePrompt(line), nil
+	}
 	from := strings.LastIndexAny(line, " \t") + 1
 	words, start := strings.Fields(line[:from]), line[from:]
 	items := slices.DeleteFunc(e.items(words, start), func(i itemView) bool { return !strings.HasPrefix(i.Text, start) })
