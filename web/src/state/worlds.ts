@@ -41,7 +41,10 @@ export async function enter(boot: Boot): Promise<boolean> {
 }
 
 export const enterLesson = (id: string) => enter({ lesson: id })
-export const enterFreePlay = () => enter({ seed: '1' })
+
+/** freePlay is a world that nobody has done anything in: controllers and nodes are there, and wait for objects. */
+export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3 }
+export const enterFreePlay = () => enter(freePlay)
 
 async function begin(boot: Boot): Promise<boolean> {
   try {
