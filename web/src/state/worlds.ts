@@ -46,6 +46,9 @@ export const enterLesson = (id: string) => enter({ lesson: id })
 export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3 }
 export const enterFreePlay = () => enter(freePlay)
 
+/** enterBare leaves for a world in which nothing works by itself, for what counts objects and revisions. */
+export const enterBare = () => enter({ seed: '1' })
+
 async function begin(boot: Boot): Promise<boolean> {
   try {
     await bootWith(boot)
