@@ -3,10 +3,31 @@ package fake
 import (
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/chance"
 )
+
+// draws lets what the runtime draws hang on a seed and on how much has happened at a server, and on nothing else: what the
+// process has drawn besides does not matter then.
+type draws struct {
+	seed      uint64
+	n         atomic.Uint64 // how much has happened
+	real      atomic.Int64  // when that was, in real time
+	disturbed atomic.Bool   // the process was kept waiting, so that the runtime may have interrupted a goroutine
+}
+
+// next is called when something happens.
+func (d *draws) next() {
+	now := int64(chance.Real())
+	if last := d.real.Swap(now); last != 0 && now-last > int64(chance.Interrupts)*9/10 {
+		d.disturbed.Store(true)
+	}
+	activity.Add(1)
+	chance.Seed(d.seed<<32 + d.n.Add(1))
+}
 
 // lateMost is how much later than asked for a lateClock is, at most.
 const lateMost = 1000 * time.Nanosecond
@@ -16,14 +37,14 @@ const lateMost = 1000 * time.Nanosecond
 // the runtime's choice.
 type lateClock struct {
 	clock.System
-	due func() // called before each function
+	draws *draws
 
 	mu   sync.Mutex
 	rand *rand.Rand
 }
 
-func newLateClock(seed uint64, due func()) *lateClock {
-	return &lateClock{due: due, rand: rand.New(rand.NewPCG(seed, 0x6c617465))}
+func newLateClock(d *draws) *lateClock {
+	return &lateClock{draws: d, rand: rand.New(rand.NewPCG(d.seed, 0x6c617465))}
 }
 
 // AfterFunc is clock.Clock's.
@@ -32,7 +53,7 @@ func (c *lateClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	late := time.Duration(1 + c.rand.Int64N(int64(lateMost)))
 	c.mu.Unlock()
 	return c.System.AfterFunc(d+late, func() {
-		c.due()
+		c.draws.next()
 		f()
 	})
 }

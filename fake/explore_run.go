@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
 // traceRecords is how many records of a run are kept: more than ten busy minutes have.
@@ -54,8 +52,8 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 	}()
 	synctest.Test(x.t, func(t *testing.T) {
 		r := newRecorder(t)
-		o, tr := x.options.Server, &trial{plan: p, ended: make(chan struct{}), writes: map[string]int{}}
-		o.Clock, o.Seed = newLateClock(p.Seed, tr.draw), p.Seed
+		o, d := x.options.Server, &draws{seed: p.Seed}
+		o.Clock, o.Seed, o.draws = newLateClock(d), p.Seed, d
 		if len(o.Replicas) == 0 {
 			o.Replicas = make([]ReplicaOptions, replicasDefault)
 		}
@@ -67,7 +65,8 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 			return
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
-		tr.start(s)
+		s.attest()
+		tr := startTrial(s, p)
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
 		r.within(itself, func() { x.body(r, s) })
@@ -76,7 +75,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		close(tr.ended)
 		r.clean(itself)
 		tr.tell(r, full, out)
-		out.Disturbed = tr.disturbed.Load()
+		out.Disturbed = d.disturbed.Load()
 		s.Close()
 	})
 }
@@ -203,33 +202,8 @@ func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
 	log := t.server.Trace()
 	out.Hash = log.Hash
 	if len(out.Failures) > 0 {
-		log.Records = eventful(log.Records)
-		out.Timeline = log.Timeline()
+		out.Timeline = t.server.Report(tailSteps, false)
 	}
-}
-
-// eventful leaves out what happens all the time: reads that went well, bookmarks, and that time passed.
-func eventful(records []trace.Record) []trace.Record {
-	refused := map[uint64]bool{}
-	for i := range records {
-		if r := &records[i]; r.Site == trace.RequestAnswered && r.Code >= http.StatusBadRequest {
-			refused[r.Cause] = true
-		}
-	}
-	return slices.DeleteFunc(records, func(r trace.Record) bool {
-		reads := r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
-		switch r.Site {
-		case trace.Clock:
-			return true
-		case trace.WatchSent:
-			return r.Verb == watchcache.Bookmark
-		case trace.RequestArrived:
-			return reads && !refused[r.N]
-		case trace.RequestAnswered:
-			return reads && !refused[r.Cause]
-		}
-		return false
-	})
 }
 
 // editable returns the objects of resources, with the schemas of their definitions.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
 )
 
@@ -122,8 +123,14 @@ type worker struct {
 	err    error
 }
 
-// start starts a worker. One that does not start says so when it is asked.
+// start starts a worker.
 func (t *team) start() *worker {
+	return startProcess(t.local.t.Name(), workerVariable+"="+strconv.Itoa(t.call))
+}
+
+// startProcess starts the test binary for one test, with one more variable. One that does not start says so when it is
+// asked.
+func startProcess(test, variable string) *worker {
 	w := &worker{said: &tailOf{}}
 	program, err := os.Executable()
 	if err != nil {
@@ -139,12 +146,12 @@ func (t *team) start() *worker {
 		ask.Close()
 		return &worker{failed: true, err: err, said: w.said}
 	}
-	w.cmd = exec.Command(program, workerArgs(t.local.t.Name())...)
-	w.cmd.Env = append(repeatableEnv(os.Environ()), workerVariable+"="+strconv.Itoa(t.call))
+	w.cmd = exec.Command(program, workerArgs(test)...)
+	w.cmd.Env = append(repeatableEnv(os.Environ()), variable)
 	w.cmd.ExtraFiles = []*os.File{in, out}
 	w.cmd.Stdout, w.cmd.Stderr = w.said, w.said
 	w.ask, w.answer, w.pipe = ask, bufio.NewReader(answer), answer
-	err = w.cmd.Start()
+	err = chance.Start(w.cmd, 1)
 	in.Close()
 	out.Close()
 	w.failed, w.err = err != nil, err
@@ -284,7 +291,7 @@ func (x *explored) serve() {
 	x.capture = newCapture()
 	steady()
 	jobs := make(chan job)
-	go x.hear(in, jobs)
+	go hear(in, jobs)
 	for j := range jobs {
 		p, err := explore.Parse(j.Plan)
 		if err != nil {
@@ -305,10 +312,12 @@ func (x *explored) serve() {
 	os.Exit(0)
 }
 
-// hear takes in what the parent says. It waits in the runtime's poller, so that it takes no part in who runs next while it
+// hear takes in what the parent says; jobs is nil where it only looks. It waits in the runtime's poller, so that it takes no part in who runs next while it
 // hears nothing.
-func (x *explored) hear(in io.Reader, jobs chan<- job) {
-	defer close(jobs)
+func hear(in io.Reader, jobs chan<- job) {
+	if jobs != nil {
+		defer close(jobs)
+	}
 	dog := &watchdog{told: tellAndExit}
 	lines := bufio.NewReader(in)
 	for {

@@ -4,6 +4,7 @@ package fake
 
 import (
 	"os"
+	"sync"
 	"syscall"
 )
 
@@ -14,10 +15,10 @@ const hasPipes = true
 const jobsFile, outcomesFile = 3, 4
 
 // pipes are the files over which a worker is asked and answers. It waits for jobs without a thread that is in a system call.
-func pipes() (in, out *os.File) {
+var pipes = sync.OnceValues(func() (in, out *os.File) {
 	_ = syscall.SetNonblock(jobsFile, true) // else it waits in a thread of its own
 	return os.NewFile(jobsFile, "jobs"), os.NewFile(outcomesFile, "outcomes")
-}
+})
 
 // quit makes a process print its stacks and end.
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) } // it may have ended

@@ -29,10 +29,6 @@ type trial struct {
 	body   uintptr // the goroutine of the test itself: faults spare its requests
 	ended  chan struct{}
 
-	progress  atomic.Uint64 // how much has happened so far
-	real      atomic.Int64  // when that was, in real time
-	disturbed atomic.Bool   // the process was kept waiting, so that the runtime may have interrupted a goroutine
-
 	mu     sync.Mutex
 	writes map[string]int // arrived so far, by client
 	names  []string       // of clients under test, other than processes
@@ -42,11 +38,11 @@ type trial struct {
 	quiet  time.Duration  // when, since begin
 }
 
-// start begins the plan, in a bubble.
-func (t *trial) start(s *Server) {
-	t.server, t.begin = s, s.cluster.Clock().Now()
+// startTrial begins a plan, in a bubble.
+func startTrial(s *Server, p explore.Plan) *trial {
+	t := &trial{server: s, plan: p, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), writes: map[string]int{}}
 	s.trial, s.transport.trial = t, t
-	t.draw()
+	s.options.draws.next()
 	s.Faults.Add(t.plan.Faults()...)
 	for _, step := range t.plan.Steps() {
 		if step.When.Client == "" {
@@ -55,6 +51,7 @@ func (t *trial) start(s *Server) {
 		}
 		t.steps = append(t.steps, step)
 	}
+	return t
 }
 
 // later does a step at its time.
@@ -84,8 +81,6 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 
 // roundTrip answers a request, with the steps that are due around it.
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
-	t.draw()
-	defer t.draw()
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
 		return by.answer(r, true)
 	}
@@ -100,17 +95,6 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 		t.do(step, r)
 	}
 	return res, err
-}
-
-// draw lets what the runtime draws from here on hang on the seed and on how much has happened, and on nothing else: other
-// draws of the process may have come in between.
-func (t *trial) draw() {
-	now := int64(chance.Real())
-	if last := t.real.Swap(now); last != 0 && now-last > int64(chance.Interrupts)*9/10 {
-		t.disturbed.Store(true)
-	}
-	activity.Add(1)
-	chance.Seed(t.plan.Seed<<32 + t.progress.Add(1))
 }
 
 // due counts a request, and returns the steps before and after it.

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 )
 
-// Whether a test in a bubble moves on is seen from outside: from another process, which asks every two seconds.
+// Whether a test in a bubble moves on is seen from outside: from another process, which asks every second.
 //
 //	parent ── look ─▶ reader of a worker ─ something happened since the last look ─▶ …
 //	                                     └ nothing ─▶ stacks, end of the trace ─▶ stderr, exit
@@ -22,11 +22,11 @@ import (
 const hangMark = "kubesim: no progress: "
 
 // lookEvery is how often, in real time, a process is asked whether it moves on.
-const lookEvery = 2 * time.Second
+const lookEvery = time.Second
 
-// busyLooks is how many looks in vain it takes where a goroutine runs, and is not waiting for anything: it may have much to
-// compute, or little of the machine.
-const busyLooks = 10
+// hangLooks is how many looks in vain make a hang, and busyLooks how many it takes where a goroutine runs, and is not waiting
+// for anything: it may have much to compute, or little of the machine.
+const hangLooks, busyLooks = 2, 20
 
 // activity counts what happens at the servers of the process: requests, and what they do at a time.
 var activity atomic.Uint64
@@ -41,18 +41,23 @@ type watchdog struct {
 	told func(report string)
 }
 
-// look is called every two seconds.
+// look is called every second.
 func (d *watchdog) look() {
 	now := activity.Load()
 	if now != d.seen {
 		d.seen, d.vain = now, 0
 		return
 	}
-	d.vain++
+	if d.vain++; d.vain < hangLooks {
+		return
+	}
 	buf := make([]byte, 16<<20)
 	stacks := string(buf[:runtime.Stack(buf, true)])
 	report, waits := explore.Hang(stacks)
-	if !waits && d.vain < busyLooks {
+	if report == "" { // nobody is in a bubble, or all wait for time, which moves
+		d.vain = 0
+	}
+	if d.vain == 0 || !waits && d.vain < busyLooks {
 		return
 	}
 	d.told(fmt.Sprintf("for %v nothing has happened at the server. %s%s", time.Duration(d.vain)*lookEvery, report, lastSeen()))

@@ -1,7 +1,9 @@
 package chance
 
 import (
+	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"unsafe"
 )
@@ -91,7 +93,7 @@ func Seed(seed uint64) bool {
 		return false
 	}
 	m := thread()
-	*(*uint64)(unsafe.Add(m, g.cheap)) = mix(&seed)
+	*(*uint64)(unsafe.Add(m, g.cheap)) = calmState(seed)
 	state := unsafe.Slice((*uint64)(unsafe.Add(m, g.rand)), advance+seedWords+1)
 	for i := range advance + seedWords {
 		state[i] = mix(&seed)
@@ -99,6 +101,16 @@ func Seed(seed uint64) bool {
 	state[advance+seedWords] = advance << 32 // none is used, all are there
 	*(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&state[advance+seedWords])) + 8)) = 0
 	return true
+}
+
+// Variable of the environment: what it is set to, a number, seeds the process before most packages are initialized, so that
+// the caches of the runtime stay empty (calm.go).
+const Variable = "KUBESIM_CHANCE"
+
+func init() {
+	if seed, err := strconv.ParseUint(os.Getenv(Variable), 10, 64); err == nil {
+		Seed(seed)
+	}
 }
 
 // mix is SplitMix64.

@@ -64,7 +64,7 @@ func parseCall(function, place string) call {
 }
 
 // Hang says from a dump of all stacks which goroutines of bubbles keep virtual time from moving, and what they wait for. waits is
-// false when one of them runs, so that it may only take long.
+// false when one of them runs, so that it may only take long. "": there is none.
 //
 // Who holds a mutex the runtime does not say. The one that is named calls a method of something that lies where the mutex is.
 func Hang(stacks string) (report string, waits bool) {
@@ -89,7 +89,7 @@ func Hang(stacks string) (report string, waits bool) {
 		}
 	}
 	if b.Len() == 0 {
-		return "No goroutine of a bubble keeps virtual time from moving.\n", waits
+		return "", false
 	}
 	return "Virtual time does not move while a goroutine of the bubble waits for a mutex, for a channel that was made outside, or for the network; these do:\n" +
 		b.String(), waits
