@@ -144,6 +144,24 @@ func TestExploreCorpus(t *testing.T) {
 	is.Equal(len(files), 1)
 	is.True(strings.Contains(fails(), "a known plan fails (seed 2), 10 of 10 times"))
 
+	is.NoErr(os.RemoveAll(filepath.Join(dir, "testdata")))
+	fails("KUBESIM_SHARD=2/3", "KUBESIM_RESULTS=results") // of several processes each takes its part
+	fails("JOB_COMPLETION_INDEX=2", "KUBESIM_SHARDS=3", "KUBESIM_RESULTS=results")
+	results, err := os.Open(filepath.Join(dir, "results"))
+	is.NoErr(err)
+	defer results.Close()
+	merged, err := explore.Merge(results)
+	is.NoErr(err)
+	is.Equal(merged.Shards, []string{"TestExploreCorpus 2/3", "TestExploreCorpus 3/3"})
+	seeds := 0
+	for _, f := range merged.Failures {
+		for _, seed := range f.Seeds {
+			is.True(seed%3 != 1) // that is the part of the first
+			seeds++
+		}
+	}
+	is.Equal(seeds, 2)
+
 	other := filepath.Join(dir, "mine.plan")
 	is.NoErr(os.WriteFile(other, []byte("# known\nseed 5\non create secrets times=1 do commit-then-fail Timeout\n"), 0o644))
 	alone := fails("KUBESIM_PLAN=mine.plan")

@@ -28,7 +28,7 @@ func (r *Report) String() string {
 	failed := r.failed()
 	fmt.Fprintf(&b, "%s, %d of %d times (%s)\n", r.title(), len(failed), len(r.Outcomes), r.agreement())
 	if len(r.Plan.Items) > 0 {
-		b.WriteString("what goes wrong in it:\n" + indent(r.items()))
+		b.WriteString("what goes wrong in it:\n" + indent(r.Plan.Lines()))
 	}
 	if len(failed) > 0 {
 		r.first(&b, failed[0])
@@ -54,10 +54,22 @@ func (r *Report) title() string {
 	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
 }
 
-// items are the lines of the plan without its seed.
-func (r *Report) items() string {
-	_, items, _ := strings.Cut(r.Plan.String(), "\n")
-	return items
+// Cause is what the first run that failed says, in one line.
+func (r *Report) Cause() string {
+	for _, o := range r.failed() {
+		f := o.Failures[0]
+		line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
+		if line == "" {
+			line = lastLine(o.Output)
+		}
+		return f.Site + ": " + line
+	}
+	return ""
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndex(text, "\n")+1:]
 }
 
 // failed returns the outcomes of runs that failed.
