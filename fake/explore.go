@@ -39,7 +39,7 @@ type ExploreOptions struct {
 	Workers int
 	// NoFeedback draws each plan anew, instead of changing those that led to something new.
 	NoFeedback bool
-	// Repeat is how often a plan that fails is run to say how often it does. 0: 10.
+	// Repeat is how often a plan that fails is run to say how often it does. 0: 10. KUBESIM_REPEAT takes its place.
 	Repeat int
 	// Found is told what was found in place of the test, which passes then; no plan is read from testdata/kubesim or written
 	// there. It is for tests of the search itself. nil: the test fails.
@@ -60,8 +60,9 @@ const generation = 32
 
 // Variables of the environment.
 const (
-	seedsVariable = "KUBESIM_SEEDS" // takes the place of ExploreOptions.Seeds
-	planVariable  = "KUBESIM_PLAN"  // a file with the only plan that is to be run
+	seedsVariable  = "KUBESIM_SEEDS"  // takes the place of ExploreOptions.Seeds
+	repeatVariable = "KUBESIM_REPEAT" // takes the place of ExploreOptions.Repeat
+	planVariable   = "KUBESIM_PLAN"   // a file with the only plan that is to be run
 )
 
 // Explore looks for what goes wrong around a test. It runs body again and again, each time in a testing/synctest bubble of its
@@ -106,8 +107,10 @@ func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
 
 // filled is the options with their defaults.
 func (o ExploreOptions) filled() ExploreOptions {
-	if n, err := strconv.Atoi(os.Getenv(seedsVariable)); err == nil && n > 0 {
-		o.Seeds = n
+	for name, n := range map[string]*int{seedsVariable: &o.Seeds, repeatVariable: &o.Repeat} { // order does not matter
+		if told, err := strconv.Atoi(os.Getenv(name)); err == nil && told > 0 {
+			*n = told
+		}
 	}
 	if seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
 		o.Seed = seed

@@ -5,6 +5,7 @@
 //	kubesim run SCENARIO       run a scenario and print its transcript
 //	kubesim sweep SCENARIO     run it under the random faults of many seeds
 //	kubesim replay TRACE       run it again and compare
+//	kubesim test PACKAGES      run Go tests where they can be repeated to the byte
 //	kubesim version            print the version of Kubernetes that is simulated
 //	kubesim help               print what there is
 //
@@ -13,6 +14,7 @@
 //	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
 //	                 ├─ envtest ─▶ fake/dropin, as which it runs when it is called etcd or kube-apiserver
 //	                 ├─ run, sweep, replay ─▶ sim/scenario
+//	                 ├─ test ─▶ go test, as js/wasm under node
 //	                 ├─ version
 //	                 └─ help
 //
@@ -40,6 +42,7 @@ const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
   kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; --help says more, here and below
   kubesim sweep SCENARIO  run it under the random faults of many seeds
   kubesim replay TRACE    run it again from a trace, and compare
+  kubesim test PACKAGES   run Go tests as js/wasm, where goroutines run in the same order each time
   kubesim version         print the simulated version
   kubesim help            print this
 `
@@ -116,11 +119,13 @@ func (p program) run(ctx context.Context, args []string) error {
 		return p.sweep(ctx, args[1:])
 	case "replay":
 		return p.replay(args[1:])
+	case "test":
+		return p.test(ctx, args[1:])
 	case "version", "--version":
 		fmt.Fprintln(p.stdout, sim.Version)
 		return nil
 	case "help", "-h", "-help", "--help":
 		return helped(usage)
 	}
-	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, version and help", args[0])
+	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, test, version and help", args[0])
 }
