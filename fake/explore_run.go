@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
 // traceRecords is how many records of a run are kept: more than ten busy minutes have.
@@ -204,33 +202,8 @@ func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
 	log := t.server.Trace()
 	out.Hash = log.Hash
 	if len(out.Failures) > 0 {
-		log.Records = eventful(log.Records)
-		out.Timeline = log.Timeline()
+		out.Timeline = t.server.Report(tailSteps, false)
 	}
-}
-
-// eventful leaves out what happens all the time: reads that went well, bookmarks, and that time passed.
-func eventful(records []trace.Record) []trace.Record {
-	refused := map[uint64]bool{}
-	for i := range records {
-		if r := &records[i]; r.Site == trace.RequestAnswered && r.Code >= http.StatusBadRequest {
-			refused[r.Cause] = true
-		}
-	}
-	return slices.DeleteFunc(records, func(r trace.Record) bool {
-		reads := r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
-		switch r.Site {
-		case trace.Clock:
-			return true
-		case trace.WatchSent:
-			return r.Verb == watchcache.Bookmark
-		case trace.RequestArrived:
-			return reads && !refused[r.N]
-		case trace.RequestAnswered:
-			return reads && !refused[r.Cause]
-		}
-		return false
-	})
 }
 
 // editable returns the objects of resources, with the schemas of their definitions.

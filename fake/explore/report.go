@@ -19,9 +19,6 @@ type Report struct {
 	Replay   string // the command that runs it again
 }
 
-// timelineLines is how many lines of what happened are shown.
-const timelineLines = 60
-
 // String prints the report.
 func (r *Report) String() string {
 	var b strings.Builder
@@ -108,9 +105,7 @@ func (r *Report) first(b *strings.Builder, o *Outcome) {
 		b.WriteString("what it wrote otherwise than without trouble:\n" + indent(text))
 	}
 	if o.Timeline != "" {
-		lines := strings.SplitAfter(strings.TrimRight(o.Timeline, "\n")+"\n", "\n")
-		lines = lines[max(0, len(lines)-1-timelineLines):]
-		b.WriteString("what happened last (n, time, who, what):\n" + indent(strings.Join(lines, "")))
+		b.WriteString("what happened last (n, time, who, what):\n    " + strings.ReplaceAll(strings.TrimRight(o.Timeline, "\n"), "\n", "\n    ") + "\n")
 	}
 }
 

@@ -194,6 +194,7 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 	if s != nil {
 		return nil, s
 	}
+	c.loop.wrote(of, result.Item.Rev)
 	return result.Item, nil
 }
 
@@ -334,7 +335,15 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	if s == nil {
 		s = result.Status
 	}
+	c.wrote(of, result, s)
 	return result, s
+}
+
+// wrote notes what was written, where the controller has to read it before it goes on.
+func (c *Client) wrote(of string, result *registry.Result, failed *status.Status) {
+	if failed == nil && result.Item != nil {
+		c.loop.wrote(of, result.Item.Rev)
+	}
 }
 
 // writes says that what is committed from now on is the controller's, until the function it returns is called.

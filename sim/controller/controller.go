@@ -49,6 +49,9 @@ type Controller struct {
 	Upkeep bool
 	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
 	RetryMin, RetryMax time.Duration
+	// ReadsWrites names resources of which the cache has to show what was written for a key before the key is reconciled again,
+	// deletions aside: until then it fails (KEP-5647, since 1.36).
+	ReadsWrites []string
 	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
 	Retries int
 	Reconciler

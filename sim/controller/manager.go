@@ -53,6 +53,7 @@ type loop struct {
 	client   Client
 	cache    cache
 	recorder recorder
+	written  []written // in the order in which keys came
 	stopped  bool
 	crashed  bool // stopped, and everything forgotten
 	faint    bool // its Heart failed to beat
@@ -257,7 +258,10 @@ func (m *Manager) choose(able []Item) int {
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.running, m.item, m.dirty = l, i, false
-	again, failed := l.Reconcile(&l.client, i.Key)
+	again, failed := time.Duration(0), unread
+	if !l.behind(i.Key) {
+		again, failed = l.Reconcile(&l.client, i.Key)
+	}
 	m.running = nil
 	if l.crashed {
 		return

@@ -26,11 +26,9 @@ func TestForksAndArchivesGoOn(t *testing.T) {
 				t.Parallel()
 				through := traveller{stepped: stepped}
 				want := through.travel(t, f)
-				for seed := range uint64(1) {
-					moved := traveller{stepped: stepped, r: rand.New(rand.NewPCG(seed, 0)), chance: 8 / float64(through.moments)}
-					if got := moved.travel(t, f); !bytes.Equal(want, got) {
-						t.Errorf("seed %d: after %d forks and archives the end is another one: %s", seed, moved.moves, parting(want, got))
-					}
+				moved := traveller{stepped: stepped, r: rand.New(rand.NewPCG(1, 0)), chance: 8 / float64(through.moments)}
+				if got := moved.travel(t, f); !bytes.Equal(want, got) {
+					t.Errorf("after %d forks and archives the end is another one: %s", moved.moves, parting(want, got))
 				}
 			})
 		}
