@@ -323,6 +323,7 @@ func (s *search) report(f finding, first ...explore.Outcome) {
 	s.runs += len(list)
 	r := &explore.Report{Plan: f.plan, Found: f.found, Outcomes: list, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
 		Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
+	r.Story, r.Link = saveStory(f.saved, r)
 	s.tell(explore.Line{Seed: f.plan.Seed, Failure: r.Cause(), Plan: f.plan.Lines(), Replay: r.Replay})
 	if s.options.Found != nil {
 		s.options.Found(r)

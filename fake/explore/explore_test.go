@@ -1,7 +1,11 @@
 package explore_test
 
 import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -204,4 +208,52 @@ func TestShard(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(s.String(), c.want)
 	}
+}
+
+// A link is what the page unpacks: deflated JSON. One that is too long is none.
+func TestLink(t *testing.T) {
+	is := is.New(t)
+	packed, ok := strings.CutPrefix(explore.Link("create cm a\n"), "#v1.dev.")
+	is.True(ok)
+	data, err := base64.RawURLEncoding.DecodeString(packed)
+	is.NoErr(err)
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(data)))
+	is.NoErr(err)
+	is.Equal(string(text), `{"scenario":"create cm a\n"}`)
+	long := make([]byte, 20_000)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range long {
+		long[i] = byte('a' + r.IntN(26))
+	}
+	is.Equal(explore.Link(string(long)), "")
+}
+
+// A story has what clients wrote, without what belongs to one run; bodies that are no JSON cannot be told.
+func TestStory(t *testing.T) {
+	is := is.New(t)
+	list := []explore.Sent{
+		{Client: "op", Method: "POST", Path: "/api/v1/pods", ContentType: "application/json",
+			Body: []byte(`{"metadata":{"generateName":"a-","resourceVersion":"7"}}`), Name: "a-x"},
+		{At: 1500 * time.Millisecond, Client: "op", Method: "DELETE", Path: "/api/v1/pods/a-x", Body: []byte(`{"preconditions":{"uid":"1"}}`)},
+	}
+	text, ok := explore.Story("why", list)
+	is.True(ok)
+	is.Equal(text, `# why
+# What was written, by whom and when.
+
+request POST /api/v1/pods --as op -f w1.json -H 'Content-Type: application/json'
+tick 1.5s
+request DELETE /api/v1/pods/a-x --as op
+
+-- w1.json --
+{
+  "metadata": {
+    "generateName": "a-",
+    "name": "a-x"
+  }
+}
+`)
+	list[0].ContentType = "application/vnd.kubernetes.protobuf"
+	_, ok = explore.Story("why", list)
+	is.True(!ok)
 }

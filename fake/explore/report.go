@@ -17,6 +17,16 @@ type Report struct {
 	Took     time.Duration
 	Saved    string // the file with the plan; "": there is none
 	Replay   string // the command that runs it again
+	Story    string // the file with what was written, as a scenario; "": there is none
+	Link     string // of the scenario: the page's address from # on
+}
+
+// Scenario is what was written in a run that failed, as a scenario. ok is false when it cannot be one.
+func (r *Report) Scenario() (text string, ok bool) {
+	for _, o := range r.failed() {
+		return Story(r.Cause(), o.Sent)
+	}
+	return "", false
 }
 
 // String prints the report.
@@ -33,6 +43,12 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "after %d runs in %v\n", r.Runs, r.Took.Round(time.Millisecond))
 	if r.Saved != "" {
 		fmt.Fprintf(&b, "the plan is in %s: it is run first from now on\n", r.Saved)
+	}
+	if r.Story != "" {
+		fmt.Fprintf(&b, "what was written is a scenario: kubesim run %s\n", r.Story)
+	}
+	if r.Link != "" {
+		fmt.Fprintf(&b, "behind the address of the page (make run) it opens there: %s\n", r.Link)
 	}
 	b.WriteString("to replay: " + r.Replay + "\n")
 	return b.String()
