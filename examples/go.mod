@@ -7,6 +7,7 @@ require (
 	github.com/go-logr/logr v1.4.3
 	github.com/google/gnostic-models v0.7.0
 	github.com/kubesim/kubesim v0.0.0
+	github.com/kubesim/kubesim/fake/ctrl v0.0.0
 	github.com/matryer/is v1.4.1
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
 	k8s.io/api v0.36.3
@@ -111,4 +112,7 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.3 // indirect
 )
 
-replace github.com/kubesim/kubesim => ..
+replace (
+	github.com/kubesim/kubesim => ..
+	github.com/kubesim/kubesim/fake/ctrl => ../fake/ctrl
+)

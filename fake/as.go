@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -12,8 +13,8 @@ import (
 
 // Identity is a server as one user comes to it.
 type Identity struct {
-	server    *Server
-	transport *transport
+	server *Server
+	user   *auth.User
 }
 
 // As returns the server for a user: whoever uses its Transport, is that user, in the given groups. A service account is in the
@@ -27,16 +28,33 @@ func (s *Server) As(user string, groups ...string) *Identity {
 		namespace, _, _ := strings.Cut(rest, ":")
 		groups = append(groups, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 	}
-	as := *s.transport
-	as.client = func(*http.Request) *auth.Client { return &auth.Client{User: &auth.User{Name: user, Groups: groups}} }
-	return &Identity{s, &as}
+	return &Identity{s, &auth.User{Name: user, Groups: groups}}
 }
 
 // URL is Server.URL.
 func (i *Identity) URL() string { return i.server.URL() }
 
 // Transport carries the user's requests.
-func (i *Identity) Transport() http.RoundTripper { return i.transport }
+func (i *Identity) Transport() http.RoundTripper { return i.Over(i.server.transport) }
+
+// Over lets the requests that come to the server over another transport be the user's, such as that of a Process.
+func (i *Identity) Over(transport http.RoundTripper) http.RoundTripper {
+	return identified{transport, i.user}
+}
+
+// identified carries requests of a user.
+type identified struct {
+	over http.RoundTripper
+	user *auth.User
+}
+
+// identity is where the context of a request has its user.
+type identity struct{}
+
+// RoundTrip is http.RoundTripper's.
+func (x identified) RoundTrip(r *http.Request) (*http.Response, error) {
+	return x.over.RoundTrip(r.WithContext(context.WithValue(r.Context(), identity{}, x.user)))
+}
 
 // Entry is a way to a server: a Server, or what Server.As returns.
 type Entry interface {

@@ -85,6 +85,9 @@ func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo
 
 // client returns what is known of the sender of a request beside its header, nil for nothing.
 func (s *Server) client(r *http.Request) *auth.Client {
+	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
+		return &auth.Client{User: user}
+	}
 	if s.options.Authenticate != nil {
 		user, ok, err := s.options.Authenticate(r)
 		switch {

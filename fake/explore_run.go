@@ -68,7 +68,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
 		s.attest()
-		tr := startTrial(s, p)
+		tr := startTrial(s, p, full)
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
 		r.within(itself, func() { x.body(r, s) })
@@ -204,32 +204,37 @@ func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
 	log := t.server.Trace()
 	out.Hash = log.Hash
 	if len(out.Failures) > 0 {
+		t.mu.Lock()
+		out.Sent = t.sent
+		t.mu.Unlock()
 		log.Records = eventful(log.Records)
-		out.Timeline = log.Timeline()
+		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: t.server.marked()})
 	}
 }
 
-// eventful leaves out what happens all the time: reads that went well, bookmarks, and that time passed.
+// eventful leaves out reads that went well, and bookmarks: a controller that looks once a second is not the story.
 func eventful(records []trace.Record) []trace.Record {
-	refused := map[uint64]bool{}
+	reads, answers := map[uint64]bool{}, map[uint64]int{}
 	for i := range records {
-		if r := &records[i]; r.Site == trace.RequestAnswered && r.Code >= http.StatusBadRequest {
-			refused[r.Cause] = true
+		switch r := &records[i]; r.Site {
+		case trace.RequestArrived:
+			reads[r.N] = r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
+		case trace.RequestAnswered:
+			answers[r.Cause] = r.Code
 		}
 	}
 	return slices.DeleteFunc(records, func(r trace.Record) bool {
-		reads := r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
+		request := r.Cause
 		switch r.Site {
-		case trace.Clock:
-			return true
 		case trace.WatchSent:
 			return r.Verb == watchcache.Bookmark
 		case trace.RequestArrived:
-			return reads && !refused[r.N]
-		case trace.RequestAnswered:
-			return reads && !refused[r.Cause]
+			request = r.N
+		case trace.RequestDecided, trace.RequestAnswered:
+		default:
+			return false
 		}
-		return false
+		return reads[request] && answers[request] < http.StatusBadRequest
 	})
 }
 

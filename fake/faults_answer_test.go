@@ -43,6 +43,14 @@ func TestFaultsThatAnswer(t *testing.T) {
 	is.Equal(len(c.parse(text).List("items")), 0) // it need not exist
 	is.Equal(srv.Actions("")[0].Message, "short and stout")
 
+	srv.Faults.Add(fault.On("list", "pods").Error(429, "TooManyRequests", "not yet").RetryAfter(5), fault.On("list", "secrets").TooManyRequests())
+	code, header, text := c.ask("GET", podsPath, "", "", "")
+	is.Equal(code, 429)
+	is.Equal(header.Get("Retry-After"), "5")
+	is.Equal(c.parse(text).String("message"), "not yet") // of a resource's own 429, such as that of an eviction
+	_, text = c.do("GET", secretsPath, "")
+	is.Equal(text, "Too many requests, please try again later.\n") // of a server that is overloaded
+
 	for _, f := range []fault.Fault{
 		fault.On("get", "*").Error(200, "OK", ""), fault.On("get", "*").Error(500, "", ""), fault.On("get", "*").Answer("text"),
 		fault.On("get", "*").Answer(map[string]string{"kind": "Pod"}), fault.On("watch", "*").Answer(map[string]string{"kind": "Pod", "apiVersion": "v1"}),

@@ -90,8 +90,8 @@ func TestSeedErrors(t *testing.T) {
 		`nobody serves a kind "unknown"`: unknown{},
 		"a deletionTimestamp and no finalizers: a server removes such an object at once": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("deletionTimestamp")},
 		"seed: Pod a: Pod a: Pod \"a\" is invalid: spec.containers: Required value":      map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta("")},
-		"int: object: not a JSON object": 7,
-		`no matches for kind "Site" in version "web.example.com/v1"`: map[string]any{"apiVersion": "web.example.com/v1", "kind": "Site", "metadata": meta("")},
+		"int: object: not a JSON object":                                                 7,
+		`no matches for kind "Site" in version "web.example.com/v1"`:                     map[string]any{"apiVersion": "web.example.com/v1", "kind": "Site", "metadata": meta("")},
 	} {
 		if err := srv.Seed(v); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", v, err, want)

@@ -202,15 +202,6 @@ func (s *stream) await() error {
 		if s.ended {
 			return s.last
 		}
-		s.server.Lock.Lock()
-		s.frames, s.ended = s.watch.Take()
-		if s.last = io.EOF; s.watch.Broken() != nil {
-			s.last = io.ErrUnexpectedEOF
-		}
-		s.server.Lock.Unlock()
-		if len(s.frames) > 0 || s.ended {
-			continue
-		}
 		select {
 		case <-s.watch.Ready():
 		case <-s.closed:
@@ -218,6 +209,10 @@ func (s *stream) await() error {
 		case <-s.ctx.Done():
 			s.end()
 			return s.ctx.Err()
+		}
+		s.frames, s.ended = s.watch.Take()
+		if s.last = io.EOF; s.ended && s.watch.Broken() != nil {
+			s.last = io.ErrUnexpectedEOF
 		}
 	}
 	return nil

@@ -34,6 +34,9 @@ func serve(in io.Reader, out io.Writer, archive string) error {
 	fmt.Fprintln(out, l.URL(), base64.StdEncoding.EncodeToString(l.CA()))
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		srv.Expire()
+		for n := -1; n != runtime.NumGoroutine(); time.Sleep(100 * time.Millisecond) { // connections that have just been closed
+			n = runtime.NumGoroutine()
+		}
 		runtime.GC()
 		runtime.GC() // what finalizers have let go
 		var m runtime.MemStats

@@ -136,11 +136,18 @@ func (e *endurance) play(ctx context.Context, r *Remote, transport http.RoundTri
 		return err
 	}
 	var clients sync.WaitGroup
+	var workers []*worker
+	defer func() {
+		for _, w := range workers {
+			w.hangUp()
+		}
+	}()
 	for n := range e.clients {
 		w, err := newWorker(r, config, n, seed)
 		if err != nil {
 			return err
 		}
+		workers = append(workers, w)
 		clients.Go(func() { w.work(ctx, e.ops) })
 	}
 	clients.Wait()

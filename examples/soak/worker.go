@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -24,6 +25,8 @@ type worker struct {
 	name string
 	set  kubernetes.Interface
 	rand *rand.Rand
+
+	conns sync.Map // net.Conn: its connections
 }
 
 // agentOfWorkers is how the User-Agents of workers begin: faults happen to them only, and not to who watches.
@@ -34,8 +37,14 @@ func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, err
 	w := &worker{name: fmt.Sprint(agentOfWorkers, n), rand: rand.New(rand.NewPCG(seed, uint64(n)))}
 	c := rest.CopyConfig(config)
 	c.UserAgent, c.QPS, c.Timeout = w.name, -1, 0
-	c.ContentType, c.AcceptContentTypes = "application/json", "application/json" // the recorder reads no protobuf
-	c.Dial = (&net.Dialer{}).DialContext // of its own, and so a connection of its own
+	c.ContentType, c.AcceptContentTypes = "application/json", "application/json"    // the recorder reads no protobuf
+	c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) { // of its own, and so a connection of its own
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			w.conns.Store(conn, true)
+		}
+		return conn, err
+	}
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return recorder{r, w.name, next} })
 	set, err := kubernetes.NewForConfig(c)
 	w.set = set
@@ -58,6 +67,11 @@ func (w *worker) work(ctx context.Context, n int) {
 	}
 	stop()
 	factory.Shutdown()
+}
+
+// hangUp closes the worker's connection, which has nothing to do.
+func (w *worker) hangUp() {
+	w.conns.Range(func(conn, _ any) bool { conn.(net.Conn).Close(); return true })
 }
 
 // namespaces and names of what workers fight for.

@@ -184,11 +184,11 @@ func (e *Exchange) Reply(obj string) {
 func (c *call) refuse(s *status.Status) {
 	c.failed(s)
 	switch {
-	case s.Reason == status.ReasonTooManyRequests:
+	case s.Reason == status.ReasonTooManyRequests && s.Message == status.Overloaded:
 		if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
 			c.header.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
 		}
-		c.text(s.Code, "Too many requests, please try again later.\n")
+		c.text(s.Code, s.Message+"\n")
 	case s.Reason == status.ReasonExpired && c.info.verb == "watch" && c.route != nil:
 		c.endWatch(s)
 	default:

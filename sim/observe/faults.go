@@ -161,7 +161,7 @@ func failure(a fault.Action, op *fault.Op) *status.Status {
 		s = status.Expired(expired(op.Verb))
 		s.Reason = status.ReasonGone
 	case fault.TooManyRequests:
-		s = status.TooManyRequests("Too many requests, please try again later.", 0)
+		s = status.TooManyRequests(status.Overloaded, 0)
 	case fault.Unavailable:
 		s = status.Unavailable("the server is currently unable to handle the request")
 	case fault.Timeout:

@@ -69,6 +69,9 @@ func Conflict(r Resource, name, why string) *Status {
 		Message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", r, name, why)}
 }
 
+// Overloaded is what a server says that takes no more requests, in plain text.
+const Overloaded = "Too many requests, please try again later."
+
 // OptimisticLock is the why of a Conflict between resourceVersions.
 const OptimisticLock = "the object has been modified; please apply your changes to the latest version and try again"
 

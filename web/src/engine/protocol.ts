@@ -127,6 +127,9 @@ export interface Lesson {
 export interface Boot {
   seed?: string
   replicas?: { version: string; gates?: Record<string, boolean> }[]
+  /** controllers of the control plane run: "*" or names. A link without them is of a world in which nothing works by itself. */
+  controllers?: string[]
+  nodes?: number
   scenario?: string
   lesson?: string
   log?: Op[]
@@ -150,6 +153,7 @@ export interface Resource {
 export interface Table {
   columns: { name: string; type: string; priority: number }[]
   rows: { name: string; ns: string; rv: string; uid: string; cells: string[]; deleting?: boolean }[]
+  all: number
   rv: string
 }
 
