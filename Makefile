@@ -46,7 +46,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz kill soak generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -78,6 +78,10 @@ web: wasm web/node_modules/.package-lock.json ## build the page into web/dist; f
 web-dist: web ## the same with .br and .gz beside each file: a folder for any static host
 	cd web && node scripts/finish.mjs --dist
 
+lint-web: ## mistakes in the page's code that the compiler does not see (biome; web/biome.jsonc says which)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web/node_modules/.package-lock.json && cd web && npm run --silent check && npm run --silent lint; \
+	else echo "left out: the linter of the page needs npm (https://nodejs.org, or: apt-get install npm)"; fi
+
 test-web: ## unit tests of the page, then the page in a real browser (CHROMIUM)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web-dist && cd web && npm run --silent unit && npm run --silent browser; \
 	else echo "left out: tests of the page need npm (https://nodejs.org, or: apt-get install npm)"; fi
@@ -96,7 +100,7 @@ race-fake: ## the tests of fake with the race detector: goroutines are there, no
 	@$(NEEDS_C)
 	$(GO) test -race -shuffle=on $(TESTFLAGS) ./fake
 
-check: check-format check-generate vet deadcode staticcheck guard build-wasm test ## what to run before every push: format, generated data, vet, linters, guards, wasm build, tests
+check: check-format check-generate vet deadcode staticcheck lint-web guard build-wasm test ## what to run before every push: format, generated data, vet, linters, guards, wasm build, tests
 
 check-format: ## fail if gofmt would change a file
 	@out="$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*'))"; \
@@ -135,6 +139,9 @@ kill: ## kill kubesim serve --archive 200 times under load, and compare with wha
 
 soak: ## a million random operations with random trouble, every promise checked (SOAKFLAGS)
 	@cd examples && $(GO) run ./soak $(SOAKFLAGS)
+
+endurance: ## an hour of 32 clients of client-go over TLS under faults: promises, linearizability and the server's heap (FOR, SOAKFLAGS)
+	@cd examples && $(GO) run ./soak -for $(or $(FOR),1h) $(SOAKFLAGS)
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
 # go.mod is that of the default minor; the tags name the minors since 1.35 up to that of the module file.

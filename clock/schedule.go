@@ -33,7 +33,10 @@ func (s *Schedule) After(d time.Duration, f func()) (stop func()) {
 	j := &job{at: s.clock.Now().Add(d), order: s.count, run: f}
 	heap.Push(&s.queue, j)
 	s.arm()
-	return func() { j.run = nil }
+	return func() {
+		j.run = nil
+		s.arm()
+	}
 }
 
 // Now is the time of the schedule's clock.

@@ -151,6 +151,7 @@ type search struct {
 	options ExploreOptions
 	team    *team
 	began   time.Time
+	calm    explore.Outcome // of the run without trouble
 	runs    int
 	seeds   int // of them under plans that were drawn
 }
@@ -171,16 +172,15 @@ func (s *search) run() {
 		}
 	}
 	empty := explore.Plan{Seed: s.options.Seed}
-	calm := s.team.run(empty, false)
-	s.runs++
-	if len(calm.Failures) > 0 {
-		s.report(finding{plan: empty})
+	if s.calm = s.team.run(empty, true); len(s.calm.Failures) > 0 {
+		s.report(finding{plan: empty}, s.calm)
 		return
 	}
-	if len(calm.Seen.Clients) == 0 {
+	s.runs++
+	if len(s.calm.Seen.Clients) == 0 {
 		s.t.Fatal("kubesim: nobody but the test itself asks the server for anything, so there is nobody to trouble: start what you test with srv.Process, or in a goroutine")
 	}
-	s.explore(explore.NewCampaign(s.options.limits(), &calm))
+	s.explore(explore.NewCampaign(s.options.limits(), &s.calm))
 }
 
 // explore tries the plans of one generation after the other.
@@ -277,17 +277,21 @@ func (s *search) replayFile(file string) (failed bool) {
 	return false
 }
 
-// report runs a plan as often as it takes to say how often it fails, and how often two runs are the same, and fails the test.
-func (s *search) report(f finding) {
+// report says how often a plan fails, and how often two runs of it are the same, and fails the test. first is a run of it, if
+// there was one: who hangs is not asked twice.
+func (s *search) report(f finding, first ...explore.Outcome) {
 	s.t.Helper()
-	plans := make([]explore.Plan, s.options.Repeat)
-	for i := range plans {
-		plans[i] = f.plan
+	list := first
+	if len(first) == 0 || first[0].Site() != explore.SiteHang {
+		plans := make([]explore.Plan, s.options.Repeat)
+		for i := range plans {
+			plans[i] = f.plan
+		}
+		list = s.team.allFull(plans)
 	}
-	list := s.team.allFull(plans)
-	calm := s.team.run(explore.Plan{Seed: f.plan.Seed}, false)
-	r := &explore.Report{Plan: f.plan, Found: f.found, Outcomes: list, Calm: calm, Seeds: s.seeds, Runs: s.runs, Took: time.Since(s.began), Saved: f.saved,
-		Replay: replayLine(s.t.Name(), f.saved)}
+	s.runs += len(list)
+	r := &explore.Report{Plan: f.plan, Found: f.found, Outcomes: list, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
+		Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
 	if s.options.Found != nil {
 		s.options.Found(r)
 		return

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/sim/object"
@@ -28,7 +27,6 @@ type explored struct {
 	options ExploreOptions
 	body    func(T, *Server)
 	capture *capture
-	running atomic.Pointer[trial] // for the watchdog
 }
 
 // run runs the test under a plan, in a bubble of its own. full asks for the hash and for what happened last.
@@ -45,17 +43,17 @@ func (x *explored) run(p explore.Plan, full bool) (out explore.Outcome) {
 // bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed: a real
 // one takes all of its own with it.
 func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
-	defer x.running.Store(nil)
+	defer watched.Store(nil)
 	defer func() {
 		if broken := recover(); broken != nil && !crashes(p) && len(out.Failures) == 0 {
-			out.Failures = append(out.Failures, explore.Failure{Site: "leak",
+			out.Failures = append(out.Failures, explore.Failure{Site: explore.SiteLeak,
 				Text: fmt.Sprintf("%v: goroutines that the test has begun do not end with it", broken)})
 		}
 	}()
 	synctest.Test(x.t, func(t *testing.T) {
 		r := newRecorder(t)
-		o := x.options.Server
-		o.Clock, o.Seed = clock.System{}, p.Seed
+		o, d := x.options.Server, &draws{seed: p.Seed}
+		o.Clock, o.Seed, o.draws = newLateClock(d), p.Seed, d
 		if len(o.Replicas) == 0 {
 			o.Replicas = make([]ReplicaOptions, replicasDefault)
 		}
@@ -68,8 +66,8 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
 		s.attest()
-		tr := newTrial(s, p)
-		x.running.Store(tr)
+		tr := startTrial(s, p)
+		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
 		r.within(itself, func() { x.body(r, s) })
 		s.Heal()
@@ -77,6 +75,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		close(tr.ended)
 		r.clean(itself)
 		tr.tell(r, full, out)
+		out.Disturbed = d.disturbed.Load()
 		s.Close()
 	})
 }
@@ -160,10 +159,12 @@ func (t *trial) collect(x *explored, r *recorder, out *explore.Outcome) {
 			writes[name]++
 		}
 		key := q.Key
-		if made := keys[q.N]; q.Verb == "create" && made != "" {
+		made, committed := keys[q.N]
+		if q.Verb == "create" && committed {
 			key = made
 		}
-		out.Writes = append(out.Writes, explore.Write{N: q.N, At: q.At.Sub(t.begin), Client: name, Verb: q.Verb, What: q.What, Key: key, Code: code})
+		out.Writes = append(out.Writes, explore.Write{N: q.N, At: q.At.Sub(t.begin), Client: name, Verb: q.Verb, What: q.What, Key: key,
+			Code: code, Committed: committed})
 	}
 	out.Sequences = sequences.List()
 	out.Seen = explore.Seen{Resources: object.SortedKeys(resources), Replicas: s.Replicas(), Took: t.quiet,

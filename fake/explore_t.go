@@ -172,7 +172,7 @@ func (r *recorder) panicked(broken any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed = true
-	r.failures = append(r.failures, explore.Failure{Site: "panic", Text: fmt.Sprintf("panic: %v\n%s", broken, stack)})
+	r.failures = append(r.failures, explore.Failure{Site: explore.SitePanic, Text: fmt.Sprintf("panic: %v\n%s", broken, stack)})
 }
 
 // clean ends the context and runs what is to be run at the end, the newest first.

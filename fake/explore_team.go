@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
 )
 
@@ -27,10 +28,12 @@ func workerCall() int {
 	return n
 }
 
-// job is what a worker is asked: a line of JSON. The answer is an explore.Outcome, also on one line.
+// job is what a worker is asked: a line of JSON. The answer is an explore.Outcome, also on one line. Look has no answer: the
+// worker says whether it moves on.
 type job struct {
-	Plan string
-	Full bool
+	Plan string `json:",omitempty"`
+	Full bool   `json:",omitempty"`
+	Look bool   `json:",omitempty"`
 }
 
 // team runs plans: in processes of the test binary, several at a time, or in this one where no others can be started.
@@ -107,7 +110,7 @@ func (t *team) each(plans []explore.Plan, full bool) []explore.Outcome {
 }
 
 // canExec says whether processes can be started here.
-const canExec = runtime.GOOS != "js" && runtime.GOOS != "wasip1" && runtime.GOOS != "ios"
+const canExec = hasPipes
 
 // worker is a process that runs plans.
 type worker struct {
@@ -120,8 +123,14 @@ type worker struct {
 	err    error
 }
 
-// start starts a worker. One that does not start says so when it is asked.
+// start starts a worker.
 func (t *team) start() *worker {
+	return startProcess(t.local.t.Name(), workerVariable+"="+strconv.Itoa(t.call))
+}
+
+// startProcess starts the test binary for one test, with one more variable. One that does not start says so when it is
+// asked.
+func startProcess(test, variable string) *worker {
 	w := &worker{said: &tailOf{}}
 	program, err := os.Executable()
 	if err != nil {
@@ -137,12 +146,12 @@ func (t *team) start() *worker {
 		ask.Close()
 		return &worker{failed: true, err: err, said: w.said}
 	}
-	w.cmd = exec.Command(program, workerArgs(t.local.t.Name())...)
-	w.cmd.Env = append(repeatableEnv(os.Environ()), workerVariable+"="+strconv.Itoa(t.call))
+	w.cmd = exec.Command(program, workerArgs(test)...)
+	w.cmd.Env = append(repeatableEnv(os.Environ()), variable)
 	w.cmd.ExtraFiles = []*os.File{in, out}
 	w.cmd.Stdout, w.cmd.Stderr = w.said, w.said
 	w.ask, w.answer, w.pipe = ask, bufio.NewReader(answer), answer
-	err = w.cmd.Start()
+	err = chance.Start(w.cmd, 1)
 	in.Close()
 	out.Close()
 	w.failed, w.err = err != nil, err
@@ -164,12 +173,13 @@ func workerArgs(test string) []string {
 func (w *worker) do(p explore.Plan, full bool) (out explore.Outcome) {
 	err := w.err
 	if err == nil {
-		line, _ := json.Marshal(job{p.String(), full}) // texts
-		_, err = w.ask.Write(append(line, '\n'))
+		err = w.send(job{Plan: p.String(), Full: full})
 	}
 	var line []byte
 	if err == nil {
+		stop := w.watch()
 		line, err = w.answer.ReadBytes('\n')
+		stop()
 	}
 	if err == nil {
 		err = json.Unmarshal(line, &out)
@@ -188,19 +198,55 @@ func (w *worker) do(p explore.Plan, full bool) (out explore.Outcome) {
 	return explore.Outcome{Failures: []explore.Failure{w.ended(err)}}
 }
 
+// send sends one line.
+func (w *worker) send(j job) error {
+	line, err := json.Marshal(j)
+	if err == nil {
+		_, err = w.ask.Write(append(line, '\n'))
+	}
+	return err
+}
+
+// watch asks the worker again and again whether it moves on, until stop is called. One that does not even hear that is
+// ended, and prints its stacks.
+func (w *worker) watch() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		for looks := 1; ; looks++ {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+			}
+			if looks > 2*busyLooks {
+				quit(w.cmd.Process)
+			} else if w.send(job{Look: true}) != nil {
+				return // it has ended
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
 // ended says why a worker has ended.
 func (w *worker) ended(err error) explore.Failure {
 	text := w.said.String()
 	if _, report, ok := strings.Cut(text, hangMark); ok {
-		return explore.Failure{Site: "hang", Text: strings.TrimSpace(report)}
+		return explore.Failure{Site: explore.SiteHang, Text: strings.TrimSpace(report)}
 	}
 	if at := strings.Index(text, "panic: "); at >= 0 {
-		return explore.Failure{Site: "panic", Text: text[at:]}
+		return explore.Failure{Site: explore.SitePanic, Text: text[at:]}
 	}
 	if at := strings.Index(text, "fatal error: "); at >= 0 {
-		return explore.Failure{Site: "panic", Text: text[at:]}
+		return explore.Failure{Site: explore.SitePanic, Text: text[at:]}
 	}
-	return explore.Failure{Site: "worker", Text: fmt.Sprintf("the process that runs the test ended: %v\n%s", err, text)}
+	return explore.Failure{Site: explore.SiteWorker, Text: fmt.Sprintf("the process that runs the test ended: %v\n%s", err, text)}
 }
 
 // close ends the process.
@@ -241,29 +287,20 @@ func (t *tailOf) String() string {
 
 // serve runs plans for another process, until that wants no more, and ends this one.
 func (x *explored) serve() {
-	in, out := os.NewFile(3, "jobs"), os.NewFile(4, "outcomes")
+	in, out := pipes()
 	x.capture = newCapture()
 	steady()
-	x.watch()
-	jobs := bufio.NewReader(in)
-	for {
-		line, err := jobs.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			os.Exit(0)
-		}
-		var j job
-		var p explore.Plan
-		if err == nil {
-			err = json.Unmarshal(line, &j)
-		}
-		if err == nil {
-			p, err = explore.Parse(j.Plan)
-		}
+	jobs := make(chan job)
+	go hear(in, jobs)
+	for j := range jobs {
+		p, err := explore.Parse(j.Plan)
 		if err != nil {
-			x.t.Fatalf("kubesim: a worker cannot read its job: %v", err)
+			x.t.Fatalf("kubesim: a worker cannot read its plan: %v", err)
 		}
 		var o explore.Outcome
-		repeatably(p.Seed, func() { o = x.run(p, j.Full) })
+		for n := 0; n == 0 || j.Full && o.Disturbed && n < attemptsAtPeace; n++ {
+			repeatably(p.Seed, func() { o = x.run(p, j.Full) })
+		}
 		answer, err := json.Marshal(o)
 		if err == nil {
 			_, err = out.Write(append(answer, '\n'))
@@ -271,5 +308,31 @@ func (x *explored) serve() {
 		if err != nil {
 			x.t.Fatalf("kubesim: a worker cannot answer: %v", err)
 		}
+	}
+	os.Exit(0)
+}
+
+// hear takes in what the parent says; jobs is nil where it only looks. It waits in the runtime's poller, so that it takes no part in who runs next while it
+// hears nothing.
+func hear(in io.Reader, jobs chan<- job) {
+	if jobs != nil {
+		defer close(jobs)
+	}
+	dog := &watchdog{told: tellAndExit}
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return // the parent is done
+		}
+		var j job
+		if err := json.Unmarshal(line, &j); err != nil {
+			tellAndExit(fmt.Sprintf("a worker cannot read its job: %v", err))
+		}
+		if j.Look {
+			dog.look()
+			continue
+		}
+		jobs <- j
 	}
 }

@@ -64,10 +64,14 @@ func TestFilesOfWebServers(t *testing.T) {
 			}
 		}
 	}
-	c.bound("web", `"containers":[{"name":"c","image":"nginx:1.27","readinessProbe":{"httpGet":{"port":80,"path":"/"},"periodSeconds":1,"failureThreshold":1}}]`)
+	c.bound("web", `"containers":[{"name":"c","image":"nginx:1.27","readinessProbe":{"httpGet":{"port":80,"path":"/"},"periodSeconds":1,"failureThreshold":1},"resources":{"requests":{"cpu":"1","memory":"1Gi"},"limits":{"cpu":"2"}}}]`)
 	is.Equal(now(), "Running c:running,ready")
 	const index = "/usr/share/nginx/html/index.html"
 	is.True(strings.Contains(run("cat "+index), "Welcome to nginx!"))
+	is.Equal(run("cat /sys/fs/cgroup/cpu.max"), "200000 100000\n") // what it may use is there to be read
+	is.Equal(run("head -n 1 /sys/fs/cgroup/cpu.weight"), "100\n")
+	is.Equal(run("cat /sys/fs/cgroup/memory.max"), "max\n")
+	is.Equal(run("cat /proc/1/oom_score_adj"), "969\n")
 	run("mv " + index + " /tmp/")
 	is.Equal(now(), "Running c:running")
 	is.True(strings.Contains(strings.Join(c.told("web"), "\n"), "Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 404"))

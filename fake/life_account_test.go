@@ -3,6 +3,7 @@ package fake_test
 import (
 	"encoding/base64"
 	"testing"
+	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
@@ -56,4 +57,26 @@ func TestTokenSecret(t *testing.T) {
 		c.must("POST", inCore+"secrets", secret)
 		is.Equal(len(c.names(inCore+"secrets")), 0) // there is no such account
 	})
+}
+
+// Tokens that were made for an account by themselves are marked when nobody has used them for a year, and deleted a year
+// later, unless a pod mounts them.
+func TestLegacyTokens(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t, fake.Options{Controllers: controller.All})}
+	const day = 24 * time.Hour
+	c.must("POST", inCore+"serviceaccounts", `{"metadata":{"name":"bot"},"secrets":[{"name":"old"},{"name":"mounted"}]}`)
+	for _, name := range []string{"old", "mounted", "manual"} { // the account does not name what somebody has made by hand
+		c.must("POST", inCore+"secrets", `{"metadata":{"name":"`+name+`","annotations":{"kubernetes.io/service-account.name":"bot"}},"type":"kubernetes.io/service-account-token"}`)
+	}
+	c.must("POST", inPods, `{"metadata":{"name":"p"},"spec":{"volumes":[{"name":"v","secret":{"secretName":"mounted"}}],`+oneContainer+`}}`)
+	since := func() string { return c.must("GET", inCore+"secrets/old", "").Labels()["kubernetes.io/legacy-token-invalid-since"] }
+	c.srv.Clock.Advance(365 * day)
+	is.Equal(since(), "")
+	c.srv.Clock.Advance(2 * day)
+	is.Equal(since(), "2027-01-02")
+	c.srv.Clock.Advance(364 * day)
+	is.Equal(c.names(inCore+"secrets"), []string{"manual", "mounted", "old"})
+	c.srv.Clock.Advance(2 * day)
+	is.Equal(c.names(inCore+"secrets"), []string{"manual", "mounted"})
 }

@@ -212,3 +212,24 @@ func TestDaemonSetRevisions(t *testing.T) {
 		is.Equal(numbers, []int64{3, 4})
 	})
 }
+
+// A revision that somebody else makes for a DaemonSet stays until the DaemonSet is looked at: then of two that keep the same
+// the newest counts.
+func TestSecondRevision(t *testing.T) {
+	daemonic(t, func(t *testing.T, is *is.I, c client) {
+		c.daemonSet("", "")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		first := c.must("GET", inApps+"controllerrevisions", "").Objects("items")[0]
+		first["metadata"] = map[string]any{"name": "agent-copy", "labels": map[string]any{"a": "b", "controller-revision-hash": "copy"},
+			"ownerReferences": first.List("metadata", "ownerReferences")}
+		first["revision"] = int64(2)
+		c.must("POST", inApps+"controllerrevisions", string(object.JSON(map[string]any(first))))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(len(c.names(inApps+"controllerrevisions")), 2)
+		c.mergePatch(asDaemons+"/agent", `{"spec":{"minReadySeconds":1}}`)
+		synctest.Wait()
+		is.Equal(c.names(inApps+"controllerrevisions"), []string{"agent-copy"})
+	})
+}

@@ -155,9 +155,7 @@ func TestEventuallyInBubble(t *testing.T) {
 	})
 }
 
-const (
-	secretsPath = "/api/v1/namespaces/default/secrets"
-)
+const secretsPath = "/api/v1/namespaces/default/secrets"
 
 // Two who fight over a field are named, with what each of them wants, and then stopped.
 func TestLivelock(t *testing.T) {

@@ -147,7 +147,8 @@ type Options struct {
 	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
 	FailOnWarning bool
 
-	tail bool // Trace is only that
+	tail  bool   // Trace is only that
+	draws *draws // what the runtime draws can be repeated; nil: it need not
 }
 
 // authenticates says that the credentials of requests count.
@@ -260,7 +261,7 @@ func (o *Options) clusterOptions() sim.Options {
 func (s *Server) connect(manual bool) {
 	api := handler{s.pick, s.client, nil}
 	s.handler = s.control(api, s.pick)
-	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client}
+	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, draws: s.options.draws}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -277,16 +278,20 @@ func RunT(t TB, options ...Options) *Server {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	s, err := New(o.forTest())
+	o = o.forTest()
+	repeatable.prepare(&o)
+	s, err := New(o)
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
 	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, errorf(t), t.Cleanup
 	s.attest()
+	repeatable.begun(s)
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)
+		repeatable.ended(s)
 		s.Close()
 	})
 	return s

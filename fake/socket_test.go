@@ -14,13 +14,13 @@ import (
 	"github.com/matryer/is"
 )
 
-// pipes is a net.Listener whose connections are in memory, so that time can be virtual.
-type pipes struct {
+// sockets is a net.Listener whose connections are in memory, so that time can be virtual.
+type sockets struct {
 	calls chan net.Conn
 	ended chan struct{}
 }
 
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *sockets) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.calls:
 		return c, nil
@@ -29,14 +29,14 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Close() error { close(p.ended); return nil }
+func (p *sockets) Close() error { close(p.ended); return nil }
 
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+func (p *sockets) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// listening serves a server on pipes until the end of the test, and returns what connects to it and sends a text.
+// listening serves a server on sockets until the end of the test, and returns what connects to it and sends a text.
 func listening(t *testing.T) func(text string) net.Conn {
 	s := RunT(t, Options{Clock: clock.System{}})
-	p := &pipes{make(chan net.Conn), make(chan struct{})}
+	p := &sockets{make(chan net.Conn), make(chan struct{})}
 	l, err := s.newListener(&ListenOptions{}, p, s.pick)
 	if err != nil {
 		t.Fatal(err)

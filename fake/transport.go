@@ -34,10 +34,15 @@ type transport struct {
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 	trial   *trial                                  // nil, or sees each request and may do something around it
+	draws   *draws                                  // nil, or told of each request
 }
 
 // RoundTrip answers one request and closes its body.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.draws != nil {
+		t.draws.next()
+		defer t.draws.next()
+	}
 	if t.trial != nil {
 		return t.trial.roundTrip(t, r)
 	}
@@ -197,15 +202,6 @@ func (s *stream) await() error {
 		if s.ended {
 			return s.last
 		}
-		s.server.Lock.Lock()
-		s.frames, s.ended = s.watch.Take()
-		if s.last = io.EOF; s.watch.Broken() != nil {
-			s.last = io.ErrUnexpectedEOF
-		}
-		s.server.Lock.Unlock()
-		if len(s.frames) > 0 || s.ended {
-			continue
-		}
 		select {
 		case <-s.watch.Ready():
 		case <-s.closed:
@@ -213,6 +209,10 @@ func (s *stream) await() error {
 		case <-s.ctx.Done():
 			s.end()
 			return s.ctx.Err()
+		}
+		s.frames, s.ended = s.watch.Take()
+		if s.last = io.EOF; s.ended && s.watch.Broken() != nil {
+			s.last = io.ErrUnexpectedEOF
 		}
 	}
 	return nil

@@ -29,8 +29,6 @@ type trial struct {
 	body   uintptr // the goroutine of the test itself: faults spare its requests
 	ended  chan struct{}
 
-	progress atomic.Uint64 // requests so far
-
 	mu     sync.Mutex
 	writes map[string]int // arrived so far, by client
 	names  []string       // of clients under test, other than processes
@@ -40,12 +38,13 @@ type trial struct {
 	quiet  time.Duration  // when, since begin
 }
 
-// newTrial begins a plan. In a bubble.
-func newTrial(s *Server, p explore.Plan) *trial {
+// startTrial begins a plan, in a bubble.
+func startTrial(s *Server, p explore.Plan) *trial {
 	t := &trial{server: s, plan: p, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), writes: map[string]int{}}
 	s.trial, s.transport.trial = t, t
-	s.Faults.Add(p.Faults()...)
-	for _, step := range p.Steps() {
+	s.options.draws.next()
+	s.Faults.Add(t.plan.Faults()...)
+	for _, step := range t.plan.Steps() {
 		if step.When.Client == "" {
 			go t.later(step)
 			continue
@@ -82,7 +81,6 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 
 // roundTrip answers a request, with the steps that are due around it.
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
-	t.progress.Add(1)
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
 		return by.answer(r, true)
 	}

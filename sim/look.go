@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -14,6 +15,27 @@ import (
 func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) (all []object.Object, err error) {
 	c.do(func() { all, err = c.lookLocked(d, namespace, name, rev) })
 	return all, err
+}
+
+// LookAtFirst is Look for the first objects whose names begin with prefix, and says how many there are: only those are read.
+func (c *Cluster) LookAtFirst(d *resource.Definition, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
+	c.do(func() {
+		view, at := c.log.Store.At(rev)
+		if err = at; err != nil {
+			return
+		}
+		view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+			it := resource.ItemOf(d.Hub, kv)
+			if !strings.HasPrefix(it.Name, prefix) {
+				return true
+			}
+			if all++; all <= most {
+				first = append(first, it.Object())
+			}
+			return true
+		})
+	})
+	return first, all, err
 }
 
 func (c *Cluster) lookLocked(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {

@@ -35,6 +35,15 @@ func (c *Cluster) Trace() (l *trace.Log) {
 	return l
 }
 
+// PeekTrace is Trace for somebody who is not in the Cluster's time: nothing is caught up with. nil: the Cluster is locked.
+func (c *Cluster) PeekTrace() *trace.Log {
+	if !c.door.mu.TryLock() {
+		return nil
+	}
+	defer c.door.mu.Unlock()
+	return c.observer.Trace()
+}
+
 // TraceHeader returns what a trace that is not complete yet says of the run.
 func (c *Cluster) TraceHeader() (h trace.Header) {
 	c.do(func() { h = c.observer.Header() })

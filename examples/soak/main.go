@@ -4,6 +4,7 @@
 //	go run ./soak                     a million operations
 //	go run ./soak -seed 17            one seed again
 //	go run ./soak -target http://…    the same clients, side by side, against a server that is running
+//	go run ./soak -for 1h             32 clients of client-go over TLS, against a server in another process, in real time
 //
 // Each run is a seed of its own; runs go on side by side, each on one goroutine. Of the first that fails the shortest
 // scenario is printed, and written to a file, that still fails, and the line that runs it again.
@@ -33,12 +34,19 @@ var (
 	seed   = flag.Uint64("seed", 0, "run this seed only")
 	target = flag.String("target", "", "URL of a server to check instead, in its namespaces default and kube-public")
 	token  = flag.String("token", "", "bearer token for -target")
+	length = flag.Duration("for", 0, "run real clients for so long instead")
+	actors = flag.Int("clients", 32, "how many of them, with -for")
+	served = flag.String("serve", "", "be the server of -for, with its archive in this file")
 )
 
 func main() {
 	flag.Parse()
 	var err error
 	switch {
+	case *served != "":
+		err = serve(os.Stdin, os.Stdout, *served)
+	case *length != 0:
+		err = endure(*length, *actors, 120, max(*seed, 1))
 	case *target != "":
 		err = check(&Remote{URL: strings.TrimSuffix(*target, "/"), Transport: http.DefaultTransport, Token: *token,
 			Config: soak.Swarm(max(*seed, 1), *size)})
@@ -59,15 +67,8 @@ func check(r *Remote) error {
 	if err != nil {
 		return err
 	}
-	var out []string
-	for _, v := range checker.Check(h) {
-		out = append(out, v.Error())
-	}
-	if linearizable(h, false) == porcupine.Illegal {
-		out = append(out, "Linearizable: answers about an object fit no order of the requests")
-	}
-	if len(out) > 0 {
-		return fmt.Errorf("%s", strings.Join(out, "\n"))
+	if err := verdict(h); err != nil {
+		return err
 	}
 	fmt.Printf("%d requests, %d watches, %d commits: no promise was broken\n", len(h.Calls), len(h.Streams), len(h.Commits))
 	return nil

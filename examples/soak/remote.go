@@ -43,6 +43,23 @@ var remoteResources = []string{"configmaps", "leases.coordination.k8s.io"}
 
 // Run runs the work. An error says that the server could not be asked at all.
 func (r *Remote) Run() (*checker.History, error) {
+	byClient := map[string][]scenario.Op{}
+	for _, o := range soak.Generate(r.Config) {
+		if client, ok := o.Flag("as"); ok && (len(o.Args) == 0 || slices.Contains(remoteResources, o.Args[0])) {
+			byClient[client] = append(byClient[client], o)
+		}
+	}
+	return r.record(func(ctx context.Context) {
+		var clients sync.WaitGroup
+		for name, ops := range byClient { // order does not matter: they run side by side
+			clients.Go(func() { r.client(ctx, name, ops) })
+		}
+		clients.Wait()
+	})
+}
+
+// record keeps the history of what work does. Its context ends the watches.
+func (r *Remote) record(work func(ctx context.Context)) (*checker.History, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error
@@ -54,17 +71,7 @@ func (r *Remote) Run() (*checker.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	byClient := map[string][]scenario.Op{}
-	for _, o := range soak.Generate(r.Config) {
-		if client, ok := o.Flag("as"); ok && (len(o.Args) == 0 || slices.Contains(remoteResources, o.Args[0])) {
-			byClient[client] = append(byClient[client], o)
-		}
-	}
-	var clients sync.WaitGroup
-	for name, ops := range byClient { // order does not matter: they run side by side
-		clients.Go(func() { r.client(ctx, name, ops) })
-	}
-	clients.Wait()
+	work(ctx)
 	if err := r.finish(ctx, logs); err != nil {
 		return nil, err
 	}

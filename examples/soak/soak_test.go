@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -84,4 +85,27 @@ func TestOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	judged(t, &Remote{URL: l.URL(), Transport: http.DefaultTransport, Config: work(2)})
+}
+
+// A round of clients of client-go over TLS, under faults: no promise is broken; and what they did not see would be noticed.
+func TestRound(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+	l, err := srv.Listen(fake.ListenOptions{TLS: true})
+	is.NoErr(err)
+	e := &endurance{server: &child{url: l.URL(), ca: l.CA()}, clients: 6, ops: 40}
+	is.NoErr(e.round(1))
+	is.True(e.requests > 240 && e.watches >= 6 && e.commits > 20)
+	h := e.last
+	for _, s := range h.Streams {
+		for i, ev := range s.Events {
+			if next := i + 1; ev.Type == checker.Modified && next < len(s.Events) && s.Events[next].Object != nil {
+				s.Events = slices.Delete(s.Events, i, next) // an event that did not arrive
+				is.True(verdict(h) != nil)
+				return
+			}
+		}
+	}
+	t.Fatal("no client saw a change")
 }

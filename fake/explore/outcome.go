@@ -18,11 +18,20 @@ type Outcome struct {
 	Output    string        // what the test printed
 	Happened  string        // the faults, each with what has become of it
 	Took      time.Duration // real
+	Disturbed bool          // the machine kept the run waiting: another one need not be the same
 }
+
+// Sites of failures that no line of a test has found.
+const (
+	SitePanic  = "panic"
+	SiteHang   = "hang"   // virtual time stands still, or a goroutine runs without end
+	SiteLeak   = "leak"   // goroutines do not end with the test
+	SiteWorker = "worker" // the process ended, for whatever reason
+)
 
 // Failure is one thing that the test, or somebody who watches it, has found wrong.
 type Failure struct {
-	Site string // file:line, or what kind of failure it is: "panic", "hang", "leak"
+	Site string // file:line, or one of the sites above
 	Text string
 }
 
@@ -61,13 +70,14 @@ type Object struct {
 
 // Write is a request that changes, or tries to change, something.
 type Write struct {
-	N      uint64        // of its record in the trace
-	At     time.Duration // virtual, since the run began
-	Client string
-	Verb   string
-	What   string // secrets, widgets/status
-	Key    string // namespace/name; of a create with generateName what the server made of it
-	Code   int    // of the answer; 0: the client did not live to see it
+	N         uint64        // of its record in the trace
+	At        time.Duration // virtual, since the run began
+	Client    string
+	Verb      string
+	What      string // secrets, widgets/status
+	Key       string // namespace/name; of a create with generateName what the server made of it
+	Code      int    // of the answer; 0: the run ended before
+	Committed bool   // it has changed something, whatever the answer said
 }
 
 // sequenceLength is how many requests in a row of one client make a sequence.

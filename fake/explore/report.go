@@ -82,7 +82,9 @@ func (r *Report) agreement() string {
 // first shows a run that failed.
 func (r *Report) first(b *strings.Builder, o *Outcome) {
 	for _, f := range o.Failures {
-		fmt.Fprintf(b, "%s: %s\n", f.Site, strings.TrimSpace(f.Text))
+		if f.Text != "" || o.Output == "" { // else the output has it
+			fmt.Fprintf(b, "%s: %s\n", f.Site, strings.TrimSpace(f.Text))
+		}
 	}
 	if o.Output != "" {
 		b.WriteString("the test says:\n" + indent(o.Output))
@@ -96,5 +98,5 @@ func (r *Report) first(b *strings.Builder, o *Outcome) {
 }
 
 func indent(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
+	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ") + "\n"
 }

@@ -10,8 +10,8 @@ type shape struct{ client, verb, what string }
 
 func (w *Write) shape() shape { return shape{w.Client, w.Verb, w.What} }
 
-// done reports whether the write was done, as far as its client knows.
-func (w *Write) done() bool { return w.Code/100 == 2 }
+// done reports whether the write was done, whether its client knows or not.
+func (w *Write) done() bool { return w.Committed || w.Code/100 == 2 }
 
 // Suspects compares what a run wrote that failed with what one wrote that passed: writes of which there are more, or fewer,
 // and then those of them that were refused. It returns a line for each, "" when nothing differs.
@@ -63,6 +63,8 @@ func tell(b *strings.Builder, s shape, usual, now int, writes []Write) {
 		switch {
 		case w.done() && now > usual && done > usual:
 			fmt.Fprintf(b, "  one too many: n %d, +%v: %s %s %s\n", w.N, w.At, w.Verb, w.What, w.Key)
+		case w.Committed && w.Code >= 300:
+			fmt.Fprintf(b, "  its client was told otherwise: n %d, +%v: %s %s %s: %d\n", w.N, w.At, w.Verb, w.What, w.Key, w.Code)
 		case !w.done() && now <= usual:
 			fmt.Fprintf(b, "  in vain: n %d, +%v: %s %s %s: %s\n", w.N, w.At, w.Verb, w.What, w.Key, answer(w.Code))
 		}
@@ -71,7 +73,7 @@ func tell(b *strings.Builder, s shape, usual, now int, writes []Write) {
 
 func answer(code int) string {
 	if code == 0 {
-		return "it did not live to see the answer"
+		return "it got no answer"
 	}
 	return fmt.Sprint(code)
 }

@@ -23,6 +23,7 @@ import (
 //	put:REV                       each commit since, written before anybody knows of it:
 //	delete:REV                    checksum, time in nanoseconds since 1970, key, and what was put
 //	lease:REV                     when what was put at REV ends
+//	compact:REV                   when everything before REV was forgotten
 //
 // It is an append-only file of buntdb as an archive is, and Read reads it. What the operating system has taken over is safe
 // from the end of the process; from that of the machine only what Sync, or Always, has brought to the disk. Keep begins a file
@@ -112,15 +113,7 @@ func (j *Journal) begin(c *sim.Cluster) error {
 func (j *Journal) replace(part *os.File, base int64, held uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	late := j.late
-	for len(late) > 0 { // what was committed before is in it already
-		name, _, rest, _ := cutSet(late)
-		_, number, _ := strings.Cut(string(name), ":")
-		if rev, err := strconv.ParseUint(number, 10, 64); err != nil || rev > held {
-			break
-		}
-		late = rest
-	}
+	late := after(j.late, held)
 	if _, err := part.Write(late); err != nil {
 		return err
 	}
@@ -146,6 +139,20 @@ func (j *Journal) replace(part *os.File, base int64, held uint64) error {
 		_ = folder.Close()
 	}
 	return nil
+}
+
+// after returns of a log what is not in a state at a revision: commits and leases after it. What was forgotten since is
+// in it, too, or is no harm.
+func after(log []byte, held uint64) (late []byte) {
+	for len(log) > 0 {
+		name, _, rest, ok := cutSet(log)
+		kind, number, _ := strings.Cut(string(name), ":")
+		if rev, err := strconv.ParseUint(number, 10, 64); !ok || err != nil || rev > held || kind == "compact" {
+			late = append(late, log[:len(log)-len(rest)]...)
+		}
+		log = rest
+	}
+	return late
 }
 
 // growth is how large a log becomes, at least, before it is worth writing the file anew.
@@ -209,6 +216,9 @@ func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 
 // Grant is history.Journal's.
 func (j *Journal) Grant(l history.Lease) { j.append("lease", l.Rev, l.At, l.Key, nil) }
+
+// Compact is history.Journal's.
+func (j *Journal) Compact(rev uint64, at time.Time) { j.append("compact", rev, at, "", nil) }
 
 // append writes one set to the log.
 func (j *Journal) append(kind string, rev uint64, at time.Time, key string, value []byte) {

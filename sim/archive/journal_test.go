@@ -146,6 +146,27 @@ func TestJournalTorn(t *testing.T) {
 	is.Equal(torn, file[:len(file)-3])
 }
 
+// What the store forgets is forgotten in the file, too: it does not grow from one end of a process to the next.
+func TestJournalForgets(t *testing.T) {
+	t.Parallel()
+	is, dir := is.New(t), t.TempDir()
+	c, _ := resumed(t, dir, sim.Options{Bare: true})
+	for range 3 {
+		ask(c, "POST", maps, "", `{"metadata":{"generateName":"a"}}`)
+	}
+	c.Compact()
+	ask(c, "POST", maps, "", `{"metadata":{"name":"b"}}`)
+	a, err := archive.Open(filepath.Join(dir, "file"))
+	is.NoErr(err)
+	is.Equal(a.Info().Torn, "")
+	is.Equal(a.Info().Oldest, c.Compacted())
+	is.Equal(a.Info().Newest, c.Revision())
+	again, err := a.Cluster()
+	is.NoErr(err)
+	is.Equal(again.Compacted(), c.Compacted())
+	is.Equal(everything(again), everything(c))
+}
+
 // What is committed while Keep writes is in the new file, and a process that ends meanwhile leaves the old one.
 func TestJournalKeeps(t *testing.T) {
 	t.Parallel()
@@ -161,6 +182,9 @@ func TestJournalKeeps(t *testing.T) {
 	}()
 	for n := range 300 {
 		ask(c, "POST", maps, "", fmt.Sprintf(`{"metadata":{"name":"a%d"}}`, n))
+		if n%20 == 0 {
+			c.Compact()
+		}
 	}
 	is.NoErr(<-done)
 	is.True(!j.Grown())

@@ -54,7 +54,8 @@ func (a *Archive) replay(log []byte) {
 		log = rest
 	}
 	if a.info.Commits > 0 { // its API servers have not seen what the log says
-		a.info.Newest, a.info.Time = a.state.History.Store.Rev(), a.state.History.Now
+		h := &a.state.History
+		a.info.Oldest, a.info.Newest, a.info.Time = h.Store.Compacted(), h.Store.Rev(), h.Now
 		a.state = sim.Restarted(a.state, a.state.Options)
 	}
 }
@@ -82,11 +83,20 @@ func (a *Archive) take(name, value string) error {
 	rev, err := strconv.ParseUint(number, 10, 64)
 	nanos, text, _ := strings.Cut(value, " ")
 	ns, err2 := strconv.ParseInt(nanos, 10, 64)
-	key, rest, err3 := cutKey(text)
-	if err := errors.Join(err, err2, err3); err != nil {
+	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
 	at := time.Unix(0, ns).In(s.History.Now.Location())
+	if kind == "compact" {
+		if rev <= s.History.Store.Compacted() {
+			return nil // it was forgotten when the file was begun
+		}
+		return s.History.Compact(rev, at)
+	}
+	key, rest, err := cutKey(text)
+	if err != nil {
+		return err
+	}
 	if kind == "lease" {
 		s.History.Leases = append(s.History.Leases, history.Lease{Key: key, Rev: rev, At: at})
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/rbac"
@@ -28,7 +29,9 @@ func (o Options) adapt(x own) []own {
 			data[name] = value
 			owned["f:"+name] = map[string]any{}
 		}
-		first(x.obj, "metadata", "managedFields")["fieldsV1"] = map[string]any{"f:data": owned}
+		entry := first(x.obj, "metadata", "managedFields")
+		fields := maps.Clone(entry.Map("fieldsV1")) // which copies of the object share
+		fields["f:data"], entry["fieldsV1"] = owned, fields
 	case x.obj.Kind() == "Service":
 		first(x.obj, "spec", "ports")["targetPort"] = int64(o.Port)
 		if ip := o.serviceAddress(); ip != "" {

@@ -51,7 +51,7 @@ func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
 	for _, name := range c.missed() {
 		o := c.owners[name]
 		if o == nil {
-			o = &owned{byOwner: map[string][]Ref{}}
+			o = &owned{byOwner: map[string]*dependents{}}
 			if d := server.Definition(name); d != nil {
 				o.add(d, c.lagging[name])
 			}
@@ -60,7 +60,9 @@ func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
 			}
 			c.owners[name] = o
 		}
-		known = append(known, o.byOwner[uid]...)
+		if d := o.byOwner[uid]; d != nil {
+			known = append(known, d.refs...)
+		}
 	}
 	return known
 }

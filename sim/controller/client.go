@@ -143,7 +143,7 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 
 func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
 
-// Owned returns the objects that name an owner by its uid, in the order in which they came to it. They are not to be
+// Owned returns the objects that name an owner by its uid, in the order in which they were created. They are not to be
 // changed.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
@@ -154,7 +154,7 @@ func (c *Client) Owned(uid string) []Ref {
 	return c.loop.cache.owned(uid, newest, m.server)
 }
 
-// Unowned returns the objects of a namespace that name no owner, in the order in which they came to that. They are not to be
+// Unowned returns the objects of a namespace that name no owner, in the order in which they were created. They are not to be
 // changed.
 func (c *Client) Unowned(of, namespace string) []Ref { return c.Owned(of + "/" + namespace) }
 
@@ -194,6 +194,7 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 	if s != nil {
 		return nil, s
 	}
+	c.loop.wrote(of, result.Item.Rev)
 	return result.Item, nil
 }
 
@@ -334,7 +335,15 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	if s == nil {
 		s = result.Status
 	}
+	c.wrote(of, result, s)
 	return result, s
+}
+
+// wrote notes what was written, where the controller has to read it before it goes on.
+func (c *Client) wrote(of string, result *registry.Result, failed *status.Status) {
+	if failed == nil && result.Item != nil {
+		c.loop.wrote(of, result.Item.Rev)
+	}
 }
 
 // writes says that what is committed from now on is the controller's, until the function it returns is called.

@@ -49,6 +49,9 @@ type Controller struct {
 	Upkeep bool
 	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
 	RetryMin, RetryMax time.Duration
+	// ReadsWrites names resources of which the cache has to show what was written for a key before the key is reconciled again,
+	// deletions aside: until then it fails (KEP-5647, since 1.36).
+	ReadsWrites []string
 	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
 	Retries int
 	Reconciler
@@ -83,6 +86,13 @@ type Rememberer interface {
 	Reconciler
 	// Memory returns a pointer to what it remembers, which encoding/json reads and writes.
 	Memory() any
+}
+
+// Learner is a Rememberer that keeps, beside what is printed, what it has read in the cache, to see what a commit changes.
+type Learner interface {
+	Rememberer
+	// Learn reads it when a State was loaded, before anything else is written.
+	Learn(api *Client)
 }
 
 // Heart is a Reconciler that writes something for no other reason than that time passes, such as the renewals of a lease. It

@@ -28,6 +28,7 @@ type Manager struct {
 	toldOf   map[string][]watcher // of a resource, with those of all
 	queue    Queue
 	owned    owned
+	alarm    alarm
 
 	// Order decides what is next. nil: Oldest.
 	Order Order
@@ -52,6 +53,7 @@ type loop struct {
 	client   Client
 	cache    cache
 	recorder recorder
+	written  []written // in the order in which keys came
 	stopped  bool
 	crashed  bool // stopped, and everything forgotten
 	faint    bool // its Heart failed to beat
@@ -83,7 +85,8 @@ func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, serv
 // Committed is commit.Listener's.
 func (m *Manager) Committed(e *commit.Commit) {
 	if e.Deleted() {
-		defer m.owned.committed(e) // who is told still finds where it was
+		m.owned.leaves(e)
+		defer m.owned.committed(e)
 	} else {
 		m.owned.committed(e)
 	}
@@ -128,17 +131,44 @@ func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 // addAt queues an item for a time, and sees to it then.
 func (m *Manager) addAt(i Item, at time.Time) {
 	m.queue.AddAt(i, at)
-	m.schedule.After(max(at.Sub(m.schedule.Now()), 0), func() {
-		if n := len(m.queue.Ready()); m.due() > n {
-			m.step((*Manager).goes)
-		}
-	})
+	m.setAlarm()
+}
+
+// alarm is set for the time of the first item that waits, so that a fork's goes off when that of its origin does.
+type alarm struct {
+	at   time.Time
+	stop func() // nil: it is not set
+}
+
+// setAlarm is called when another item may be the first that waits.
+func (m *Manager) setAlarm() {
+	w := m.queue.Waiting()
+	if len(w) > 0 && m.alarm.stop != nil && m.alarm.at.Equal(w[0].At) {
+		return
+	}
+	if m.alarm.stop != nil {
+		m.alarm.stop()
+		m.alarm = alarm{}
+	}
+	if len(w) > 0 {
+		m.alarm = alarm{w[0].At, m.schedule.After(max(w[0].At.Sub(m.schedule.Now()), 0), m.ring)}
+	}
+}
+
+// ring does the first thing that is due; the door does what else is.
+func (m *Manager) ring() {
+	m.alarm = alarm{}
+	if n := len(m.queue.Ready()); m.due() > n {
+		m.step((*Manager).goes)
+	}
+	m.setAlarm()
 }
 
 // due makes ready what has waited, and returns how many items are.
 func (m *Manager) due() int {
 	if len(m.queue.Waiting()) > 0 {
 		m.queue.Due(m.schedule.Now())
+		m.setAlarm()
 	}
 	return len(m.queue.Ready())
 }
@@ -228,7 +258,10 @@ func (m *Manager) choose(able []Item) int {
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.running, m.item, m.dirty = l, i, false
-	again, failed := l.Reconcile(&l.client, i.Key)
+	again, failed := time.Duration(0), unread
+	if !l.behind(i.Key) {
+		again, failed = l.Reconcile(&l.client, i.Key)
+	}
 	m.running = nil
 	if l.crashed {
 		return

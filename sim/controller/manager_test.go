@@ -261,3 +261,14 @@ func TestClient(t *testing.T) {
 	}
 	is.Equal(counts, map[string]int64{"Seen": 3, "Gone": 1})
 }
+
+// The informers that lag are named as users name resources; a name that nothing has is an error, and does nothing.
+func TestLagNames(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a")
+	is.Equal(m.Lag("a", "nothing").Error(), `there is no resource "nothing"`)
+	w.put(t, "x", "k")
+	m.ReconcileAll()
+	is.Equal(w.took(), "a x 1") // it has been told
+}

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/commit"
@@ -17,14 +18,41 @@ type Ref struct {
 
 // owned is who depends on whom, of all that is stored now:
 //
-//	uid of an owner ─▶ replicasets.apps web/api-5d8, pods web/api-5d8-x2x9k, …   in the order in which they came to it
+//	uid of an owner ─▶ replicasets.apps web/api-5d8, pods web/api-5d8-x2x9k, …   in the order in which they were created
 //	pods/web        ─▶ pods web/debug, …                                         the pods of web that have no owner
 //
-// It is made when somebody first asks, and kept up by each commit from then on.
-type owned struct{ byOwner map[string][]Ref }
+// It is made when somebody first asks, and kept up by each commit from then on. What it says depends on what is stored only, not
+// on when it was made: a fork has none at first.
+type owned struct {
+	byOwner map[string]*dependents
+	leaving *commit.Commit // a deletion of which controllers are being told, who still find where the object was
+}
+
+// dependents are those of one owner, and the revisions that created them.
+type dependents struct {
+	refs []Ref
+	made []uint64 // ascending
+}
+
+// add adds an object, which is most often the newest.
+func (d *dependents) add(ref Ref, made uint64) {
+	n, _ := slices.BinarySearch(d.made, made)
+	d.refs, d.made = slices.Insert(d.refs, n, ref), slices.Insert(d.made, n, made)
+}
+
+// remove takes an object out.
+func (d *dependents) remove(made uint64) {
+	if n, found := slices.BinarySearch(d.made, made); found {
+		d.refs, d.made = slices.Delete(d.refs, n, n+1), slices.Delete(d.made, n, n+1)
+	}
+}
+
+// leaves is called before controllers are told of a deletion, and committed after that.
+func (o *owned) leaves(c *commit.Commit) { o.leaving = c }
 
 // committed keeps it up.
 func (o *owned) committed(c *commit.Commit) {
+	o.leaving = nil
 	if o.byOwner == nil {
 		return
 	}
@@ -32,26 +60,29 @@ func (o *owned) committed(c *commit.Commit) {
 	if !c.Deleted() {
 		after = ownersOf(c.Storage, c.Item())
 	}
-	if slices.Equal(before, after) {
-		return
+	if !slices.Equal(before, after) {
+		o.move(refOf(c.Storage, c.Item()), createdAt(c), before, after)
 	}
-	o.move(refOf(c.Storage, c.Item()), before, after)
 }
 
+// createdAt is the revision that created the object of a commit.
+func createdAt(c *commit.Commit) uint64 { return cmp.Or(c.KV, c.Prev).CreateRev }
+
 // move takes an object from those that owned it to those that do.
-func (o *owned) move(ref Ref, before, after []string) {
+func (o *owned) move(ref Ref, made uint64, before, after []string) {
 	for _, uid := range before {
-		if !slices.Contains(after, uid) {
-			if left := slices.DeleteFunc(o.byOwner[uid], func(r Ref) bool { return r == ref }); len(left) > 0 {
-				o.byOwner[uid] = left
-			} else {
+		if d := o.byOwner[uid]; d != nil && !slices.Contains(after, uid) {
+			if d.remove(made); len(d.refs) == 0 {
 				delete(o.byOwner, uid)
 			}
 		}
 	}
 	for _, uid := range after {
 		if !slices.Contains(before, uid) {
-			o.byOwner[uid] = append(o.byOwner[uid], ref)
+			if o.byOwner[uid] == nil {
+				o.byOwner[uid] = &dependents{}
+			}
+			o.byOwner[uid].add(ref, made)
 		}
 	}
 }
@@ -59,25 +90,41 @@ func (o *owned) move(ref Ref, before, after []string) {
 // of returns what an owner has.
 func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Ref {
 	if o.byOwner == nil {
-		o.byOwner = map[string][]Ref{}
-		seen := map[string]bool{}
-		for _, d := range all {
-			if !seen[d.Storage] { // else it is served in two groups
-				seen[d.Storage] = true
-				o.add(d.Hub, view)
-			}
+		o.make(view, all)
+	}
+	if d := o.byOwner[uid]; d != nil {
+		return d.refs
+	}
+	return nil
+}
+
+// make makes it from what is stored.
+func (o *owned) make(view *mvcc.View, all []*resource.Definition) {
+	o.byOwner = map[string]*dependents{}
+	seen := map[string]bool{}
+	for _, d := range all {
+		if !seen[d.Storage] { // else it is served in two groups
+			seen[d.Storage] = true
+			o.add(d.Hub, view)
 		}
 	}
-	return o.byOwner[uid]
+	if c := o.leaving; c != nil && c.Definition != nil {
+		o.move(refOf(c.Storage, c.Item()), createdAt(c), nil, ownersOf(c.Storage, c.Item()))
+	}
 }
 
 // add adds the objects of a resource.
 func (o *owned) add(d *resource.Definition, view *mvcc.View) {
+	var found []*mvcc.KV
 	view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
-		it := resource.ItemOf(d, kv)
-		o.move(refOf(d.Storage, it), nil, ownersOf(d.Storage, it))
+		found = append(found, kv)
 		return true
 	})
+	slices.SortFunc(found, func(a, b *mvcc.KV) int { return cmp.Compare(a.CreateRev, b.CreateRev) })
+	for _, kv := range found {
+		it := resource.ItemOf(d, kv)
+		o.move(refOf(d.Storage, it), kv.CreateRev, nil, ownersOf(d.Storage, it))
+	}
 }
 
 func refOf(storage string, it *resource.Item) Ref { return Ref{storage, Key{it.Namespace, it.Name}} }

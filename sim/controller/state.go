@@ -33,7 +33,8 @@ type LoopState struct {
 	Delay   time.Duration   `json:",omitempty"`
 	Memory  json.RawMessage `json:",omitempty"` // as its Rememberer prints it
 
-	Events *recorder `json:",omitempty"` // that it has recorded
+	Events  *recorder `json:",omitempty"` // that it has recorded
+	Written []written `json:",omitempty"` // that its cache does not show
 
 	// Lagging is what it knows of resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`
@@ -55,7 +56,8 @@ func (m *Manager) State() *State {
 		if len(l.cache.lagging) > 0 {
 			x.Lagging = maps.Clone(l.cache.lagging)
 		}
-		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil || x.Events != nil {
+		x.Written = slices.Clone(l.written)
+		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil || x.Events != nil || x.Written != nil {
 			s.Loops = append(s.Loops, x)
 		}
 	}
@@ -65,8 +67,9 @@ func (m *Manager) State() *State {
 // Load makes a Manager go on from a State; nil: there is nothing to do. What waits is done on the Manager's clock.
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.beat = Queue{}, nil, owned{}, time.Time{}
+	m.setAlarm()
 	for _, l := range m.loops {
-		l.stopped, l.crashed, l.faint, l.delay, l.cache, l.recorder = false, false, false, 0, cache{}, recorder{}
+		l.stopped, l.crashed, l.faint, l.delay, l.cache, l.recorder, l.written = false, false, false, 0, cache{}, recorder{}, nil
 		if err := l.remember(nil); err != nil {
 			return err
 		}
@@ -79,12 +82,17 @@ func (m *Manager) Load(s *State) error {
 		if err != nil {
 			return err
 		}
-		l.stopped, l.crashed, l.delay, l.cache.lagging = x.Stopped, x.Crashed, x.Delay, maps.Clone(x.Lagging)
+		l.stopped, l.crashed, l.delay, l.cache.lagging, l.written = x.Stopped, x.Crashed, x.Delay, maps.Clone(x.Lagging), slices.Clone(x.Written)
 		if x.Events != nil {
 			l.recorder = *x.Events.clone()
 		}
 		if err := l.remember(x.Memory); err != nil {
 			return fmt.Errorf("the memory of the controller %s: %w", x.Name, err)
+		}
+	}
+	for _, l := range m.loops {
+		if x, ok := l.Reconciler.(Learner); ok && !l.crashed {
+			x.Learn(&l.client)
 		}
 	}
 	for _, f := range s.Failures {

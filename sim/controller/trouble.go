@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/commit"
@@ -41,8 +42,9 @@ func (m *Manager) Crash(name string) error {
 	if err != nil {
 		return err
 	}
-	l.stopped, l.crashed, l.cache, l.recorder = true, true, cache{}, recorder{}
+	l.stopped, l.crashed, l.cache, l.recorder, l.written = true, true, cache{}, recorder{}, nil
 	m.queue.Drop(name)
+	m.setAlarm()
 	m.falter(l)
 	return l.remember(nil)
 }
@@ -69,20 +71,50 @@ func (m *Manager) Delay(name string, d time.Duration) error {
 	return err
 }
 
-// Lag makes the informers of a controller lag: those of some resources, or all. It knows the store as it is now until
-// Resume.
+// Lag makes the informers of a controller lag: those of some resources, such as pods or deployments.apps, or all. It knows the
+// store as it is now until Resume.
 func (m *Manager) Lag(name string, resources ...string) error {
 	l, err := m.known(name)
 	if err != nil {
 		return err
 	}
+	var stored []string
+	for _, of := range resources {
+		storage, err := m.storage(of)
+		if err != nil {
+			return err
+		}
+		stored = append(stored, storage)
+	}
 	if len(resources) == 0 {
-		for _, w := range l.Watches {
-			resources = append(resources, w.Resource)
+		stored = m.watched(l)
+	}
+	l.cache.lag(stored, m.log.Newest())
+	return nil
+}
+
+// watched returns the resources that a controller is told of.
+func (m *Manager) watched(l *loop) (stored []string) {
+	for _, w := range l.Watches {
+		if w.Resource == "" {
+			return m.storages()
+		}
+		stored = append(stored, w.Resource)
+	}
+	return stored
+}
+
+// storage returns where a resource is stored that a user names: deployments.apps, or deployments.
+func (m *Manager) storage(name string) (string, error) {
+	if m.server.Definition(name) != nil {
+		return name, nil
+	}
+	for _, d := range m.server.Resources() {
+		if d.Resource == name {
+			return d.Storage, nil
 		}
 	}
-	l.cache.lag(resources, m.log.Newest())
-	return nil
+	return "", fmt.Errorf("there is no resource %q", name)
 }
 
 // Resume ends Lag: the controller is told of all that it has missed. Where the store has forgotten some of it, the

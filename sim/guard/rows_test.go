@@ -18,7 +18,7 @@ var rows = [][]string{
 	{"sim/codec", "sim/cel/expr", "sim/commit"},
 	{"sim/cel/celgo"},
 	{"sim/cel"},
-	{"sim/webhook"},
+	{"sim/webhook", "sim/kubectl"},
 	{"sim/builtin/table", "sim/builtin/gotext"},
 	{"sim/builtin/kind"},
 	{"sim/builtin/podspec", "sim/builtin/kindtest"},
@@ -47,7 +47,7 @@ var rows = [][]string{
 	{"sim/lesson", "sim/soak"},
 	{"wasm/engine", "fake/explore", "fake/chance", "fake/kustomize"},
 	{"fake", "wasm"},
-	{"fake/dropin"},
+	{"fake/dropin", "fake/kubectl"},
 	{"fake/cmd/kubesim"},
 }
 

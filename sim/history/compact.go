@@ -62,6 +62,21 @@ func (h *History) compactTo(rev uint64, at time.Time) {
 	}
 	h.compact.floor, h.compact.floorAt = rev, at.Add(watchcache.CompactionPoll)
 	h.forget()
+	if h.journal != nil {
+		h.journal.Compact(rev, at)
+	}
+}
+
+// Compact makes a State forget what its cluster forgot after it was taken.
+func (s *State) Compact(rev uint64, at time.Time) error {
+	if err := s.Store.Compact(rev); err != nil {
+		return err
+	}
+	m := marks{list: s.Marks}
+	m.forget(rev)
+	s.Marks = m.list
+	s.Compaction = Compaction{Next: at.Add(compactionInterval), Seen: s.Store.Rev()}
+	return nil
 }
 
 // Floor returns the revision before which the caches know that the store has forgotten everything. It reports false when

@@ -15,10 +15,12 @@ type Lease struct {
 }
 
 // Journal keeps a log of what a cluster stores, as etcd does. It is told of each commit before anybody else knows of it,
-// and of each lease. The Cluster's lock is held: a Journal must not ask the Cluster.
+// of each lease, and of what the store forgets: everything before a revision. The Cluster's lock is held: a Journal must not
+// ask the Cluster.
 type Journal interface {
 	Commit(e *mvcc.Event, at time.Time)
 	Grant(l Lease)
+	Compact(rev uint64, at time.Time)
 }
 
 // Keep makes j the journal.

@@ -311,7 +311,12 @@ func (w *worker) stop(c *container, message string, until time.Time) {
 	}
 	at := w.now.Add(w.preStop(c, until.Sub(w.now)))
 	natural, code := r.Due, r.Code
+	done, exit, handles := c.program.handles(r, at)
 	switch ends := at.Add(delay(c.program.Stop)); {
+	case handles && !done.IsZero() && !done.After(until):
+		r.Due, r.Code, r.Killed = done, exit, false
+	case handles:
+		r.killAt(until)
 	case c.program.deaf(r.Started, w.now) || ends.After(until):
 		r.killAt(until)
 	default:

@@ -88,7 +88,7 @@ func (t *target) world(now time.Time, steps int) shell.World {
 	w := p.within(t.c.run, now, p.run(started, max(now.Sub(started), 1), 0))
 	if w.Env == nil { // nobody has asked before what is in it
 		of := resolver{t.k.client, t.k}.world(t.w.pod, t.c.spec, nil)
-		w.Env, w.Open, w.Seed = of.Env, of.Open, of.Seed
+		w.Env, w.Open, w.Seed = of.Env, t.w.opens(t.c, of.Open), of.Seed
 	}
 	w.Steps = steps
 	return w

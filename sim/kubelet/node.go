@@ -18,6 +18,9 @@ const (
 	microTime      = "2006-01-02T15:04:05.000000Z07:00"
 )
 
+// nodeCapacity is the memory of a node.
+const nodeCapacity = "32Gi"
+
 // healthy are the conditions of a node that has enough of everything, in the order in which a kubelet sets them.
 var healthy = []struct{ kind, value, reason, message, event string }{
 	{"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available", "NodeHasSufficientMemory"},
@@ -66,7 +69,7 @@ func (k *Kubelet) newNode(api *controller.Client, now time.Time) object.Object {
 // setStatus sets what a kubelet reports of its node.
 func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time.Time) {
 	amounts := func() map[string]any {
-		return map[string]any{"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi", "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
+		return map[string]any{"cpu": "8", "memory": nodeCapacity, "pods": "110", "ephemeral-storage": "100Gi", "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
 	}
 	node.Set(amounts(), "status", "capacity")
 	node.Set(amounts(), "status", "allocatable")

@@ -112,6 +112,23 @@ func (p *program) deaf(started, now time.Time) bool {
 	return !r.Handles && !r.Server
 }
 
+// handles returns when a program is done that is told to end at a time, and its exit code, if it has said what it does then.
+// It is false if it has not; the time is zero if it does not end at all.
+func (p *program) handles(r *run, at time.Time) (done time.Time, code int, ok bool) {
+	if p.script == nil || p.Image.Stop != 0 {
+		return done, 0, false
+	}
+	own := p.run(r.Started, max(at.Sub(r.Started), 1), 0)
+	if own.Term == nil {
+		return done, 0, false
+	}
+	w := p.within(r, at, own)
+	if x := own.Term.Run(w); x.Exited {
+		return at.Add(x.At), x.Code, true
+	}
+	return done, 0, true
+}
+
 // output returns what a program that began at a time has printed between two instants, in order.
 func (p *program) output(started, from, to time.Time) (all []printed) {
 	for _, o := range p.run(started, max(to.Sub(started), 1), 0).Output {

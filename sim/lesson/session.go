@@ -185,5 +185,5 @@ func (s *Session) right() []int {
 // isRequest reports whether an op sends a request by itself.
 func isRequest(op scenario.Op) bool {
 	c := scenario.FindCommand(op.Name)
-	return c != nil && c.Group == scenario.Requests
+	return c != nil && (c.Group == scenario.Requests || c.Group == scenario.Prompt)
 }

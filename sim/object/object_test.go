@@ -68,6 +68,23 @@ func TestCopyIsDeep(t *testing.T) {
 	is.Equal(Object(nil).Copy(), nil)                  // nil stays nil
 }
 
+// Who copies an object may change everything in the copy, but not what is in the sets of its managedFields: those are shared.
+func TestCopySharesSets(t *testing.T) {
+	is := is.New(t)
+	const text = `{"fieldsV1":{"a":{}},"metadata":{"fieldsV1":{"b":{}},"managedFields":[{"fieldsV1":{"f:c":{}},"manager":"m"},null]}}`
+	o, err := Parse([]byte(text))
+	is.NoErr(err)
+	c := o.Copy()
+	is.True(Equal(map[string]any(c), map[string]any(o)))
+	entry := func(o Object) Object { return As(o.List("metadata", "managedFields")[0]) }
+	is.True(Same(entry(c)["fieldsV1"], entry(o)["fieldsV1"])) // what a manager has
+	c.Map("fieldsV1")["changed"] = true
+	c.Map("metadata", "fieldsV1")["changed"] = true
+	entry(c)["manager"], entry(c)["fieldsV1"] = "n", map[string]any{}
+	c.List("metadata", "managedFields")[1] = "changed"
+	is.Equal(string(JSON(o)), text) // everything else is its own
+}
+
 func TestEqual(t *testing.T) {
 	tests := []struct {
 		a, b            string

@@ -132,7 +132,7 @@ func (o *Observer) Flush() {
 
 // After does what had to wait until the lock is given back.
 func (o *Observer) After() {
-	o.asking, o.current = nil, nil
+	o.asking, o.current, o.server = nil, nil, 0
 	for len(o.later) > 0 {
 		f := o.later[0]
 		o.later = o.later[1:]

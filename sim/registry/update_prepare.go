@@ -75,10 +75,12 @@ func isEnvelope(name string) bool {
 }
 
 func keepField(obj, old object.Object, name string) {
-	if v, ok := old[name]; ok {
-		obj[name] = object.Copy(v)
-	} else {
+	kept, ok := old[name]
+	switch sent, has := obj[name]; {
+	case !ok:
 		delete(obj, name)
+	case !has || object.Same(sent, kept) || !object.Equal(sent, kept):
+		obj[name] = object.Copy(kept)
 	}
 }
 

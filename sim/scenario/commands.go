@@ -11,6 +11,7 @@ const (
 	Worldly  Group = "world"
 	Actors   Group = "actors"
 	Checks   Group = "checks"
+	Prompt   Group = "prompt" // lines of a shell, with kubectl and what stands beside it
 )
 
 // Command is one word that an operation can begin with, and all that is known of it: what Parse, World.Do, the help and
@@ -81,7 +82,7 @@ var commandTable []Command
 func init() {
 	commandTable = slices.Concat(readCommands, writeCommands, deleteCommands, rawCommands,
 		prepareCommands, timeCommands, historyCommands, replicaCommands, planeCommands, watchCommands, placeCommands, faultCommands,
-		actorCommands, checkCommands)
+		actorCommands, checkCommands, promptCommands)
 }
 
 // Commands returns what an operation can begin with, in the order of a help text.

@@ -52,6 +52,8 @@
 //	controller NAME -f RULES                                             acts on what its informers show
 //	step NAME [N], crash NAME, start NAME
 //
+//	kubectl … | grep …, k …, curl -X DELETE PATH, cat FILE …, echo TEXT, sleep 5    a line of a shell: sim/kubectl
+//
 //	expect CONDITION, never CONDITION, eventually [within d] CONDITION, let NAME = VALUE
 //	once CONDITION do OPERATION                                          as soon as a commit makes it true
 //

@@ -76,6 +76,13 @@ func Parse(line string) (Op, error) {
 	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
 		return Op{}, wrong(i+1, "an operation is one line; give each line to Parse by itself")
 	}
+	if bare, mark := unmarked(line); mark != 0 {
+		if text := textCommand(bare); text != nil && text.Group == Prompt {
+			op, err := text.parseText(bare)
+			op.Fails, op.May = mark == '!', mark == '?'
+			return op, shift(err, len(line)-len(bare))
+		}
+	}
 	words, err := split(line)
 	if text := textCommand(line); text != nil {
 		return text.parseText(line)
@@ -84,6 +91,15 @@ func Parse(line string) (Op, error) {
 		return Op{}, err
 	}
 	return parseWords(line, words)
+}
+
+// unmarked returns a line without the ! or ? before it, and which of them it was, 0 for none.
+func unmarked(line string) (bare string, mark byte) {
+	bare = strings.TrimLeft(line, " \t")
+	if bare == "" || bare[0] != '!' && bare[0] != '?' {
+		return line, 0
+	}
+	return strings.TrimLeft(bare[1:], " \t"), bare[0]
 }
 
 // textCommand returns the command of a line whose rest has a language of its own, or nil.
@@ -220,15 +236,15 @@ func meantFlag(text string, flags []string) string {
 // String prints the operation as one line, which Parse reads back.
 func (op Op) String() string {
 	c := FindCommand(op.Name)
-	if c != nil && c.text {
-		return op.Name + " " + op.Text
-	}
 	words := []string{op.Name}
 	if op.Fails {
 		words[0] = "! " + op.Name
 	}
 	if op.May {
 		words[0] = "? " + op.Name
+	}
+	if c != nil && c.text {
+		return words[0] + " " + op.Text
 	}
 	for _, a := range op.Args {
 		words = append(words, quoteWord(a, a == "&" || strings.HasPrefix(a, "-") && !isNumber(a)))

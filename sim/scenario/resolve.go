@@ -74,6 +74,15 @@ func (w *World) Objects(resource, namespace, name string, rev uint64) ([]object.
 	return w.cluster.Look(d, namespace, name, rev)
 }
 
+// FirstObjects is Objects for the first ones whose names begin with prefix, and says how many there are.
+func (w *World) FirstObjects(resource, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
+	d, err := w.known(resource)
+	if err != nil {
+		return nil, 0, err
+	}
+	return w.cluster.LookAtFirst(d, namespace, prefix, most, rev)
+}
+
 // refOf names an object for people and for frames: "configmaps default/a", "deployments.apps default/web".
 func refOf(d *resource.Definition, namespace, name string) string {
 	text := d.Resourced().String()

@@ -17,7 +17,7 @@ import (
 // decides names, addresses and nodes, and nothing else.
 func TestStoriesEndAlike(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(8)
+	seeds := uint64(4)
 	if testing.Short() {
 		seeds = 3
 	}

@@ -48,6 +48,10 @@ type call struct {
 	made   string // name of the object that it creates; "": not known
 	atMost int    // how many watches the client has at most when this one has begun; 0: any number
 	note   note   // of the Recording; nil: there is none
+
+	untold bool               // the transcript says nothing of it: who sends it prints the answer
+	talks  bool               // a Session that it begins goes on
+	heard  func(frame []byte) // who takes the events of the watch that it begins; nil: the sink, or the transcript
 }
 
 // send sends a request. Its answer is taken in by run, or by whoever moves the clock.
@@ -66,7 +70,9 @@ func (w *World) send(c *call) {
 	w.waiting = append(w.waiting, c)
 	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
 		Body: x.Body, BodyExpected: len(x.Body) > 0, Client: w.identity(x.Client)}, func(a *apiserver.Answer) {
-		a.Settle()
+		if !c.talks {
+			a.Settle()
+		}
 		c.answer = a
 		w.answered = append(w.answered, c)
 	})
@@ -266,7 +272,7 @@ func (w *World) read(text []byte) object.Object {
 // report writes the answer to an operation's request into the transcript.
 func (w *World) report(c *call) {
 	failed := c.answer.Code >= 400
-	if !w.options.Quiet {
+	if !w.options.Quiet && !c.untold {
 		w.tell(c)
 	}
 	switch {

@@ -32,11 +32,16 @@ func (w *World) expand(op Op) (Op, error) {
 			flags[i].Value = replace(flags[i].Value)
 		}
 	}
-	if op.Name != "once" { // what it does later is expanded then
+	c := FindCommand(op.Name)
+	switch {
+	case op.Name == "once": // what it does later is expanded then
+	case c != nil && c.Group == Prompt:
+		op.Text = w.fill(op.Text)
+	default:
 		op.Text = replace(op.Text)
 	}
 	op.Args, op.Flags = args, flags
-	if c := FindCommand(op.Name); err == nil && c != nil && op.Name != "once" {
+	if err == nil && c != nil && op.Name != "once" {
 		err = c.examine(&op, 0)
 	}
 	return op, err

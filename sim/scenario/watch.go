@@ -179,6 +179,7 @@ func (w *World) event(x *watch, frame []byte) {
 		x.call.note.event(w.op, frame, obj)
 	}
 	if w.options.Quiet {
+		x.hears(frame)
 		return
 	}
 	f := Frame{Kind: WatchEvent, Lane: "watch/" + x.name, Object: frame, Replica: x.exchange.Replica}
@@ -191,6 +192,9 @@ func (w *World) event(x *watch, frame []byte) {
 	x.events = append(x.events, e)
 	if r := x.call.sink; r != nil {
 		w.following(e.Frame, func() { r.event(w, e) })
+		return
+	}
+	if x.hears(frame) {
 		return
 	}
 	w.say("%s ◀ %s", x.name, f.Text)
@@ -250,6 +254,9 @@ func (w *World) finish(x *watch, broken bool) {
 	n := w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Cause: w.because, Text: x.state, Replica: x.exchange.Replica})
 	if r := x.call.sink; r != nil {
 		w.following(n, func() { r.closed(w, x) })
+		return
+	}
+	if x.call.untold {
 		return
 	}
 	w.say("%s is over: %s", x.name, x.state)

@@ -95,6 +95,9 @@ func (s *Scheduler) wake() []controller.Key {
 	return nil
 }
 
+// Learn is controller.Learner's: what has changed can be told only of what was known before.
+func (s *Scheduler) Learn(api *controller.Client) { s.begin(api) }
+
 // begin learns what there is, once.
 func (s *Scheduler) begin(api *controller.Client) {
 	m := &s.memory

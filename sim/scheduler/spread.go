@@ -304,6 +304,9 @@ func (c *cycle) countSoft(soft []spreadConstraint, own bool, among []*node) (cou
 			continue
 		}
 		for j := range soft {
+			if len(counts[j].pods) == 0 { // each node is counted where it is scored
+				continue
+			}
 			value := n.labels[soft[j].topology]
 			if _, asked := counts[j].pods[value]; asked && soft[j].eligible(c.pod, n) {
 				counts[j].pods[value] += int64(soft[j].selected(n, c.pod.Namespace))

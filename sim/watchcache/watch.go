@@ -1,6 +1,8 @@
 package watchcache
 
 import (
+	"sync"
+
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -63,11 +65,13 @@ type Watch struct {
 	after     uint64 // revisions up to this one are not sent: they were part of the state, or are in the future
 	bookmarks bool
 
+	mu     sync.Mutex // held while what is below, down to broken, changes: Take needs no other lock
 	queue  [][]byte
 	size   int // bytes in queue
 	ended  bool
 	held   bool // nothing reaches the client
 	broken bool
+
 	signal chan struct{}
 	cache  *Cache
 
@@ -105,8 +109,11 @@ func NewWatch(o Options) *Watch {
 // Ready is signalled when Take has something new.
 func (w *Watch) Ready() <-chan struct{} { return w.signal }
 
-// Take returns the frames that wait, and whether the stream is over after them.
+// Take returns the frames that wait, and whether the stream is over after them. It needs no lock of the caller's, so that
+// thousands of connections that are told of one commit do not wait for each other.
 func (w *Watch) Take() (frames [][]byte, ended bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.held {
 		return nil, false
 	}
@@ -119,7 +126,9 @@ func (w *Watch) End() {
 	if w.ended {
 		return
 	}
+	w.mu.Lock()
 	w.ended = true
+	w.mu.Unlock()
 	if w.cache != nil {
 		w.cache.remove(w)
 	}
@@ -183,13 +192,30 @@ func (w *Watch) Deliver(frame []byte) {
 	if w.ended || w.stalled {
 		return
 	}
-	if len(w.queue) >= queueFrames && w.size+len(frame) > queueBytes {
+	if !w.put(frame) {
 		w.End() // too slow: the stream ends without an ERROR event, as on the real server
 		return
 	}
+	w.wake()
+}
+
+// put appends a frame to the queue if there is room.
+func (w *Watch) put(frame []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) >= queueFrames && w.size+len(frame) > queueBytes {
+		return false
+	}
 	w.queue = append(w.queue, frame)
 	w.size += len(frame)
-	w.wake()
+	return true
+}
+
+// begin appends a frame of the state to the queue, which has room for all of it.
+func (w *Watch) begin(frame []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = append(w.queue, frame)
 }
 
 func (w *Watch) concerns(key string) bool {
@@ -219,7 +245,7 @@ func (w *Watch) SendState(view *mvcc.View) {
 				case frame == nil: // see offer
 					w.End()
 				case w.Gate == nil || w.Gate(n, frame):
-					w.queue = append(w.queue, frame)
+					w.begin(frame)
 				}
 			}
 		}

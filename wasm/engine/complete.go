@@ -24,6 +24,9 @@ func (e *Engine) complete(q *request) (any, error) {
 	if q.Cursor != nil && *q.Cursor >= 0 && *q.Cursor < len(line) {
 		line = line[:*q.Cursor]
 	}
+	if atPrompt(line) {
+		return e.completePrompt(line), nil
+	}
 	from := strings.LastIndexAny(line, " \t") + 1
 	words, start := strings.Fields(line[:from]), line[from:]
 	items := slices.DeleteFunc(e.items(words, start), func(i itemView) bool { return !strings.HasPrefix(i.Text, start) })
@@ -51,7 +54,7 @@ func (e *Engine) items(words []string, start string) []itemView {
 	if items := e.flagValue(words[len(words)-1], c); items != nil {
 		return items
 	}
-	return append(e.argumentItems(c, words), flagItems(c)...)
+	return append(e.argumentItems(c, start, words), flagItems(c)...)
 }
 
 func flagItems(c *scenario.Command) []itemView {
@@ -128,7 +131,7 @@ func arguments(words []string) (n int, first string) {
 }
 
 // argumentItems returns what the next argument of a command can be.
-func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
+func (e *Engine) argumentItems(c *scenario.Command, start string, words []string) []itemView {
 	args, first := arguments(words[1:])
 	var out []itemView
 	if args == 0 {
@@ -138,7 +141,7 @@ func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
 	case scenario.Resource:
 		out = e.resourceItems()
 	case scenario.ObjectName:
-		out = e.nameItems(first, words)
+		out = e.nameItems(first, start, words)
 	case scenario.Client:
 		out = e.clientItems()
 	case scenario.Actor:
@@ -207,8 +210,11 @@ func (e *Engine) resourceItems() []itemView {
 	return out
 }
 
-// nameItems returns the names of the objects of a resource in the namespace that the words say.
-func (e *Engine) nameItems(resource string, words []string) []itemView {
+// namesMost is how many names are offered.
+const namesMost = 50
+
+// nameItems returns the names that begin with start of the objects of a resource in the namespace that the words say.
+func (e *Engine) nameItems(resource, start string, words []string) []itemView {
 	d, err := e.run.world.Resolve(resource)
 	if err != nil {
 		return nil
@@ -222,7 +228,7 @@ func (e *Engine) nameItems(resource string, words []string) []itemView {
 			}
 		}
 	}
-	found, err := e.run.world.Objects(resource, namespace, "", 0)
+	found, _, err := e.run.world.FirstObjects(resource, namespace, start, namesMost, 0)
 	if err != nil {
 		return nil
 	}

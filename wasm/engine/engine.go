@@ -48,6 +48,7 @@ type request struct {
 	N        *int              `json:"n"`
 	Branch   string            `json:"branch"`
 	Frames   int               `json:"frames"`
+	Limit    int               `json:"limit"`
 	Answer   *int              `json:"answer"`
 	Answers  map[int]int       `json:"answers"`
 	Minor    string            `json:"minor"`

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
@@ -61,7 +62,11 @@ func (e *Engine) table(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := e.run.world.Objects(d.Resourced().String(), q.Namespace, "", rev)
+	most := q.Limit
+	if most <= 0 {
+		most = math.MaxInt
+	}
+	found, all, err := e.run.world.FirstObjects(d.Resourced().String(), q.Namespace, "", most, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +96,7 @@ func (e *Engine) table(q *request) (any, error) {
 	if rev == 0 {
 		rev = e.run.world.Cluster().Revision()
 	}
-	return fields{"columns": t.ColumnDefinitions, "rows": out, "rv": formatRev(rev), "resource": d.Resourced().String(),
+	return fields{"columns": t.ColumnDefinitions, "rows": out, "all": all, "rv": formatRev(rev), "resource": d.Resourced().String(),
 		"kind": d.Kind}, nil
 }
 

@@ -37,12 +37,12 @@ func init() {
 		"faults": (*Engine).faults, "clock": (*Engine).clock, "complete": (*Engine).complete, "help": (*Engine).help,
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
 		"progress": (*Engine).progress, "broken": (*Engine).broken,
-		"results": (*Engine).results, "yaml": (*Engine).yaml,
+		"results": (*Engine).results, "yaml": (*Engine).yaml, "paste": (*Engine).paste,
 	}
 }
 
 // worldless are the views that need no world.
-var worldless = []string{"lessons", "lesson", "help", "log"}
+var worldless = []string{"lessons", "lesson", "help", "log", "paste"}
 
 // query answers a question about the world. It never changes it.
 func (e *Engine) query(q *request) (fields, error) {

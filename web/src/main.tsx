@@ -83,7 +83,7 @@ function play(recording: Recording): void {
 }
 
 void compile('core').catch(() => {})
-render(<App />, document.getElementById('app')!)
+render(<App />, document.getElementById('app') as HTMLElement)
 listen()
 performance.mark('usable')
 listenBack()

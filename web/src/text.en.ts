@@ -34,7 +34,7 @@ export const text = {
       + 'taken back and shared as a link, so that bugs of controllers that take weeks to show up happen here in ten seconds.',
     checked: (steps: number) => `Compared with a real kube-apiserver v1.36: ${steps.toLocaleString('en')} recorded steps.`,
     story: 'A controller that makes the same pod twice', wait: 'One moment: the server is on its way.',
-    begin: 'Start with the first lesson', source: 'Source', docs: 'Documentation',
+    begin: 'Start a lesson', source: 'Source', docs: 'Documentation',
   },
 
   timeline: {

@@ -56,8 +56,8 @@ export async function tabTo(page, selector, key = 'Tab') {
   throw new Error(`${selector} cannot be reached with ${key}`)
 }
 
-/** escape closes the dialog that is, or is about to be, open, and waits until it is gone. */
-export async function escape(page) {
+/** closeDialog closes the dialog that is, or is about to be, open, and waits until it is gone. */
+export async function closeDialog(page) {
   await page.locator('dialog[open]').waitFor()
   await page.keyboard.press('Escape')
   await page.locator('dialog').waitFor({ state: 'detached' })
@@ -68,6 +68,6 @@ export async function hash(page) {
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   await page.waitForFunction(() => /^[0-9a-f]{16,}$/.test(document.querySelector('#hash')?.textContent ?? ''))
   const [sum, link] = [await page.locator('#hash').textContent(), await page.locator('#link').inputValue()]
-  await escape(page)
+  await closeDialog(page)
   return { sum, link }
 }

@@ -6,9 +6,8 @@ import { pathToFileURL } from 'node:url'
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 const places = ['/usr/bin/chromium', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium']
 
-/** findBrowser returns the path of a browser, or null. CHROMIUM names one directly. */
-export function findBrowser() {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM
+// found is the path of the first program of some names, or undefined.
+function found(names) {
   for (const name of names) {
     try {
       return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
@@ -16,7 +15,17 @@ export function findBrowser() {
       // Not under this name.
     }
   }
-  return places.find(existsSync) ?? null
+}
+
+/** findFirefox returns the path of Firefox, or null. FIREFOX names it directly. */
+export function findFirefox() {
+  return process.env.FIREFOX ?? found(['firefox', 'firefox-esr']) ?? null
+}
+
+/** findBrowser returns the path of a browser, or null. CHROMIUM names one directly. */
+export function findBrowser() {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM
+  return found(names) ?? places.find(existsSync) ?? null
 }
 
 export const missing = `the browser tests need Chromium or Chrome, and none was found.

@@ -1,7 +1,7 @@
 // Every lesson can be finished in the page with the keyboard alone: it is chosen, its questions are answered, and its
 // solution (from sim/lesson/data) is typed. The checks are the engine's.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ready, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'

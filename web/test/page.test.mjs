@@ -1,7 +1,7 @@
 // What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { escape, hash, ready, tabTo, type } from './browser.mjs'
+import { closeDialog, hash, ready, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 import { serve } from './server.mjs'
 
@@ -48,7 +48,7 @@ test('a dialog that closes leaves the focus where the user has gone since', asyn
   await page.locator('dialog').waitFor({ state: 'detached' })
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'command')
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
-  await escape(page)
+  await closeDialog(page)
   assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ''), /Share/)
   await context.close()
 })
@@ -221,7 +221,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
   const file = await download.path()
-  await escape(page)
+  await closeDialog(page)
   await type(page, 'create configmap more')
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   await page.locator('dialog input[type=file]').setInputFiles(file)

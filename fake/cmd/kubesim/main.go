@@ -5,6 +5,7 @@
 //	kubesim run SCENARIO       run a scenario and print its transcript
 //	kubesim sweep SCENARIO     run it under the random faults of many seeds
 //	kubesim replay TRACE       run it again and compare
+//	kubesim kubectl WORD …     kubectl's words, for any API server
 //	kubesim version            print the version of Kubernetes that is simulated
 //	kubesim help               print what there is
 //
@@ -13,6 +14,7 @@
 //	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
 //	                 ├─ envtest ─▶ fake/dropin, as which it runs when it is called etcd or kube-apiserver
 //	                 ├─ run, sweep, replay ─▶ sim/scenario
+//	                 ├─ kubectl ─▶ sim/kubectl, over fake/kubectl
 //	                 ├─ version
 //	                 └─ help
 //
@@ -40,6 +42,7 @@ const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
   kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; --help says more, here and below
   kubesim sweep SCENARIO  run it under the random faults of many seeds
   kubesim replay TRACE    run it again from a trace, and compare
+  kubesim kubectl WORD …  kubectl's words, for any API server: kubesim kubectl --server http://127.0.0.1:8001 get pods
   kubesim version         print the simulated version
   kubesim help            print this
 `
@@ -93,6 +96,9 @@ func (p program) exit(name string, err error) int {
 		fmt.Fprint(p.stdout, help)
 		return 0
 	}
+	if code, ok := err.(exitCode); ok {
+		return int(code)
+	}
 	fmt.Fprintf(p.stderr, "%s: %s\n", name, strings.TrimPrefix(err.Error(), "kubesim: "))
 	if errors.As(err, new(usageError)) {
 		return 2
@@ -116,11 +122,13 @@ func (p program) run(ctx context.Context, args []string) error {
 		return p.sweep(ctx, args[1:])
 	case "replay":
 		return p.replay(args[1:])
+	case "kubectl":
+		return p.kubectl(ctx, args[1:])
 	case "version", "--version":
 		fmt.Fprintln(p.stdout, sim.Version)
 		return nil
 	case "help", "-h", "-help", "--help":
 		return helped(usage)
 	}
-	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, version and help", args[0])
+	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, kubectl, version and help", args[0])
 }

@@ -28,8 +28,25 @@ const (
 //	node c   other labels         one that is there is deleted
 func DaemonSet() controller.Controller {
 	d := &daemons{Owner: workload.Owner{Resource: daemonSets}}
-	return controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
-		d.Watch(workload.Pods, d.memory.Expectations.Seen), d.Watch(controllerRevisions, nil), controller.Watch{Resource: workload.Nodes, Keys: d.ofNode})
+	c := controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
+		d.Watch(workload.Pods, d.memory.Expectations.Seen), d.ofRevisions(), controller.Watch{Resource: workload.Nodes, Keys: d.ofNode})
+	c.ReadsWrites = []string{workload.Pods, daemonSets}
+	return c
+}
+
+// ofRevisions is told of revisions, but not of a new one that a DaemonSet has (DaemonSetsController.addHistory).
+func (d *daemons) ofRevisions() controller.Watch {
+	w := d.Watch(controllerRevisions, nil)
+	all := w.Keys
+	w.Keys = func(api *controller.Client, c *commit.Commit) []controller.Key {
+		if c.Created() {
+			if _, controlled := d.Controls(api, c.Item()); controlled {
+				return nil
+			}
+		}
+		return all(api, c)
+	}
+	return w
 }
 
 // daemons remembers what it has done to the pods of its objects and not seen yet, and which failed.

@@ -25,7 +25,9 @@ const (
 
 // ReplicaSet makes and deletes pods until a ReplicaSet has as many as it wants (pkg/controller/replicaset).
 func ReplicaSet() controller.Controller {
-	return replicator(workload.Owner{Resource: replicaSets}, "replicaset-controller", "replicaset-controller")
+	c := replicator(workload.Owner{Resource: replicaSets}, "replicaset-controller", "replicaset-controller")
+	c.ReadsWrites = []string{workload.Pods, replicaSets}
+	return c
 }
 
 // ReplicationController does so for ReplicationControllers (pkg/controller/replication).

@@ -24,7 +24,7 @@ const statefulSets = "statefulsets.apps"
 //	          ◀───── updated from the highest down to the partition
 func StatefulSet() controller.Controller {
 	s := workload.Owner{Resource: statefulSets}
-	return controller.Account("statefulset-controller", "statefulset-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	c := controller.Account("statefulset-controller", "statefulset-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		w, ok := s.Of(api, key)
 		if !ok {
 			return 0, nil
@@ -32,6 +32,8 @@ func StatefulSet() controller.Controller {
 		set := statefulSet{Workload: w}
 		return set.sync()
 	}), controller.Watch{Resource: statefulSets}, s.Watch(workload.Pods, nil))
+	c.ReadsWrites = []string{workload.Pods, persistentClaims, statefulSets}
+	return c
 }
 
 // statefulSet is a StatefulSet, its pods and its revisions.

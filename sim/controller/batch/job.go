@@ -44,6 +44,7 @@ func Job() controller.Controller {
 		controller.Watch{Resource: workload.Pods, Keys: c.podChanged, After: batchPeriod},
 		controller.Watch{Resource: workload.Pods, Keys: orphaned})
 	j.RetryMin, j.RetryMax = time.Second, time.Minute
+	j.ReadsWrites = []string{workload.Pods, jobs}
 	return j
 }
 

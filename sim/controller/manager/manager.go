@@ -55,6 +55,7 @@ var all = []func() controller.Controller{
 	certificates.Cleaner,
 	certificates.PodRequestCleaner,
 	nodes.PodGC,
+	account.LegacyTokens,
 	scheduler.New,
 }
 

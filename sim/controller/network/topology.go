@@ -277,7 +277,7 @@ func zonesOf(api *controller.Client) map[string]float64 {
 		return nil
 	}
 	parts := map[string]float64{}
-	for zone, cpu := range cpus { // each for itself
+	for zone, cpu := range cpus { // order does not matter: each for itself
 		parts[zone] = float64(cpu) / float64(total)
 	}
 	return parts

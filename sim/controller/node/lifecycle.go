@@ -146,7 +146,7 @@ func (l *lifecycle) visit(api *controller.Client, node object.Object, h *health)
 	now := api.Now()
 	ready := controller.Condition(node, "Ready")
 	observed, patience := ready.String("status"), grace
-	if lease := api.Get(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
+	if lease := api.Look(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
 		h.Renewed, h.Probe = lease.String("spec", "renewTime"), now
 	}
 	switch beat := ready.String("lastHeartbeatTime"); {

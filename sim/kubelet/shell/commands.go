@@ -14,7 +14,7 @@ var commands = map[string]func(p *process, args []string) int{
 	"mkdir": nothing, "false": func(*process, []string) int { return 1 }, "export": export,
 	"echo": echo, "printf": printf, "sleep": sleep, "exit": exit, "cat": cat, "touch": touch, "rm": remove, "date": date,
 	"hostname": hostname, "env": environment, "printenv": environment, "seq": sequence, "test": test, "[": test, "pwd": pwd,
-	"trap": trap, "ls": ls, "whoami": whoami, "[[": test, "expr": expr, "mv": mv, "cp": cp, "ln": cp, "dd": dd, "find": find,
+	"trap": trap, "mount": mount, "ls": ls, "whoami": whoami, "[[": test, "expr": expr, "mv": mv, "cp": cp, "ln": cp, "dd": dd, "find": find,
 	"grep": grep, "wc": wc, "tee": tee, "head": head, "tail": tail,
 }
 
@@ -34,6 +34,10 @@ func (p *process) call(args []string) {
 		if !p.stopped {
 			p.exit(p.code)
 		}
+		return
+	}
+	if body, ok := p.functions[args[0]]; ok {
+		p.enter(body)
 		return
 	}
 	if IsShell(name) {
@@ -206,6 +210,12 @@ func whoami(p *process, _ []string) int {
 	return 0
 }
 
+// mount prints what interests of what is mounted in a container: that its limits are in files of cgroup v2.
+func mount(p *process, _ []string) int {
+	p.print("cgroup on /sys/fs/cgroup type cgroup2 (ro,nosuid,nodev,noexec,relatime)\n")
+	return 0
+}
+
 func pwd(p *process, _ []string) int {
 	p.print("/\n")
 	return 0
@@ -260,8 +270,17 @@ func sequence(p *process, args []string) int {
 // sequenceMax is the longest that seq counts.
 const sequenceMax = 100_000
 
-func trap(p *process, _ []string) int {
+// trap says what is done when a signal comes. That of the signal to end is kept.
+func trap(p *process, args []string) int {
 	p.handles = true
+	if len(args) < 2 || !slices.ContainsFunc(args[1:], func(s string) bool { return s == "TERM" || s == "SIGTERM" || s == "15" }) {
+		return 0
+	}
+	x, err := Parse(args[0])
+	p.term, p.trapped = nil, err == nil && args[0] != "-"
+	if p.trapped {
+		p.term = x.list
+	}
 	return 0
 }
 

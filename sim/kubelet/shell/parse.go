@@ -10,6 +10,8 @@ import (
 //	list    statements, one after the other
 //	link    a && b, a || b
 //	pipe    a | b
+//	list    { a; b; }
+//	function name() { body }
 //	loop    while cond; do body; done
 //	each    for name in words; do body; done
 //	choice  if cond; then a; else b; fi
@@ -22,7 +24,11 @@ type (
 		and   bool
 		right statement
 	}
-	pipe struct{ left, right statement }
+	pipe     struct{ left, right statement }
+	function struct {
+		name string
+		body list
+	}
 	loop struct {
 		cond, body list
 		until      bool
@@ -145,7 +151,7 @@ func (x *parser) keyword(name string) bool {
 // ends reports whether a keyword that ends a list is next, which it leaves there.
 func (x *parser) ends() bool {
 	before := x.at
-	for _, name := range []string{"do", "done", "then", "else", "elif", "fi"} {
+	for _, name := range []string{"do", "done", "then", "else", "elif", "fi", "}"} {
 		if x.keyword(name) {
 			x.at = before
 			return true
@@ -213,8 +219,28 @@ func (x *parser) statement() (statement, error) {
 		return x.each()
 	case x.keyword("if"):
 		return x.choice()
+	case x.keyword("{"):
+		return x.group()
 	}
+	before := x.at
+	if name := x.name(); name != "" && x.has("()") {
+		if x.at += 2; !x.keyword("{") {
+			return nil, errUnknown
+		}
+		body, err := x.group()
+		return &function{name, body}, err
+	}
+	x.at = before
 	return x.command()
+}
+
+// group reads what is between braces.
+func (x *parser) group() (list, error) {
+	l, err := x.list()
+	if err == nil && !x.keyword("}") {
+		err = errUnknown
+	}
+	return l, err
 }
 
 func (x *parser) loop(until bool) (statement, error) {

@@ -54,6 +54,8 @@ type Result struct {
 	Files map[string]*string // as World.Files, with what it changed
 	// Handles says that it has set a trap for signals.
 	Handles bool
+	// Term is what it does when it is told to end, if it has said so.
+	Term *Handler
 	// Server says that it waits because of a command that the shell does not know.
 	Server bool
 }
@@ -76,8 +78,13 @@ type process struct {
 	waits   bool
 	handles bool
 	server  bool
-	in      string     // what the command reads
-	random  *rand.Rand // made when it is needed
+	in      string // what the command reads
+	term    list   // what it does when it is told to end
+	trapped bool   // that was said
+
+	functions map[string]list
+	calls     int        // of functions that it is in
+	random    *rand.Rand // made when it is needed
 }
 
 // Run runs a program until it ends, or to the limits of its world.
@@ -90,7 +97,14 @@ func (x *Program) Run(w World) *Result {
 		p.files[name] = text
 	}
 	x.list.run(p)
+	return p.result()
+}
+
+func (p *process) result() *Result {
 	r := &Result{Output: p.out, Ended: p.ended || !p.stopped, Exited: p.ended, Code: p.code, At: p.now, Waits: p.waits, Files: p.files, Handles: p.handles, Server: p.server}
+	if p.trapped {
+		r.Term = &Handler{p.term, p.vars, p.functions}
+	}
 	return r
 }
 

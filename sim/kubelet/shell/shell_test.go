@@ -16,7 +16,10 @@ func run(script string, w shell.World) string {
 	if err != nil {
 		return err.Error()
 	}
-	r := x.Run(w)
+	return text(x.Run(w))
+}
+
+func text(r *shell.Result) string {
 	var b strings.Builder
 	for _, o := range r.Output {
 		mark := ""
@@ -67,6 +70,7 @@ func TestScripts(t *testing.T) {
 			`!0s "mv: can't rename '/f': No such file or directory\n", 0s "a\n", ended 0s 0`},
 		{"hostname | dd of=/f; ln -s /f /g; cat /g", `0s "web\n", ended 0s 0`},
 		{"echo $(( $RANDOM / 32768 )) $RANDOM $RANDOM", `0s "0 6509 30313\n", ended 0s 0`},
+		{"f() { echo $x; }; x=1; f; { x=2; f; }; g(){ g; }; g", `0s "1\n", 0s "2\n", waits 0s`},
 		{"server &", "shell: there is more in it than this shell knows"},
 		{"# nothing\nprintf '%s-%d\\n' a 1", `0s "a-1\n", ended 0s 0`},
 	} {
@@ -74,6 +78,27 @@ func TestScripts(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.script, got, test.want)
 		}
+	}
+}
+
+// What a script does when it is told to end is known as far as it has come.
+func TestTraps(t *testing.T) {
+	is := is.New(t)
+	for script, want := range map[string]string{
+		"_term(){\n\tsleep 5\n\texit $code\n}\ncode=143\ntrap _term SIGTERM\nwhile true; do\n\tsleep 1\ndone": "ended 5s 143",
+		"trap 'echo bye; exit' TERM; sleep 60": `0s "bye\n", ended 0s 0`, "trap '' TERM INT; sleep 60": "goes on", "sleep 60; trap exit TERM": "no handler",
+		"trap exit INT; sleep 60": "no handler", "trap exit TERM; trap - TERM; sleep 60": "no handler",
+	} {
+		x, err := shell.Parse(script)
+		is.NoErr(err)
+		got := "no handler"
+		if h := x.Run(shell.World{Limit: 10 * time.Second}).Term; h != nil {
+			got = "goes on"
+			if r := h.Run(shell.World{}); r.Exited {
+				got = text(r)
+			}
+		}
+		is.Equal(got, want)
 	}
 }
 

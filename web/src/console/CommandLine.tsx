@@ -109,7 +109,7 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
       break
     case 'Tab':
       if (event.shiftKey || !item && items.length !== 1) return
-      accept(input, item ?? items[0]!)
+      accept(input, item ?? (items[0] as Candidate))
       break
     case 'Escape':
       if (items.length > 0) close()

@@ -38,7 +38,9 @@ function Item({ entry }: { entry: Entry }) {
     <li class={undone ? 'entry undone' : 'entry'}>
       <p class="line mono"><span class="sign" aria-hidden="true">›</span> {entry.line}
         {undone && <span class="tag">{text.console.undone}</span>}</p>
-      {result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
+      {prompted.test(entry.line)
+        ? result && result.lines.length > 0 && <pre class="mono" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
+        : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
       {result && !result.ok && result.text && <p class="bad">{result.text}</p>}
       {entry.error && <p class="bad">{entry.error}</p>}
@@ -46,6 +48,10 @@ function Item({ entry }: { entry: Entry }) {
     </li>
   )
 }
+
+// prompted are lines of a shell: what they print is shown as it is, its columns below each other.
+const prompted = /^[!? ]*(?:kubectl|k|curl|cat|echo)\b/
+const indent = 3 // of every line of a transcript
 
 const exchanged = /^(\S+) (GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) → (?:(\d+) )?(.*)$/
 const told = /^(\S+) ◀ (.*)$/

@@ -65,7 +65,7 @@ export function mount(host: HTMLElement, options: Options): Editor {
       extensions: [
         lineNumbers(), history(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), marked,
         language, look, syntaxHighlighting(colours),
-        EditorView.contentAttributes.of({ 'aria-label': options.label }),
+        EditorView.contentAttributes.of({ 'aria-label': options.label, tabindex: '0' }),
         EditorView.domEventHandlers({
           keydown: event => { if (event.key !== 'Tab' && event.key !== 'Shift') leaving = event.key === 'Escape' },
           focus: () => { leaving = false },

@@ -150,6 +150,7 @@ export interface Resource {
 export interface Table {
   columns: { name: string; type: string; priority: number }[]
   rows: { name: string; ns: string; rv: string; uid: string; cells: string[]; deleting?: boolean }[]
+  all: number
   rv: string
 }
 

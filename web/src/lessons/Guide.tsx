@@ -11,6 +11,7 @@ import { Astray } from './Astray'
 import { Opener } from './Opener'
 import { Prose } from './Prose'
 import { nextLesson, noteProgress } from './progress'
+import { runnable } from './runnable'
 
 const words = text.lessons
 const answer = signal(-1)
@@ -147,7 +148,7 @@ function Hints({ state }: { state: LessonState }) {
   const solve = async () => { if (await change('solve')) await retell() }
   return (
     <div class="hints">
-      {state.hints.map((hint, i) => <Prose key={i} text={hint} />)}
+      {state.hints.map((hint, i) => <Prose key={i} text={runnable(hint) ? `\`${hint}\`` : hint} />)}
       <p>
         {state.hintsLeft > 0 && <button class="quiet more" onClick={() => void change('hint')}>{words.hint}</button>}
         <button class="quiet" aria-disabled={!ready.value} onClick={() => void solve()}>{words.solve}</button>

@@ -5,14 +5,21 @@ import { ready } from '../state/session'
 import { captions, enterFreePlay, enterLesson } from '../state/worlds'
 import { opInView } from '../state/player'
 import { text } from '../text.en'
-import { catalogue } from './progress'
+import { nextLesson } from './progress'
 
 
 const words = text.opener
+const first = 'first' // the lesson to begin with, until the list of lessons is there
+
+// begin takes the first lesson that is not done yet.
+function begin(): void {
+  const next = nextLesson('')
+  if (next) next.start()
+  else void enterLesson(first)
+}
 
 export function Opener() {
   const told = captions.value[Math.max(0, Math.min(opInView.value, captions.value.length - 1))]
-  const first = catalogue.value[0]
   return (
     <>
       <h2>{words.what}</h2>
@@ -20,9 +27,9 @@ export function Opener() {
       <p class="hint">{words.checked(__STEPS__)}</p>
       <div class="note caption" role="status"><p class="eyebrow">{words.story}</p><p>{told ?? words.wait}</p></div>
       <p class="chips">
-        <button class="primary" aria-disabled={!ready.value} onClick={() => { if (first) void enterLesson(first.id) }}>{words.begin}</button>
-        <button aria-disabled={!ready.value} onClick={() => { dialog.value = 'lessons' }}>{text.lessons.title}</button>
-        <button class="quiet" aria-disabled={!ready.value} onClick={() => void enterFreePlay()}>{text.head.sandbox}</button>
+        <button class="primary" aria-disabled={!ready.value} onClick={() => { if (ready.value) begin() }}>{words.begin}</button>
+        <button onClick={() => { dialog.value = 'lessons' }}>{text.lessons.title}</button>
+        <button class="quiet" aria-disabled={!ready.value} onClick={() => { if (ready.value) void enterFreePlay() }}>{text.head.sandbox}</button>
       </p>
       <p class="hint small"><a href={__SOURCE__}>{words.source}</a> · <a href={`${__SOURCE__}#readme`}>{words.docs}</a></p>
     </>

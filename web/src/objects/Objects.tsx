@@ -28,7 +28,7 @@ export function Objects() {
   const at = live.value ? undefined : revisionInView.value
   useEffect(() => {
     if (!ready.value) return
-    query<Table>('table', { resource: resource.value, ns: namespace.value, at }).then(
+    query<Table>('table', { resource: resource.value, ns: namespace.value, at, limit: mostRows }).then(
       answer => { table.value = answer; failure.value = '' },
       (error: Error) => { table.value = null; failure.value = error.message },
     )
@@ -61,7 +61,7 @@ export function Objects() {
 
 function Rows({ table }: { table: Table }) {
   if (table.rows.length === 0) return <p class="nothing">{words.none(resource.value)}</p>
-  const rows = table.rows.slice(0, mostRows)
+  const { rows } = table
   const columns = table.columns.map((column, i) => ({ ...column, i })).filter(column => column.priority === 0)
   const spaces = new Set(table.rows.map(row => row.ns)).size > 1
   return (
@@ -96,7 +96,7 @@ function Rows({ table }: { table: Table }) {
           })}
         </tbody>
       </table>
-      {rows.length < table.rows.length && <p class="hint">{words.first(rows.length, table.rows.length)}</p>}
+      {rows.length < table.all && <p class="hint">{words.first(rows.length, table.all)}</p>}
     </div>
   )
 }

@@ -80,7 +80,10 @@ function catchUp(newest: number, within: number): void {
 // advance goes as fast as the most urgent of the frames needs.
 function advance(): void {
   timer = 0
-  if (!live.value) return stop()
+  if (!live.value) {
+    stop()
+    return
+  }
   const now = performance.now()
   let rate = 0
   for (const { n, at } of due) rate = Math.max(rate, at > now ? (n - exact) / (at - last) : Infinity)

@@ -6,11 +6,12 @@ import type { Frame, TokenSpan } from '../engine/protocol'
 import { hovered, live, picture, selected, view } from '../state/player'
 import { frames, own } from '../state/session'
 import { text } from '../text.en'
-import { chain, type Lane, type Picture } from './fold'
+import { chain, type Picture } from './fold'
 import { elapsed } from './elapsed'
 import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
 import { describe, laneName, Shape } from './marks'
 import { Curtain, Horizon, Tokens } from './overlays'
+import { nextMark, stopOf } from './walk'
 
 const sight = 240 // px drawn beyond either edge of the box
 
@@ -122,13 +123,6 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
 // stops is the mark of each lane at which Tab stops: the one that had the focus last.
 const stops = signal<Record<string, number>>({})
 
-/** stopOf is the mark of a lane that Tab reaches; the others are reached from it with the arrow keys. */
-export function stopOf(lane: Lane, stopped: number | undefined, open: number): number {
-  const has = (n: number | undefined) => n !== undefined && lane.marks.some(mark => mark.n === n)
-  if (has(open)) return open
-  return stopped !== undefined && has(stopped) ? stopped : (lane.marks.at(-1)?.n ?? 0)
-}
-
 function Marks({ shown, plan, from, to }: { shown: Picture; plan: Layout; from: number; to: number }) {
   const lit = hovered.value ? chain(frames.value, hovered.value) : null
   return (
@@ -163,29 +157,6 @@ function Mark({ frame, x, y, stop, lit, gone }: { frame: Frame; x: number; y: nu
       <Shape frame={frame} />
     </g>
   )
-}
-
-/** nextMark is the mark that a key leads to: left and right, Home and End within a lane, up and down to the nearest mark of the
- * next lane that has one; undefined: the key leads nowhere. */
-export function nextMark(lanes: readonly Lane[], n: number, key: string): number | undefined {
-  const row = lanes.findIndex(lane => lane.marks.some(mark => mark.n === n))
-  const marks = lanes[row]?.marks
-  if (!marks) return undefined
-  const at = marks.findIndex(mark => mark.n === n)
-  switch (key) {
-    case 'ArrowRight': return marks[at + 1]?.n
-    case 'ArrowLeft': return marks[at - 1]?.n
-    case 'Home': return marks[0]?.n
-    case 'End': return marks.at(-1)?.n
-    case 'ArrowUp': return nearest(lanes.slice(0, row).reverse(), n)
-    case 'ArrowDown': return nearest(lanes.slice(row + 1), n)
-    default: return undefined
-  }
-}
-
-function nearest(lanes: readonly Lane[], n: number): number | undefined {
-  const marks = lanes.find(lane => lane.marks.length > 0)?.marks
-  return marks?.reduce((a, b) => (Math.abs(b.n - n) < Math.abs(a.n - n) ? b : a)).n
 }
 
 const leads = ['ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'Enter', ' ']

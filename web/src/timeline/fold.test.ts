@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Frame } from '../engine/protocol'
-import { chain, fold } from './fold'
-import { layout } from './layout'
+import { chain, fold, Folder } from './fold'
+import { layout, Planner } from './layout'
+import { nextMark, stopOf } from './walk'
 
 let n = 0
 const frame = (lane: string, kind: string, rv: number, more: Partial<Frame> = {}): Frame =>
@@ -74,4 +75,47 @@ test('revisions in between and beyond have a place too', () => {
   expect(plan.at(5)).toBeGreaterThan(plan.at(4))
   expect(plan.at(7)).toBeGreaterThan(plan.at(6))
   expect(plan.at(1)).toBe(0)
+})
+
+// far is a story of many frames on several lanes, with times and revisions that do not only grow.
+function far(): Frame[] {
+  const lanes = ['store', 'replica/1', 'replica/2', 'watch/w', 'client/a']
+  const kinds = ['store.commit', 'cache.apply', 'cache.apply', 'watch.event', 'http.res']
+  return Array.from({ length: 400 }, (_, i) => frame(lanes[i % 5] ?? '', kinds[i % 5] ?? '', 5 + Math.floor(i / 5) - (i % 7 === 0 ? 3 : 0), { n: i + 1, vt: i * 10 }))
+}
+
+test('what is folded bit by bit, forward and back, is what is folded at once', () => {
+  const all = far()
+  const folder = new Folder()
+  for (const [length, upTo] of [[100, 40], [100, 100], [250, 200], [250, 10], [250, 250], [400, 251], [400, 400]] as const) {
+    const frames = all.slice(0, length)
+    expect(folder.fold(frames, upTo)).toEqual(fold(frames, upTo))
+  }
+  const other = all.map(f => ({ ...f, kind: 'store.compact' })) // another world: undo makes every frame anew
+  expect(folder.fold(other, 300)).toEqual(fold(other, 300))
+})
+
+test('what is laid out bit by bit is what is laid out at once', () => {
+  const all = far()
+  for (const axis of ['revision', 'time'] as const) {
+    const planner = new Planner()
+    for (const length of [50, 51, 200, 400]) {
+      const [grown, fresh] = [planner.plan(all.slice(0, length), axis, 900), layout(all.slice(0, length), axis, 900)]
+      expect([grown.columns, grown.width]).toEqual([fresh.columns, fresh.width])
+      expect(all.slice(0, length).map(f => grown.x(f.n))).toEqual(all.slice(0, length).map(f => fresh.x(f.n)))
+    }
+  }
+})
+
+test('arrow keys walk through a lane and to the next one, and end where there is nothing', () => {
+  const { lanes } = fold(story(), 10)
+  expect([nextMark(lanes, 2, 'ArrowRight'), nextMark(lanes, 9, 'ArrowLeft'), nextMark(lanes, 2, 'End'), nextMark(lanes, 10, 'Home')]).toEqual([9, 2, 10, 2])
+  expect([nextMark(lanes, 2, 'ArrowDown'), nextMark(lanes, 3, 'ArrowUp'), nextMark(lanes, 10, 'ArrowDown')]).toEqual([3, 2, 3])
+  expect([nextMark(lanes, 10, 'ArrowRight'), nextMark(lanes, 2, 'ArrowUp'), nextMark(lanes, 99, 'End'), nextMark(lanes, 2, 'x')]).toEqual(Array(4).fill(undefined))
+})
+
+test('a lane has one tab stop: what is open, else where the focus was, else its newest mark', () => {
+  const store = fold(story(), 10).lanes[0]
+  if (!store) throw new Error('there is a store')
+  expect([stopOf(store, undefined, 0), stopOf(store, 2, 0), stopOf(store, 2, 9), stopOf(store, 2, 3)]).toEqual([10, 2, 9, 2])
 })

@@ -113,8 +113,8 @@ function add({ lanes, picture }: Folded, frame: Frame): void {
     picture.compacted = at
     picture.compactedAt = frame.n
   }
-  let lane = lanes.get(frame.lane)
-  if (!lane) lanes.set(frame.lane, (lane = newLane(frame.lane, frame)))
+  const lane = lanes.get(frame.lane) ?? newLane(frame.lane, frame)
+  lanes.set(frame.lane, lane)
   lane.marks.push(frame)
   if (frame.kind === 'watch.close') lane.closed = true
   if (moves[frame.kind] && at >= lane.horizon && (frame.code ?? 0) < 400) {

@@ -57,7 +57,7 @@ function Workspace() {
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (!by) return
-    const next = order[(order.indexOf(tab.value) + by + order.length) % order.length]!
+    const next = order[(order.indexOf(tab.value) + by + order.length) % order.length] as Tab
     choose(next)
     document.getElementById(`tab-${next}`)?.focus()
   }

@@ -9,7 +9,7 @@
 // Or it runs them against kubesim serve with its own controllers and nodes, and nothing around it (-target own).
 //
 // It prints, for each special interest group, how many tests passed, and every test that passes on a real server
-// (passes.txt) and failed here. What kube-controller-manager and kube-scheduler complain about (warnings and errors, with
+// (passes.txt) or did with kubesim's own controllers (passes-own.txt), and failed here. What kube-controller-manager and kube-scheduler complain about (warnings and errors, with
 // names and numbers left out) is compared with what they say of a real server (complaints.txt). "make e2e" builds what it
 // needs and runs it; it takes half an hour on two cores, most of it waiting. It is a module below testdata, because nothing
 // else may require what it does.
@@ -53,7 +53,7 @@ func main() {
 	flag.IntVar(&f.procs, "procs", 8, "how many processes run tests side by side")
 	flag.DurationVar(&f.idle, "idle", 0, "how long to let the controllers run alone before the tests")
 	flag.BoolVar(&f.keep, "keep", false, "run no tests: start everything and wait to be interrupted")
-	flag.BoolVar(&f.record, "record", false, "write what passed and what was complained about to passes.txt and complaints.txt")
+	flag.BoolVar(&f.record, "record", false, "write what passed and what was complained about to passes.txt and complaints.txt, or to passes-own.txt")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

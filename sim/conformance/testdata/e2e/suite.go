@@ -17,10 +17,13 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// tests are the tests to run, by their names.
-//
-//go:embed tests.txt
-var tests string
+// tests are the tests to run, by their names; testsOwn those against kubesim's own controllers and nodes.
+var (
+	//go:embed tests.txt
+	tests string
+	//go:embed tests-own.txt
+	testsOwn string
+)
 
 // test runs the tests and returns how each ended, by name: passed, failed, timedout, …
 func (c *cluster) test(ctx context.Context) (map[string]string, error) {
@@ -30,7 +33,7 @@ func (c *cluster) test(ctx context.Context) (map[string]string, error) {
 	}
 	defer log.Close()
 	args := append([]string{fmt.Sprintf("--procs=%d", c.procs), "--timeout=3h", "--silence-skips", "--no-color",
-		"--json-report=report.json", "--output-dir=" + c.out}, selection(c.focus)...)
+		"--json-report=report.json", "--output-dir=" + c.out}, selection(c.flags)...)
 	args = append(args, filepath.Join(c.bin, "e2e.test"), "--", "--kubeconfig="+c.kubeconfig("admin"), "--kubectl-path="+filepath.Join(c.bin, "kubectl"),
 		"--provider=skeleton", "--allowed-not-ready-nodes=-1", "--minStartupPods=0", "--dump-logs-on-failure=false")
 	p := exec.CommandContext(ctx, filepath.Join(c.bin, "ginkgo"), args...)
@@ -57,10 +60,14 @@ func (c *cluster) test(ctx context.Context) (map[string]string, error) {
 	return results, nil
 }
 
-// selection are the flags of ginkgo for the tests to run: those of tests.txt, or those whose names match focus.
-func selection(focus string) (all []string) {
-	if focus != "" {
-		return []string{"--focus=" + focus}
+// selection are the flags of ginkgo for the tests to run: those of the list, or those whose names match focus.
+func selection(f flags) (all []string) {
+	if f.focus != "" {
+		return []string{"--focus=" + f.focus}
+	}
+	tests := tests
+	if f.target == "own" {
+		tests = testsOwn
 	}
 	for line := range strings.Lines(tests) {
 		line = strings.TrimSpace(line)

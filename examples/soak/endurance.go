@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/go-logr/logr"
+	"github.com/kubesim/kubesim/sim/checker"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+// endurance is real clients against a server in another process, over TCP and TLS, in real time, round after round:
+//
+//	round   32 clientsets with informers ─ faults ─▶ server ─ archive
+//	          └─ recorder: each request, answer and frame ─▶ checker.History ─▶ every promise, linearizability
+//	between  nobody is there, and everything is deleted and forgotten: the server's heap is as large as after the first rounds
+//
+// A round is checked and forgotten, so that an hour needs no more memory than a minute.
+type endurance struct {
+	server  *child
+	clients int
+	ops     int // of a client in a round
+
+	requests, watches, commits int
+	last                       *checker.History // of the last round
+}
+
+// warm is how many rounds there are before the heap is measured for the first time.
+const warm = 3
+
+// heapDrift is how much of its size the heap may have changed in the end.
+const heapDrift = 0.10
+
+// endure runs rounds for so long.
+func endure(d time.Duration, clients, ops int, seed uint64) error {
+	klog.SetLogger(logr.Discard()) // client-go tells of each fault
+	dir, err := os.MkdirTemp("", "kubesim-endurance-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	server, err := startChild(ctx, filepath.Join(dir, "archive"))
+	if err != nil {
+		return err
+	}
+	e := &endurance{server: server, clients: clients, ops: ops}
+	var first, last condition
+	began := time.Now()
+	said := began
+	rounds := 0
+	for ; rounds <= warm || time.Since(began) < d; rounds++ {
+		if err := e.round(seed + uint64(rounds)); err != nil {
+			return fmt.Errorf("round %d (-seed %d): %w", rounds, seed+uint64(rounds), err)
+		}
+		if last, err = server.rest(); err != nil {
+			return err
+		}
+		if rounds == warm {
+			first = last
+		}
+		if time.Since(said) > 30*time.Second {
+			said = time.Now()
+			fmt.Fprintf(os.Stderr, "%s: %d rounds, %d requests, heap %.1f MB\n", time.Since(began).Round(time.Second), rounds+1, e.requests, float64(last.heap)/1e6)
+		}
+	}
+	fmt.Printf("%d clients, %s, %d rounds: %d requests, %d watches, %d commits: no promise was broken\n", clients,
+		time.Since(began).Round(time.Second), rounds, e.requests, e.watches, e.commits)
+	drift := float64(last.heap-first.heap) / float64(first.heap)
+	fmt.Printf("the server's heap: %.2f MB after %d rounds, %.2f MB in the end (%+.1f %%); goroutines: %d and %d; processor: %s\n",
+		float64(first.heap)/1e6, warm+1, float64(last.heap)/1e6, 100*drift, first.goroutines, last.goroutines, last.cpu.Round(time.Millisecond))
+	if drift > heapDrift || drift < -heapDrift {
+		return fmt.Errorf("the heap has changed by more than %.0f %%", 100*heapDrift)
+	}
+	return server.stop()
+}
+
+// plan is what goes wrong for workers, and for nobody else.
+const plan = `on update,patch * client=worker- p=0.02 do fail Conflict
+on create,update,patch,delete * client=worker- p=0.02 do commit-then-fail Timeout
+on create,update,patch,delete * client=worker- p=0.01 do fail Timeout
+on * * client=worker- p=0.003 do fail ServiceUnavailable retry=1
+on * * client=worker- p=0.003 do fail TooManyRequests retry=1
+on get,list * client=worker- p=0.01 do truncate 100
+on * * client=worker- p=0.01 do delay-request 20ms
+on * * client=worker- p=0.01 do delay-answer 30ms
+on watch * client=worker- p=0.002 do close
+on watch * client=worker- p=0.002 do delay 50ms
+on watch * client=worker- p=0.001 do fail Expired
+on create,update,patch,delete * client=worker- p=0.002 do compact
+on list * client=worker- p=0.01 do expire
+`
+
+// round is one round.
+func (e *endurance) round(seed uint64) error {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(e.server.ca)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	if err := control(transport, "DELETE", e.server.url+"/sim/v1/faults", ""); err != nil {
+		return err
+	}
+	r := &Remote{URL: e.server.url, Transport: transport}
+	config := &rest.Config{Host: e.server.url, TLSClientConfig: rest.TLSClientConfig{CAData: e.server.ca}}
+	var failed error
+	h, err := r.record(func(ctx context.Context) { failed = e.play(ctx, r, transport, config, seed) })
+	if err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = tidy(transport, e.server.url)
+	}
+	if err != nil {
+		return err
+	}
+	e.last = h
+	e.requests, e.watches, e.commits = e.requests+len(h.Calls), e.watches+len(h.Streams), e.commits+len(h.Commits)
+	return verdict(h)
+}
+
+// play lets the workers work while things go wrong.
+func (e *endurance) play(ctx context.Context, r *Remote, transport http.RoundTripper, config *rest.Config, seed uint64) error {
+	if err := control(transport, "POST", e.server.url+"/sim/v1/faults", plan); err != nil {
+		return err
+	}
+	var clients sync.WaitGroup
+	var workers []*worker
+	defer func() {
+		for _, w := range workers {
+			w.hangUp()
+		}
+	}()
+	for n := range e.clients {
+		w, err := newWorker(r, config, n, seed)
+		if err != nil {
+			return err
+		}
+		workers = append(workers, w)
+		clients.Go(func() { w.work(ctx, e.ops) })
+	}
+	clients.Wait()
+	return control(transport, "DELETE", e.server.url+"/sim/v1/faults", "")
+}
+
+// verdict is what the checks say.
+func verdict(h *checker.History) error {
+	var out []string
+	for _, v := range checker.Check(h) {
+		out = append(out, v.Error())
+	}
+	if linearizable(h, false) == porcupine.Illegal {
+		out = append(out, "Linearizable: answers about an object fit no order of the requests")
+	}
+	if len(out) > 0 {
+		return fmt.Errorf("%s", strings.Join(out[:min(len(out), 10)], "\n"))
+	}
+	return nil
+}
+
+// tidy deletes what a round has left.
+func tidy(transport http.RoundTripper, url string) error {
+	for _, path := range []string{"/api/v1/namespaces/%s/configmaps", "/apis/coordination.k8s.io/v1/namespaces/%s/leases"} {
+		for _, namespace := range namespaces {
+			if err := control(transport, "DELETE", url+fmt.Sprintf(path, namespace), ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// control sends a request that has to succeed.
+func control(transport http.RoundTripper, method, url, body string) error {
+	q, err := http.NewRequest(method, url, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return err
+	}
+	res, err := transport.RoundTrip(q)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s: %s", method, url, res.Status)
+	}
+	return nil
+}

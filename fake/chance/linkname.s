@@ -1,0 +1,1 @@
+// This file lets the compiler accept functions without a body, which are linked from the runtime.

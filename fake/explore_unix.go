@@ -1,0 +1,24 @@
+//go:build unix
+
+package fake
+
+import (
+	"os"
+	"sync"
+	"syscall"
+)
+
+// hasPipes says whether a process can be started with pipes of its own.
+const hasPipes = true
+
+// The files of a worker.
+const jobsFile, outcomesFile = 3, 4
+
+// pipes are the files over which a worker is asked and answers. It waits for jobs without a thread that is in a system call.
+var pipes = sync.OnceValues(func() (in, out *os.File) {
+	_ = syscall.SetNonblock(jobsFile, true) // else it waits in a thread of its own
+	return os.NewFile(jobsFile, "jobs"), os.NewFile(outcomesFile, "outcomes")
+})
+
+// quit makes a process print its stacks and end.
+func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) } // it may have ended

@@ -1,0 +1,113 @@
+// Package kubectl carries the requests of sim/kubectl over HTTP: it is what "kubesim kubectl" and the replays of recorded
+// sessions are made of.
+//
+//	kubeconfig, flags ─ Load ─▶ Target ─ Dial ─▶ Conn ─▶ sim/kubectl.Session
+package kubectl
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/kubectl"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+// Conn is a kubectl.Conn over HTTP. Its time is the machine's.
+type Conn struct {
+	ctx       context.Context
+	base      string
+	transport http.RoundTripper
+	token     string
+}
+
+// Dial returns a Conn to the API server of a URL. Requests end with ctx. A token, if there is one, goes along with each.
+func Dial(ctx context.Context, base string, transport http.RoundTripper, token string) *Conn {
+	return &Conn{ctx: ctx, base: base, transport: transport, token: token}
+}
+
+// Now is kubectl.Conn's.
+func (c *Conn) Now() time.Time { return time.Now() }
+
+// Sleep is kubectl.Conn's.
+func (c *Conn) Sleep(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.ctx.Done():
+	}
+}
+
+// Do is kubectl.Conn's.
+func (c *Conn) Do(r *kubectl.Request) (*kubectl.Answer, error) {
+	res, err := c.send(c.ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return read(res)
+}
+
+// read reads an answer to its end.
+func read(res *http.Response) (*kubectl.Answer, error) {
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return &kubectl.Answer{Code: res.StatusCode, Header: wire.Header(res.Header), Body: body}, err
+}
+
+// send sends a request.
+func (c *Conn) send(ctx context.Context, r *kubectl.Request) (*http.Response, error) {
+	u, err := url.Parse(c.base)
+	if err != nil {
+		return nil, err
+	}
+	u.Path, u.RawQuery = r.Path, r.Query.Encode()
+	req, err := http.NewRequestWithContext(ctx, r.Method, u.String(), bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = http.Header(r.Header.Clone())
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	res, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, errors.New("The connection to the server " + u.Host + " was refused - did you specify the right host or port?")
+	}
+	return res, nil
+}
+
+// Watch is kubectl.Conn's.
+func (c *Conn) Watch(r *kubectl.Request, patience time.Duration, event func(frame []byte) bool) (*kubectl.Answer, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	defer cancel()
+	res, err := c.send(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		return read(res)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewReader(res.Body)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 && !event(line) {
+			return nil, nil
+		}
+		if err != nil { // it has ended, or patience has
+			return nil, nil
+		}
+	}
+}
+
+// Follow is kubectl.Conn's: it waits until the watch ends, or ctx does.
+func (c *Conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.Answer, error) {
+	const forever = 1 << 62
+	return c.Watch(r, forever, func(frame []byte) bool { event(frame); return true })
+}

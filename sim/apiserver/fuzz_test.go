@@ -1,0 +1,32 @@
+package apiserver
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// FuzzInfo reads what requests ask for from any method, path and query: what is a resource has a version and a name of one,
+// and nothing is longer than the path that it comes from.
+func FuzzInfo(f *testing.F) {
+	for _, seed := range []string{"/api/v1/pods", "/apis/apps/v1/namespaces/a/deployments/b/status", "/api/v1/watch/namespaces/a/pods", "/api/v1/proxy",
+		"/api/v1/namespaces/a/pods/b/proxy/x//y", "/apis//v1/x", "//", "/api/v1/namespaces/a/finalize", "/sim/v1/x"} {
+		f.Add("GET", seed, "watch=1&fieldSelector=metadata.name=a")
+	}
+	f.Add("POST", "/api/v1/namespaces/default/pods", "")
+	f.Fuzz(func(t *testing.T, method, path, query string) {
+		values, _ := url.ParseQuery(query) // what can be read of it counts
+		in, ok := parseInfo(method, path, values)
+		if !ok || !in.isResource {
+			return
+		}
+		if in.prefix != "api" && in.prefix != "apis" || in.version == "" || in.prefix == "api" && in.group != "" {
+			t.Fatalf("%s %s: %+v", method, path, in)
+		}
+		for _, part := range []string{in.group, in.version, in.namespace, in.resource, in.subresource} {
+			if !strings.Contains(path, part) {
+				t.Fatalf("%s %s: %q is not in it", method, path, part)
+			}
+		}
+	})
+}

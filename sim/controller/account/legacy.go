@@ -1,0 +1,153 @@
+package account
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	cleanEvery = 24 * time.Hour
+	unusedFor  = 365 * 24 * time.Hour // --legacy-service-account-token-clean-up-period
+	dateFormat = "2006-01-02"
+
+	systemNamespace = "kube-system"
+	trackingMap     = "kube-apiserver-legacy-service-account-token-tracking"
+)
+
+// LegacyTokens deletes tokens that were made for accounts by themselves, as those of old clusters were, when nobody has used
+// them for a year and no pod mounts them (pkg/controller/serviceaccount.LegacySATokenCleaner; KEP-2799):
+//
+//	in use ─ a year ─▶ marked invalid: API servers refuse it ─ a year ─▶ deleted
+//
+// It looks once a day, as long as there are tokens in Secrets.
+func LegacyTokens() controller.Controller {
+	c := controller.Account("legacy-serviceaccount-token-cleaner-controller", "legacy-service-account-token-cleaner", &legacyTokens{},
+		controller.Watch{Resource: secrets, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
+			if c.Deleted() || c.Object().String("type") != tokenType {
+				return nil
+			}
+			return []controller.Key{{}}
+		}})
+	c.Upkeep = true
+	return c
+}
+
+// legacyTokens remembers when it has looked last.
+type legacyTokens struct {
+	memory struct {
+		Looked time.Time `json:",omitzero"`
+	}
+}
+
+// Memory is controller.Rememberer's.
+func (l *legacyTokens) Memory() any { return &l.memory }
+
+// Reconcile is controller.Reconciler's.
+func (l *legacyTokens) Reconcile(api *controller.Client, _ controller.Key) (again time.Duration, failed *status.Status) {
+	now := api.Now().UTC()
+	if next := l.memory.Looked.Add(cleanEvery); now.Before(next) {
+		return next.Sub(now), nil
+	}
+	found := false
+	tracked := trackedLongEnough(api, now)
+	api.Each(secrets, "", func(s object.Object) bool {
+		if s.String("type") != tokenType {
+			return true
+		}
+		found = true
+		if tracked && outOfUse(api, s, now) {
+			clean(api, s, now)
+		}
+		return true
+	})
+	if !found {
+		return 0, nil
+	}
+	l.memory.Looked = now
+	return cleanEvery, nil
+}
+
+// trackedLongEnough reports whether API servers have noted for long enough which tokens are used.
+func trackedLongEnough(api *controller.Client, now time.Time) bool {
+	since, err := time.Parse(dateFormat, api.Live(configMaps, systemNamespace, trackingMap).String("data", "since"))
+	return err == nil && !now.Before(since.AddDate(0, 0, 1).Add(unusedFor))
+}
+
+// outOfUse reports whether a token was made for its account by itself and is used neither by clients nor by pods.
+func outOfUse(api *controller.Client, secret object.Object, now time.Time) bool {
+	limit := now.Add(-unusedFor)
+	created, err := time.Parse(time.RFC3339, secret.String("metadata", "creationTimestamp"))
+	if err != nil || !created.Before(limit) || secret.DeletionTimestamp() != "" {
+		return false
+	}
+	if used, ok := secret.Labels()[token.LastUsedLabel]; ok {
+		if _, err := time.Parse(dateFormat, used); err != nil || used >= limit.Format(dateFormat) {
+			return false
+		}
+	}
+	about := secret.Annotations()
+	account := withUID(api.Get(accounts, secret.Namespace(), about[accountName]), about[accountUID])
+	named := slices.ContainsFunc(account.Objects("secrets"), func(ref object.Object) bool { return ref.String("name") == secret.Name() })
+	if !named {
+		return false
+	}
+	mounted := false
+	api.Each("pods", secret.Namespace(), func(pod object.Object) bool {
+		mounted = names(map[string]any(pod.At("spec")), secret.Name())
+		return !mounted
+	})
+	return !mounted
+}
+
+// names reports whether a part of the spec of a pod refers to a Secret (podutil.VisitPodSecretNames).
+func names(part any, secret string) bool {
+	switch part := part.(type) {
+	case []any:
+		return slices.ContainsFunc(part, func(v any) bool { return names(v, secret) })
+	case map[string]any:
+		for key, v := range part { // order does not matter: any
+			switch key {
+			case "secretName":
+				if v == secret {
+					return true
+				}
+			case "secretRef", "secretKeyRef", "nodePublishSecretRef", "secret":
+				if object.As(v).String("name") == secret || names(v, secret) {
+					return true
+				}
+			case "imagePullSecrets":
+				if slices.ContainsFunc(object.ObjectsOf(object.Object(part).List(key)), func(ref object.Object) bool { return ref.String("name") == secret }) {
+					return true
+				}
+			default:
+				if names(v, secret) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// clean marks a token as invalid, or deletes it if that is long ago.
+func clean(api *controller.Client, secret object.Object, now time.Time) {
+	since := secret.Labels()[token.InvalidSinceLabel]
+	key := controller.Key{Namespace: secret.Namespace(), Name: secret.Name()}
+	if _, err := time.Parse(dateFormat, since); err != nil {
+		_ = api.Patch(secrets, "", key, func(live object.Object) { // what fails is tried again tomorrow
+			if live.UID() == secret.UID() {
+				live.Set(now.Format(dateFormat), "metadata", "labels", token.InvalidSinceLabel)
+			}
+		})
+		return
+	}
+	if since < now.Add(-unusedFor).Format(dateFormat) {
+		_ = api.Delete(secrets, key, controller.Preconditions{UID: secret.UID(), ResourceVersion: secret.ResourceVersion()}) // likewise
+	}
+}

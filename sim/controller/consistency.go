@@ -1,0 +1,49 @@
+package controller
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// consistentSince is the minor from which on some controllers wait until they can read what they have written (KEP-5647).
+const consistentSince = 36
+
+// written is the newest write of a resource that a reconcile of a key has made, and that the cache did not show.
+type written struct {
+	Key      Key
+	Resource string
+	Rev      uint64
+}
+
+// unread says that the cache is older than what was written for a key (consistency.ConsistencyError).
+var unread = status.Internal(errors.New("the cache is not as new as what was written last"))
+
+// wrote notes a write of the reconcile that goes on. What the informers show at once need not be noted.
+func (l *loop) wrote(of string, rev uint64) {
+	m := l.client.manager
+	if m.running != l || l.cache.lagging[of] == nil || !slices.Contains(l.ReadsWrites, of) || !l.client.Since(consistentSince) {
+		return
+	}
+	for i := range l.written {
+		if w := &l.written[i]; w.Key == m.item.Key && w.Resource == of {
+			w.Rev = max(w.Rev, rev)
+			return
+		}
+	}
+	l.written = append(l.written, written{m.item.Key, of, rev})
+}
+
+// behind reports whether the cache lacks what was written for a key. If it does not, that is forgotten.
+func (l *loop) behind(key Key) bool {
+	if len(l.written) == 0 {
+		return false
+	}
+	newest := l.client.manager.log.Newest()
+	if slices.ContainsFunc(l.written, func(w written) bool { return w.Key == key && w.Rev > l.cache.of(w.Resource, newest).Rev() }) {
+		return true
+	}
+	l.written = slices.DeleteFunc(l.written, func(w written) bool { return w.Key == key })
+	return false
+}

@@ -1,0 +1,100 @@
+//go:build !nocel
+
+package kubectl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// column is one of -o custom-columns.
+type column struct {
+	header string
+	path   *template
+}
+
+// columnPrinter returns the printer of -o custom-columns=NAME:.metadata.name,….
+func (c *call) columnPrinter(format, argument string) (printer, error) {
+	if argument == "" {
+		return nil, fmt.Errorf("custom-columns format specified but no custom columns given")
+	}
+	var columns []column
+	if format == "custom-columns-file" {
+		text, err := c.templateOf(format, argument)
+		if err != nil {
+			return nil, err
+		}
+		argument = fileColumns(text)
+	}
+	for _, spec := range strings.Split(argument, ",") {
+		header, path, ok := strings.Cut(spec, ":")
+		if !ok || header == "" || path == "" {
+			return nil, fmt.Errorf("unexpected custom-columns spec: %s, expected <header>:<json-path-expr>", spec)
+		}
+		parsed, err := relaxed(path)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, column{header, parsed})
+	}
+	return func(t *target) error {
+		var rows [][]string
+		if !c.on("no-headers") {
+			row := make([]string, len(columns))
+			for i := range columns {
+				row[i] = columns[i].header
+			}
+			rows = append(rows, row)
+		}
+		for _, obj := range t.items() {
+			row := make([]string, len(columns))
+			for i := range columns {
+				row[i] = columns[i].cell(obj)
+			}
+			rows = append(rows, row)
+		}
+		c.table(rows)
+		return nil
+	}, nil
+}
+
+// fileColumns makes of two lines, headers above paths, what the flag takes.
+func fileColumns(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) < 2 {
+		return text
+	}
+	headers, paths := strings.Fields(lines[0]), strings.Fields(lines[1])
+	out := make([]string, 0, len(headers))
+	for i := range min(len(headers), len(paths)) {
+		out = append(out, headers[i]+":"+paths[i])
+	}
+	return strings.Join(out, ",")
+}
+
+func (c *column) cell(obj map[string]any) string {
+	found, err := c.path.all(obj)
+	if err != nil || len(found) == 0 {
+		return "<none>"
+	}
+	texts := make([]string, len(found))
+	for i, v := range found {
+		texts[i] = fmt.Sprint(v)
+		if v == nil {
+			texts[i] = "<none>"
+		}
+	}
+	return strings.Join(texts, ",")
+}
+
+// items returns the objects of a list, or the one that the target is.
+func (t *target) items() []map[string]any {
+	if !strings.HasSuffix(t.obj.Kind(), "List") || t.obj["items"] == nil {
+		return []map[string]any{t.obj}
+	}
+	var out []map[string]any
+	for _, obj := range t.obj.Objects("items") {
+		out = append(out, obj)
+	}
+	return out
+}

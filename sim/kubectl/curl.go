@@ -1,0 +1,133 @@
+//go:build !nocel
+
+package kubectl
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+// curlFlags are those of curl that have a value here.
+const curlFlags = "request|X header|H* data|d* data-binary* data-raw* json output|o user-agent|A user|u max-time|m cacert cert key " +
+	"silent|s? show-error|S? insecure|k? include|i? head|I? fail|f? verbose|v? location|L? no-buffer|N? write-out|w"
+
+// curl sends a request to the API server, whatever host the URL names.
+func curl(s *Session, args []string, input []byte) int {
+	c := &call{Session: s, path: "curl", dash: -1, flags: map[string][]string{}, known: flagsOf(curlFlags)}
+	s.stdin = input
+	if err := c.parseFlags(args); err != nil {
+		fmt.Fprintf(s.Err, "curl: option %s\ncurl: try 'curl --help' for more information\n", strings.TrimPrefix(err.Error(), "unknown flag: "))
+		return 2
+	}
+	if len(c.args) == 0 {
+		fmt.Fprintln(s.Err, "curl: (2) no URL specified")
+		return 2
+	}
+	target := c.args[0]
+	if i := strings.Index(target, "://"); i >= 0 {
+		target = target[i+3:]
+	}
+	if i := strings.IndexByte(target, '/'); i >= 0 {
+		target = target[i:]
+	} else {
+		target = "/"
+	}
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		fmt.Fprintln(s.Err, "curl: (3) URL rejected: Malformed input to a URL function")
+		return 3
+	}
+	r, err := c.curlRequest(u)
+	if err != nil {
+		fmt.Fprintf(s.Err, "curl: (26) %s\n", err)
+		return 26
+	}
+	if u.Query().Get("watch") == "true" || u.Query().Get("watch") == "1" {
+		_, err = s.Conn.Follow(r, func(frame []byte) { s.printf("%s\n", strings.TrimRight(string(frame), "\n")) })
+	} else {
+		err = c.show(r)
+	}
+	if code, ok := err.(exitCode); ok {
+		return int(code)
+	}
+	if err != nil {
+		fmt.Fprintf(s.Err, "curl: (7) %s\n", err)
+		return 7
+	}
+	return 0
+}
+
+// curlRequest makes the request that the flags ask for.
+func (c *call) curlRequest(u *url.URL) (*Request, error) {
+	r := &Request{Method: wire.MethodGet, Path: u.Path, Query: u.Query(), Header: wire.Header{"User-Agent": {"curl/8.0"}, "Accept": {"*/*"}}}
+	var parts []string
+	for _, name := range []string{"data", "data-binary", "data-raw", "json"} {
+		for _, text := range c.list(name) {
+			if file, ok := strings.CutPrefix(text, "@"); ok && name != "data-raw" {
+				data, err := c.readFile(file)
+				if err != nil {
+					return nil, fmt.Errorf("Failed to open %s", file)
+				}
+				text = string(data)
+				if name == "data" {
+					text = strings.NewReplacer("\r", "", "\n", "").Replace(text)
+				}
+			}
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) > 0 {
+		r.Method, r.Body = wire.MethodPost, []byte(strings.Join(parts, "&"))
+		r.Header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
+	}
+	if c.given("json") {
+		r.Header["Content-Type"], r.Header["Accept"] = []string{"application/json"}, []string{"application/json"}
+	}
+	for _, h := range c.list("header") {
+		name, value, _ := strings.Cut(h, ":")
+		r.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	if c.on("head") {
+		r.Method = wire.MethodHead
+	}
+	if m := c.text("request"); m != "" {
+		r.Method = m
+	}
+	return r, nil
+}
+
+// show sends the request and prints the answer.
+func (c *call) show(r *Request) error {
+	a, err := c.Conn.Do(r)
+	if err != nil {
+		return err
+	}
+	if c.on("include") || c.on("head") {
+		c.printf("HTTP/1.1 %d\n", a.Code)
+		for _, name := range object.SortedKeys(a.Header) {
+			for _, v := range a.Header[name] {
+				c.printf("%s: %s\n", name, v)
+			}
+		}
+		c.printf("\n")
+	}
+	if c.on("fail") && a.Code >= 400 {
+		c.complain("curl: (22) The requested URL returned error: %d", a.Code)
+		return exitCode(22)
+	}
+	switch out := c.text("output"); {
+	case out == "/dev/null":
+	case out != "":
+		err = c.save(stage{out: out}, a.Body)
+	case r.Method != wire.MethodHead:
+		c.printf("%s", a.Body)
+	}
+	if w := c.text("write-out"); w != "" {
+		c.printf("%s", strings.NewReplacer("%{http_code}", fmt.Sprint(a.Code), `\n`, "\n").Replace(w))
+	}
+	return err
+}

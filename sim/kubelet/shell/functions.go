@@ -1,0 +1,40 @@
+package shell
+
+import "maps"
+
+// Handler is what a program does when a signal comes.
+type Handler struct {
+	list      list
+	vars      map[string]string
+	functions map[string]list
+}
+
+// Run runs a handler as long as it takes. Where that does not end its program, that goes on.
+func (h *Handler) Run(w World) *Result {
+	p := &process{world: w, vars: maps.Clone(h.vars), files: maps.Clone(w.Files), functions: maps.Clone(h.functions), room: roomMax}
+	if p.files == nil {
+		p.files = map[string]*string{}
+	}
+	h.list.run(p)
+	return p.result()
+}
+
+func (f *function) run(p *process) {
+	if p.functions == nil {
+		p.functions = map[string]list{}
+	}
+	p.functions[f.name] = f.body
+	p.code = 0
+}
+
+// enter runs a function.
+func (p *process) enter(body list) {
+	if p.calls++; p.calls > callsMax {
+		p.waits, p.stopped = true, true
+	}
+	body.run(p)
+	p.calls--
+}
+
+// callsMax is how deep functions may be in one another.
+const callsMax = 100

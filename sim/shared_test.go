@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/kubelet"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
+	"github.com/matryer/is"
+)
+
+// holder holds on to what is read of all that is written, which the garbage collector would take away.
+type holder map[*resource.Item]*resource.Parsed
+
+func (h holder) Committed(c *commit.Commit) {
+	if it := c.Item(); it != nil && !c.Deleted() {
+		it.Shared()
+		h[it] = it.Parsed()
+	}
+}
+
+// Everybody who looks at an object gets the same one: nobody may change it, whatever the controllers do.
+func TestNobodyChangesWhatIsShared(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, err := New(Options{Controllers: controller.All, Nodes: kubelet.Options{Nodes: 2}})
+	is.NoErr(err)
+	shared := holder{}
+	c.log.Listeners = slices.Insert(c.log.Listeners, 0, commit.Listener(shared))
+	send := func(method, path, body string) {
+		q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
+			BodyExpected: body != "", Query: url.Values{}}
+		c.Server(1).Start(q, func(a *apiserver.Answer) { is.True(a.Code < 300) })
+	}
+	const template = `"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+	for path, body := range map[string]string{ // order does not matter: nothing depends on the others
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"widgets",
+			"kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`,
+		"/apis/apps/v1/namespaces/default/deployments":  `{"metadata":{"name":"a"},"spec":{"replicas":2,` + template + `}}`,
+		"/apis/apps/v1/namespaces/default/daemonsets":   `{"metadata":{"name":"a"},"spec":{` + template + `}}`,
+		"/apis/apps/v1/namespaces/default/statefulsets": `{"metadata":{"name":"a"},"spec":{"serviceName":"a","replicas":2,` + template + `}}`,
+		"/api/v1/namespaces/default/services":           `{"metadata":{"name":"a"},"spec":{"selector":{"app":"a"},"ports":[{"port":80}]}}`,
+		"/apis/batch/v1/namespaces/default/jobs":        `{"metadata":{"name":"a"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`,
+	} {
+		send("POST", path, body)
+	}
+	c.Clock().(*clock.Manual).Advance(time.Minute)
+	send("POST", "/api/v1/nodes", `{"metadata":{"name":"later"}}`)
+	send("DELETE", "/apis/apps/v1/namespaces/default/deployments/a", "")
+	c.Clock().(*clock.Manual).Advance(time.Minute)
+	pods := 0
+	for it, p := range shared { // order does not matter
+		if it.Layout() == nil {
+			continue
+		}
+		is.True(object.Equal(map[string]any(p.Object), map[string]any(codec.Read(it, nil).Object))) // as it is stored
+		if p.Object.Kind() == "Pod" && p.Object.String("status", "phase") == "Running" {
+			pods++
+		}
+	}
+	is.True(pods > 6) // which ran
+}

@@ -1,0 +1,21 @@
+package webhook
+
+import "testing"
+
+// FuzzAnswer reads what a webhook answers: an object, or words about what is wrong with it, never both or neither.
+func FuzzAnswer(f *testing.F) {
+	f.Add(200, "application/json", []byte(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"a","allowed":true,"patchType":"JSONPatch","patch":"W10="}}`))
+	f.Add(200, "application/json", []byte(`{"response":{"allowed":"yes","status":[]}}`))
+	f.Add(200, "text/plain; charset", []byte(`no`))
+	f.Add(503, "", []byte(`{"kind":"Status","status":"Failure","message":"m"}`))
+	f.Add(403, "text/html", []byte("\xff\xfe"))
+	f.Add(200, "application/yaml", []byte("kind: ConversionReview\nresponse: {convertedObjects: [1]}"))
+	f.Add(204, "", []byte(nil))
+	f.Fuzz(func(t *testing.T, code int, contentType string, body []byte) {
+		a := &Answer{Code: code, ContentType: contentType, Body: body}
+		obj, err := a.object()
+		if (obj == nil) == (err == nil) {
+			t.Fatalf("%d %q %q: %v, %v", code, contentType, body, obj, err)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { extra, sent } from '../state/fake-engine'
+
+vi.stubGlobal('document', { documentElement: { dataset: {} } })
+vi.mock('../engine/engine', () => import('../state/fake-engine'))
+vi.mock('../engine/files', () => ({ compile: vi.fn(), manifest: null, schemaData: vi.fn() }))
+const session = await import('../state/session')
+const { line } = await import('../state/page')
+const { putManifest } = await import('../state/manifests')
+const { submit } = await import('./CommandLine')
+const { paths, quote } = await import('./RawRequest')
+const { captionsOf } = await import('../state/worlds')
+const { withReplicas } = await import('../actors/AddReplica')
+const { effects } = await import('../lessons/Astray')
+
+beforeEach(async () => {
+  await session.start({ seed: '1' })
+  sent.length = 0
+})
+
+test('a line is run once, and takes along the files that it names, and those that they name', async () => {
+  putManifest('outer.yaml', 'do: create -f inner.yaml')
+  putManifest('inner.yaml', 'kind: Pod')
+  line.value = '  controller op -f outer.yaml  '
+  await submit(line.value)
+  expect(sent.filter(({ kind }) => kind === 'do').map(({ body }) => body['op'])).toEqual([
+    { line: 'controller op -f outer.yaml', files: { 'outer.yaml': 'do: create -f inner.yaml', 'inner.yaml': 'kind: Pod' } },
+  ])
+  expect(line.value).toBe('')
+  await submit('   ')
+  expect(sent.filter(({ kind }) => kind === 'do')).toHaveLength(1)
+})
+
+test('help is answered and is no operation', async () => {
+  extra['help'] = { commands: [{ name: 'get', usage: 'get RESOURCE', text: 'reads', example: 'get pods' }] }
+  await submit('help get')
+  expect(session.head.value.n).toBe(0)
+  expect(session.transcript.value.at(-1)).toMatchObject({ line: 'help get', help: [['get RESOURCE', 'reads'], ['get pods', expect.any(String)]] })
+})
+
+test('a word of the language is made of any text', () => {
+  expect([quote('/api/v1/pods'), quote('/api?watch=1&x=2'), quote(`it's`)]).toEqual(['/api/v1/pods', `'/api?watch=1&x=2'`, `'it'"'"'s'`])
+})
+
+test('paths are those of discovery, in every namespace', () => {
+  const of = [{ group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true, verbs: [] }]
+  expect(paths(of, ['a', 'b'])).toEqual(['/apis/apps/v1/deployments', '/apis/apps/v1/namespaces/a/deployments', '/apis/apps/v1/namespaces/b/deployments'])
+})
+
+test('a caption is the comment above an operation', () => {
+  expect(captionsOf('# story\n\n# first\nlag 1\n\n# second\nsettle\nresume 1\n-- a.yaml --\n# no caption\nx: 1\n')).toEqual(['first', 'second', 'second'])
+})
+
+test('one server more: the log no longer says how many there are', () => {
+  expect(withReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
+})
+
+test('what was not asked for is told in words', () => {
+  const done = effects({ n: 1, line: '', effects: [{ kind: 'created', of: 'pods default/a' }, { kind: 'time', of: '+1m0s' }, { kind: 'watch', of: 'mine' }] })
+  expect(done).toBe('created pods default/a, let time pass: +1m0s, began the watch mine')
+})

@@ -1,0 +1,79 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { engines, extra, refuse, Refused, sent, stopped } from './fake-engine'
+
+vi.mock('../engine/engine', () => import('./fake-engine'))
+const compile = vi.hoisted(() => vi.fn(async () => ({})))
+vi.mock('../engine/files', () => ({ compile, manifest: { core: {}, cel: {} }, schemaData: vi.fn() }))
+
+const session = await import('./session')
+const lines = () => session.transcript.value.map(entry => entry.line)
+
+beforeEach(async () => {
+  for (const key of Object.keys(extra)) delete extra[key]
+  refuse.mockReset()
+  compile.mockReset().mockResolvedValue({})
+  await session.start({ seed: '1' })
+})
+
+test('lines that are sent before others are answered are all in the log', async () => {
+  await Promise.all(['a', 'b', 'c', 'd'].map(name => session.run(`create configmap ${name}`)))
+  expect(session.bootBody().log?.map(op => op.line)).toEqual(['create configmap a', 'create configmap b', 'create configmap c', 'create configmap d'])
+  expect(session.bootBody().cursor).toBe(4)
+})
+
+test('a line after undo takes the place of what was undone, in the log and in the transcript', async () => {
+  await session.run('one')
+  await session.run('two')
+  await session.undo()
+  expect(session.head.value).toMatchObject({ n: 1, total: 2 })
+  await session.run('three')
+  expect(session.bootBody().log?.map(op => op.line)).toEqual(['one', 'three'])
+  expect(lines()).toEqual(['one', 'three'])
+})
+
+test('a world that begins with a log has what it was answered in its transcript', async () => {
+  await session.bootWith({ log: [{ line: 'create configmap a' }, { line: 'list configmaps' }] })
+  expect(session.transcript.value.map(({ line, result }) => [line, result?.lines])).toEqual([
+    ['create configmap a', ['answer 1']], ['list configmaps', ['answer 2']],
+  ])
+})
+
+test('answers to the questions of a lesson are kept by what makes the world again', async () => {
+  extra['boot'] = { lesson: { id: 'x', predicted: [null, { answer: 2 }, { answer: -1 }] } }
+  await session.bootWith({ lesson: 'x' })
+  expect(session.bootBody()).toMatchObject({ lesson: 'x', answers: { 1: 2 } })
+})
+
+test('a world that is refused leaves the one that was there', async () => {
+  await session.run('one')
+  refuse.mockImplementation(({ kind }) => (kind === 'boot' ? new Refused('there is no lesson "y"') : undefined))
+  await expect(session.bootWith({ lesson: 'y' })).rejects.toThrow('no lesson')
+  expect(session.bootBody()).toMatchObject({ seed: '1', log: [{ line: 'one' }] })
+})
+
+test('without the larger engine a line says so, and the world goes on', async () => {
+  const before = engines.length
+  refuse.mockImplementation(({ kind, body }) => (kind === 'do' && JSON.stringify(body).includes('crd.yaml') ? new Refused('needs CEL', 'cel') : undefined))
+  compile.mockRejectedValue(new Error('offline'))
+  await session.run('one')
+  expect(await session.run('create -f crd.yaml')).toBeNull()
+  expect(session.transcript.value.at(-1)?.error).toMatch(/CEL.*offline.*goes on/)
+  expect([engines.length, stopped.some(engine => engine === engines[before - 1])]).toEqual([before, false])
+  expect((await session.run('two'))?.ok).toBe(true)
+})
+
+test('the larger engine takes the log over, and the line is sent again', async () => {
+  let asked = 0
+  refuse.mockImplementation(({ kind }) => (kind === 'do' && asked++ === 1 ? new Refused('needs CEL', 'cel') : undefined))
+  await session.run('one')
+  await session.run('two')
+  expect(session.engineName.value).toBe('cel')
+  expect(sent.filter(({ kind }) => kind === 'boot').at(-1)?.body).toMatchObject({ log: [{ line: 'one' }] })
+  expect(session.bootBody().log?.map(op => op.line)).toEqual(['one', 'two'])
+})
+
+test('the files of a scenario go with its first operation', async () => {
+  extra['log'] = { log: [{ line: 'controller op -f rules.yaml' }], files: { 'rules.yaml': 'watch: [pods]' }, seed: '3' }
+  await session.bootWith({ scenario: 'controller op -f rules.yaml' })
+  expect(session.bootBody()).toMatchObject({ seed: '3', log: [{ line: 'controller op -f rules.yaml', files: { 'rules.yaml': 'watch: [pods]' } }] })
+})

@@ -1,0 +1,32 @@
+// How the timeline is walked with the keyboard: Tab goes from lane to lane, the arrow keys go through marks.
+import type { Lane } from './fold'
+
+/** stopOf is the mark of a lane that Tab reaches; the others are reached from it with the arrow keys. */
+export function stopOf(lane: Lane, stopped: number | undefined, open: number): number {
+  const has = (n: number | undefined) => n !== undefined && lane.marks.some(mark => mark.n === n)
+  if (has(open)) return open
+  return stopped !== undefined && has(stopped) ? stopped : (lane.marks.at(-1)?.n ?? 0)
+}
+
+/** nextMark is the mark that a key leads to: left and right, Home and End within a lane, up and down to the nearest mark of the
+ * next lane that has one; undefined: the key leads nowhere. */
+export function nextMark(lanes: readonly Lane[], n: number, key: string): number | undefined {
+  const row = lanes.findIndex(lane => lane.marks.some(mark => mark.n === n))
+  const marks = lanes[row]?.marks
+  if (!marks) return undefined
+  const at = marks.findIndex(mark => mark.n === n)
+  switch (key) {
+    case 'ArrowRight': return marks[at + 1]?.n
+    case 'ArrowLeft': return marks[at - 1]?.n
+    case 'Home': return marks[0]?.n
+    case 'End': return marks.at(-1)?.n
+    case 'ArrowUp': return nearest(lanes.slice(0, row).reverse(), n)
+    case 'ArrowDown': return nearest(lanes.slice(row + 1), n)
+    default: return undefined
+  }
+}
+
+function nearest(lanes: readonly Lane[], n: number): number | undefined {
+  const marks = lanes.find(lane => lane.marks.length > 0)?.marks
+  return marks?.reduce((a, b) => (Math.abs(b.n - n) < Math.abs(a.n - n) ? b : a)).n
+}
