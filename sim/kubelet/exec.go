@@ -94,12 +94,13 @@ func (t *target) world(now time.Time, steps int) shell.World {
 	return w
 }
 
-// wrote keeps the files that a command has changed, and has probes look at them.
+// wrote keeps the files that a command has changed, those of volumes at once, and has probes look at them.
 func (t *target) wrote(r *shell.Result) {
 	if len(r.Files) == 0 {
 		return
 	}
 	t.c.run.Files = r.Files
+	t.w.keep(t.c, t.now)
 	for _, p := range t.c.run.Probes { // order does not matter
 		if p.Next.IsZero() {
 			p.Next = t.now

@@ -14,8 +14,8 @@ import (
 //	hostPath                  as long as the node                    memory.Files    /data/a
 //	persistentVolumeClaim     as long as the first node, for all     memory.Files    pv:NAME/a
 //
-// A container finds what was there when it started, and leaves what it has changed when it ends: two that run at once do not
-// see each other's files.
+// A container finds what was there when it started, and leaves what it has changed when it ends, and what a command has changed
+// that is run in it at once: two that run at the same time do not see each other's files.
 
 // shelf is where the files of a volume are kept: in which map, and below which path.
 type shelf struct {
@@ -71,7 +71,7 @@ func (w *worker) found(c *container) (files map[string]*string) {
 	return files
 }
 
-// keep takes over what a container that has ended at a time has written to its volumes.
+// keep takes over what a container has written to its volumes until a time.
 func (w *worker) keep(c *container, at time.Time) {
 	var files map[string]*string
 	w.shelves(c, func(mount string, s shelf) {
