@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -38,7 +39,7 @@ type ExploreOptions struct {
 	Workers int
 	// NoFeedback draws each plan anew, instead of changing those that led to something new.
 	NoFeedback bool
-	// Repeat is how often a plan that fails is run to say how often it does. 0: 10.
+	// Repeat is how often a plan that fails is run to say how often it does. 0: 10. KUBESIM_REPEAT takes its place.
 	Repeat int
 	// Found is told what was found in place of the test, which passes then; no plan is read from testdata/kubesim or written
 	// there. It is for tests of the search itself. nil: the test fails.
@@ -59,8 +60,9 @@ const generation = 32
 
 // Variables of the environment.
 const (
-	seedsVariable = "KUBESIM_SEEDS" // takes the place of ExploreOptions.Seeds
-	planVariable  = "KUBESIM_PLAN"  // a file with the only plan that is to be run
+	seedsVariable  = "KUBESIM_SEEDS"  // takes the place of ExploreOptions.Seeds
+	repeatVariable = "KUBESIM_REPEAT" // takes the place of ExploreOptions.Repeat
+	planVariable   = "KUBESIM_PLAN"   // a file with the only plan that is to be run
 )
 
 // Explore looks for what goes wrong around a test. It runs body again and again, each time in a testing/synctest bubble of its
@@ -93,15 +95,22 @@ func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
 		}
 		return
 	}
-	s := &search{t: t, options: o, team: newTeam(x, call)}
+	shard, err := explore.ShardOf(os.Getenv)
+	if err != nil {
+		t.Fatalf("kubesim: %v", err)
+	}
+	s := &search{t: t, options: o, team: newTeam(x, call), shard: shard}
 	defer s.team.close()
 	s.run()
+	s.tell(explore.Line{Done: true, Runs: s.seeds, Seconds: time.Since(s.began).Seconds(), Sequences: s.met})
 }
 
 // filled is the options with their defaults.
 func (o ExploreOptions) filled() ExploreOptions {
-	if n, err := strconv.Atoi(os.Getenv(seedsVariable)); err == nil && n > 0 {
-		o.Seeds = n
+	for name, n := range map[string]*int{seedsVariable: &o.Seeds, repeatVariable: &o.Repeat} { // order does not matter
+		if told, err := strconv.Atoi(os.Getenv(name)); err == nil && told > 0 {
+			*n = told
+		}
 	}
 	if seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
 		o.Seed = seed
@@ -151,7 +160,9 @@ type search struct {
 	options ExploreOptions
 	team    *team
 	began   time.Time
+	shard   explore.Shard
 	calm    explore.Outcome // of the run without trouble
+	met     []uint64        // sequences of requests and answers
 	runs    int
 	seeds   int // of them under plans that were drawn
 }
@@ -186,7 +197,7 @@ func (s *search) run() {
 // explore tries the plans of one generation after the other.
 func (s *search) explore(c *explore.Campaign) {
 	s.t.Helper()
-	first, last, step := s.options.seeds()
+	first, last, step := s.seedRange()
 	for seed := first; seed <= last && !s.late(); {
 		var plans []explore.Plan
 		for ; len(plans) < generation && seed <= last; seed += step {
@@ -196,6 +207,7 @@ func (s *search) explore(c *explore.Campaign) {
 		for i, out := range outcomes {
 			s.runs++
 			s.seeds++
+			s.met = append(s.met, c.New(&out)...)
 			if len(out.Failures) > 0 {
 				s.shrinkAndReport(plans[i], out)
 				return
@@ -214,9 +226,28 @@ func (s *search) late() bool {
 	return s.options.For > 0 && time.Since(s.began) > s.options.For
 }
 
-// seeds returns the seeds of this process.
-func (o *ExploreOptions) seeds() (first, last, step uint64) {
-	return o.Seed, o.Seed + uint64(o.Seeds) - 1, 1
+// seedRange returns the seeds of this process: all of them, or its part.
+func (s *search) seedRange() (first, last, step uint64) {
+	o := &s.options
+	return o.Seed + s.shard.I - 1, o.Seed + uint64(o.Seeds) - 1, s.shard.N
+}
+
+// tell appends a line to the file of results, if there is one.
+func (s *search) tell(l explore.Line) {
+	name := os.Getenv(explore.ResultsVariable)
+	if name == "" {
+		return
+	}
+	s.t.Helper()
+	l.Test, l.Shard = s.t.Name(), s.shard.String()
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = l.WriteTo(file)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		s.t.Errorf("kubesim: %s: %v", explore.ResultsVariable, err)
+	}
 }
 
 // finding is a plan under which a test fails.
@@ -292,6 +323,8 @@ func (s *search) report(f finding, first ...explore.Outcome) {
 	s.runs += len(list)
 	r := &explore.Report{Plan: f.plan, Found: f.found, Outcomes: list, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
 		Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
+	r.Story, r.Link = saveStory(f.saved, r)
+	s.tell(explore.Line{Seed: f.plan.Seed, Failure: r.Cause(), Plan: f.plan.Lines(), Replay: r.Replay})
 	if s.options.Found != nil {
 		s.options.Found(r)
 		return

@@ -47,3 +47,16 @@ func save(test string, p explore.Plan, why string) string {
 	}
 	return file
 }
+
+// saveStory writes a scenario beside a plan, of a run of it that failed, and returns its file and its link. "": there is none.
+func saveStory(plan string, r *explore.Report) (file, link string) {
+	text, ok := r.Scenario()
+	if !ok || plan == "" {
+		return "", ""
+	}
+	file = strings.TrimSuffix(plan, planExt) + ".txtar"
+	if os.WriteFile(file, []byte(text), 0o644) != nil {
+		return "", ""
+	}
+	return file, explore.Link(text)
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
 // traceRecords is how many records of a run are kept: more than ten busy minutes have.
@@ -66,7 +68,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
 		s.attest()
-		tr := startTrial(s, p)
+		tr := startTrial(s, p, full)
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
 		r.within(itself, func() { x.body(r, s) })
@@ -202,8 +204,38 @@ func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
 	log := t.server.Trace()
 	out.Hash = log.Hash
 	if len(out.Failures) > 0 {
-		out.Timeline = t.server.Report(tailSteps, false)
+		t.mu.Lock()
+		out.Sent = t.sent
+		t.mu.Unlock()
+		log.Records = eventful(log.Records)
+		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: t.server.marked()})
 	}
+}
+
+// eventful leaves out reads that went well, and bookmarks: a controller that looks once a second is not the story.
+func eventful(records []trace.Record) []trace.Record {
+	reads, answers := map[uint64]bool{}, map[uint64]int{}
+	for i := range records {
+		switch r := &records[i]; r.Site {
+		case trace.RequestArrived:
+			reads[r.N] = r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
+		case trace.RequestAnswered:
+			answers[r.Cause] = r.Code
+		}
+	}
+	return slices.DeleteFunc(records, func(r trace.Record) bool {
+		request := r.Cause
+		switch r.Site {
+		case trace.WatchSent:
+			return r.Verb == watchcache.Bookmark
+		case trace.RequestArrived:
+			request = r.N
+		case trace.RequestDecided, trace.RequestAnswered:
+		default:
+			return false
+		}
+		return reads[request] && answers[request] < http.StatusBadRequest
+	})
 }
 
 // editable returns the objects of resources, with the schemas of their definitions.

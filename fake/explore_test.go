@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
 )
 
@@ -142,7 +143,37 @@ func TestExploreCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "testdata/kubesim/TestExploreCorpus/*.plan"))
 	is.NoErr(err)
 	is.Equal(len(files), 1)
+	is.True(strings.Contains(first, "it opens there: #v1.dev."))
+	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // what was written, as a scenario
+	is.NoErr(err)
+	story, err := scenario.ParseFile(told)
+	is.NoErr(err)
+	again, err := scenario.Run(story, scenario.RunOptions{})
+	is.NoErr(err)
+	is.Equal(again.Failure, (*scenario.Failure)(nil))
+	is.Equal(strings.Count(again.Transcript, "> request POST "+secretsPath+" --as copier"), 2) // the copier makes two here, too
+	if strings.Count(again.Transcript, " 201") != 3 {
+		t.Error(again.Transcript)
+	}
 	is.True(strings.Contains(fails(), "a known plan fails (seed 2), 10 of 10 times"))
+
+	is.NoErr(os.RemoveAll(filepath.Join(dir, "testdata")))
+	fails("KUBESIM_SHARD=2/3", "KUBESIM_RESULTS=results") // of several processes each takes its part
+	fails("JOB_COMPLETION_INDEX=2", "KUBESIM_SHARDS=3", "KUBESIM_RESULTS=results")
+	results, err := os.Open(filepath.Join(dir, "results"))
+	is.NoErr(err)
+	defer results.Close()
+	merged, err := explore.Merge(results)
+	is.NoErr(err)
+	is.Equal(merged.Shards, []string{"TestExploreCorpus 2/3", "TestExploreCorpus 3/3"})
+	seeds := 0
+	for _, f := range merged.Failures {
+		for _, seed := range f.Seeds {
+			is.True(seed%3 != 1) // that is the part of the first
+			seeds++
+		}
+	}
+	is.Equal(seeds, 2)
 
 	other := filepath.Join(dir, "mine.plan")
 	is.NoErr(os.WriteFile(other, []byte("# known\nseed 5\non create secrets times=1 do commit-then-fail Timeout\n"), 0o644))

@@ -70,7 +70,9 @@ func TestLegacyTokens(t *testing.T) {
 		c.must("POST", inCore+"secrets", `{"metadata":{"name":"`+name+`","annotations":{"kubernetes.io/service-account.name":"bot"}},"type":"kubernetes.io/service-account-token"}`)
 	}
 	c.must("POST", inPods, `{"metadata":{"name":"p"},"spec":{"volumes":[{"name":"v","secret":{"secretName":"mounted"}}],`+oneContainer+`}}`)
-	since := func() string { return c.must("GET", inCore+"secrets/old", "").Labels()["kubernetes.io/legacy-token-invalid-since"] }
+	since := func() string {
+		return c.must("GET", inCore+"secrets/old", "").Labels()["kubernetes.io/legacy-token-invalid-since"]
+	}
 	c.srv.Clock.Advance(365 * day)
 	is.Equal(since(), "")
 	c.srv.Clock.Advance(2 * day)

@@ -38,13 +38,17 @@ func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
 // its answer, what it wrote and who was told of it. What the test has failed for (Never, MaxWritesPerInstant, FailOnWarning) is
 // marked, with what led to it. See trace.Log's Report.
 func (s *Server) Report(steps int, byObject bool) string {
-	var marks []uint64
+	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.marked()})
+}
+
+// marked are the records for which the test has failed.
+func (s *Server) marked() (marks []uint64) {
 	if w := s.witness; w != nil {
 		w.mu.Lock()
+		defer w.mu.Unlock()
 		marks = slices.Clone(s.marks)
-		w.mu.Unlock()
 	}
-	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: marks})
+	return marks
 }
 
 // traceOptions says what a Cluster keeps.

@@ -35,12 +35,14 @@ type trial struct {
 	steps  []explore.Step // around writes, that were not done yet
 	done   int            // steps that were done
 	calm   bool           // trouble has ended
+	full   bool           // what is sent is kept
+	sent   []explore.Sent // so far
 	quiet  time.Duration  // when, since begin
 }
 
 // startTrial begins a plan, in a bubble.
-func startTrial(s *Server, p explore.Plan) *trial {
-	t := &trial{server: s, plan: p, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), writes: map[string]int{}}
+func startTrial(s *Server, p explore.Plan, full bool) *trial {
+	t := &trial{server: s, plan: p, full: full, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), writes: map[string]int{}}
 	s.trial, s.transport.trial = t, t
 	s.options.draws.next()
 	s.Faults.Add(t.plan.Faults()...)
@@ -81,8 +83,11 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 
 // roundTrip answers a request, with the steps that are due around it.
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
+	told := t.listen(r)
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
-		return by.answer(r, true)
+		res, err := by.answer(r, true)
+		told(res)
+		return res, err
 	}
 	before, after := t.due(r)
 	for _, step := range before {
@@ -91,6 +96,7 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 		}
 	}
 	res, err := by.answer(r, false)
+	told(res)
 	for _, step := range after {
 		t.do(step, r)
 	}

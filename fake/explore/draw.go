@@ -40,15 +40,23 @@ func NewCampaign(l Limits, calm *Outcome) *Campaign {
 // Known returns how many sequences of requests and answers there have been, and from how many plans new ones are made.
 func (c *Campaign) Known() (sequences, plans int) { return len(c.known), len(c.kept) }
 
-// Learn takes in what came of a plan.
-func (c *Campaign) Learn(p Plan, o *Outcome) {
-	fresh := false
+// New returns the sequences of requests and answers that no run before has come to.
+func (c *Campaign) New(o *Outcome) (list []uint64) {
 	for _, s := range o.Sequences {
 		if !c.known[s] {
-			c.known[s], fresh = true, true
+			list = append(list, s)
 		}
 	}
-	if fresh && len(o.Failures) == 0 {
+	return list
+}
+
+// Learn takes in what came of a plan.
+func (c *Campaign) Learn(p Plan, o *Outcome) {
+	fresh := c.New(o)
+	for _, s := range fresh {
+		c.known[s] = true
+	}
+	if len(fresh) > 0 && len(o.Failures) == 0 {
 		c.kept = append(c.kept, p)
 	}
 }

@@ -14,6 +14,7 @@ type Outcome struct {
 	Sequences []uint64      // what was asked and answered, see Sequences
 	Seen      Seen          // what there was
 	Writes    []Write       // of the clients under test, in their order
+	Sent      []Sent        // the writes of everybody, the test included; of a run that failed and was asked for in full
 	Timeline  string        // what happened last; of a run that failed
 	Output    string        // what the test printed
 	Happened  string        // the faults, each with what has become of it

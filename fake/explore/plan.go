@@ -40,8 +40,12 @@ func (i Item) Kind() string {
 
 // String prints the plan, which Parse reads.
 func (p Plan) String() string {
+	return fmt.Sprintf("seed %d\n", p.Seed) + p.Lines()
+}
+
+// Lines prints the plan without its seed.
+func (p Plan) Lines() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d\n", p.Seed)
 	for _, i := range p.Items {
 		b.WriteString(i.String() + "\n")
 	}

@@ -17,6 +17,16 @@ type Report struct {
 	Took     time.Duration
 	Saved    string // the file with the plan; "": there is none
 	Replay   string // the command that runs it again
+	Story    string // the file with what was written, as a scenario; "": there is none
+	Link     string // of the scenario: the page's address from # on
+}
+
+// Scenario is what was written in a run that failed, as a scenario. ok is false when it cannot be one.
+func (r *Report) Scenario() (text string, ok bool) {
+	for _, o := range r.failed() {
+		return Story(r.Cause(), o.Sent)
+	}
+	return "", false
 }
 
 // String prints the report.
@@ -25,7 +35,7 @@ func (r *Report) String() string {
 	failed := r.failed()
 	fmt.Fprintf(&b, "%s, %d of %d times (%s)\n", r.title(), len(failed), len(r.Outcomes), r.agreement())
 	if len(r.Plan.Items) > 0 {
-		b.WriteString("what goes wrong in it:\n" + indent(r.items()))
+		b.WriteString("what goes wrong in it:\n" + indent(r.Plan.Lines()))
 	}
 	if len(failed) > 0 {
 		r.first(&b, failed[0])
@@ -33,6 +43,12 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "after %d runs in %v\n", r.Runs, r.Took.Round(time.Millisecond))
 	if r.Saved != "" {
 		fmt.Fprintf(&b, "the plan is in %s: it is run first from now on\n", r.Saved)
+	}
+	if r.Story != "" {
+		fmt.Fprintf(&b, "what was written is a scenario: kubesim run %s\n", r.Story)
+	}
+	if r.Link != "" {
+		fmt.Fprintf(&b, "behind the address of the page (make run) it opens there: %s\n", r.Link)
 	}
 	b.WriteString("to replay: " + r.Replay + "\n")
 	return b.String()
@@ -51,10 +67,22 @@ func (r *Report) title() string {
 	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
 }
 
-// items are the lines of the plan without its seed.
-func (r *Report) items() string {
-	_, items, _ := strings.Cut(r.Plan.String(), "\n")
-	return items
+// Cause is what the first run that failed says, in one line.
+func (r *Report) Cause() string {
+	for _, o := range r.failed() {
+		f := o.Failures[0]
+		line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
+		if line == "" {
+			line = lastLine(o.Output)
+		}
+		return f.Site + ": " + line
+	}
+	return ""
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndex(text, "\n")+1:]
 }
 
 // failed returns the outcomes of runs that failed.

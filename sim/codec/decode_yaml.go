@@ -104,3 +104,6 @@ func ParseLevel(s string) (Level, bool) {
 	}
 	return Warn, false
 }
+
+// JSONToYAML turns JSON into YAML, with the fields in the order of their names.
+func JSONToYAML(data []byte) ([]byte, error) { return yaml.JSONToYAML(data) }

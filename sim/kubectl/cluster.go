@@ -5,7 +5,6 @@ package kubectl
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -276,13 +275,4 @@ func (c *call) allowedRules() error {
 	slices.SortStableFunc(urls, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
 	c.table(append(append(rows, body...), urls...))
 	return nil
-}
-
-// pathQuery reads a path with its parameters.
-func pathQuery(text string) (string, url.Values, error) {
-	u, err := url.ParseRequestURI(text)
-	if err != nil {
-		return "", nil, err
-	}
-	return u.Path, u.Query(), nil
 }

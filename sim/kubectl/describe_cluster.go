@@ -307,7 +307,7 @@ func (d *describer) nodePods(obj object.Object) error {
 	d.line(1, "Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge")
 	d.line(1, "---------\t----\t\t------------\t----------\t---------------\t-------------\t---")
 	total := map[string]quantity.Quantity{}
-	share := func(kind, name string, q quantity.Quantity) string {
+	share := func(name string, q quantity.Quantity) string {
 		v, _ := obj.Get("status", "allocatable", name)
 		all := quantity.Of(v)
 		percent := int64(0)
@@ -320,7 +320,7 @@ func (d *describer) nodePods(obj object.Object) error {
 		row := []string{p.Namespace(), p.Name(), ""}
 		for _, name := range []string{"cpu", "memory"} {
 			for _, kind := range []string{"requests", "limits"} {
-				row = append(row, share(kind, name, asked(p, kind, name)))
+				row = append(row, share(name, asked(p, kind, name)))
 			}
 		}
 		for _, kind := range []string{"requests", "limits"} {
@@ -339,7 +339,7 @@ func (d *describer) nodePods(obj object.Object) error {
 	}
 	for _, name := range names {
 		zero := quantity.MustParse("0")
-		d.line(1, "%s\t%s\t%s", name, share("requests", name, sumOf(zero, total["requests"+name])), share("limits", name, sumOf(zero, total["limits"+name])))
+		d.line(1, "%s\t%s\t%s", name, share(name, sumOf(zero, total["requests"+name])), share(name, sumOf(zero, total["limits"+name])))
 	}
 	return nil
 }

@@ -60,8 +60,8 @@ func (d *describer) pod(obj object.Object) error {
 	if n := status.String("nominatedNodeName"); n != "" {
 		d.line(0, "NominatedNodeName:\t%s", n)
 	}
-	d.containers("Init Containers", spec.Objects("initContainers"), status.Objects("initContainerStatuses"), "", d.t)
-	d.containers("Containers", spec.Objects("containers"), status.Objects("containerStatuses"), "", d.t)
+	d.containers("Init Containers", spec.Objects("initContainers"), status.Objects("initContainerStatuses"), "")
+	d.containers("Containers", spec.Objects("containers"), status.Objects("containerStatuses"), "")
 	d.podRest(obj)
 	return nil
 }
@@ -135,7 +135,7 @@ func (d *describer) tolerations(level int, spec object.Object) {
 }
 
 // containers writes containers; space is what names are indented by beyond two.
-func (d *describer) containers(label string, list, statuses []object.Object, space string, pod *target) {
+func (d *describer) containers(label string, list, statuses []object.Object, space string) {
 	if len(list) == 0 {
 		return
 	}

@@ -47,8 +47,8 @@ func (d *describer) podTemplate(template object.Object) {
 	if sa := spec.String("serviceAccountName"); sa != "" {
 		d.line(1, "Service Account:\t%s", sa)
 	}
-	d.containers("Init Containers", spec.Objects("initContainers"), nil, "  ", nil)
-	d.containers("Containers", spec.Objects("containers"), nil, "  ", nil)
+	d.containers("Init Containers", spec.Objects("initContainers"), nil, "  ")
+	d.containers("Containers", spec.Objects("containers"), nil, "  ")
 	d.volumes(spec.Objects("volumes"), "  ")
 	if class := spec.String("priorityClassName"); class != "" {
 		d.line(1, "Priority Class Name:\t%s", class)

@@ -66,7 +66,6 @@ func (f *flag) named() string {
 // set reads a value.
 func (c *call) set(f *flag, value string) error {
 	var err error
-	kind := ""
 	switch f.kind {
 	case boolFlag:
 		_, err = strconv.ParseBool(value)
@@ -86,7 +85,7 @@ func (c *call) set(f *flag, value string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("invalid argument %q for %q flag: %s%w", value, f.named(), kind, err)
+		return fmt.Errorf("invalid argument %q for %q flag: %w", value, f.named(), err)
 	}
 	c.flags[f.name] = []string{value}
 	return nil

@@ -67,10 +67,9 @@ type Session struct {
 
 	Out, Err io.Writer
 
-	stdin     []byte
-	env       map[string]string // of one command line: NAME=VALUE before it
-	served    *served           // nil: has not been asked for
-	variables map[string]string
+	stdin  []byte
+	env    map[string]string // of one command line: NAME=VALUE before it
+	served *served           // nil: has not been asked for
 }
 
 // Run carries out one command, without the word kubectl in front, and returns its exit code.

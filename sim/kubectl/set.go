@@ -98,10 +98,8 @@ func (c *call) updateOne(t *target, done string, change func(t *target, obj obje
 
 // errNoPods is the error about an object that has no pods.
 func (t *target) errNoPods() error {
-	return fmt.Errorf("the object is not a pod or does not have a pod template: %s", t.m.kindOf())
+	return fmt.Errorf("the object is not a pod or does not have a pod template: %s", t.m.kind)
 }
-
-func (m *mapping) kindOf() string { return m.kind }
 
 func (c *call) setImage() error {
 	args, images := c.splitArguments(func(a string) bool { return strings.Contains(a, "=") })

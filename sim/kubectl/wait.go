@@ -51,31 +51,26 @@ func (c *call) waitWord() error {
 		} else {
 			err = c.awaitObject(t, until, w.done)
 		}
-		switch {
-		case err != nil:
+		if err == nil {
+			err = c.said(t, "condition met")
+		}
+		if err != nil {
 			errs = append(errs, err)
-		case w.deleted:
-			err = c.saidPlain(t, "condition met")
-		default:
-			err = c.saidPlain(t, "condition met")
 		}
 	}
 	return together(errs)
 }
 
-// saidPlain is said for commands without --dry-run.
-func (c *call) saidPlain(t *target, what string) error { return c.said(t, what) }
-
 // awaitCreated waits until there is an object.
 func (c *call) awaitCreated(t *target, until time.Time) error {
 	if t.name == "" {
-		return c.saidPlain(t, "condition met")
+		return c.said(t, "condition met")
 	}
 	t.obj = nil
 	if err := c.awaitObject(t, until, func(object.Object) (bool, error) { return true, nil }); err != nil {
 		return err
 	}
-	return c.saidPlain(t, "condition met")
+	return c.said(t, "condition met")
 }
 
 func waiterOf(list []string) (*waiter, error) {

@@ -40,6 +40,7 @@ func (w *worker) admit() bool {
 	w.rec.Admitted = true
 	w.rec.Needs, w.rec.Ports = w.asks(), workload.HostPortsOf(w.pod.At("spec"))
 	w.allocate()
+	w.rec.Level = w.rec.Allocated[""]
 	return true
 }
 

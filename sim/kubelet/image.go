@@ -202,7 +202,7 @@ func reference(image string) string {
 func absent(image string) string {
 	name := untagged(image)
 	tag := strings.TrimPrefix(image[len(name):], ":")
-	for _, text := range []string{"doesnotexist", "does-not-exist", "nonexistent", "non-existent"} {
+	for _, text := range []string{"doesnotexist", "does-not-exist", "doesnt-exist", "nonexistent", "non-existent"} {
 		if strings.Contains(image, text) {
 			tag = "404"
 		}

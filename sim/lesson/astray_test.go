@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -10,8 +11,14 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// leastWrong is how many wrong commands are tried at every step.
-const leastWrong = 30
+// leastWrong is how many wrong commands there are at least for every step, mostWrong how many are tried: drawn from a seed, unless
+// -every says all of them.
+const (
+	leastWrong = 30
+	mostWrong  = 40
+)
+
+var every = flag.Bool("every", false, "try every wrong command, some hundreds at every step")
 
 // TestAstray does, at every step of every lesson, what learners do who leave the way: mistyped words, other names, missing and
 // changed flags, the same thing twice, a later step first, time that passes, things that nobody asked for. After each of them
@@ -19,11 +26,16 @@ const leastWrong = 30
 func TestAstray(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s := mustStart(t, l)
+		draw := rand.New(rand.NewPCG(3, 4))
 		var told, tried int
 		for !s.Done() {
 			wrong := wrongLines(s)
 			if len(wrong) < leastWrong {
 				t.Errorf("step %s: only %d wrong commands are tried", s.Step().ID, len(wrong))
+			}
+			if !*every {
+				draw.Shuffle(len(wrong), func(i, j int) { wrong[i], wrong[j] = wrong[j], wrong[i] })
+				wrong = wrong[:min(len(wrong), mostWrong)]
 			}
 			for _, line := range wrong {
 				tried++

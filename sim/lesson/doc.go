@@ -1,6 +1,7 @@
 // Package lesson has the lessons of the playground, and what happens in one.
 //
-//	data/conflict/lesson.yaml   world, setup, steps: who does what, what has to come true
+//	data/conflict/lesson.yaml   world, setup, steps: who does what, what has to come true; controllers and nodes, if any work by
+//	                            themselves
 //	data/conflict/text.en.md    a section per step: "## read" and at most 60 words
 //	        │
 //	        ▼

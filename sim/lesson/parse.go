@@ -15,19 +15,23 @@ import (
 
 // file is lesson.yaml.
 type file struct {
-	ID       string            `json:"id"`
-	Title    string            `json:"title"`
-	About    string            `json:"about"`
-	Needs    []string          `json:"needs"`
-	Minutes  int               `json:"minutes"`
-	Fewest   int               `json:"fewest"`
-	Engine   string            `json:"engine"`
-	Seed     uint64            `json:"seed"`
-	Replicas []replica         `json:"replicas"`
-	Files    map[string]string `json:"files"`
-	Allow    []string          `json:"allow"`
-	Setup    []string          `json:"setup"`
-	Steps    []stepFile        `json:"steps"`
+	ID       string    `json:"id"`
+	Title    string    `json:"title"`
+	About    string    `json:"about"`
+	Needs    []string  `json:"needs"`
+	Minutes  int       `json:"minutes"`
+	Fewest   int       `json:"fewest"`
+	Engine   string    `json:"engine"`
+	Seed     uint64    `json:"seed"`
+	Replicas []replica `json:"replicas"`
+
+	Controllers []string `json:"controllers"`
+	Nodes       int      `json:"nodes"`
+
+	Files map[string]string `json:"files"`
+	Allow []string          `json:"allow"`
+	Setup []string          `json:"setup"`
+	Steps []stepFile        `json:"steps"`
 }
 
 type replica struct {
@@ -62,7 +66,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Needs: f.Needs, Minutes: f.Minutes, Fewest: f.Fewest, Engine: f.Engine,
-		Seed: f.Seed, Files: f.Files, Allow: f.Allow}
+		Seed: f.Seed, Controllers: f.Controllers, Nodes: f.Nodes, Files: f.Files, Allow: f.Allow}
 	for _, r := range f.Replicas {
 		l.Replicas = append(l.Replicas, sim.ReplicaOptions{Version: r.Version, FeatureGates: r.Gates})
 	}

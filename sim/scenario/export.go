@@ -29,6 +29,12 @@ func (w *World) Export(story string) *File {
 			fmt.Fprintf(&b, "replica %d %s\n", i+1, optionsOf(r))
 		}
 	}
+	if len(w.options.Controllers) > 0 && !logged("controllers") {
+		fmt.Fprintf(&b, "controllers %s\n", strings.Join(w.options.Controllers, " "))
+	}
+	if w.options.Nodes > 0 && !logged("nodes") {
+		fmt.Fprintf(&b, "nodes %d\n", w.options.Nodes)
+	}
 	names := map[string]string{} // under which a file is there now
 	for i, op := range w.log {
 		op = exportFiles(op, f.Files, names)

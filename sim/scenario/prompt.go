@@ -106,9 +106,6 @@ func (f *promptFiles) Names(folder string) (out []string) {
 	return out
 }
 
-// Shell returns what a prompt knows of files and of what is served, for completion. nil: nothing was typed at one yet.
-func (w *World) Shell() *kubectl.Session { return w.shell }
-
 // errStill is the end of a wait for what does not happen.
 func errStill(what string) error {
 	return fmt.Errorf("%s: nothing came in %v of the world's time, and nothing will by itself; kubectl would wait on", what, patience)

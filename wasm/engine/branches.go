@@ -46,7 +46,10 @@ func (e *Engine) boot(q *request) (fields, error) {
 
 // beginning reads how a world begins, and its log.
 func (q *request) beginning() (*beginning, []scenario.Op, error) {
-	b := &beginning{seed: 1, replicas: q.Replicas}
+	b := &beginning{seed: 1, replicas: q.Replicas, plane: plane{q.Controllers, q.Nodes}}
+	if err := b.plane.check(); err != nil {
+		return nil, nil, err
+	}
 	given, err := parseLog(q.Log)
 	if err != nil {
 		return nil, nil, err

@@ -37,8 +37,12 @@ type request struct {
 	ID   int64  `json:"id"`
 	Kind string `json:"kind"`
 
-	Seed     string            `json:"seed"`
-	Replicas []replicaJSON     `json:"replicas"`
+	Seed     string        `json:"seed"`
+	Replicas []replicaJSON `json:"replicas"`
+
+	Controllers []string `json:"controllers"`
+	Nodes       int      `json:"nodes"`
+
 	Scenario string            `json:"scenario"`
 	Lesson   string            `json:"lesson"`
 	Log      []json.RawMessage `json:"log"`

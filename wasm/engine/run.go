@@ -19,8 +19,26 @@ import (
 type beginning struct {
 	seed     uint64
 	replicas []replicaJSON
+	plane    plane
 	files    map[string]string
 	lesson   *lesson.Lesson // nil: none
+}
+
+// plane is what works by itself in a world: nothing, unless a page asks for it, so that links from before it could still lead to
+// the world that they were made of.
+type plane struct {
+	Controllers []string `json:"controllers,omitempty"` // of the control plane: "*" or names
+	Nodes       int      `json:"nodes,omitempty"`       // whose kubelets run pods
+}
+
+// nodesMax is how many nodes a world of a page may begin with.
+const nodesMax = 50
+
+func (p plane) check() error {
+	if p.Nodes < 0 || p.Nodes > nodesMax {
+		return failed("a world begins with at most %d nodes, not %d", nodesMax, p.Nodes)
+	}
+	return nil
 }
 
 // branch is one log of operations, and how much of it has been done.
@@ -62,7 +80,7 @@ func (b *beginning) start() (*run, error) {
 		r.mark()
 		return r, nil
 	}
-	o := scenario.Options{Seed: b.seed, Files: b.files}
+	o := scenario.Options{Seed: b.seed, Files: b.files, Controllers: b.plane.Controllers, Nodes: b.plane.Nodes}
 	for _, x := range b.replicas {
 		o.Replicas = append(o.Replicas, sim.ReplicaOptions{Version: x.Version, FeatureGates: x.Gates})
 	}

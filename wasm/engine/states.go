@@ -134,6 +134,9 @@ func (e *Engine) log(*request) (any, error) {
 	b := e.current
 	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(),
 		"seed": formatRev(e.begin.seed), "replicas": append([]replicaJSON{}, e.begin.replicas...)}
+	if p := e.begin.plane; len(p.Controllers) > 0 || p.Nodes > 0 {
+		out["controllers"], out["nodes"] = p.Controllers, p.Nodes
+	}
 	if e.begin.lesson != nil {
 		out["lesson"], out["answers"] = e.begin.lesson.ID, e.attempt().answers
 	}

@@ -61,9 +61,12 @@ export async function firefox(path) {
   const port = await freePort()
   const profile = mkdtempSync(join(tmpdir(), 'firefox-'))
   const preferences = { 'marionette.port': port, 'ui.prefersReducedMotion': 1, 'datareporting.policy.dataSubmissionEnabled': false }
-  writeFileSync(join(profile, 'user.js'), Object.entries(preferences).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)})\n`).join(''))
+  writeFileSync(join(profile, 'user.js'), Object.entries(preferences).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(''))
   const child = spawn(path, ['--headless', '--marionette', '--no-remote', '--profile', profile], { stdio: 'ignore', env: { ...process.env, HOME: profile } })
-  const socket = await dial(port, Date.now() + 120_000)
+  const socket = await dial(port, Date.now() + 120_000).catch(error => {
+    child.kill()
+    throw error
+  })
   const send = conversation(socket)
   await send('WebDriver:NewSession', { capabilities: {} })
   await send('WebDriver:SetTimeouts', { script: 60_000, pageLoad: 60_000 })

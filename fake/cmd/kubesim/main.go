@@ -5,6 +5,7 @@
 //	kubesim run SCENARIO       run a scenario and print its transcript
 //	kubesim sweep SCENARIO     run it under the random faults of many seeds
 //	kubesim replay TRACE       run it again and compare
+//	kubesim test PACKAGES      run Go tests where they can be repeated to the byte
 //	kubesim kubectl WORD …     kubectl's words, for any API server
 //	kubesim version            print the version of Kubernetes that is simulated
 //	kubesim help               print what there is
@@ -14,6 +15,7 @@
 //	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
 //	                 ├─ envtest ─▶ fake/dropin, as which it runs when it is called etcd or kube-apiserver
 //	                 ├─ run, sweep, replay ─▶ sim/scenario
+//	                 ├─ test ─▶ go test, as js/wasm under node
 //	                 ├─ kubectl ─▶ sim/kubectl, over fake/kubectl
 //	                 ├─ version
 //	                 └─ help
@@ -42,6 +44,7 @@ const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
   kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; --help says more, here and below
   kubesim sweep SCENARIO  run it under the random faults of many seeds
   kubesim replay TRACE    run it again from a trace, and compare
+  kubesim test PACKAGES   run Go tests as js/wasm, where goroutines run in the same order each time
   kubesim kubectl WORD …  kubectl's words, for any API server: kubesim kubectl --server http://127.0.0.1:8001 get pods
   kubesim version         print the simulated version
   kubesim help            print this
@@ -122,6 +125,8 @@ func (p program) run(ctx context.Context, args []string) error {
 		return p.sweep(ctx, args[1:])
 	case "replay":
 		return p.replay(args[1:])
+	case "test":
+		return p.test(ctx, args[1:])
 	case "kubectl":
 		return p.kubectl(ctx, args[1:])
 	case "version", "--version":
@@ -130,5 +135,5 @@ func (p program) run(ctx context.Context, args []string) error {
 	case "help", "-h", "-help", "--help":
 		return helped(usage)
 	}
-	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, kubectl, version and help", args[0])
+	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, test, kubectl, version and help", args[0])
 }

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/scenario"
@@ -23,17 +19,6 @@ const runUsage = `kubesim run SCENARIO [flags] runs a scenario (.txtar) and prin
   --quiet         prints nothing unless something goes wrong
 
 The exit code is 1 when something goes wrong, or the transcript is not the one in the file (without --seed, --faults).
-`
-
-const sweepUsage = `kubesim sweep SCENARIO --seeds A:B [flags] runs a scenario under random faults, once for each seed
-from A up to, but not including, B. Only what never and eventually say counts. Where:
-
-  --seeds A:B     the seeds
-  --shard I/N     takes every N-th seed, the I-th of them first; I counts from 1 (default 1/1)
-  --shrink        prints the smallest plan of faults that is enough, below each seed that fails
-  --max N         stops after so many failures (default 10; 0: does not stop)
-
-Each seed that fails is a line on stdout, with the command that runs it again. Progress goes to stderr.
 `
 
 const replayUsage = `kubesim replay TRACE runs the scenario of a trace (kubesim run --trace) again, with the same faults,
@@ -158,116 +143,6 @@ func (p program) ran(path string, file *scenario.File, f runFlags, o scenario.Ru
 		return fmt.Errorf("%s: %s\nif this is right: kubesim run %s --update", path, d, path)
 	}
 	return nil
-}
-
-// sweepFlags are the flags of kubesim sweep.
-type sweepFlags struct {
-	from, to      uint64
-	shard, shards uint64
-	shrink        bool
-	most          int
-}
-
-// seeds reads A:B.
-func (f *sweepFlags) seeds(text string) error {
-	if f.from, f.to = twoNumbers(text, ":"); f.from == 0 || f.from >= f.to {
-		return errors.New("say A:B with 0 < A < B, as 1:1000")
-	}
-	return nil
-}
-
-// part reads I/N.
-func (f *sweepFlags) part(text string) error {
-	if f.shard, f.shards = twoNumbers(text, "/"); f.shard == 0 || f.shard > f.shards {
-		return errors.New("say I/N with I from 1 to N, as 1/4")
-	}
-	return nil
-}
-
-// twoNumbers reads two numbers with something between them, zeros if the text is anything else.
-func twoNumbers(text, between string) (a, b uint64) {
-	first, second, _ := strings.Cut(text, between)
-	a, err := strconv.ParseUint(first, 10, 64)
-	b, err2 := strconv.ParseUint(second, 10, 64)
-	if err != nil || err2 != nil {
-		return 0, 0
-	}
-	return a, b
-}
-
-// progressEvery is how often, in real time, a sweep says how far it is.
-const progressEvery = 2 * time.Second
-
-// sweep is kubesim sweep.
-func (p program) sweep(ctx context.Context, args []string) error {
-	f := sweepFlags{shard: 1, shards: 1}
-	set := newFlags("sweep")
-	set.Func("seeds", "", f.seeds)
-	set.Func("shard", "", f.part)
-	set.BoolVar(&f.shrink, "shrink", false, "")
-	set.IntVar(&f.most, "max", 10, "")
-	path, err := parseAround(set, sweepUsage, "scenario", args)
-	if err == nil && f.to == 0 {
-		err = usagef("sweep: say which seeds: --seeds 1:1000")
-	}
-	if err != nil {
-		return err
-	}
-	file, err := readScenario(path)
-	if err != nil {
-		return err
-	}
-	return p.sweepSeeds(ctx, path, file, f)
-}
-
-// sweepSeeds runs the seeds one after the other, until ctx ends.
-func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.File, f sweepFlags) error {
-	s := scenario.NewSweep(file)
-	began := time.Now()
-	said := began
-	runs, failed := 0, 0
-	for seed := f.from + f.shard - 1; seed < f.to && ctx.Err() == nil; seed += f.shards {
-		out, err := s.Run(seed)
-		if err != nil {
-			return fmt.Errorf("%s, seed %d: %w", path, seed, err)
-		}
-		runs++
-		if out.Failure != nil {
-			failed++
-			fmt.Fprintf(p.stdout, "kubesim run %s --faults random --seed %d   # line %d: %s\n", path, seed, out.Failure.Line,
-				firstLine(out.Failure.Text))
-			if f.shrink {
-				fmt.Fprint(p.stdout, indent(s.Shrink(seed, out.Failure).String()))
-			}
-			if failed == f.most {
-				break
-			}
-		}
-		if now := time.Now(); now.Sub(said) >= progressEvery {
-			said = now
-			p.progress("seed "+strconv.FormatUint(seed, 10), runs, failed, now.Sub(began))
-		}
-	}
-	p.progress("done", runs, failed, time.Since(began))
-	if failed > 0 {
-		return fmt.Errorf("%s: %d of %d seeds fail", path, failed, runs)
-	}
-	return nil
-}
-
-// progress is a line on stderr.
-func (p program) progress(where string, runs, failed int, took time.Duration) {
-	fmt.Fprintf(p.stderr, "%s: %d seeds, %d failed, %.0f seeds/s\n", where, runs, failed, float64(runs)/max(took.Seconds(), 1e-9))
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-// indent makes comments of lines.
-func indent(text string) string {
-	return "#   " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n#   ") + "\n"
 }
 
 // replay is kubesim replay.

@@ -1,6 +1,6 @@
 // Situations are worlds that one key brings about: a few ordinary lines each, which undo takes back one by one.
 import { head, query, run } from '../state/session'
-import { enterFreePlay } from '../state/worlds'
+import { enterBare } from '../state/worlds'
 import type { Replica } from '../engine/protocol'
 
 export interface Situation {
@@ -83,7 +83,7 @@ export async function bring(situation: Situation): Promise<void> {
   if (situation.replicas) {
     const { replicas } = await query<{ replicas: Replica[] }>('replicas')
     if (replicas.length < situation.replicas) {
-      if (!(await enterFreePlay())) return
+      if (!(await enterBare())) return
       await run(`replicas ${situation.replicas}`)
     }
   }

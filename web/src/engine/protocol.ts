@@ -127,6 +127,9 @@ export interface Lesson {
 export interface Boot {
   seed?: string
   replicas?: { version: string; gates?: Record<string, boolean> }[]
+  /** controllers of the control plane run: "*" or names. A link without them is of a world in which nothing works by itself. */
+  controllers?: string[]
+  nodes?: number
   scenario?: string
   lesson?: string
   log?: Op[]

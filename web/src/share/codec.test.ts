@@ -7,7 +7,7 @@ const link = (value: unknown) =>
 
 test('a world survives the round trip', async () => {
   const world: Shared = {
-    seed: '7', lesson: 'first', cursor: 2, replicas: [{ version: '1.35', gates: { A: true } }],
+    seed: '7', lesson: 'first', cursor: 2, controllers: ['*'], nodes: 3, replicas: [{ version: '1.35', gates: { A: true } }],
     log: [{ line: 'create -f ü.yaml', files: { 'ü.yaml': 'kind: ConfigMap # <script>' } }, { line: 'tick 5m' }],
   }
   expect(await unpack(await pack(world, 'abc123'))).toEqual({ world, engine: 'abc123' })
@@ -28,6 +28,6 @@ test('what strangers send is refused with a reason', async () => {
 })
 
 test('only what a world is made of is taken over', async () => {
-  const { world } = await unpack(link({ seed: '<b>', lesson: '../x', cursor: -1, evil: 1, log: [{ line: 'settle', x: 1 }] }))
+  const { world } = await unpack(link({ seed: '<b>', lesson: '../x', cursor: -1, nodes: -3, controllers: '*', evil: 1, log: [{ line: 'settle', x: 1 }] }))
   expect(world).toEqual({ log: [{ line: 'settle' }] })
 })

@@ -64,12 +64,14 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 function checked(value: unknown): Shared {
   if (typeof value !== 'object' || value === null) throw new Error('the link does not hold a world')
-  const { seed, replicas, scenario, lesson, log, cursor, answers } = value as Record<string, unknown>
+  const { seed, replicas, scenario, lesson, log, cursor, answers, controllers, nodes } = value as Record<string, unknown>
   const world: Shared = {}
   if (typeof seed === 'string' && /^\d{1,20}$/.test(seed)) world.seed = seed
   if (typeof scenario === 'string') world.scenario = scenario
   if (typeof lesson === 'string' && /^[\w-]{1,64}$/.test(lesson)) world.lesson = lesson
   if (Array.isArray(replicas)) world.replicas = replicas.slice(0, 9) as NonNullable<Boot['replicas']>
+  if (Array.isArray(controllers)) world.controllers = controllers.filter(c => typeof c === 'string').slice(0, 100)
+  if (typeof nodes === 'number' && Number.isInteger(nodes) && nodes > 0) world.nodes = nodes
   if (typeof cursor === 'number' && Number.isInteger(cursor) && cursor >= 0) world.cursor = cursor
   if (log !== undefined) world.log = checkedLog(log)
   if (typeof answers === 'object' && answers !== null) world.answers = checkedAnswers(answers)

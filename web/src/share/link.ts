@@ -4,7 +4,7 @@ import { manifest } from '../engine/files'
 import { bootBody, engineName, head, lessonState, ready } from '../state/session'
 import { pack } from './codec'
 
-const pause = 250 // ms without another operation before the address bar is written
+const pause = 350 // ms between two operations from which on the address bar is written at once
 
 /** linkLimit is the length from which on some programs cut a link. */
 export const linkLimit = 8000
@@ -21,12 +21,19 @@ export async function currentLink(): Promise<string> {
 /** keepAddress writes the address bar from now on, except of the world that the page opens with anyway. */
 export function keepAddress(opening: () => boolean): void {
   let timer = 0
+  let last = 0
   effect(() => {
     const { n, branch } = head.value
     if (!ready.value || opening() || (n === 0 && branch === '0' && !lessonState.value)) return
     clearTimeout(timer)
-    timer = window.setTimeout(() => {
-      void currentHash().then(hash => history.replaceState(null, '', `#${hash}`))
-    }, pause)
+    const write = () => {
+      last = performance.now()
+      void currentHash().then(hash => {
+        if (head.value.n === n && head.value.branch === branch) history.replaceState(null, '', `#${hash}`)
+      })
+    }
+    // At once, unless many operations follow each other: some browsers take no more than three a second.
+    if (performance.now() - last > pause) write()
+    else timer = window.setTimeout(write, pause)
   })
 }

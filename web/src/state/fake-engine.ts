@@ -27,7 +27,7 @@ function answer({ kind, body }: Sent): object {
     case 'boot':
       log = [...((body['log'] as Op[]) ?? [])]
       n = (body['cursor'] as number | undefined) ?? log.length
-      return { head: head(), version: 'v1.36.3', ...extra['boot'] }
+      return { head: head(), version: 'v0', ...extra['boot'] }
     case 'do':
       log = [...log.slice(0, n), body['op'] as Op]
       n++

@@ -88,6 +88,8 @@ async function tell(): Promise<void> {
 interface Made {
   seed: string
   replicas: Boot['replicas']
+  controllers?: string[]
+  nodes?: number
   log: Op[] | null
   files?: Record<string, string>
 }
@@ -97,6 +99,8 @@ async function adopt(): Promise<void> {
   const made = await takeLog()
   booted = { seed: made.seed }
   if (made.replicas?.length) booted.replicas = made.replicas
+  if (made.controllers?.length) booted.controllers = made.controllers
+  if (made.nodes) booted.nodes = made.nodes
 }
 
 // takeLog takes over the engine's log. The files of a scenario come along with its first operation.

@@ -41,7 +41,13 @@ export async function enter(boot: Boot): Promise<boolean> {
 }
 
 export const enterLesson = (id: string) => enter({ lesson: id })
-export const enterFreePlay = () => enter({ seed: '1' })
+
+/** freePlay is a world that nobody has done anything in: controllers and nodes are there, and wait for objects. */
+export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3 }
+export const enterFreePlay = () => enter(freePlay)
+
+/** enterBare leaves for a world in which nothing works by itself, for what counts objects and revisions. */
+export const enterBare = () => enter({ seed: '1' })
 
 async function begin(boot: Boot): Promise<boolean> {
   try {

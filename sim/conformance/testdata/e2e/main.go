@@ -91,10 +91,13 @@ func run(ctx context.Context, f flags) error {
 	}
 	playing, stopNodes := context.WithCancel(ctx)
 	defer stopNodes()
-	if !c.own() {
-		if err := startNodes(playing, client, 2); err != nil {
-			return err
-		}
+	if c.own() {
+		err = makeClass(ctx, client)
+	} else {
+		err = startNodes(playing, client, 2)
+	}
+	if err != nil {
+		return err
 	}
 	fmt.Println("export KUBECONFIG=" + c.kubeconfig("admin"))
 	if f.keep {

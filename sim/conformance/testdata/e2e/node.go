@@ -9,6 +9,7 @@ import (
 
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +42,14 @@ type running struct {
 
 // termination is how long a pod takes to end after it was deleted, at most: it may have less grace.
 const termination = time.Second
+
+// makeClass makes a default StorageClass, for which kubesim's own controllers provide volumes.
+func makeClass(ctx context.Context, client kubernetes.Interface) error {
+	class := &storage.StorageClass{ObjectMeta: meta.ObjectMeta{Name: "standard", Annotations: map[string]string{
+		"storageclass.kubernetes.io/is-default-class": "true"}}, Provisioner: "csi.kubesim.io"}
+	_, err := client.StorageV1().StorageClasses().Create(ctx, class, meta.CreateOptions{})
+	return err
+}
 
 // startNodes makes count nodes and plays them until the end of ctx.
 func startNodes(ctx context.Context, client kubernetes.Interface, count int) error {

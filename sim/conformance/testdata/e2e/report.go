@@ -20,11 +20,6 @@ var (
 	passesOwn string
 )
 
-// cannot are the tests that cannot pass with kubesim's own controllers and nodes: names, below a comment that says why.
-//
-//go:embed cannot-own.txt
-var cannot string
-
 // known are the complaints of the controllers about a real server. Written by -target real -record.
 //
 //go:embed complaints.txt
@@ -53,7 +48,13 @@ func report(f flags, results map[string]string, complaints map[string]int) error
 	if f.target == "own" {
 		expected = passesOwn
 	}
-	worse := excused(f, results)
+	worse := 0
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		if f.target == "own" && results[name] != "passed" && !strings.Contains("\n"+passesOwn, "\n"+name+"\n") {
+			fmt.Printf("%s, and nobody says why: %s\n", results[name], name)
+			worse++
+		}
+	}
 	for name := range strings.Lines(expected) {
 		name = strings.TrimSuffix(name, "\n")
 		if state, ran := results[name]; ran && state != "passed" || !ran && f.focus == "" {
@@ -75,26 +76,6 @@ func report(f flags, results map[string]string, complaints map[string]int) error
 		return fmt.Errorf("%d differences; logs and results are in %s", worse, f.out)
 	}
 	return nil
-}
-
-// excused returns how many tests of kubesim's own controllers failed that are in no list, or pass that are said to be unable
-// to, and prints them.
-func excused(f flags, results map[string]string) (worse int) {
-	if f.target != "own" {
-		return 0
-	}
-	for _, name := range slices.Sorted(maps.Keys(results)) {
-		able := !strings.Contains("\n"+cannot, "\n"+name+"\n")
-		switch passed := results[name] == "passed"; {
-		case passed && !able:
-			fmt.Printf("passed, and is said to be unable to: %s\n", name)
-			worse++
-		case !passed && able && !strings.Contains("\n"+passesOwn, "\n"+name+"\n"):
-			fmt.Printf("%s, and nobody says why: %s\n", results[name], name)
-			worse++
-		}
-	}
-	return worse
 }
 
 // passed returns the tests that passed here and before, by name. A first list is empty.

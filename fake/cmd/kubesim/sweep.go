@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+const sweepUsage = `kubesim sweep SCENARIO --seeds A:B [flags] runs a scenario under random faults, once for each seed
+from A up to, but not including, B. Only what never and eventually say counts. Where:
+
+  --seeds A:B     the seeds
+  --shard I/N     takes every N-th seed, the I-th of them first; I counts from 1 (default: KUBESIM_SHARD, or of a Job's
+                  pod JOB_COMPLETION_INDEX and KUBESIM_SHARDS, or 1/1)
+  --shrink        prints the smallest plan of faults that is enough, below each seed that fails
+  --max N         stops after so many failures (default 10; 0: does not stop)
+  --json          prints lines of JSON, for --merge
+
+Each seed that fails is a line on stdout, with the command that runs it again. Progress goes to stderr.
+
+kubesim sweep SCENARIO --seeds A:B --job N --image IMAGE prints an Indexed Job of N pods, and a ConfigMap with the scenario,
+which do that with an image that has kubesim; with --test BINARY instead of a scenario they run a test binary in the image,
+whose tests call fake.Explore, with the flags behind it:
+
+  --name NAME     of the Job (default kubesim-sweep)
+  --test BINARY   its path in the image; -run PATTERN and further flags of the binary stand behind --
+
+kubesim sweep --merge FILE... makes one report of what all parts wrote: logs of the pods, or files of KUBESIM_RESULTS.
+`
+
+// sweepFlags are the flags of kubesim sweep.
+type sweepFlags struct {
+	from, to     uint64
+	shard        explore.Shard
+	shrink, json bool
+	merge        bool
+	most         int
+	job          jobFlags
+}
+
+// seeds reads A:B.
+func (f *sweepFlags) seeds(text string) error {
+	first, second, _ := strings.Cut(text, ":")
+	a, err1 := strconv.ParseUint(first, 10, 64)
+	b, err2 := strconv.ParseUint(second, 10, 64)
+	if err1 != nil || err2 != nil || a == 0 || a >= b {
+		return errors.New("say A:B with 0 < A < B, as 1:1000")
+	}
+	f.from, f.to = a, b
+	return nil
+}
+
+// part reads I/N.
+func (f *sweepFlags) part(text string) (err error) {
+	f.shard, err = explore.ParseShard(text)
+	return err
+}
+
+// progressEvery is how often, in real time, a sweep says how far it is.
+const progressEvery = 2 * time.Second
+
+// sweep is kubesim sweep.
+func (p program) sweep(ctx context.Context, args []string) error {
+	shard, err := explore.ShardOf(os.Getenv)
+	if err != nil {
+		return err
+	}
+	f := sweepFlags{shard: shard}
+	set := newFlags("sweep")
+	set.Func("seeds", "", f.seeds)
+	set.Func("shard", "", f.part)
+	set.BoolVar(&f.shrink, "shrink", false, "")
+	set.BoolVar(&f.json, "json", false, "")
+	set.BoolVar(&f.merge, "merge", false, "")
+	set.IntVar(&f.most, "max", 10, "")
+	set.IntVar(&f.job.pods, "job", 0, "")
+	set.StringVar(&f.job.image, "image", "", "")
+	set.StringVar(&f.job.name, "name", "kubesim-sweep", "")
+	set.StringVar(&f.job.test, "test", "", "")
+	if slices.Contains(args, "--merge") || slices.Contains(args, "-merge") {
+		return p.merge(set, args)
+	}
+	if i := slices.Index(args, "--"); i >= 0 {
+		f.job.args, args = args[i+1:], args[:i]
+	}
+	if slices.Contains(args, "--test") { // it takes the place of the scenario
+		if err := parse(set, sweepUsage, args); err != nil {
+			return err
+		}
+		return p.printJob("", f)
+	}
+	path, err := parseAround(set, sweepUsage, "scenario", args)
+	if err == nil && f.to == 0 {
+		err = usagef("sweep: say which seeds: --seeds 1:1000")
+	}
+	if err != nil {
+		return err
+	}
+	if f.job.pods > 0 {
+		return p.printJob(path, f)
+	}
+	file, err := readScenario(path)
+	if err != nil {
+		return err
+	}
+	return p.sweepSeeds(ctx, path, file, f)
+}
+
+// sweepSeeds runs the seeds one after the other, until ctx ends.
+func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.File, f sweepFlags) error {
+	s := scenario.NewSweep(file)
+	began := time.Now()
+	said := began
+	runs, failed := 0, 0
+	for seed := f.from + f.shard.I - 1; seed < f.to && ctx.Err() == nil; seed += f.shard.N {
+		out, err := s.Run(seed)
+		if err != nil {
+			return fmt.Errorf("%s, seed %d: %w", path, seed, err)
+		}
+		runs++
+		if out.Failure != nil {
+			failed++
+			if err := p.sweepFailed(path, s, seed, out.Failure, f); err != nil {
+				return err
+			}
+			if failed == f.most {
+				break
+			}
+		}
+		if now := time.Now(); now.Sub(said) >= progressEvery {
+			said = now
+			p.progress("seed "+strconv.FormatUint(seed, 10), runs, failed, now.Sub(began))
+		}
+	}
+	p.progress("done", runs, failed, time.Since(began))
+	if f.json {
+		l := explore.Line{Test: path, Shard: f.shard.String(), Done: true, Runs: runs, Seconds: time.Since(began).Seconds()}
+		if _, err := l.WriteTo(p.stdout); err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s: %d of %d seeds fail", path, failed, runs)
+	}
+	return nil
+}
+
+// sweepFailed tells of a seed that fails.
+func (p program) sweepFailed(path string, s *scenario.Sweep, seed uint64, why *scenario.Failure, f sweepFlags) error {
+	again := fmt.Sprintf("kubesim run %s --faults random --seed %d", path, seed)
+	what := fmt.Sprintf("line %d: %s", why.Line, firstLine(why.Text))
+	if f.json {
+		l := explore.Line{Test: path, Shard: f.shard.String(), Seed: seed, Failure: what, Plan: s.Shrink(seed, why).String(), Replay: again}
+		_, err := l.WriteTo(p.stdout)
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s   # %s\n", again, what)
+	if f.shrink {
+		fmt.Fprint(p.stdout, indent(s.Shrink(seed, why).String()))
+	}
+	return nil
+}
+
+// progress is a line on stderr.
+func (p program) progress(where string, runs, failed int, took time.Duration) {
+	fmt.Fprintf(p.stderr, "%s: %d seeds, %d failed, %.0f seeds/s\n", where, runs, failed, float64(runs)/max(took.Seconds(), 1e-9))
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// indent makes comments of lines.
+func indent(text string) string {
+	return "#   " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n#   ") + "\n"
+}
+
+// merge is kubesim sweep --merge.
+func (p program) merge(set interface {
+	Parse([]string) error
+	Args() []string
+}, args []string) error {
+	if err := set.Parse(args); err != nil {
+		return usagef("sweep: %v", err)
+	}
+	var parts []io.Reader
+	for _, name := range set.Args() {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		parts = append(parts, file)
+	}
+	if len(parts) == 0 {
+		return usagef("sweep: --merge: name the files")
+	}
+	m, err := explore.Merge(parts...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(p.stdout, m)
+	if len(m.Failures) > 0 || len(m.Open) > 0 {
+		return fmt.Errorf("%d failures, %d parts that did not come to their end", len(m.Failures), len(m.Open))
+	}
+	return nil
+}

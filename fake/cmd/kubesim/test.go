@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const testUsage = `kubesim test PACKAGES [flags of go test] builds tests as js/wasm and runs them under node, with everything that is
+drawn taken from a seed: there is one thread and nobody interrupts a goroutine, so two runs are the same to the byte, also where
+fake.Repeatable is not enough. It is about ten times as slow. It needs go and node, and tests that can do without a network and
+other processes. KUBESIM_SEED is the seed (default 1); variables whose names begin with KUBESIM_ reach the tests, others do not.
+`
+
+// draws takes the place of node's crypto before a program of Go is loaded: SplitMix64 from a seed.
+const draws = `let state = BigInt(process.env.KUBESIM_SEED || "1");
+const mask = (1n << 64n) - 1n;
+function next() {
+	state = (state + 0x9e3779b97f4a7c15n) & mask;
+	let z = state;
+	z = ((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n) & mask;
+	z = ((z ^ (z >> 27n)) * 0x94d049bb133111ebn) & mask;
+	return z ^ (z >> 31n);
+}
+Object.defineProperty(globalThis, "crypto", { value: {
+	getRandomValues(into) {
+		for (let i = 0; i < into.length; i++) into[i] = Number(next() & 0xffn);
+		return into;
+	},
+} });
+`
+
+// test is kubesim test.
+func (p program) test(ctx context.Context, args []string) error {
+	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h" || args[0] == "-help") {
+		return helped(testUsage)
+	}
+	if len(args) == 0 {
+		return usagef("test: name packages, as ./...; kubesim test --help says more")
+	}
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("test: go env: %w", err)
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		return errors.New("test: node is needed to run what is built as js/wasm: " + err.Error())
+	}
+	dir, err := os.MkdirTemp("", "kubesim-test-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	script := filepath.Join(dir, "draws.js")
+	if err := os.WriteFile(script, []byte(draws), 0o644); err != nil {
+		return err
+	}
+	runner := filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec")
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-count=1", "-exec", inNode(script, runner, os.Environ())}, args...)...)
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("test: %w", err)
+	}
+	return nil
+}
+
+// inNode is the command that runs a program: with few variables, because all arguments and variables of a program for js/wasm
+// have to fit into 12 KiB.
+func inNode(script, runner string, env []string) string {
+	words := []string{"env", "-i", "GODEBUG=randautoseed=0", "NODE_OPTIONS=--require=" + script}
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		if name == "PATH" || name == "HOME" || name == "TMPDIR" || strings.HasPrefix(name, "KUBESIM_") {
+			words = append(words, v)
+		}
+	}
+	words = append(words, runner)
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t'\"") {
+			words[i] = strconv.Quote(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
