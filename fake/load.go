@@ -126,7 +126,10 @@ func (s *Server) load(obj object.Object) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	body := object.JSON(map[string]any(obj))
-	code, answer, err := s.send(http.MethodPost, path+"?fieldManager="+loadManager, "application/json", body)
+	code, answer := http.StatusConflict, object.Object(nil)
+	if !s.stored(obj, path) { // admission need not allow a second one
+		code, answer, err = s.send(http.MethodPost, path+"?fieldManager="+loadManager, "application/json", body)
+	}
 	if err == nil && code == http.StatusConflict && obj.Name() != "" {
 		path += "/" + url.PathEscape(obj.Name()) + "?force=true&fieldManager=" + loadManager
 		code, answer, err = s.send(http.MethodPatch, path, "application/apply-patch+yaml", body)
@@ -138,6 +141,22 @@ func (s *Server) load(obj object.Object) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// stored reports whether an object is there, whose collection is at path.
+func (s *Server) stored(obj object.Object, path string) (found bool) {
+	resource, namespace := path[strings.LastIndexByte(path, '/')+1:], ""
+	if group := schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group; group != "" {
+		resource += "." + group
+	}
+	if _, rest, ok := strings.Cut(path, "/namespaces/"); ok {
+		namespace, _, _ = strings.Cut(rest, "/")
+	}
+	_ = s.look(func(view View) error { // it returns none
+		found = obj.Name() != "" && view.definition(resource) != nil && view.Get(resource, namespace, obj.Name()) != nil
+		return nil
+	})
+	return found
 }
 
 // collection returns the path to create an object of obj's kind under, as discovery says.

@@ -107,7 +107,7 @@ func (x *lostUpdates) check(w *Write, past []*version) error {
 	theirs := object.Diff(base.Object(), w.Before())
 	for _, mine := range object.Diff(w.Before(), w.After()) {
 		for _, c := range theirs {
-			if !routinely(mine.Path) && overlap(mine.Path, c.Path) {
+			if !trace.Routine(mine.Path) && overlap(mine.Path, c.Path) {
 				return fmt.Errorf("%s knows revision %d of %s %s/%s and overwrites what %s wrote since, without a resourceVersion:\n"+
 					"    lost: %s", clientName(w.Client), base.Rev, w.Resource, w.Namespace, w.Name, others[len(others)-1], c)
 			}
@@ -147,9 +147,4 @@ func overlap(a, b string) bool {
 	}
 	rest, ok := strings.CutPrefix(b, a)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// routinely reports whether every write changes a field.
-func routinely(path string) bool {
-	return path == "metadata.resourceVersion" || path == "metadata.generation" || strings.HasPrefix(path, "metadata.managedFields")
 }

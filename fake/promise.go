@@ -3,8 +3,6 @@ package fake
 import (
 	"fmt"
 	"time"
-
-	"github.com/kubesim/kubesim/clock"
 )
 
 // Never says what must not be: found is asked now and after every commit, and returns an error when it sees it. Then the test
@@ -108,5 +106,3 @@ func (s *Server) awaitManual(within time.Duration, holds func() error) error {
 		s.Clock.Advance(end.Sub(now))
 	}
 }
-
-var _ clock.Clock = (*clock.Manual)(nil)

@@ -104,6 +104,9 @@ func (r *repetition) ended(s *Server) {
 	if r.on {
 		_, out := pipes()
 		fmt.Fprintln(out, s.Trace().Hash)
+		if s.options.draws.disturbed.Load() {
+			fmt.Fprintln(out, disturbedMark)
+		}
 	}
 }
 
@@ -114,8 +117,21 @@ type repeated struct {
 	err          error
 }
 
-// repeatedRun runs a test in a process of its own.
+// disturbedMark is a line beside the hash of a run that the machine kept waiting.
+const disturbedMark = "disturbed"
+
+// repeatedRun runs a test in a process of its own, again when the machine kept it waiting.
 func repeatedRun(test string) (r repeated) {
+	for range attemptsAtPeace {
+		if r = runAlone(test); r.hung || !strings.Contains(r.hash, disturbedMark) {
+			break
+		}
+	}
+	return r
+}
+
+// runAlone runs a test in a process of its own.
+func runAlone(test string) (r repeated) {
 	w := startProcess(test, repeatableVariable+"=1")
 	defer w.close()
 	if r.err = w.err; r.err != nil {

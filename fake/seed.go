@@ -60,7 +60,7 @@ func (s *Server) seed(obj object.Object) error {
 	if err := s.load(fresh); err != nil {
 		return err
 	}
-	return s.cluster.Seed(obj)
+	return s.cluster.Seed(loadManager, obj)
 }
 
 // object is a Go value as an object with its kind.

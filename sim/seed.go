@@ -10,9 +10,10 @@ import (
 )
 
 // Seed gives an object that is stored what no client can: the uid, times, generation, deletion and status of obj, as far as it
-// has them.
-func (c *Cluster) Seed(obj object.Object) (err error) {
+// has them. The trace calls who does it client.
+func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 	c.do(func() {
+		defer c.observer.Name(client)()
 		api := c.servers.At(1).API()
 		d := api.Table.OfKind(schema.ParseGVK(obj.APIVersion(), obj.Kind()))
 		if d == nil {

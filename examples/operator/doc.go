@@ -2,16 +2,16 @@
 // versions and a conversion webhook, a defaulting and a validating webhook, and a controller.
 //
 //	api/v1, api/v2   the types; v2 is the hub and is stored, v1 converts to it and back
-//	config/          the definition and the webhook configurations; default.yaml is everything, as it would be deployed
+//	config/          the definition, the role and the webhook configurations; default.yaml is everything, as it would be deployed
 //	cmd/             the program
 //	controller.go    Site -> Deployment, and back into the status
 //	webhook.go       defaults and validation
 //
-//	client ──▶ kubesim ──AdmissionReview, ConversionReview──▶ webhooks.RoundTrip ──▶ the manager's webhook mux
+//	client ──▶ kubesim ──AdmissionReview, ConversionReview──▶ fake/ctrl ──────────▶ the manager's webhook mux
 //	              ▲                                                                          │
 //	              └───────── watches, writes ◀── cache, reconciler ◀── the same manager ─────┘
 //
-// Only webhooks_test.go is about kubesim: the webhook server that does not listen, and the RoundTripper that calls it.
-// Everything else is what a project has anyway. process_test.go runs the program, as "make run" does, against "kubesim
+// Only main_test.go is about kubesim. Everything else is what a project has anyway. role_test.go proves that config/role.yaml is
+// the smallest role that is enough. process_test.go runs the program, as "make run" does, against "kubesim
 // serve" and config/default.yaml, in which cert-manager is to bring the certificates: kubesim takes its place.
 package operator

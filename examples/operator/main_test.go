@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"os"
 	"sync"
 	"testing"
@@ -13,13 +12,11 @@ import (
 	"k8s.io/client-go/rest"
 	controllerruntime "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/examples/bubble"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/ctrl"
 )
 
 func TestMain(m *testing.M) {
@@ -76,30 +73,9 @@ func inBubble(t *testing.T, test func(t *testing.T, is *is.I, c site)) {
 // start runs the operator until stop is called, or to the end of the test.
 func (s site) start() (stop func()) {
 	s.t.Helper()
-	is := is.New(s.t)
-	hooks := &webhooks{Server: webhook.NewServer(webhook.Options{})}
-	s.srv.AdmitThrough(hooks)
-	s.srv.ConvertThrough(hooks)
-	cfg := &rest.Config{Host: s.srv.URL(), Transport: s.srv.Transport(), QPS: -1, UserAgent: "operator"}
-	manager, err := controllerruntime.NewManager(cfg, controllerruntime.Options{
-		Scheme: Scheme(), WebhookServer: hooks,
-		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		// controller-runtime's own queue may leave a goroutine behind when it stops, which no bubble forgives.
-		Controller: controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
-	})
-	is.NoErr(err)
-	is.NoErr(Setup(manager))
-	ctx, cancel := context.WithCancel(s.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- manager.Start(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		is.NoErr(<-ended)           // it ends in order
-		s.srv.ConvertThrough(hooks) // the server has to ask again about what it had converted
-	})
-	s.t.Cleanup(stop)
+	m := ctrl.Start(s.t, s.srv, Setup, ctrl.Options{Scheme: Scheme()})
 	settle(time.Second)
-	return stop
+	return m.Stop
 }
 
 // settle lets the operator work for a while, and waits until it has nothing to do.

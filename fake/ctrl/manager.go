@@ -38,6 +38,7 @@ type Manager struct {
 
 	mu      sync.Mutex
 	process *fake.Process
+	hooks   *webhooks  // of the process; nil: it has not come so far
 	started chan error // gets what became of the next start
 }
 
@@ -132,17 +133,31 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	if err != nil {
 		return err
 	}
+	m.mu.Lock()
+	m.hooks = hooks
+	m.mu.Unlock()
 	m.srv.AdmitThrough(hooks)
 	m.srv.ConvertThrough(hooks)
 	return mgr.Start(ctx)
+}
+
+// forget lets the server ask again about what the webhooks of a process have converted that has ended.
+func (m *Manager) forget() {
+	m.mu.Lock()
+	hooks := m.hooks
+	m.mu.Unlock()
+	if hooks != nil {
+		m.srv.ConvertThrough(hooks)
+	}
 }
 
 // Crash ends the manager in the middle of what it does, as the loss of its machine does: nothing of it reaches the server any more.
 // It is down until Restart.
 func (m *Manager) Crash() {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.process.Crash(forEver)
+	m.mu.Unlock()
+	m.forget()
 }
 
 // Restart starts a new process in place of one that has crashed, or that runs: that one is stopped in order. It returns when it
@@ -158,4 +173,5 @@ func (m *Manager) Stop() {
 	process := m.process
 	m.mu.Unlock()
 	process.Stop()
+	m.forget()
 }

@@ -53,6 +53,7 @@ type Observer struct {
 
 	witnesses []Witness
 	untold    []*gate // those with events that witnesses have to be told of
+	named     string  // who writes without a request and is no controller
 
 	asking  *apiserver.Exchange // the request that is let in, or served
 	current *apiserver.Exchange // the request that is being served, if one is
@@ -164,8 +165,8 @@ func (o *Observer) Committed(e *commit.Commit) {
 		if v, ok := o.current.Data.(*visit); ok && e.Definition != nil {
 			v.commit(&r, e)
 		}
-	} else if o.Controllers != nil {
-		r.Client, r.User = o.Controllers.Writing()
+	} else {
+		r.Client, r.User = o.writer()
 	}
 	r.Before, r.After = states(e)
 	o.commit = commitMark{e.Rev, o.add(r)}

@@ -66,11 +66,22 @@ func (o *Observer) party() *Party {
 	if e := o.current; e != nil {
 		return &Party{Client: e.UserAgent, User: e.User, Exchange: e}
 	}
-	if o.Controllers == nil {
-		return &Party{}
+	name, user := o.writer()
+	return &Party{Client: name, User: user, Own: name != "" && name != o.named}
+}
+
+// writer is who writes without a request.
+func (o *Observer) writer() (name, user string) {
+	if o.named != "" || o.Controllers == nil {
+		return o.named, ""
 	}
-	name, user := o.Controllers.Writing()
-	return &Party{Client: name, User: user, Own: name != ""}
+	return o.Controllers.Writing()
+}
+
+// Name says who does what is done without a request until the function is called that it returns.
+func (o *Observer) Name(client string) func() {
+	o.named = client
+	return func() { o.named = "" }
 }
 
 // wrote tells the witnesses of a commit.

@@ -36,6 +36,9 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	if live.DeletionTimestamp() != "" {
 		live.SetDefault(int64(0), "metadata", "deletionGracePeriodSeconds")
 	}
+	if object.Equal(map[string]any(live), map[string]any(it.Object())) {
+		return nil
+	}
 	_, s = r.put(d, live)
 	return s
 }

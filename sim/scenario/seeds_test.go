@@ -47,9 +47,10 @@ func TestStoriesEndAlike(t *testing.T) {
 	}
 }
 
-// drawn are fields that the seed or the way there decides: names of nodes and addresses, and how often something was written.
+// drawn are fields that the seed or the way there decides: names of nodes and addresses, what is signed, and how often something
+// was written.
 var drawn = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields", "nodeName", "hostIP", "hostIPs", "podIP", "podIPs", "containerID",
-	"imageID", "clusterIP", "clusterIPs", "acquireTime", "renewTime", "certificate"}
+	"imageID", "clusterIP", "clusterIPs", "acquireTime", "renewTime", "certificate", "token"}
 
 // outcome prints all objects but events and leases, without what a seed decides, sorted.
 func outcome(t *testing.T, w *World) string {

@@ -16,7 +16,7 @@ const diffWidth = 240
 // write changes is left out.
 func Difference(before, after object.Object) (lines []string) {
 	for _, c := range object.Diff(before, after) {
-		if isRoutine(c.Path) {
+		if Routine(c.Path) {
 			continue
 		}
 		line := c.String()
@@ -28,7 +28,8 @@ func Difference(before, after object.Object) (lines []string) {
 	return lines
 }
 
-func isRoutine(path string) bool {
+// Routine reports whether a field is metadata that every write changes.
+func Routine(path string) bool {
 	for _, name := range routine {
 		if path == name || strings.HasPrefix(path, name+"[") {
 			return true
