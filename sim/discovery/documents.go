@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/discovery/openapi"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -86,7 +85,7 @@ func New(o Options) *Documents {
 	for i := range endpoints {
 		d.runChecks(&endpoints[i], nil) // a server that serves has been asked
 	}
-	d.spec.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.CustomSchema}
+	d.spec.begin(&o)
 	d.Changed()
 	return d
 }
@@ -95,7 +94,7 @@ func New(o Options) *Documents {
 func (d *Documents) Changed() {
 	d.groups, d.core = nil, nil
 	d.made, d.etags = map[string][]byte{}, map[string]string{}
-	d.spec.stale = true
+	d.spec.changed()
 }
 
 // Request is a request for a document.

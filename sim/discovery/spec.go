@@ -1,14 +1,12 @@
+//go:build !nocel
+
 package discovery
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/discovery/openapi"
@@ -33,6 +31,14 @@ type spec struct {
 	json  []byte // gzip
 	proto []byte // gzip; nil: nobody has asked for it
 }
+
+// begin says what documents are made from.
+func (s *specs) begin(o *Options) {
+	s.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.CustomSchema}
+}
+
+// changed says that the Table has other definitions than before.
+func (s *specs) changed() { s.stale = true }
 
 // refresh brings the parts up to date and forgets the documents of those that changed.
 func (d *Documents) refresh() {
@@ -83,34 +89,6 @@ func (s *specs) part(key string) *spec {
 }
 
 func newSpec(json []byte) *spec { return &spec{hash: hash(json), json: pack(json)} }
-
-// packers holds gzip.Writers: one takes a megabyte, and the index packs dozens of documents.
-var packers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for a bad level only
-	return z
-}}
-
-func pack(b []byte) []byte {
-	z := packers.Get().(*gzip.Writer)
-	defer packers.Put(z)
-	var out bytes.Buffer
-	z.Reset(&out)
-	z.Write(b) // a Buffer takes everything
-	z.Close()
-	return out.Bytes()
-}
-
-func unpack(b []byte) []byte {
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		panic("discovery: " + err.Error()) // what pack wrote can be read
-	}
-	out, err := io.ReadAll(z)
-	if err != nil {
-		panic("discovery: " + err.Error())
-	}
-	return out
-}
 
 // openAPI answers /openapi/v2 and what is beneath /openapi/v3, with any method.
 func (d *Documents) openAPI(r *Request) *Answer {

@@ -13,7 +13,6 @@ type word struct {
 	help    string // one sentence
 	run     func(c *call) error
 	sub     []word
-	later   bool // this build is without it
 }
 
 // call is one command line on its way.
@@ -66,9 +65,6 @@ func (s *Session) parse(args []string) (*call, error) {
 	}
 	if c.word == nil {
 		return nil, unknownWord(args[0])
-	}
-	if c.word.later {
-		return c, nil
 	}
 	c.known = append(c.known, flagsOf(c.word.flags)...)
 	if err := c.parseFlags(append(before, args...)); err != nil {

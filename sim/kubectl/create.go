@@ -17,7 +17,7 @@ var createWords = []word{
 		flags: "edit? raw selector|l windows-line-endings?" + createFlags + ofFiles, sub: slices.Concat(generators, moreGenerators)},
 }
 
-// generators are the commands below create that everybody has; moreGenerators are the others.
+// generators are the commands below create that are needed most; moreGenerators are the others.
 var generators = []word{
 	{name: "configmap", aliases: "cm", help: "Create a config map from a local file, directory or literal value", run: (*call).createConfigMap,
 		flags: "from-file* from-literal* from-env-file* append-hash?" + createFlags},

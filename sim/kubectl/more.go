@@ -1,10 +1,8 @@
-//go:build !nocel
-
 package kubectl
 
 import "slices"
 
-// moreWords are the commands that the first engine of a page is without: see later.go.
+// moreWords are the commands beside those that read, write, create and delete.
 var moreWords = slices.Concat(changeWords, rolloutWords, clusterWords, podWords, nodeWords, tailWords, []word{
 	{name: "replace", help: "Replace a resource by file name or stdin", run: (*call).replace,
 		flags: "force? cascade~ grace-period# timeout@ wait? raw save-config? subresource validate~" + dry + printed + ofFiles},
@@ -21,9 +19,3 @@ var moreWords = slices.Concat(changeWords, rolloutWords, clusterWords, podWords,
 		flags: "server-side? force-conflicts? prune? show-managed-fields? concurrency# selector|l field-manager" + ofFiles},
 	{name: "set", help: "Set specific features on objects", sub: setWords},
 })
-
-// missing reports whether this build is without something that a command needs. It has everything.
-func (c *call) missing() bool { return false }
-
-// laterTools are commands of a shell that this build is without.
-const laterTools = ""

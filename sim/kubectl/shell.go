@@ -322,38 +322,6 @@ func nearestOf(text string, names []string) string {
 	return best
 }
 
-// Ready reports whether this build can carry out a line. A page loads its other engine when it cannot.
-func (s *Session) Ready(line string) bool {
-	tokens, err := tokenize(line)
-	if err != nil {
-		return true // and says so
-	}
-	first := true
-	for i, t := range tokens {
-		if t.sign {
-			first = t.text != "<" && !strings.HasPrefix(t.text, ">") && !strings.HasPrefix(t.text, "<<") && t.text != "2>&1"
-			continue
-		}
-		if !first {
-			continue
-		}
-		if name, _, ok := strings.Cut(t.text, "="); ok && isName(name) {
-			continue
-		}
-		first = false
-		if t.text != "kubectl" && t.text != "k" {
-			if tools[t.text] == nil && strings.Contains(laterTools, " "+t.text+" ") {
-				return false
-			}
-			continue
-		}
-		if c, err := s.parse(argumentsAt(tokens[i+1:])); err == nil && c.missing() {
-			return false
-		}
-	}
-	return true
-}
-
 // argumentsAt returns the words up to the next sign.
 func argumentsAt(tokens []token) (out []string) {
 	for _, t := range tokens {

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package scenario
 
 import (
@@ -120,13 +122,4 @@ func (c *conn) Exec(r *kubectl.Request, stdin []byte, out func(isError bool, dat
 		return &kubectl.Answer{Code: wire.StatusOK, Body: s.JSON()}, nil
 	}
 	return nil, nil
-}
-
-// hears gives an event to whoever has asked for the watch, and reports whether somebody has.
-func (x *watch) hears(frame []byte) bool {
-	if x.call.heard == nil {
-		return false
-	}
-	x.call.heard(frame)
-	return true
 }

@@ -1,15 +1,5 @@
 package scenario
 
-import (
-	"fmt"
-	"io/fs"
-	"maps"
-	"strings"
-
-	"github.com/kubesim/kubesim/sim/kubectl"
-	"github.com/kubesim/kubesim/sim/object"
-)
-
 // promptCommands are what one types at the prompt of a shell: the whole line is sim/kubectl's, with its pipes and files.
 var promptCommands = []Command{
 	prompt("kubectl", "WORD …", "kubectl's own words: get, describe, create, apply, rollout, …", "kubectl get pods -o wide"),
@@ -23,90 +13,4 @@ var promptCommands = []Command{
 func prompt(name, usage, help, example string) Command {
 	return Command{Name: name, Usage: usage, Help: help, Example: example, Group: Prompt, text: true,
 		run: func(w *World, op *Op) error { return w.typed(op) }}
-}
-
-// typed carries out the line of a prompt.
-func (w *World) typed(op *Op) error {
-	w.used = true
-	if w.shell == nil {
-		w.shell = &kubectl.Session{Conn: &conn{w: w}, Files: &promptFiles{w}, Config: &kubectl.Config{Server: "https://kubesim", Cluster: "kubesim",
-			User: "admin", Current: "kubesim", Contexts: []kubectl.Context{{Name: "kubesim", Cluster: "kubesim", User: "admin"}}}}
-	}
-	line := op.Name + " " + op.Text
-	if !w.shell.Ready(line) {
-		return ErrTooSmall
-	}
-	out := &sayer{w: w}
-	code := w.shell.Line(line, out, out)
-	out.end()
-	failed := code != 0
-	switch {
-	case w.options.Lenient:
-	case op.Fails && !failed:
-		w.fail("%s has worked; it should have failed, as the ! says", op.Name)
-	case failed && !op.Fails && !op.May && w.options.Strict:
-		w.fail("%s has failed, with the exit code %d; put a ! before it if it should", op.Name, code)
-	}
-	return nil
-}
-
-// sayer makes lines of a transcript of what is printed.
-type sayer struct {
-	w    *World
-	rest string
-}
-
-// Write is io.Writer's.
-func (s *sayer) Write(p []byte) (int, error) {
-	s.rest += string(p)
-	for {
-		line, rest, whole := strings.Cut(s.rest, "\n")
-		if !whole {
-			return len(p), nil
-		}
-		s.rest = rest
-		s.w.say("%s", line)
-	}
-}
-
-// end says what does not end in a line break.
-func (s *sayer) end() {
-	if s.rest != "" {
-		s.w.say("%s", s.rest)
-		s.rest = ""
-	}
-}
-
-// promptFiles are the files of a World.
-type promptFiles struct{ w *World }
-
-func (f *promptFiles) ReadFile(name string) ([]byte, error) {
-	text, ok := f.w.files[strings.TrimPrefix(name, "./")]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return []byte(text), nil
-}
-
-func (f *promptFiles) WriteFile(name string, data []byte) error {
-	f.w.files = maps.Clone(f.w.files)
-	if f.w.files == nil {
-		f.w.files = map[string]string{}
-	}
-	f.w.files[strings.TrimPrefix(name, "./")] = string(data)
-	return nil
-}
-
-func (f *promptFiles) Names(folder string) (out []string) {
-	for _, name := range object.SortedKeys(f.w.files) {
-		if folder == "" || strings.HasPrefix(name, folder+"/") {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// errStill is the end of a wait for what does not happen.
-func errStill(what string) error {
-	return fmt.Errorf("%s: nothing came in %v of the world's time, and nothing will by itself; kubectl would wait on", what, patience)
 }

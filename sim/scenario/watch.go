@@ -320,3 +320,12 @@ func (w *World) stopNamed(name string) error {
 	w.stop(x)
 	return nil
 }
+
+// hears gives an event to whoever has asked for the watch, and reports whether somebody has.
+func (x *watch) hears(frame []byte) bool {
+	if x.call.heard == nil {
+		return false
+	}
+	x.call.heard(frame)
+	return true
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -94,10 +93,10 @@ type World struct {
 	current  *Result
 	op       int // number of the current operation
 	last     *call
-	because  uint64           // the frame that what is being done follows from; 0: an operation
-	shell    *kubectl.Session // what lines of a prompt leave for the next one; nil: there was none
-	told     time.Time        // time of the last line of a transcript
-	ticked   time.Time        // time of the last frame
+	because  uint64    // the frame that what is being done follows from; 0: an operation
+	shell    *shell    // what lines of a prompt leave for the next one; nil: there was none
+	told     time.Time // time of the last line of a transcript
+	ticked   time.Time // time of the last frame
 }
 
 // client is somebody who sends requests.

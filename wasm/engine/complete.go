@@ -277,3 +277,10 @@ func (e *Engine) help(q *request) (any, error) {
 	}
 	return fields{"commands": list}, nil
 }
+
+// atPrompt reports whether a line is one of a shell, of which more than the first word is there.
+func atPrompt(line string) bool {
+	first, _, more := strings.Cut(strings.TrimLeft(line, "!? \t"), " ")
+	c := scenario.FindCommand(first)
+	return more && c != nil && c.Group == scenario.Prompt
+}

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package engine
 
 import (
@@ -5,15 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/scenario"
 )
-
-// atPrompt reports whether a line is one of a shell, of which more than the first word is there.
-func atPrompt(line string) bool {
-	first, _, more := strings.Cut(strings.TrimLeft(line, "!? \t"), " ")
-	c := scenario.FindCommand(first)
-	return more && c != nil && c.Group == scenario.Prompt
-}
 
 // completePrompt is the view of what could stand at the end of the line of a shell. prefix is as far as a shell goes by itself.
 func (e *Engine) completePrompt(line string) any {
