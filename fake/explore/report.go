@@ -69,15 +69,16 @@ func (r *Report) title() string {
 
 // Cause is what the first run that failed says, in one line.
 func (r *Report) Cause() string {
-	for _, o := range r.failed() {
-		f := o.Failures[0]
-		line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
-		if line == "" {
-			line = lastLine(o.Output)
-		}
-		return f.Site + ": " + line
+	failed := r.failed()
+	if len(failed) == 0 {
+		return ""
 	}
-	return ""
+	f := failed[0].Failures[0]
+	line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
+	if line == "" {
+		line = lastLine(failed[0].Output)
+	}
+	return f.Site + ": " + line
 }
 
 func lastLine(text string) string {

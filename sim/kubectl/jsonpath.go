@@ -84,7 +84,7 @@ func (p *pathParser) nodes(inside bool) (out []node, ended bool, err error) {
 			if n.steps, err = parseSteps(strings.TrimSpace(action[len("range"):])); err != nil {
 				return nil, false, err
 			}
-			if n.body, ended, err = p.nodes(true); err != nil {
+			if n.body, _, err = p.nodes(true); err != nil {
 				return nil, false, err
 			}
 			out = append(out, n)

@@ -25,10 +25,8 @@ func (t *target) path() string { return t.m.path(t.namespace, t.name) }
 
 // selection says what a command takes its targets from.
 type selection struct {
-	types     bool // resources alone, without names, mean all of them
-	anyScope  bool // -A
-	selectors bool // it has --selector, --field-selector, --all
-	hint      string
+	types    bool // resources alone, without names, mean all of them
+	anyScope bool // -A
 }
 
 // errNothing is the error of a command that was not told what it is about.

@@ -321,14 +321,3 @@ func nearestOf(text string, names []string) string {
 	}
 	return best
 }
-
-// argumentsAt returns the words up to the next sign.
-func argumentsAt(tokens []token) (out []string) {
-	for _, t := range tokens {
-		if t.sign {
-			break
-		}
-		out = append(out, t.text)
-	}
-	return out
-}
