@@ -49,6 +49,8 @@ var find = sync.OnceValue(func() generators {
 const findTimes = 4
 
 // look draws and compares.
+//
+//go:norace
 func look() (g generators) {
 	const words = threadSize / 8
 	var before, between, after [words]uint64
@@ -74,11 +76,14 @@ func look() (g generators) {
 }
 
 // thread is the address of the record of the thread that runs this goroutine.
+//
+//go:norace
 func thread() unsafe.Pointer {
 	g := getg()
 	return *(*unsafe.Pointer)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Pointer(&g)), threadOffset))
 }
 
+//go:norace
 func copyWords(to []uint64, from unsafe.Pointer) { copy(to, unsafe.Slice((*uint64)(from), len(to))) }
 
 // Possible reports whether Seed can do what it is for: it knows the processor and finds its way in the runtime.
@@ -86,7 +91,9 @@ func Possible() bool { return find().cheap != 0 }
 
 // Seed seeds the generators of the thread that it is called on. A program that is to draw the same twice runs one goroutine
 // at a time (GOMAXPROCS=1), so that all of them are on that thread. It reports false, and has done nothing, where that is
-// not possible.
+// not possible. The race detector is not told of it: nobody else sees these words.
+//
+//go:norace
 func Seed(seed uint64) bool {
 	g := find()
 	if g.cheap == 0 {
