@@ -71,3 +71,6 @@ export async function hash(page) {
   await closeDialog(page)
   return { sum, link }
 }
+
+/** says waits until the last entry of the transcript says something. */
+export const says = (page, text) => page.locator('.entry').last().filter({ hasText: text }).waitFor()

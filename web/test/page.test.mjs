@@ -1,7 +1,7 @@
 // What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closeDialog, hash, ready, tabTo, type } from './browser.mjs'
+import { closeDialog, hash, ready, says, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 import { serve } from './server.mjs'
 
@@ -120,7 +120,7 @@ test('an expired continue token and watch look expired before they are used', as
   await page.locator('.token.expired').waitFor()
   await page.locator('.curtain').waitFor()
   await type(page, 'list configmaps --limit 1 --continue last')
-  assert.match(await page.locator('.entry').last().innerText(), /410/)
+  await says(page, /410/)
   await context.close()
 })
 
@@ -203,9 +203,9 @@ test('a rule in CEL brings the larger engine, with the world as it was', async (
   await page.locator('.objects select option', { hasText: 'gears.example.com' }).waitFor({ state: 'attached', timeout: 60_000 })
   await page.locator('#tab-console').click()
   await type(page, 'create gears tooth --set spec.size=1')
-  assert.match(await page.locator('.entry').last().innerText(), /422.*too small/s)
+  await says(page, /422.*too small/s)
   await type(page, 'get configmap before')
-  assert.match(await page.locator('.entry').last().innerText(), /200/)
+  await says(page, /200/)
   assert.deepEqual(faults, [])
   await context.close()
 })

@@ -1,7 +1,7 @@
 // What a learner does who leaves the way, and what the page keeps of it: steps, answers, drafts, worlds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closeDialog, hash, ready, tabTo, type } from './browser.mjs'
+import { closeDialog, hash, ready, says, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -166,7 +166,7 @@ test('a server more makes the world again with one more, and back leads to the o
   await page.locator('.labels li', { hasText: 'server 2' }).waitFor()
   await page.locator('#tab-console').click()
   await type(page, 'get configmap kept --via 2')
-  assert.match(await page.locator('.entry').last().innerText(), /200/)
+  await says(page, /200/)
   await page.goBack()
   await page.locator('.labels li', { hasText: 'server 2' }).waitFor({ state: 'detached' })
   await context.close()
