@@ -12,9 +12,10 @@ import (
 // auxRandom is AT_RANDOM: the auxiliary vector's entry that says where the 16 bytes are (getauxval(3)).
 const auxRandom = 25
 
-// Start starts a process whose runtime draws the same as that of any other process with the seed, from its first instruction
-// on: Linux hands each process 16 random bytes, from which the runtime of Go makes everything else, and these are exchanged
-// before the program runs. Where that is not allowed, the process is started as ever.
+// Start starts a process whose runtime makes the same keys for the hashes of maps as that of any other process with the seed:
+// Linux hands each process 16 random bytes, from which the runtime of Go makes them, and these are exchanged before the program
+// runs. What a thread draws later hangs on which thread began which other one, until Seed is called. Where exchanging them is not
+// allowed, the process is started as ever.
 func Start(cmd *exec.Cmd, seed uint64) error {
 	runtime.LockOSThread() // who traces a process is a thread
 	defer runtime.UnlockOSThread()

@@ -3,6 +3,8 @@ package kubectl
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/spelling"
 )
 
 // word is one command, such as get, or one below it, such as rollout status.
@@ -114,7 +116,7 @@ func unknownWord(name string) error {
 	text := "unknown command \"" + name + "\" for \"kubectl\""
 	var near []string
 	for i := range words {
-		if distance(strings.ToLower(name), words[i].name) <= 2 || strings.HasPrefix(words[i].name, strings.ToLower(name)) {
+		if spelling.Distance(strings.ToLower(name), words[i].name) <= 2 || strings.HasPrefix(words[i].name, strings.ToLower(name)) {
 			near = append(near, words[i].name)
 		}
 	}
@@ -128,27 +130,6 @@ func unknownWord(name string) error {
 type plainError string
 
 func (e plainError) Error() string { return string(e) }
-
-// distance is how many characters have to be put in, taken out or changed to get from a to b (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
-}
 
 // help lists the commands, or says what one of them is for and which flags it has.
 func (c *call) help() error {

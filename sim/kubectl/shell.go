@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/spelling"
 )
 
 // token is a word of a line, or one of the signs of a shell.
@@ -305,19 +307,8 @@ func (s *Session) command(words []string, input []byte) int {
 		return t(s, args, input)
 	}
 	fmt.Fprintf(s.Err, "bash: line 1: %s: command not found\n", name)
-	if near := nearestOf(name, toolNames()); near != "" {
+	if near := spelling.Nearest(name, toolNames()); near != "" {
 		fmt.Fprintf(s.Err, "did you mean %s?\n", near)
 	}
 	return 127
-}
-
-// nearestOf returns the name that a word was perhaps meant to be, "" if there is none.
-func nearestOf(text string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := distance(text, name); d < least && d < len(name) {
-			best, least = name, d
-		}
-	}
-	return best
 }

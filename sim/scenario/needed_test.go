@@ -14,9 +14,6 @@ import (
 // Of every controller there is a story that goes wrong without it.
 func TestEveryControllerHasAStory(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs each story until each controller is found to be needed")
-	}
 	all := stories(t)
 	names := slices.Sorted(maps.Keys(all))
 	w, err := New(Options{Controllers: []string{"*"}})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/spelling"
 )
 
 // Op is one operation. Its text form, a line, and its JSON form say the same:
@@ -164,7 +165,7 @@ func parseWords(line string, words []word) (Op, error) {
 
 // meant is the end of an error about a name that does not exist.
 func meant(text string, names []string) string {
-	if best := nearest(text, names); best != "" {
+	if best := spelling.Nearest(text, names); best != "" {
 		return "; did you mean " + best + "?"
 	}
 	return "; there are " + strings.Join(names, ", ")
@@ -227,7 +228,7 @@ func meantFlag(text string, flags []string) string {
 	if len(flags) == 0 {
 		return "; it takes none"
 	}
-	if best := nearest(text, flags); best != "" {
+	if best := spelling.Nearest(text, flags); best != "" {
 		return "; did you mean --" + best + "?"
 	}
 	return "; it takes --" + strings.Join(flags, " --")

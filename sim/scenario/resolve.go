@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/spelling"
 )
 
 // resolve returns the definition that a word names on a replica: pods, pod, po, Pod, deployments.apps,
@@ -26,7 +27,7 @@ func (w *World) resolve(text string, replica int) (*resource.Definition, error) 
 			similar = append(append(similar, d.Resource), d.ShortNames...)
 		}
 	}
-	if best := nearest(name, similar); best != "" {
+	if best := spelling.Nearest(name, similar); best != "" {
 		return nil, fmt.Errorf("replica %d serves no resource %q; did you mean %s?", replica, text, best)
 	}
 	return nil, fmt.Errorf("replica %d serves no resource %q; name one as pods, po or deployments.apps", replica, text)

@@ -107,35 +107,3 @@ func uncomment(line string) string {
 	}
 	return strings.TrimSpace(line)
 }
-
-// nearest returns the name that text was perhaps meant to be, or "".
-func nearest(text string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := distance(text, name); d < least && d < len(name) {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance is how many characters have to be put in, taken out or changed to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
-}

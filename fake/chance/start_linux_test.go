@@ -1,0 +1,57 @@
+package chance_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/chance"
+)
+
+const inside = "KUBESIM_TEST_START"
+
+// A process that the test starts says which entries of a large map come first: that hangs on the keys with which it hashes,
+// which are made as it starts, and on what is drawn after Seed.
+func init() {
+	if os.Getenv(inside) == "" {
+		return
+	}
+	chance.Seed(1)
+	large := map[string]bool{}
+	for i := range 1000 {
+		large[strconv.Itoa(i)] = true
+	}
+	var order []string
+	for name := range large {
+		order = append(order, name)
+	}
+	fmt.Println(strings.Join(order, ","))
+	os.Exit(0)
+}
+
+// In which order a process meets the entries of its maps follows from what it was started with. The test starts itself.
+func TestStart(t *testing.T) {
+	is := is.New(t)
+	program, err := os.Executable()
+	is.NoErr(err)
+	drawn := func(seed uint64) string {
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), inside+"=1", "GOMAXPROCS=1")
+		out, err := cmd.StdoutPipe()
+		is.NoErr(err)
+		is.NoErr(chance.Start(cmd, seed))
+		var order string
+		_, err = fmt.Fscan(out, &order)
+		is.NoErr(err)
+		is.NoErr(cmd.Wait())
+		return order
+	}
+	first := drawn(1)
+	is.Equal(drawn(1), first)
+	is.True(drawn(2) != first)
+}
