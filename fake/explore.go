@@ -88,7 +88,7 @@ func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
 	t.Helper()
 	o = o.filled()
 	x := &explored{t: t, options: o, body: body}
-	call := calls.next(t.Name())
+	call := calls.next(t)
 	if isWorker() {
 		if workerCall() == call {
 			x.serve()
@@ -136,7 +136,7 @@ func (o *ExploreOptions) limits() explore.Limits {
 	return l
 }
 
-// calls counts the calls of Explore in each test.
+// calls counts the calls of Explore in each test. A test that runs again (-count) begins anew, as it does in a worker.
 var calls counter
 
 type counter struct {
@@ -144,13 +144,20 @@ type counter struct {
 	n  map[string]int
 }
 
-func (c *counter) next(name string) int {
+func (c *counter) next(t *testing.T) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
 		c.n = map[string]int{}
 	}
-	c.n[name]++
+	name := t.Name()
+	if c.n[name]++; c.n[name] == 1 {
+		t.Cleanup(func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.n, name)
+		})
+	}
 	return c.n[name]
 }
 
