@@ -33,7 +33,7 @@ func (c *Client) Event(obj object.Object, kind, reason, message string) *status.
 			return s
 		}
 	} else {
-		e.Name = c.eventName(namespace, obj.Name()) // it is new, or was left out before
+		e.Name = c.EventName(namespace, obj.Name()) // it is new, or was left out before
 	}
 	_, s := c.Create(events, object.Object{"kind": "Event", "apiVersion": "v1",
 		"metadata":       map[string]any{"name": e.Name, "namespace": namespace},
@@ -55,9 +55,9 @@ func reference(obj object.Object) object.Object {
 
 func (c *Client) component() string { return cmp.Or(c.loop.Component, c.loop.Name) }
 
-// eventName returns the name of a new event: that of the object and the time, as client-go's recorder has it. Two of one
+// EventName returns the name of a new event: that of the object and the time, as client-go's recorder has it. Two of one
 // instant, which no real clock knows, get names of instants that follow.
-func (c *Client) eventName(namespace, about string) string {
+func (c *Client) EventName(namespace, about string) string {
 	d := c.manager.server.Definition(events)
 	for at := c.Now().UnixNano(); ; at++ {
 		name := fmt.Sprintf("%s.%x", about, at)
@@ -74,7 +74,7 @@ func (c *Client) Tell(event object.Object) (name string) {
 	if d == nil || c.loop.crashed {
 		return ""
 	}
-	name = c.eventName(event.Namespace(), event.String("regarding", "name"))
+	name = c.EventName(event.Namespace(), event.String("regarding", "name"))
 	event.Set(name, "metadata", "name")
 	event["eventTime"] = c.Now().UTC().Format(microTime)
 	event["reportingInstance"] = event.String("reportingController") + "-" + boot.Host

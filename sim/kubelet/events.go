@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
@@ -18,8 +17,8 @@ type said struct {
 }
 
 // record stores an event of the kubelet, as client-go's recorder does; field is the path of a container in its pod. What was
-// said before, which before remembers, is counted; nil: nothing is remembered. at is the time that its name is made of.
-func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]*said, at time.Time) {
+// said before, which before remembers, is counted; nil: nothing is remembered.
+func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]*said) {
 	namespace := about.Namespace()
 	if namespace == "" {
 		namespace = "default"
@@ -43,7 +42,7 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 			ref[name] = value
 		}
 	}
-	name := fmt.Sprintf("%s.%x", about.Name(), at.UnixNano())
+	name := api.EventName(namespace, about.Name())
 	_, s := api.Create("events", object.Object{"kind": "Event", "apiVersion": "v1",
 		"metadata":       map[string]any{"name": name, "namespace": namespace},
 		"involvedObject": ref, "reason": reason, "message": message, "type": kind, "count": int64(1),
@@ -63,12 +62,7 @@ func (w *worker) event(c *container, kind, reason, message string) {
 	if w.rec.Said == nil {
 		w.rec.Said = map[string]*said{}
 	}
-	at := w.now
-	if !at.After(w.rec.Spoke) { // two of one instant get names of instants that follow
-		at = w.rec.Spoke.Add(1)
-	}
-	w.rec.Spoke = at
-	w.k.record(w.api, w.pod, field, kind, reason, message, w.rec.Said, at)
+	w.k.record(w.api, w.pod, field, kind, reason, message, w.rec.Said)
 }
 
 // digest returns 64 hexadecimal digits that follow from some texts.

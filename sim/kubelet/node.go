@@ -42,8 +42,7 @@ func (k *Kubelet) register(api *controller.Client) *status.Status {
 	k.memory.Registered, k.memory.Reported = now, now
 	about := object.Object{"kind": "Node", "metadata": map[string]any{"name": k.node, "uid": k.node}} // as a kubelet names itself
 	tell := func(reason, message string) {
-		now = now.Add(1)
-		k.record(api, about, "", "Normal", reason, message, nil, now)
+		k.record(api, about, "", "Normal", reason, message, nil)
 	}
 	tell("Starting", "Starting kubelet.")
 	for _, c := range healthy {

@@ -21,7 +21,6 @@ type pod struct {
 	Ending     time.Time       `json:",omitzero"`  // since when its containers are to end
 	Until      time.Time       `json:",omitzero"`  // when they are killed
 	Overdue    bool            `json:",omitempty"` // activeDeadlineSeconds are over
-	Spoke      time.Time       `json:",omitzero"`  // when the last event was recorded
 	Said       map[string]*said
 	Files      map[string]string `json:",omitempty"` // in its own volumes, by VOLUME/path
 
