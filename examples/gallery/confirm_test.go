@@ -27,6 +27,8 @@ var confirm = exhibit{
 // reaches. When the cluster goes away it deletes the stores that its cache knows, and takes its finalizer away when there are
 // none. A store that was made just before is not in the cache: nobody will ever delete it.
 //
+// Look at pingcap/tidb-operator#6532, and open-cluster-management-io/work#16.
+//
 // The correct version asks the server what is left. And it makes nothing for a cluster that it has not just seen there: after a
 // restart, its cache may show one that is gone.
 type tidb struct {
@@ -70,13 +72,6 @@ func (d *tidb) clean(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.
 	}
 	controllerutil.RemoveFinalizer(cluster, storesFinalizer)
 	return done, client.IgnoreNotFound(d.Update(ctx, cluster))
-}
-
-// exists asks the server whether an object is there and not about to go away.
-func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool {
-	now := &corev1.ConfigMap{}
-	err := live.Get(ctx, client.ObjectKeyFromObject(obj), now)
-	return err == nil && now.UID == obj.UID && now.DeletionTimestamp == nil
 }
 
 func testConfirm(w *world) {

@@ -28,6 +28,8 @@ var deletions = exhibit{
 // postgres makes a Secret in another namespace for each cluster, and deletes it when the event of the cluster's deletion comes.
 // Who is down at that time, or whose watch is broken, never sees one.
 //
+// Look at zalando/postgres-operator#941, and #2678 there.
+//
 // The correct version holds the cluster with a finalizer: its deletion is a state then, which is there until it is done.
 type postgres struct {
 	client.Client

@@ -28,6 +28,8 @@ var expectations = exhibit{
 // the cache knows of them it looks again, because the first one has arrived, and makes the others once more; then it deletes
 // some of too many, and the work on them is lost.
 //
+// Look at ray-project/kuberay#715; kubernetes-sigs/kubebuilder#1381 asks how to avoid it.
+//
 // The correct version remembers what it has made until its cache has it. When it cannot know what it has made, because it
 // starts or because a create failed in some way, it asks the server.
 type rays struct {

@@ -2,6 +2,7 @@ package gallery
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"strconv"
@@ -114,6 +115,16 @@ func (w *world) must(err error) {
 		w.Fatal(err)
 	}
 }
+
+// exists asks the server whether an object is there and not about to go away.
+func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool {
+	now := &corev1.ConfigMap{}
+	err := live.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	return err == nil && now.UID == obj.UID && now.DeletionTimestamp == nil
+}
+
+// errOld is the answer of a reconciler that must not trust what it has seen.
+var errOld = errors.New("the cache is old: look again later")
 
 // done is the answer of a reconciler that needs no other look.
 var done = reconcile.Result{}

@@ -2,7 +2,6 @@ package gallery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -27,14 +26,14 @@ var shrink = exhibit{
 // cassandra has a volume for each member of a cluster, and deletes those of members that are too many. When a cluster was made
 // smaller and larger again, a cache from before that tells it to delete the volume of a member that is there.
 //
+// Look at instaclustr/cassandra-operator#407 and pravega/zookeeper-operator#314.
+//
 // The correct version asks the server what is wanted before it deletes data, and says which volume it has seen.
 type cassandra struct {
 	client.Client
 	live    client.Reader
 	correct bool
 }
-
-var errOld = errors.New("the cache is old: look again later")
 
 func (c *cassandra) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.Result, error) {
 	for i := range 3 {
