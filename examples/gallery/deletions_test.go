@@ -35,6 +35,7 @@ type postgres struct {
 	client.Client
 	live    client.Reader
 	correct bool
+	started time.Time
 }
 
 const databaseFinalizer = "example.com/database"
@@ -53,6 +54,9 @@ func (p *postgres) Reconcile(ctx context.Context, request reconcile.Request) (re
 		if err := p.Delete(ctx, database); client.IgnoreNotFound(err) != nil {
 			return done, err
 		}
+		if !alone(p.started) {
+			return reconcile.Result{RequeueAfter: time.Until(p.started.Add(inFlight))}, nil
+		}
 		controllerutil.RemoveFinalizer(cluster, databaseFinalizer)
 		return done, client.IgnoreNotFound(p.Update(ctx, cluster))
 	}
@@ -69,7 +73,7 @@ func testDeletions(w *world) {
 	w.must(w.Create(w.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "databases"}}))
 	w.manage("operator", func(m manager.Manager) error {
 		return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).
-			Complete(&postgres{m.GetClient(), m.GetAPIReader(), w.correct})
+			Complete(&postgres{m.GetClient(), m.GetAPIReader(), w.correct, time.Now()})
 	})
 	c := w.cluster("db")
 	w.pass(5 * time.Second)

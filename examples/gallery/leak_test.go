@@ -28,11 +28,12 @@ var leak = exhibit{
 //
 // Look at outscale/cluster-api-provider-outscale#917; crossplane/crossplane-runtime#63 weighs what is worse.
 //
-// The correct version adds the finalizer first.
+// The correct version adds the finalizer first, and takes it away when nothing that was asked for can still be made.
 type outscale struct {
 	client.Client
 	live    client.Reader
 	correct bool
+	started time.Time
 }
 
 const externalFinalizer = "example.com/external"
@@ -42,6 +43,9 @@ func (o *outscale) Reconcile(ctx context.Context, resource *corev1.ConfigMap) (r
 	if resource.DeletionTimestamp != nil {
 		if err := o.Delete(ctx, external); client.IgnoreNotFound(err) != nil {
 			return done, err
+		}
+		if o.correct && !alone(o.started) {
+			return reconcile.Result{RequeueAfter: time.Until(o.started.Add(inFlight))}, nil
 		}
 		controllerutil.RemoveFinalizer(resource, externalFinalizer)
 		return done, client.IgnoreNotFound(o.Update(ctx, resource))
@@ -64,7 +68,7 @@ func (o *outscale) Reconcile(ctx context.Context, resource *corev1.ConfigMap) (r
 func testLeak(w *world) {
 	w.must(w.Create(w.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "external"}}))
 	w.operate(func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap] {
-		return &outscale{m.GetClient(), m.GetAPIReader(), w.correct}
+		return &outscale{m.GetClient(), m.GetAPIReader(), w.correct, time.Now()}
 	})
 	c := w.cluster("bucket")
 	w.pass(3 * time.Second)

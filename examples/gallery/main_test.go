@@ -126,6 +126,13 @@ func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool
 // errOld is the answer of a reconciler that must not trust what it has seen.
 var errOld = errors.New("the cache is old: look again later")
 
+// inFlight is for how long a request may still be on its way when the process that sent it has ended. A real server gives up after a
+// minute (--request-timeout); here nothing takes longer than this.
+const inFlight = 30 * time.Second
+
+// alone reports whether no request of the process before, which one knows nothing of, can arrive any more.
+func alone(started time.Time) bool { return time.Since(started) >= inFlight }
+
 // done is the answer of a reconciler that needs no other look.
 var done = reconcile.Result{}
 

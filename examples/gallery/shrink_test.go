@@ -28,7 +28,8 @@ var shrink = exhibit{
 //
 // Look at instaclustr/cassandra-operator#407 and pravega/zookeeper-operator#314.
 //
-// The correct version asks the server what is wanted before it deletes data, and says which volume it has seen.
+// The correct version asks the server what is wanted before it deletes data. And it says which state of the volume it has seen:
+// client-go may try a request again for half a minute, and by then the answer is old.
 type cassandra struct {
 	client.Client
 	live    client.Reader
@@ -70,7 +71,7 @@ func (c *cassandra) remove(ctx context.Context, cluster *corev1.ConfigMap, volum
 	if now.UID != cluster.UID || now.Data["size"] != cluster.Data["size"] {
 		return errOld
 	}
-	return c.Delete(ctx, volume, client.Preconditions{UID: &volume.UID})
+	return c.Delete(ctx, volume, client.Preconditions{UID: &volume.UID, ResourceVersion: &volume.ResourceVersion})
 }
 
 func testShrink(w *world) {
