@@ -24,9 +24,9 @@ var expectations = exhibit{
 	test:    testExpectations,
 }
 
-// rays keeps as many workers as a cluster wants, Secrets with generated names. It makes as many as the cache lacks. Before
-// the cache knows of them it looks again, because the first one has arrived, and makes the others once more; then it deletes
-// some of too many, and the work on them is lost.
+// rays makes as many workers as a cluster wants, Secrets with generated names: those that the cache lacks. Before the cache knows
+// of all of them it looks again, because the first one has arrived, and makes the others once more. The real one then
+// deletes some of too many, and the work on them is lost.
 //
 // Look at ray-project/kuberay#715; kubernetes-sigs/kubebuilder#1381 asks how to avoid it.
 //
