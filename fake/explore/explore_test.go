@@ -259,7 +259,7 @@ func TestShard(t *testing.T) {
 // A link is what the page unpacks: deflated JSON. One that is too long is none.
 func TestLink(t *testing.T) {
 	is := is.New(t)
-	packed, ok := strings.CutPrefix(explore.Link("create cm a\n"), "#v1.dev.")
+	packed, ok := strings.CutPrefix(explore.Link("https://example.com/page/", "create cm a\n"), "https://example.com/page/#v1.any.")
 	is.True(ok)
 	data, err := base64.RawURLEncoding.DecodeString(packed)
 	is.NoErr(err)
@@ -271,7 +271,7 @@ func TestLink(t *testing.T) {
 	for i := range long {
 		long[i] = byte('a' + r.IntN(26))
 	}
-	is.Equal(explore.Link(string(long)), "")
+	is.Equal(explore.Link("", string(long)), "")
 }
 
 // A story has what clients wrote, without what belongs to one run; bodies that are no JSON cannot be told.
