@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"go/ast"
 	"maps"
 	"path"
 	"regexp"
@@ -163,4 +164,82 @@ func TestTourFinds(t *testing.T) {
 		"C: `TestB` is not in fake/a_test.go", "C: list/a is not in sim/conformance/testdata/cases/list/a.http",
 	})
 	is.Equal(tourComplaints(all, head+" | [list](../sim/conformance/testdata/cases/list) |\n"), []string{"C: it leads to nothing in column test"})
+}
+
+// usedPackages are those that people call in their tests and programs, not only we.
+var usedPackages = []string{
+	"clock", "fake", "fake/ctrl", "sim", "sim/archive", "sim/auth", "sim/auth/token", "sim/checker", "sim/cron", "sim/fault", "sim/lesson",
+	"sim/mvcc", "sim/object", "sim/quantity", "sim/scenario", "sim/selector", "sim/soak", "sim/trace",
+}
+
+// TestConstructorsHaveExamples: whoever is to make something finds in its documentation how, as code that runs.
+func TestConstructorsHaveExamples(t *testing.T) {
+	t.Parallel()
+	made, shown := 0, map[string]bool{}
+	for _, s := range mustSources(t, source.isTest) {
+		for _, d := range s.ast.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				shown[s.dir()+" "+f.Name.Name] = true
+			}
+		}
+	}
+	for _, dir := range usedPackages {
+		for _, name := range constructors(mustSources(t, func(s source) bool { return s.dir() == dir && !s.isTest() })) {
+			made++
+			if !shown[dir+" Example"+name] {
+				t.Errorf("%s.%s has no example: write Example%s in %s/example_test.go", dir, name, name, dir)
+			}
+		}
+	}
+	if made < 50 {
+		t.Errorf("found %d constructors: the guard looks in the wrong place", made)
+	}
+}
+
+// constructors are the exported functions of a package that return something of an exported type of it, in the order of files.
+func constructors(files []source) (names []string) {
+	types := map[string]bool{}
+	for _, s := range files {
+		for _, d := range s.ast.Decls {
+			if g, ok := d.(*ast.GenDecl); ok {
+				for _, spec := range g.Specs {
+					if t, ok := spec.(*ast.TypeSpec); ok {
+						types[t.Name.Name] = t.Name.IsExported()
+					}
+				}
+			}
+		}
+	}
+	for _, s := range files {
+		for _, d := range s.ast.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results == nil {
+				continue
+			}
+			made := f.Type.Results.List[0].Type
+			if p, ok := made.(*ast.StarExpr); ok {
+				made = p.X
+			}
+			if id, ok := made.(*ast.Ident); ok && types[id.Name] {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+func TestConstructorsFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := snippet(t, `
+type A struct{}
+type b struct{}
+func NewA() (*A, error) { return nil, nil }
+func OfA() A { return A{} }
+func NewB() b { return b{} }
+func (A) With() A { return A{} }
+func newA() A { return A{} }
+func Text() string { return "" }
+`)
+	is.Equal(constructors([]source{s}), []string{"NewA", "OfA"})
 }
