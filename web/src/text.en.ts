@@ -70,6 +70,8 @@ export const text = {
     token: (rv: string) => `continue token at ${rv}`,
     tokenExpired: (rv: string) => `continue token at ${rv}: expired, its next page is 410`,
     empty: 'Nothing has happened yet.',
+    words: (lane: string) => `What can be done to ${lane}`,
+    quiet: (n: number) => (n === 1 ? '1 quiet controller' : `${n} quiet controllers`), fold: 'Fold quiet controllers away',
     next: (what: string, when: string) => (what ? `next: ${what} in ${when}` : `next timer in ${when}`),
     log: 'As text',
     logHint: 'The timeline as a list, oldest first.',
@@ -80,7 +82,7 @@ export const text = {
   kinds: {
     'http.req': 'request', 'http.res': 'answer',
     'store.commit': 'commit', 'store.compact': 'history forgotten',
-    'cache.apply': 'cache applied',
+    'cache.apply': 'cache applied', reconcile: 'reconcile',
     'watch.event': 'event', 'watch.bookmark': 'bookmark', 'watch.close': 'watch ended',
     'clock.tick': 'time passed', fault: 'fault',
     'check.pass': 'step passed', 'check.fail': 'check failed',
@@ -161,6 +163,10 @@ export const text = {
     noFaults: 'No faults. Add one in the words the Go API uses.',
     faultLine: 'New fault', addFault: 'Add', clear: 'Clear all',
     holds: (n: number) => `holds ${n}`, requests: (n: number) => (n === 1 ? '1 request' : `${n} requests`),
+    controllers: 'Controllers of the control plane', stepped: 'They wait: one thing at a time',
+    stepOne: 'Step', settle: 'Until they have settled',
+    due: (key: string, when: string) => (when ? `${key} in ${when}` : key), more: (n: number) => `and ${n} more`, about: 'Is about to do', idle: 'has nothing to do',
+    idleOnes: (n: number) => `${n} that have nothing to do`, noControllers: 'None run in this world. Free play begins with all of them.',
     hold: 'Hold', release: 'Release', held: 'held', crash: 'Crash', next: 'Next page',
   },
 
