@@ -1,7 +1,7 @@
 // Bar is the top of the page: its name, the engine's state in numbers, and the ways to lessons, sharing and keys.
 import { expected, manifest, received } from '../engine/files'
 import { dialog, theme, type Theme } from '../state/page'
-import { status, version } from '../state/session'
+import { attached, status, version } from '../state/session'
 import { text } from '../text.en'
 
 const themes: Theme[] = ['auto', 'light', 'dark']
@@ -28,7 +28,7 @@ export function Bar() {
 function Progress() {
   const now = status.value
   if (!manifest) return <p class="engine bad">{text.engine.missing}</p>
-  if (now.state === 'ready') return <p class="engine" role="status">{text.engine.ready(version.value)}</p>
+  if (now.state === 'ready') return <p class="engine" role="status">{attached.value ? text.served.ready(version.value) : text.engine.ready(version.value)}</p>
   if (now.state === 'stopped') return <p class="engine bad">{text.engine.stoppedTitle}</p>
   const share = expected ? Math.min(1, received.value / expected) : 0
   return (
