@@ -1,5 +1,5 @@
 // Writes a wasm file so that Brotli makes less of it: pack(bytes) returns a packed file, of which unpack.mjs makes the same
-// bytes again, and says what is in one. It saves a fifth after Brotli, for three reasons:
+// bytes again, and says what is in one. It saves a third after Brotli, for three reasons:
 //
 //   - What is alike stands together: all offsets behind an i64.load, all functions that are called.
 //   - Instructions that follow each other often are one symbol, an idiom. They are learnt from the file, as byte pair encoding
@@ -109,7 +109,7 @@ function read(bytes, at, count) {
     } catch (error) {
       if (!(error instanceof Strange)) throw error
       Object.assign(text, before)
-      functions[index] = { locals: Buffer.concat([Buffer.of(0), unsignedOf(size), bytes.subarray(begin, end)]), strange: true, end }
+      functions[index] = { locals: Buffer.concat([Buffer.of(0), unsignedOf(end - at), bytes.subarray(at, end)]), strange: true, end }
     }
     at = end
   }

@@ -65,8 +65,8 @@ function random(seed) {
   }
 }
 
-// A body of all that there is: instructions with their operands, numbers with more bytes than they need, blocks that are not
-// closed, and bytes that are no instruction at all.
+// A body of all that there is: instructions with their operands, numbers (its size, too) with more bytes than they need, blocks
+// that are not closed, and bytes that are no instruction at all.
 function anyBody(any, index) {
   const parts = [[0]]
   const pick = [
@@ -95,7 +95,8 @@ test('any file becomes the same again', () => {
   for (let seed = 1; seed <= 300; seed++) {
     const any = random(seed)
     const bytes = (n) => Buffer.from(Array.from({ length: n }, () => any(256)))
-    const bodies = Array.from({ length: any(30) }, (_, index) => (any(2) ? sized(anyBody(any, index)) : sized(goBody(index, any(5)))))
+    const form = (bytes) => (any(9) ? sized(bytes) : Buffer.concat([Buffer.of(bytes.length | 128, bytes.length >> 7), bytes]))
+    const bodies = Array.from({ length: any(30) }, (_, index) => form(any(2) ? anyBody(any, index) : goBody(index, any(5))))
     const segments = [Buffer.concat([Buffer.from([any(3), 0x41]), signedOf(any(1e6)), Buffer.of(0x0b), sized(bytes(any(900)))])]
     const file = wasm(section(0, bytes(any(30))), section(9, bytes(any(50))), section(10, ...list(bodies)), section(11, ...list(segments)))
     assert.deepEqual(unpack(pack(file)), file, `seed ${seed}`)

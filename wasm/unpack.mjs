@@ -28,8 +28,8 @@
 //             ends next. In the stream is what that entry is less than the true one, folded
 //   jump      an entry of the table: how many blocks further on it leads, folded
 //
-// Folded numbers are 0, 1, 2, 3 for 0, -1, 1, -2. A function that has something else is a symbol of its own: its bytes are in
-// the stream of locals.
+// Folded numbers are 0, 1, 2, 3 for 0, -1, 1, -2. In the stream of locals is how many groups of them a function has, plus one,
+// and the groups; or 0, and the bytes of a function in which there is something else than that.
 
 export const magic = [0x6b, 0x73, 0x70, 0x61, 0x63, 0x6b, 0, 1] // "kspack", version 1
 export const kind = { end: 0, raw: 1, count: 2, columns: 3, idioms: 4, functions: 5 }
@@ -256,9 +256,8 @@ class Functions {
 
   asItIs() {
     const { locals, out } = this
-    const size = locals.number()
-    out.unsigned(size)
-    out.copy(locals.bytes, locals.at, (locals.at += size))
+    const length = locals.number()
+    out.copy(locals.bytes, locals.at, (locals.at += length))
   }
 
   /** body writes a function with room for its size, which is known then. */
