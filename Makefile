@@ -46,7 +46,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance gallery generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -149,6 +149,13 @@ gallery: ## what examples/gallery/README.md says of mistakes and patterns, measu
 	@cd examples/gallery && mkdir -p testdata && \
 	$(GO) test -count=1 -v -timeout 0 -run '^TestMeasure$$/$(or $(GALLERY),.*)' . -measure=testdata/measured.jsonl; status=$$?; \
 	$(GO) test -count=1 -run '^TestReadme$$' . -write && exit $$status
+# Its controller.go is package main: it is laid beside the test as it is.
+SAMPLE := examples/explore/testdata/sample
+sample: ## the sample-controller of Kubernetes, unchanged, under fake.Explore with all oracles (FOR, default 5m)
+	@cd $(SAMPLE) && $(GO) mod download k8s.io/sample-controller && dir="$$($(GO) list -m -f '{{.Dir}}' k8s.io/sample-controller)" && \
+	overlay="$$(mktemp)" && trap 'rm "$$overlay"' EXIT && \
+	printf '{"Replace": {"%s/controller.go": "%s/controller.go"}}' "$$PWD" "$$dir" >"$$overlay" && \
+	SAMPLE="$$dir" FOR=$(or $(FOR),5m) $(GO) test -overlay "$$overlay" -count=1 -v -timeout 0 .
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
 # go.mod is that of the default minor; the tags name the minors since 1.35 up to that of the module file.
