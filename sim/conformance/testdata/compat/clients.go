@@ -139,7 +139,7 @@ func (f flags) script(ctx context.Context, dir string, env []string, name, inter
 		return err
 	}
 	defer srv.stop()
-	env = append(env, "KUBECONFIG="+srv.kubeconfig)
+	env = append(env, "KUBECONFIG="+srv.kubeconfig, unused())
 	if f.target != "" {
 		env = append(env, "WITHOUT_NODES=1")
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +18,8 @@ import (
 // server is what a client asks.
 type server struct {
 	kubeconfig string
-	process    *exec.Cmd // nil: it is another one
+	process    *exec.Cmd    // nil: it is another one
+	proxy      *http.Server // that leads to another one
 }
 
 // start starts a kubesim whose files are in a folder; with -target it is that server.
@@ -25,7 +29,7 @@ func (f flags) start(ctx context.Context, dir string, args ...string) (*server, 
 	}
 	s := &server{kubeconfig: filepath.Join(dir, "kubeconfig")}
 	if f.target != "" {
-		return s, os.WriteFile(s.kubeconfig, fmt.Appendf(nil, kubeconfig, f.target, f.token), 0o600)
+		return s, s.lead(f.target, f.token)
 	}
 	os.Remove(s.kubeconfig)
 	log, err := os.Create(filepath.Join(dir, "kubesim.log"))
@@ -47,15 +51,35 @@ func (f flags) start(ctx context.Context, dir string, args ...string) (*server, 
 
 const kubeconfig = `apiVersion: v1
 kind: Config
-clusters: [{name: c, cluster: {server: "%s"}}]
-users: [{name: u, user: {token: "%s"}}]
-contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "%s", insecure-skip-tls-verify: true}}]
+contexts: [{name: c, context: {cluster: c}}]
 current-context: c
 `
+
+// lead starts a proxy to another server, which adds the bearer token: most clients send none without TLS.
+func (s *server) lead(target, token string) error {
+	to, err := url.Parse(target)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s.proxy = &http.Server{Handler: &httputil.ReverseProxy{FlushInterval: -1, Transport: reach.Transport, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Header.Set("Authorization", "Bearer "+token)
+	}}}
+	go s.proxy.Serve(l)
+	return os.WriteFile(s.kubeconfig, fmt.Appendf(nil, kubeconfig, "http://"+l.Addr().String()), 0o600)
+}
 
 func (s *server) stop() {
 	if s.process != nil {
 		end(s.process)
+	}
+	if s.proxy != nil {
+		s.proxy.Close()
 	}
 }
 
@@ -81,3 +105,6 @@ func within(ctx context.Context, what string, so func() bool) error {
 
 // reach is for addresses on this machine whose certificates nobody has signed.
 var reach = http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+
+// unused is an environment variable with the name of a namespace that there is not: another server may have seen a run before.
+func unused() string { return fmt.Sprintf("NS=compat-%x", time.Now().UnixNano()) }

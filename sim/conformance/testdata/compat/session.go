@@ -67,7 +67,7 @@ func (s session) run(ctx context.Context, dir, bin string, env []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	env = append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "LC_ALL=C")
+	env = append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "LC_ALL=C", unused())
 	var wrong []error
 	for _, c := range s.steps {
 		out, err := command(ctx, dir, env, "bash", "-o", "pipefail", "-c", c.command)

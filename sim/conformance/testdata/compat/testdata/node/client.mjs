@@ -6,7 +6,7 @@ import * as k8s from '@kubernetes/client-node';
 const config = new k8s.KubeConfig();
 config.loadFromDefault();
 const core = config.makeApiClient(k8s.CoreV1Api);
-const namespace = 'default';
+const namespace = process.env.NS; // that nobody has
 const map = (name, color) => ({ metadata: { name, labels: { app: 'paint' } }, data: { color } });
 
 /** fails expects the code of an error. */
@@ -21,6 +21,7 @@ async function until(what, f) {
 	}
 }
 
+await core.createNamespace({ body: { metadata: { name: namespace } } });
 const version = await config.makeApiClient(k8s.VersionApi).getCode();
 assert.equal(version.major, '1');
 
@@ -85,5 +86,6 @@ if (!process.env.WITHOUT_NODES) {
 	assert.equal(status.status, 'Success');
 	assert.equal(out, 'hello\n');
 }
+await objects.delete(definition);
 console.log('all is well');
 process.exit(0);

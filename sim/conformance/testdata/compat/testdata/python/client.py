@@ -8,7 +8,8 @@ from kubernetes.stream import stream
 
 config.load_kube_config()
 core = client.CoreV1Api()
-NAMESPACE = "default"
+NAMESPACE = os.environ["NS"]  # that nobody has
+core.create_namespace({"metadata": {"name": NAMESPACE}})
 
 
 def config_map(name, color):
@@ -57,7 +58,7 @@ for event in w.stream(core.list_namespaced_config_map, NAMESPACE, label_selector
 
 # Manifests, and objects of any kind.
 utils.create_from_dict(client.ApiClient(), {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
-    "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}}})
+    "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}}}, namespace=NAMESPACE)
 apps = client.AppsV1Api()
 assert apps.read_namespaced_deployment("web", NAMESPACE).spec.replicas == 1
 apps.patch_namespaced_deployment_scale("web", NAMESPACE, {"spec": {"replicas": 2}})
@@ -89,4 +90,5 @@ if not os.environ.get("WITHOUT_NODES"):
     out = stream(core.connect_get_namespaced_pod_exec, "p", NAMESPACE, command=["echo", "hello"], stdout=True, stderr=True, stdin=False, tty=False)
     assert out == "hello\n", out
 
+client.ApiextensionsV1Api().delete_custom_resource_definition("lamps.example.com")
 print("all is well")
