@@ -6,15 +6,16 @@ import './styles/timeline.css'
 import './styles/parts.css'
 import { render } from 'preact'
 import { compile, engineURL, manifest } from './engine/files'
-import type { Frame, LessonInfo, TimelineView } from './engine/protocol'
-import { catalogue } from './lessons/progress'
+import type { Frame, TimelineView } from './engine/protocol'
+import { language, preferred, speak } from './language'
+import { readCatalogue } from './lessons/progress'
 import { unpack } from './share/codec'
 import { keepAddress } from './share/link'
 import { notice } from './state/page'
 import { rehearse } from './state/player'
-import { bootWith, frames, query, show, start, status } from './state/session'
+import { bootWith, frames, show, start, status } from './state/session'
 import { captions, captionsOf, listenBack, opened, opener, opening } from './state/worlds'
-import { text } from './text.en'
+import { text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
 import { listen } from './ui/keys'
@@ -37,7 +38,7 @@ async function begin(): Promise<void> {
   }
   performance.mark('answer')
   keepAddress(() => opening.value)
-  catalogue.value = (await query<{ lessons: LessonInfo[] }>('lessons')).lessons ?? []
+  await readCatalogue()
 }
 
 // refused goes on with an empty world when the engine runs, and refused this one: a link with a log that makes no sense, or a
@@ -82,12 +83,24 @@ function play(recording: Recording): void {
   rehearse()
 }
 
+// Page is drawn anew in another language.
+function Page() {
+  return <App key={language.value} />
+}
+
+async function open(): Promise<void> {
+  await speak(preferred()).catch(() => speak('en'))
+  const place = document.getElementById('app') as HTMLElement
+  place.replaceChildren()
+  render(<Page />, place)
+  listen()
+  performance.mark('usable')
+  listenBack()
+  await begin()
+}
+
 void compile('core').catch(() => {})
-render(<App />, document.getElementById('app') as HTMLElement)
-listen()
-performance.mark('usable')
-listenBack()
-begin().catch((error: Error) => {
+open().catch((error: Error) => {
   if (status.value.state !== 'stopped') status.value = { state: 'stopped', text: error.message }
 })
 

@@ -6,7 +6,7 @@ import { filesOf, manifests, putManifest } from '../state/manifests'
 import { dialog } from '../state/page'
 import { live, moment, revisionInView } from '../state/player'
 import { head, query, ready, run } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { AddReplica } from './AddReplica'
 import { Faults } from './Faults'
 

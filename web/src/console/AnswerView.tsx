@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Field, Header, Token } from '../engine/protocol'
 import { mode, object, resource, tab } from '../state/page'
 import { query } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Icon } from '../ui/Icon'
 import { Fields } from './Fields'
 
@@ -26,7 +26,7 @@ export function AnswerView({ exchange }: { exchange: Exchange }) {
     <div class="exchange">
       <p class="mono call"><b>{req.method}</b> <span>{req.path}</span></p>
       <details>
-        <summary>{words.request}: {words.formats.headers.toLowerCase()}{req.body ? ', body' : ''}</summary>
+        <summary>{words.request}: {words.headersOf}{req.body ? `, ${words.body}` : ''}</summary>
         <Headers headers={req.headers} />
         {req.body && <pre tabIndex={0}>{pretty(req.body)}</pre>}
       </details>

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
 import { selected } from '../state/player'
 import { frames, head, lessonState, transcript, type Entry } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 
 export function Console() {
   const list = useRef<HTMLDivElement>(null)

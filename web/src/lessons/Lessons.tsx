@@ -1,6 +1,6 @@
 // Lessons is the list of all lessons, as a dialog.
 import { enterFreePlay, enterLesson } from '../state/worlds'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
 import { Icon } from '../ui/Icon'
 import { catalogue, forgetProgress, progress } from './progress'

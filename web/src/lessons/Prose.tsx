@@ -2,7 +2,7 @@
 // that is a line of the scenario language becomes a button that puts it into the command line.
 import type { ComponentChildren } from 'preact'
 import { focusCommand } from '../state/page'
-import { text } from '../text.en'
+import { text } from '../text'
 import { runnable } from './runnable'
 
 /** Prose draws text; with lead, its first runnable line is the one highlighted action. */

@@ -5,7 +5,7 @@ import type { Result } from '../engine/protocol'
 import type { Editor } from '../editor/editor'
 import { complaints, type Complaint } from '../editor/locate'
 import { ready, run, transcript } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 
 interface Props {
   value: string

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { dialog, notice } from '../state/page'
 import { ask, head, query } from '../state/session'
 import { enter } from '../state/worlds'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
 import { currentLink, linkLimit } from './link'
 import { mostBytes } from './codec'
@@ -60,7 +60,7 @@ async function save(): Promise<void> {
 async function load(file: File | undefined): Promise<void> {
   if (!file) return
   try {
-    if (file.size > mostBytes) throw new Error(`${file.size} bytes, and ${mostBytes} are the most`)
+    if (file.size > mostBytes) throw new Error(words.tooLarge(file.size, mostBytes))
     await enter({ scenario: await file.text() })
   } catch (error) {
     dialog.value = ''

@@ -4,7 +4,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dialog } from '../state/page'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Icon } from './Icon'
 
 export function Dialog({ title, onKey, children }: {

@@ -3,7 +3,7 @@ import { bring, situations } from '../actors/situations'
 import { Lessons } from '../lessons/Lessons'
 import { Share } from '../share/Share'
 import { dialog, singleKeys } from '../state/page'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Dialog } from './Dialog'
 
 export function Dialogs() {
@@ -47,7 +47,7 @@ function Situations() {
           <li key={situation.key}>
             <button class="lesson" aria-keyshortcuts={situation.key} onClick={() => choose(situation.key)}>
               <kbd>{situation.key}</kbd>
-              <span><b>{situation.title}</b><span class="about">{situation.about}</span></span>
+              <span><b>{text.situations[situation.key]?.[0]}</b><span class="about">{text.situations[situation.key]?.[1]}</span></span>
             </button>
           </li>
         ))}
