@@ -2,6 +2,7 @@
 // English is a chunk that is fetched when it is chosen; it brings the lessons along, which the engine is told of (session.ts).
 import { signal } from '@preact/signals'
 import { recall, remember } from './state/page'
+import { lessonTexts } from './state/session'
 import { exchange, text } from './text'
 import { english, type Text } from './text.en'
 
@@ -16,8 +17,6 @@ export interface Dictionary {
 }
 
 export const language = signal<Language>('en')
-/** lessonTexts are those of the lessons, by their ids; a lesson that is not among them speaks English. */
-export const lessonTexts = signal<Record<string, string>>({})
 
 const fetched: Record<Language, () => Promise<Dictionary>> = {
   en: async () => ({ words: english, lessons: {} }),

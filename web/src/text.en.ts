@@ -70,7 +70,6 @@ export const english = {
     branch: 'Branch',
     knows: (rv: string) => `up to ${rv}`,
     behind: (n: number) => `${n} behind`,
-    store: 'store',
     replica: (name: string) => `server ${name}`,
     watch: (name: string) => `watch ${name}`,
     client: (name: string) => name,
@@ -135,7 +134,6 @@ export const english = {
     noCause: 'Nothing in the simulator caused this: it came from outside.',
     waiting: 'No answer yet.',
     noBody: 'No body.',
-    events: 'Events',
     goTo: 'Look at this moment',
   },
 
@@ -143,7 +141,7 @@ export const english = {
     resource: 'Resource', namespace: 'Namespace', all: 'All namespaces',
     none: (what: string) => `No ${what} at this revision.`,
     edit: 'Edit', owners: 'Owners', diff: 'Compare', wire: 'Protobuf', view: 'View',
-    newObject: 'New', from: 'From revision', to: 'To revision', newest: 'newest',
+    newObject: 'New', from: 'From revision', to: 'To revision',
     same: 'The two revisions hold the same text.',
     at: (rv: string) => `as of revision ${rv}`,
     create: 'Create', replace: 'Replace', apply: 'Apply', check: 'Check',
@@ -214,7 +212,7 @@ export const english = {
 
   lessons: {
     title: 'Lessons', minutes: (n: number) => `${n} min`, steps: (n: number) => (n === 1 ? '1 step' : `${n} steps`),
-    start: 'Start', again: 'Again', done: 'done', close: 'Close',
+    start: 'Start', done: 'done', close: 'Close',
     step: (i: number, n: number) => `Step ${i} of ${n}`,
     predict: 'Before you run it', commit: 'That is my answer', right: 'Right.', wrong: 'Not so. Now see why.',
     hint: 'Hint', solve: 'Show me', next: 'Next lesson', finished: 'Lesson finished',

@@ -87,7 +87,6 @@ export const words: Text = {
     branch: '分支',
     knows: rv => `已知到 ${rv}`,
     behind: n => `落后 ${n} 个修订版本`,
-    store: '存储',
     replica: name => `服务器 ${name}`,
     watch: name => `watch ${name}`,
     client: name => name,
@@ -152,7 +151,6 @@ export const words: Text = {
     noCause: '模拟器里没有什么引起它：它来自外部。',
     waiting: '还没有应答。',
     noBody: '没有正文。',
-    events: '事件',
     goTo: '看看这一刻',
   },
 
@@ -160,7 +158,7 @@ export const words: Text = {
     resource: '资源', namespace: '名字空间', all: '所有名字空间',
     none: what => `这个修订版本上没有 ${what}。`,
     edit: '编辑', owners: '字段管理者', diff: '比较', wire: 'Protobuf', view: '查看方式',
-    newObject: '新建', from: '从修订版本', to: '到修订版本', newest: '最新',
+    newObject: '新建', from: '从修订版本', to: '到修订版本',
     same: '这两个修订版本的文本相同。',
     at: rv => `修订版本 ${rv} 时的样子`,
     create: '创建', replace: '替换', apply: '应用', check: '检查',
@@ -193,7 +191,7 @@ export const words: Text = {
 
   situations: {
     c: ['冲突', 'Alice 写入之后，Bob 又写入他之前读到的内容：409。'],
-    g: ['Gone', '一个 watch 回来时，它需要的历史已被遗忘：410。'],
+    g: ['历史没了', '一个 watch 回来时，它需要的历史已被遗忘：410。'],
     p: ['分页', '一个读取者拿着 continue 令牌，而存储忘掉了令牌的修订版本。'],
     l: ['滞后', '两台服务器，其中一台落后：同一个问题有两个答案。'],
     o: ['字段管理者', '两方都想应用同一个字段：后来的被拒绝，并得知字段归谁。'],
@@ -207,7 +205,7 @@ export const words: Text = {
 
   map: {
     title: '课程地图',
-    of: (done, all) => `${done}／${all}`,
+    of: (done, all) => `已完成 ${done}／${all}`,
     solved: '已完成', open: '可以开始', later: '它所依赖的课程还没有完成',
     buildsOn: titles => `建立在${titles.map(title => `《${title}》`).join('、')}之上`,
     leadsTo: titles => `通向${titles.map(title => `《${title}》`).join('、')}`,
@@ -229,7 +227,7 @@ export const words: Text = {
 
   lessons: {
     title: '课程', minutes: n => `${n} 分钟`, steps: n => `${n} 步`,
-    start: '开始', again: '再来一次', done: '已完成', close: '关闭',
+    start: '开始', done: '已完成', close: '关闭',
     step: (i, n) => `第 ${i} 步，共 ${n} 步`,
     predict: '运行之前，先猜一猜', commit: '这是我的答案', right: '对。', wrong: '不对。现在来看看为什么。',
     hint: '提示', solve: '演示给我看', next: '下一课', finished: '课程完成',

@@ -5,7 +5,6 @@ import { putManifest } from './manifests'
 import { Engine, Refused, type FramesMessage } from '../engine/engine'
 import { compile, manifest, schemaData, type EngineName } from '../engine/files'
 import type { Boot, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
-import { lessonTexts } from '../language'
 import { text } from '../text'
 
 export type Status =
@@ -50,6 +49,9 @@ export const ready = computed(() => status.value.state === 'ready')
 
 /** own is the frame of the last request that a line of the learner sent; others may have acted since. */
 export const own = signal(0)
+
+/** lessonTexts are those of the lessons in the language of the page, by their ids; a lesson that is not among them speaks English. */
+export const lessonTexts = signal<Record<string, string>>({})
 
 let engine: Engine | null = null
 let booted: Boot = {}

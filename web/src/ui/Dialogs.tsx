@@ -1,4 +1,6 @@
 // The small dialogs: the list of keys, and the situations that one key brings about.
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { bring, situations } from '../actors/situations'
 import { Lessons } from '../lessons/Lessons'
 import { Share } from '../share/Share'
@@ -12,8 +14,20 @@ export function Dialogs() {
     case 'share': return <Share />
     case 'keys': return <Keys />
     case 'situations': return <Situations />
+    case 'builder': return <LazyBuilder />
     default: return null
   }
+}
+
+// LazyBuilder is a chunk of its own: few write lessons.
+function LazyBuilder() {
+  const [builder, setBuilder] = useState<{ Builder: ComponentType } | null>(null)
+  useEffect(() => { void import('../builder/Builder').then(setBuilder) }, [])
+  return (
+    <Dialog title={text.builder.title} wide>
+      {builder ? <builder.Builder /> : <p class="hint">{text.builder.loading}</p>}
+    </Dialog>
+  )
 }
 
 function Keys() {
