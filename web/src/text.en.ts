@@ -172,6 +172,9 @@ export const english = {
     hold: 'Hold', release: 'Release', held: 'held', crash: 'Crash', next: 'Next page',
   },
 
+  // What the engine says that lanes and actors are doing; in English, its own words.
+  states: {} as Record<string, string>,
+
   // By their keys: actors/situations.ts.
   situations: {
     c: ['Conflict', 'Bob writes what he read before Alice wrote: 409.'],

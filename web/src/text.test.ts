@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
-import { exchange, text } from './text'
+import { exchange, stateWords, text } from './text'
 import { english } from './text.en'
 import { lessons, words as chinese } from './text.zh-CN'
 
@@ -24,8 +24,8 @@ const made = (word: Word, list: boolean) => typeof word === 'string' ? word : wo
 
 const takesList = (key: string) => ['map.buildsOn', 'map.leadsTo'].includes(key)
 const theirs = new Map(flat(chinese))
-// In English these are comments of the scenario with which the page opens.
-const extra = (key: string) => key.startsWith('opener.captions')
+// In English these are comments of the scenario with which the page opens, and words of the engine.
+const extra = (key: string) => /^(opener\.captions|states)\./.test(key)
 
 test('both languages have the same texts', () => {
   const keys = (words: unknown) => flat(words).map(([key]) => key).filter(key => !extra(key)).sort()
@@ -67,6 +67,14 @@ test('the captions of the opening are those of its scenario', () => {
   const captions = [...new Set(captionsOf(readFileSync('../wasm/opener.txtar', 'utf8')))]
   expect(Object.keys(chinese.opener.captions)).toEqual(captions)
   for (const said of Object.values(chinese.opener.captions)) expect(said).toMatch(han)
+})
+
+test('the states are those that the engine tells', () => {
+  const source = ['../wasm/engine', '../sim/scenario'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
+  expect(Object.keys(chinese.states).filter(state => !source.includes(`"${state}"`))).toEqual([])
+  exchange(chinese)
+  expect([stateWords('has read 12'), stateWords('watches'), stateWords('unheard of')]).toEqual(['已读取 12 个', '正在监视', 'unheard of'])
+  exchange(english)
 })
 
 test('every lesson is there in Chinese', () => {

@@ -4,6 +4,12 @@ import { english, type Text } from './text.en'
 
 export const text: Text = copy(english)
 
+/** stateWords are what the engine says that something is doing, in the language of the page. */
+export function stateWords(state: string): string {
+  const number = /\d+/.exec(state)?.[0] ?? ''
+  return text.states[state.replace(/\d+/, '%d')]?.replace('%d', number) ?? state
+}
+
 type Words = Record<string, unknown>
 
 /** exchange puts the words of a language in the place of those there are. */
@@ -12,8 +18,9 @@ export function exchange(words: Text): void {
 }
 
 function put(into: Words, from: Words): void {
+  for (const key of Object.keys(into)) if (!(key in from)) delete into[key]
   for (const [key, word] of Object.entries(from)) {
-    if (isGroup(word)) put(into[key] as Words, word)
+    if (isGroup(word)) put((into[key] ??= {}) as Words, word)
     else into[key] = word
   }
 }

@@ -189,6 +189,14 @@ export const words: Text = {
     hold: '拦住', release: '放行', held: '被拦住', crash: '崩溃', next: '下一页',
   },
 
+  states: {
+    cut: '已切断', lagging: '滞后', held: '被拦住', closed: '已关闭',
+    'waits for events': '等待事件', crashed: '已崩溃', 'fills its caches': '正在填充缓存', 'waits for an answer': '等待应答',
+    'has work to do': '有事要做', 'waits to try again': '等待重试', 'has not begun': '还没有开始', lists: '正在列表',
+    watches: '正在监视', 'reads the state from a watch': '正在从 watch 读取状态', 'has read %d': '已读取 %d 个', 'failed with %d': '失败：%d',
+    'lost its pages and reads everything at once': '丢失了分页，正在一次读取全部',
+  },
+
   situations: {
     c: ['冲突', 'Alice 写入之后，Bob 又写入他之前读到的内容：409。'],
     g: ['历史没了', '一个 watch 回来时，它需要的历史已被遗忘：410。'],

@@ -28,7 +28,7 @@ export function AnswerView({ exchange }: { exchange: Exchange }) {
       <details>
         <summary>{words.request}: {words.headersOf}{req.body ? `, ${words.body}` : ''}</summary>
         <Headers headers={req.headers} />
-        {req.body && <pre tabIndex={0}>{pretty(req.body)}</pre>}
+        {req.body && <pre lang="en" tabIndex={0}>{pretty(req.body)}</pre>}
       </details>
       {res ? <Answered key={exchange.n} res={res as Answer} path={req.path} frame={exchange.n ?? 0} /> : <p class="hint">{text.inspector.waiting}</p>}
     </div>
@@ -57,9 +57,9 @@ function Answered({ res, path, frame }: { res: Answer; path: string; frame: numb
       {body?.metadata?.continue && <TokenNote token={body.metadata.continue} />}
       {shown === 'headers' && <Headers headers={res.headers} />}
       {shown === 'table' && <TableBody body={body} />}
-      {shown === 'yaml' && (body ? <YAML frame={frame} /> : <pre tabIndex={0}>{res.body || text.inspector.noBody}</pre>)}
-      {shown === 'json' && <pre tabIndex={0}>{pretty(res.body) || text.inspector.noBody}</pre>}
-      {shown === 'protobuf' && (res.fields ? <Fields fields={res.fields} /> : <pre tabIndex={0}>{hex(res.body)}</pre>)}
+      {shown === 'yaml' && (body ? <YAML frame={frame} /> : <pre lang="en" tabIndex={0}>{res.body || text.inspector.noBody}</pre>)}
+      {shown === 'json' && <pre lang="en" tabIndex={0}>{pretty(res.body) || text.inspector.noBody}</pre>}
+      {shown === 'protobuf' && (res.fields ? <Fields fields={res.fields} /> : <pre lang="en" tabIndex={0}>{hex(res.body)}</pre>)}
     </div>
   )
 }
@@ -68,7 +68,7 @@ function Answered({ res, path, frame }: { res: Answer; path: string; frame: numb
 function YAML({ frame }: { frame: number }) {
   const [printed, setPrinted] = useState('')
   useEffect(() => { query<{ text: string }>('yaml', { frame }).then(answer => setPrinted(answer.text), () => setPrinted('')) }, [frame])
-  return <pre tabIndex={0}>{printed}</pre>
+  return <pre lang="en" tabIndex={0}>{printed}</pre>
 }
 
 // resourceOf reads a resource out of a request's path, as objects are addressed: configmaps, deployments.apps.
