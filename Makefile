@@ -93,12 +93,12 @@ NEEDS_C = if [ "$$($(GO) env CGO_ENABLED)" != 1 ] || ! command -v "$$($(GO) env 
 	echo "the race detector needs a C compiler (apt-get install gcc) and CGO_ENABLED=1"; exit 1; fi
 race: ## run all tests with the race detector
 	@$(NEEDS_C)
-	$(call each,$(GO) test -race -shuffle=on $(TESTFLAGS) ./...)
+	$(call each,$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./...)
 
 # Three minutes of one core, half a minute of which builds it: no test has to be left out.
 race-fake: ## the tests of fake with the race detector: goroutines are there, nothing below it starts one
 	@$(NEEDS_C)
-	$(GO) test -race -shuffle=on $(TESTFLAGS) ./fake
+	$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./fake
 
 check: check-format check-generate vet deadcode staticcheck lint-web guard build-wasm test ## what to run before every push: format, generated data, vet, linters, guards, wasm build, tests
 

@@ -3,20 +3,25 @@ package explore
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// RandomPatch draws a merge patch of the spec of an object: one field of its schema, at any depth, gets a value that the
-// schema allows, or is taken away. A value of an enum is one of it, a number lies within its bounds, mostly at the edge of
+// RandomPatch draws a merge patch of the spec of an object: one field of its schema, at any depth, and now and then another
+// one, gets a value that the schema allows, or is taken away. A value of an enum is one of it, a number lies within its bounds, mostly at the edge of
 // them or near what is there.
 func RandomPatch(r *rand.Rand, o Object) []byte {
 	var s, spec map[string]any
 	decode(o.Schema, &s)
 	decode(o.Spec, &spec)
-	data, _ := json.Marshal(map[string]any{"spec": patchOf(r, s, spec)}) // maps of strings, numbers and lists
+	patch := patchOf(r, s, spec)
+	for r.IntN(3) == 0 {
+		maps.Copy(patch, patchOf(r, s, spec))
+	}
+	data, _ := json.Marshal(map[string]any{"spec": patch}) // maps of strings, numbers and lists
 	return data
 }
 

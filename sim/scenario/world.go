@@ -71,6 +71,7 @@ type World struct {
 	seen    uint64            // records of the trace that have become frames
 	causes  map[uint64]uint64 // record of the trace -> frame
 	commits map[uint64]uint64 // revision -> frame
+	looked  looked            // on what controllers of the control plane do
 	compact uint64            // revision up to which the store has forgotten, as far as frames say
 
 	clients   map[string]*client
@@ -139,6 +140,7 @@ func (w *World) boot() error {
 	w.shell = nil
 	w.compact = c.Compacted()
 	_, w.seen = c.TraceSince(0)
+	w.lookOn()
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 // The most that a log from outside may hold (a share link is untrusted).
 const (
-	logMax  = 5000
+	logMax  = 12_000
 	forkMax = 64
 )
 

@@ -11,4 +11,6 @@ func (e *Engine) completePrompt(line string) any {
 	return fields{"from": len(line), "to": len(line), "items": []itemView{}, "prefix": ""}
 }
 
-func (e *Engine) paste(*request) (any, error) { return nil, scenario.ErrTooSmall }
+func (e *Engine) paste(*request) (any, error) {
+	return nil, &failure{Needs: "cel", Text: scenario.ErrTooSmall.Error()}
+}

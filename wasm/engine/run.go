@@ -100,7 +100,7 @@ func (r *run) mark() { r.ends = append(r.ends, len(r.world.Log())) }
 // What a page can hold: beyond this an operation would take seconds, or a world more memory than a telephone gives.
 const (
 	passMax   = 24 * time.Hour // of the world's time, in one operation
-	framesMax = 40_000         // of one world
+	framesMax = 120_000        // of one world
 )
 
 // tooMuch returns why an operation is not done in a page, or nil.

@@ -53,7 +53,7 @@ async function fromAddress(hash: string) {
   try {
     const { world, engine } = await unpack(hash)
     const here = manifest?.core.hash.slice(0, engine.length)
-    if (engine !== here && engine !== manifest?.cel.hash.slice(0, engine.length)) notice.value = text.share.otherEngine
+    if (engine !== 'any' && engine !== here && engine !== manifest?.cel.hash.slice(0, engine.length)) notice.value = text.share.otherEngine
     return world
   } catch (error) {
     notice.value = `${text.share.badLink}: ${(error as Error).message}`

@@ -20,7 +20,7 @@ export function exchange(words: Text): void {
 function put(into: Words, from: Words): void {
   for (const key of Object.keys(into)) if (!(key in from)) delete into[key]
   for (const [key, word] of Object.entries(from)) {
-    if (isGroup(word)) put((into[key] ??= {}) as Words, word)
+    if (isGroup(word)) put(into[key] as Words, word)
     else into[key] = word
   }
 }

@@ -117,15 +117,15 @@ var contentTypes = map[string]string{
 func servePage(folder, address string) (url string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return "", nil, fmt.Errorf("serve: --web: %w", err)
+		return "", nil, fmt.Errorf("--web: %w", err)
 	}
 	if _, err := fs.Stat(root.FS(), "index.html"); errors.Is(err, fs.ErrNotExist) {
-		missing := fmt.Errorf("serve: --web %s: there is no index.html; make web-dist builds the page into web/dist", folder)
+		missing := fmt.Errorf("--web %s: there is no index.html; make web-dist builds the page into web/dist", folder)
 		return "", nil, errors.Join(missing, root.Close())
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return "", nil, errors.Join(fmt.Errorf("serve: --web-listen: %w", err), root.Close())
+		return "", nil, errors.Join(fmt.Errorf("--web-listen: %w", err), root.Close())
 	}
 	s := &http.Server{Handler: pages{root.FS()}, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	go s.Serve(l)

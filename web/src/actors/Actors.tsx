@@ -7,10 +7,12 @@ import { dialog } from '../state/page'
 import { live, moment, revisionInView } from '../state/player'
 import { head, query, ready, run } from '../state/session'
 import { stateWords, text } from '../text'
+import { later } from '../ui/later'
 import { AddReplica } from './AddReplica'
 import { Faults } from './Faults'
 
 const words = text.actors
+const Controllers = later(() => import('./Controllers'))
 const replicas = signal<Replica[]>([])
 const clients = signal<Client[]>([])
 
@@ -32,6 +34,7 @@ export function Actors() {
       <h2>{words.clients}</h2>
       <Clients />
       <NewActor />
+      <Controllers />
       <h2>{words.faults}</h2>
       <Faults />
     </div>

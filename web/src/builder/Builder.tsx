@@ -14,7 +14,7 @@ import { Preview } from './Preview'
 const words = text.builder
 const pause = 300 // ms without a key after which the engine reads the lesson
 
-export function Builder() {
+export default function Builder() {
   const [content, setContent] = useState(() => draftToEdit() || example)
   const [round, setRound] = useState(0) // counts how often the example was taken again
   const [link, setLink] = useState('')

@@ -1,18 +1,20 @@
 // Transcript is what was run and what came of it: the line, the HTTP it sent, the answer's first lines.
 import { useEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
-import { selected } from '../state/player'
+import { live, opInView, selected } from '../state/player'
 import { frames, head, lessonState, transcript, type Entry } from '../state/session'
 import { text } from '../text'
 
 export function Console() {
   const list = useRef<HTMLDivElement>(null)
-  const entries = transcript.value
+  const entries = live.value ? transcript.value : transcript.value.filter(entry => entry.op <= opInView.value)
+  const later = transcript.value.length - entries.length
   useEffect(() => { if (list.current) list.current.scrollTop = list.current.scrollHeight }, [entries])
   return (
     <div class="console">
       <div class="transcript" ref={list} role="log" aria-label={text.tabs.console} tabIndex={0}>
-        {entries.length === 0 ? <Starters /> : <ol>{entries.map(entry => <Item key={entry.id} entry={entry} />)}</ol>}
+        {entries.length === 0 && later === 0 ? <Starters /> : <ol>{entries.map(entry => <Item key={entry.id} entry={entry} />)}</ol>}
+        {later > 0 && <p class="hint">{text.console.later(later)}</p>}
       </div>
     </div>
   )

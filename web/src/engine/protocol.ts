@@ -17,7 +17,7 @@ export interface Op {
 export type FrameKind =
   | 'http.req' | 'http.res'
   | 'store.commit' | 'store.compact'
-  | 'cache.apply'
+  | 'cache.apply' | 'reconcile'
   | 'watch.event' | 'watch.bookmark' | 'watch.close'
   | 'clock.tick' | 'fault'
   | 'check.pass' | 'check.fail'
@@ -203,7 +203,7 @@ export interface TokenSpan {
 
 export interface LaneInfo {
   id: string
-  kind: 'store' | 'replica' | 'watch' | 'client'
+  kind: 'store' | 'replica' | 'watch' | 'client' | 'controller'
   label: string
   horizon: string
   from: string
@@ -236,6 +236,17 @@ export interface Client {
   held: boolean
   requests: number
   actor?: { kind: string; resource?: string; state?: string; synced?: boolean; rv?: string; keys?: string[] | null }
+}
+
+/** Controller is one of the control plane's, or a kubelet. */
+export interface Controller {
+  name: string
+  state?: 'stopped' | 'crashed' | 'lagging' | 'slow'
+  slow?: number // ms that it waits before it does what it is told of
+  lagging?: string[]
+  rv: string
+  due: { key: string; in: number }[]
+  all: number
 }
 
 /** Manifest is engine.json: the files of the engine, their sizes in bytes, and the hash that share links carry. */

@@ -10,7 +10,7 @@ export interface Shared extends Boot {
 
 const faults = text.share.faults
 export const mostBytes = 1_000_000
-export const mostOps = 5000
+export const mostOps = 12_000
 
 /** pack makes the part of a link that follows #. */
 export async function pack(world: Shared, engine: string): Promise<string> {

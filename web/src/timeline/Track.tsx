@@ -111,6 +111,7 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
         const frame = frames.value[n - 1]
         const cause = frame?.cause ? frames.value[frame.cause - 1] : undefined
         if (!frame || !cause || !set.has(cause.n) || frame.n > shown.last) return null
+        if (!rows.has(cause.lane) || !rows.has(frame.lane)) return null // folded away
         const [x1, y1] = spot(cause)
         const [x2, y2] = spot(frame)
         const middle = (y1 + y2) / 2

@@ -1,12 +1,11 @@
 // The small dialogs: the list of keys, and the situations that one key brings about.
-import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import { bring, situations } from '../actors/situations'
 import { Lessons } from '../lessons/Lessons'
 import { Share } from '../share/Share'
 import { dialog, singleKeys } from '../state/page'
 import { text } from '../text'
 import { Dialog } from './Dialog'
+import { later } from './later'
 
 export function Dialogs() {
   switch (dialog.value) {
@@ -14,21 +13,12 @@ export function Dialogs() {
     case 'share': return <Share />
     case 'keys': return <Keys />
     case 'situations': return <Situations />
-    case 'builder': return <LazyBuilder />
+    case 'builder': return <Dialog title={text.builder.title} wide><Builder /></Dialog>
     default: return null
   }
 }
 
-// LazyBuilder is a chunk of its own: few write lessons.
-function LazyBuilder() {
-  const [builder, setBuilder] = useState<{ Builder: ComponentType } | null>(null)
-  useEffect(() => { void import('../builder/Builder').then(setBuilder) }, [])
-  return (
-    <Dialog title={text.builder.title} wide>
-      {builder ? <builder.Builder /> : <p class="hint">{text.builder.loading}</p>}
-    </Dialog>
-  )
-}
+const Builder = later(() => import('../builder/Builder'))
 
 function Keys() {
   return (
