@@ -46,7 +46,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance gallery generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -142,6 +142,13 @@ soak: ## a million random operations with random trouble, every promise checked 
 
 endurance: ## an hour of 32 clients of client-go over TLS under faults: promises, linearizability and the server's heap (FOR, SOAKFLAGS)
 	@cd examples && $(GO) run ./soak -for $(or $(FOR),1h) $(SOAKFLAGS)
+
+# Each pattern and each mistake is a search of its own, and none is done twice: end it at any time.  GALLERY is a part of it,
+# for example GALLERY='double/survives'.
+gallery: ## what examples/gallery/README.md says of mistakes and patterns, measured: hours, in parts that are kept (GALLERY)
+	@cd examples/gallery && mkdir -p testdata && \
+	$(GO) test -count=1 -v -timeout 0 -run '^TestMeasure$$/$(or $(GALLERY),.*)' . -measure=testdata/measured.jsonl; status=$$?; \
+	$(GO) test -count=1 -run '^TestReadme$$' . -write && exit $$status
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
 # go.mod is that of the default minor; the tags name the minors since 1.35 up to that of the module file.

@@ -5,6 +5,7 @@ export const english = {
   title: 'kubesim',
   page: 'kubesim: the Kubernetes API server, in this page',
   tagline: 'The Kubernetes API server, in this page',
+  whole: 'Open in a page of its own',
   skipToCommand: 'Skip to the command line',
 
   engine: {
@@ -76,6 +77,7 @@ export const english = {
     closed: 'closed',
     expired: 'resume gets 410',
     compacted: (rv: number) => `forgotten up to ${rv}`,
+    draw: 'Draw the curtain: the store forgets what is behind it', nothingForgotten: 'nothing is forgotten',
     token: (rv: string) => `continue token at ${rv}`,
     tokenExpired: (rv: string) => `continue token at ${rv}: expired, its next page is 410`,
     empty: 'Nothing has happened yet.',
@@ -98,6 +100,11 @@ export const english = {
   } as Record<string, string>,
 
   tabs: { console: 'Console', objects: 'Objects', http: 'Raw HTTP', actors: 'Actors', log: 'As text' },
+
+  served: {
+    title: 'The cluster that is served', ready: (version: string) => `${version}, served`, own: 'A world of your own, in this page',
+    about: 'What happens in it is shown as it happens, whoever asks: kubectl, a controller, this page. Its time is real, and nothing can be taken back.',
+  },
 
   console: {
     label: 'Command line',
@@ -142,7 +149,9 @@ export const english = {
   objects: {
     resource: 'Resource', namespace: 'Namespace', all: 'All namespaces',
     none: (what: string) => `No ${what} at this revision.`,
-    edit: 'Edit', owners: 'Owners', diff: 'Compare', wire: 'Protobuf', view: 'View',
+    edit: 'Edit', owners: 'Owners', diff: 'Compare', wire: 'Protobuf', skew: 'Servers',
+    oneServer: 'There is one server. Add another under Actors to see what each of them has.', alike: 'Both servers have the same.',
+    notServed: 'does not serve it', absent: 'does not have it', view: 'View',
     newObject: 'New', from: 'From revision', to: 'To revision',
     same: 'The two revisions hold the same text.',
     at: (rv: string) => `as of revision ${rv}`,
@@ -247,6 +256,7 @@ export const english = {
     about: 'The link holds the seed and every operation; whoever opens it sees the same bytes.',
     copy: 'Copy link', copied: 'Copied', size: (n: number) => `${n} characters`,
     long: 'This link is long; some programs cut it. A file is safer.',
+    embed: 'For an article: an iframe with the last line to run',
     file: 'Save as scenario (.txtar)', load: 'Open a scenario', badLink: 'This link could not be read', refused: 'This world could not be made',
     hash: 'Hash of everything that happened, the same on every machine:',
     badFile: 'This file could not be run', tooLarge: (bytes: number, most: number) => `${bytes} bytes, and ${most} are the most`,

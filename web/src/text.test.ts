@@ -58,7 +58,7 @@ test('no text is unused', () => {
     .filter(file => /\.tsx?$/.test(file) && !/text\.(en|zh-CN|test)/.test(file))
     .map(file => readFileSync(`src/${file}`, 'utf8')).join('\n')
   // What is looked up by a name that is data: kinds of frames, themes, levels, situations, effects, tabs, forms.
-  const lookedUp = /^(kinds|tabs|levels|situations|head\.themes|lessons\.effects|keys\.list|console\.(formats|starters)|http\.formats|opener\.captions)\.|^objects\.(edit|diff)$|^map\.(solved|open|later)$/
+  const lookedUp = /^(kinds|tabs|levels|situations|head\.themes|lessons\.effects|keys\.list|console\.(formats|starters)|http\.formats|opener\.captions)\.|^objects\.(edit|diff|skew)$|^map\.(solved|open|later)$/
   const unused = flat(english).map(([key]) => key).filter(key => !lookedUp.test(key) && !new RegExp(`\\.${key.split('.').at(-1)}\\b`).test(source))
   expect(unused).toEqual([])
 })

@@ -12,6 +12,7 @@ export const words: Text = {
   title: 'kubesim',
   page: 'kubesim：网页里的 Kubernetes API 服务器',
   tagline: '就在这个网页里运行的 Kubernetes API 服务器',
+  whole: '在单独的网页里打开',
   skipToCommand: '跳到命令行',
 
   engine: {
@@ -93,6 +94,7 @@ export const words: Text = {
     closed: '已关闭',
     expired: '续接会得到 410',
     compacted: rv => `${rv} 及以前的历史已被遗忘`,
+    draw: '拉动幕布：存储会忘掉幕布后面的内容', nothingForgotten: '什么都没有被遗忘',
     token: rv => `位于 ${rv} 的 continue 令牌`,
     tokenExpired: rv => `位于 ${rv} 的 continue 令牌：已过期，下一页会得到 410`,
     empty: '还什么都没有发生。',
@@ -115,6 +117,11 @@ export const words: Text = {
   },
 
   tabs: { console: '控制台', objects: '对象', http: '原始 HTTP', actors: '参与者', log: '文字形式' },
+
+  served: {
+    title: '正在提供服务的集群', ready: version => `${version}，正在提供服务`, own: '你自己的世界，就在这个网页里',
+    about: '无论谁发来请求——kubectl、控制器还是这个网页——集群里发生的事都会立刻显示出来。它的时间是真实的，什么都不能撤回。',
+  },
 
   console: {
     label: '命令行',
@@ -159,7 +166,9 @@ export const words: Text = {
   objects: {
     resource: '资源', namespace: '名字空间', all: '所有名字空间',
     none: what => `这个修订版本上没有 ${what}。`,
-    edit: '编辑', owners: '字段管理者', diff: '比较', wire: 'Protobuf', view: '查看方式',
+    edit: '编辑', owners: '字段管理者', diff: '比较', wire: 'Protobuf', skew: '各服务器',
+    oneServer: '只有一台服务器。请在“参与者”里再加一台，以便查看每台服务器各有什么。', alike: '两台服务器的内容相同。',
+    notServed: '不提供它', absent: '没有它', view: '查看方式',
     newObject: '新建', from: '从修订版本', to: '到修订版本',
     same: '这两个修订版本的文本相同。',
     at: rv => `修订版本 ${rv} 时的样子`,
@@ -268,6 +277,7 @@ export const words: Text = {
     about: '链接里装着种子和每一步操作；谁打开它，看到的都是一模一样的字节。',
     copy: '复制链接', copied: '已复制', size: n => `${n} 个字符`,
     long: '这个链接很长，有些程序会把它截断。用文件更稳妥。',
+    embed: '用于文章：一个会运行最后一行命令的 iframe',
     file: '保存为情景文件（.txtar）', load: '打开情景文件', badLink: '这个链接无法读取', refused: '这个世界无法建立',
     hash: '所发生的一切的哈希值，在每台机器上都相同：',
     badFile: '这个文件无法运行', tooLarge: (bytes, most) => `有 ${bytes} 个字节，最多允许 ${most} 个`,

@@ -58,7 +58,7 @@ export interface Exchange {
   replica: number
   req: { method: string; path: string; headers: Header[]; body: string }
   res: { code: number; reason?: string; headers: Header[]; body: string; encoding?: 'base64' } | null
-  events?: { frame: number; type: string; rv: string; name: string; text: string }[]
+  events?: { frame: number; type: string; rv: string; name: string; text: string; body: string }[]
 }
 
 export interface Result {

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Broken, Lesson, LessonState } from '../engine/protocol'
 import { dialog, focusCommand } from '../state/page'
-import { bootBody, change, head, lesson, lessonState, query, ready, retell } from '../state/session'
+import { attached, bootBody, change, head, lesson, lessonState, query, ready, retell } from '../state/session'
 import { moment } from '../state/player'
 import { opening } from '../state/worlds'
 import { text } from '../text'
@@ -47,6 +47,7 @@ function useInView(now: LessonState | null): LessonState | null {
 }
 
 function Welcome() {
+  if (attached.value) return <><h2>{text.served.title}</h2><p>{text.served.about}</p><p><a href="?own">{text.served.own}</a></p></>
   return (
     <>
       <h2>{text.head.sandbox}</h2>

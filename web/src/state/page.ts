@@ -16,7 +16,7 @@ export const singleKeys = signal(recall('singleKeys') !== 'off')
 export const object = signal<{ resource: string; ns: string; name: string } | null>(null)
 export const resource = signal('configmaps')
 /** mode is how the objects tab shows its object. */
-export const mode = signal<'edit' | 'owners' | 'diff' | 'wire'>('edit')
+export const mode = signal<'edit' | 'owners' | 'diff' | 'wire' | 'skew'>('edit')
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value

@@ -50,10 +50,22 @@ export const ready = computed(() => status.value.state === 'ready')
 /** own is the frame of the last request that a line of the learner sent; others may have acted since. */
 export const own = signal(0)
 
+/** World is what answers the page: the engine in its Worker, or a cluster that is served. */
+export interface World {
+  readonly name: EngineName
+  onFrames: (message: FramesMessage) => void
+  onExit: (text: string) => void
+  ask<T>(kind: string, body?: object): Promise<T>
+  stop(): void
+}
+
+/** attached says that the world is a cluster that kubesim serves. */
+export const attached = signal(false)
+
 /** lessonTexts are those of the lessons in the language of the page, by their ids; a lesson that is not among them speaks English. */
 export const lessonTexts = signal<Record<string, string>>({})
 
-let engine: Engine | null = null
+let engine: World | null = null
 let booted: Boot = {}
 let log: Op[] = []
 let entries = 0
@@ -266,14 +278,28 @@ function defines(frame: Frame): boolean {
 
 // open stops the Worker there is, and starts another one.
 function open(name: EngineName): void {
+  attached.value = false
+  const made = new Engine(name)
+  connect(made)
+  if (Object.keys(lessonTexts.value).length > 0) made.ask('speak', { texts: lessonTexts.value }).catch(() => {}) // before the boot, which says what is wrong
+}
+
+function connect(world: World): void {
   engine?.stop()
-  engineName.value = name
-  engine = new Engine(name)
+  engineName.value = world.name
+  engine = world
   engine.onFrames = receive
-  if (Object.keys(lessonTexts.value).length > 0) engine.ask('speak', { texts: lessonTexts.value }).catch(() => {}) // before the boot, which says what is wrong
   engine.onExit = why => {
     status.value = { state: 'stopped', text: why }
   }
+}
+
+/** attach shows a cluster that is served, in the place of a world of the page. */
+export async function attach(world: World & { onHead(head: Head): void }): Promise<void> {
+  connect(world)
+  attached.value = true
+  world.onHead = now => absorb({ head: now })
+  await bootWith({})
 }
 
 /** ask sends a request. What the engine lacks (the other engine, the schema of another minor) is brought, and the

@@ -1,6 +1,6 @@
 // LaneWords is what can be done to whom a lane stands for: it opens with a click on the lane's name.
 import { signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Client } from '../engine/protocol'
 import { query, ready, run } from '../state/session'
 import { text } from '../text'
@@ -24,13 +24,15 @@ export function openLane(lane: Lane): void {
 export function LaneWords({ lanes, states }: { lanes: readonly Lane[]; states: ReadonlyMap<string, string> }) {
   const box = useRef<HTMLDivElement>(null)
   const lane = lanes.find(one => one.id === opened.value)
+  const words = lane ? wordsOf(lane, states.get(lane.id), clients.value.find(one => one.name === lane.label)) : []
   useEffect(() => { box.current?.querySelector('button')?.focus() }, [lane?.id])
+  // The word that was said may be another one now: who stood on it stays here.
+  useLayoutEffect(() => { if (document.activeElement === document.body) box.current?.querySelector('button')?.focus() }, [words.join()])
   if (!lane) return null
   const close = () => {
     document.querySelector<HTMLElement>(`[data-lane="${CSS.escape(lane.id)}"]`)?.focus()
     opened.value = ''
   }
-  const words = wordsOf(lane, states.get(lane.id), clients.value.find(one => one.name === lane.label))
   return (
     <div class="past words" role="group" aria-label={text.timeline.words(laneName(lane.id))} ref={box}
       onKeyDown={event => { if (event.key === 'Escape') { event.stopPropagation(); close() } }}>

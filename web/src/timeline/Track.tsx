@@ -10,6 +10,7 @@ import { chain, type Picture } from './fold'
 import { elapsed } from './elapsed'
 import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
 import { describe, laneName, Shape } from './marks'
+import { Hem } from './Hem'
 import { Curtain, Horizon, Tokens } from './overlays'
 import { nextMark, stopOf } from './walk'
 
@@ -48,6 +49,7 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
         <Tokens tokens={tokens} shown={shown} plan={plan} />
         <line class="view" x1={x} x2={x} y1={axisHeight - 6} y2={height} />
         <Marks shown={shown} plan={plan} from={from} to={to} />
+        <Hem shown={shown} plan={plan} height={height} />
       </svg>
     </div>
   )

@@ -33,7 +33,7 @@ export function Curtain({ shown, plan, height }: { shown: Picture; plan: Layout;
       </defs>
       <rect class="cloth" x="0" y={0} width={x} height={height} />
       <rect fill="url(#hatch)" x="0" y={0} width={x} height={height} />
-      <line class="hem" x1={x} x2={x} y1="0" y2={height} />
+      {plan.axis === 'time' && <line class="hem" x1={x} x2={x} y1="0" y2={height} />}
       {x > 130 && <text x={x - 8} y={14} text-anchor="end">{text.timeline.compacted(shown.compacted)}</text>}
     </g>
   )

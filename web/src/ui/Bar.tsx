@@ -3,7 +3,7 @@ import { expected, manifest, received } from '../engine/files'
 import { choose, language, languages, type Language } from '../language'
 import { readCatalogue } from '../lessons/progress'
 import { dialog, notice, theme, type Theme } from '../state/page'
-import { ready, retold, status, version } from '../state/session'
+import { attached, ready, retold, status, version } from '../state/session'
 import { text } from '../text'
 
 const themes: Theme[] = ['auto', 'light', 'dark']
@@ -35,7 +35,7 @@ async function change(next: Language): Promise<void> {
   try {
     await choose(next)
     requestAnimationFrame(() => document.getElementById('language')?.focus())
-    if (!ready.value) return
+    if (!ready.value || attached.value) return
     await retold()
     await readCatalogue()
   } catch (error) {
@@ -47,7 +47,7 @@ async function change(next: Language): Promise<void> {
 function Progress() {
   const now = status.value
   if (!manifest) return <p class="engine bad">{text.engine.missing}</p>
-  if (now.state === 'ready') return <p class="engine" role="status">{text.engine.ready(version.value)}</p>
+  if (now.state === 'ready') return <p class="engine" role="status">{attached.value ? text.served.ready(version.value) : text.engine.ready(version.value)}</p>
   if (now.state === 'stopped') return <p class="engine bad">{text.engine.stoppedTitle}</p>
   const share = expected ? Math.min(1, received.value / expected) : 0
   return (
