@@ -125,6 +125,9 @@ export const english = {
     noTable: 'This answer is not a table.',
     owners: 'Who owns which field',
     token: 'Continue token',
+    tokenAt: (start: string, rv: string) => `goes on after ${start} at revision ${rv}`,
+    tokenForgotten: (start: string, rv: string) => `goes on after ${start} at revision ${rv}, which the store has forgotten: 410`,
+    tokenNow: (start: string) => `goes on after ${start} at the newest revision: no longer the moment that the list began with`,
     candidates: (n: number) => `${n} completions`,
   },
 

@@ -142,6 +142,9 @@ export const words: Text = {
     noTable: '这个应答不是表格。',
     owners: '哪个字段归谁管理',
     token: 'continue 令牌',
+    tokenAt: (start, rv) => `在修订版本 ${rv} 上，从 ${start} 之后接着走`,
+    tokenForgotten: (start, rv) => `在修订版本 ${rv} 上，从 ${start} 之后接着走，而存储已经忘掉了这个修订版本：410`,
+    tokenNow: start => `在最新的修订版本上，从 ${start} 之后接着走：已经不是列表开始的那个时刻`,
     candidates: n => `${n} 个补全`,
   },
 

@@ -88,6 +88,10 @@ test('no English sentence is left on the page, and axe finds nothing', async () 
   await running(page)
   const states = {
     'first screen': async () => {},
+    'a token': async () => {
+      for (const line of ['create configmap one', 'create configmap two', 'list configmaps --limit 1']) await type(page, line)
+      await page.locator('.answered', { hasText: '之后接着走' }).waitFor()
+    },
     'objects': async () => { await page.locator('#tab-objects').click() },
     'raw HTTP': async () => { await page.locator('#tab-http').click() },
     'actors': async () => { await page.locator('#tab-actors').click() },

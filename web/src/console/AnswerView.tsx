@@ -132,13 +132,18 @@ function TableBody({ body }: { body: Body | null }) {
   )
 }
 
+function says({ start, rv, inconsistent, expired }: Token): string {
+  if (inconsistent) return words.tokenNow(start)
+  return expired ? words.tokenForgotten(start, rv) : words.tokenAt(start, rv)
+}
+
 // TokenNote opens a continue token: where the next page begins, at which revision, and whether it still can be had.
 function TokenNote({ token }: { token: string }) {
   const [opened, setOpened] = useState<Token | null>(null)
   useEffect(() => { query<Token>('token', { token }).then(setOpened, () => setOpened(null)) }, [token])
   return (
     <div class="note">
-      <p><b>{words.token}</b> {opened?.text}</p>
+      <p><b>{words.token}</b> {opened && says(opened)}</p>
       <p class="mono wrap">{token}</p>
     </div>
   )

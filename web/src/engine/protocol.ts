@@ -186,8 +186,8 @@ export interface Token {
   start: string
   version: string
   expired: boolean
+  /** inconsistent: its page shows the newest state, and not that of the pages before. */
   inconsistent: boolean
-  text: string
 }
 
 export interface TokenSpan {
