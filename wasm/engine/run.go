@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,9 +140,6 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 	if err == nil && r.withoutCEL(uint64(before)) {
 		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: " +
 			"load the other one and replay the log"}
-	}
-	if errors.Is(err, scenario.ErrTooSmall) {
-		err = &failure{Needs: "cel", Text: err.Error()}
 	}
 	if err != nil {
 		return result, err

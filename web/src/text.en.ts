@@ -20,6 +20,7 @@ export const english = {
     noCEL: (why: string) => `This needs CEL, and the larger engine that has it could not be loaded (${why}). Nothing was done; the world goes on.`,
     none: 'this page was built without an engine: run `make wasm`, then build again',
     noFile: (status: number, file: string) => `${file} could not be loaded: ${status}`,
+    broken: (why: string) => `the engine could not be loaded: ${why}`, noUnpacker: 'the worker that unpacks the engine failed',
     noSchema: (minor: string) => `this page has no schema data for Kubernetes ${minor}`,
     lacks: (needs: string) => `the simulator needs ${needs}, and this page does not have it`,
     notYet: 'the simulator is not loaded yet',

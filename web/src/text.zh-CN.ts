@@ -27,6 +27,7 @@ export const words: Text = {
     noCEL: why => `这一步需要 CEL，而带有 CEL 的大引擎没能加载（${why}）。什么都没有做，世界照常继续。`,
     none: '这个网页构建时没有带上引擎：请先运行 `make wasm`，再重新构建',
     noFile: (status, file) => `无法加载 ${file}：${status}`,
+    broken: why => `引擎无法加载：${why}`, noUnpacker: '负责解包引擎的 worker 失败了',
     noSchema: minor => `这个网页没有 Kubernetes ${minor} 的模式数据`,
     lacks: needs => `模拟器需要 ${needs}，而这个网页没有`,
     notYet: '模拟器还没有加载完',

@@ -161,8 +161,8 @@ func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// servePage serves the page in a folder, attached to the cluster of a listener, on a listener of its own: the path / of the other
-// one is the API's. It returns the URL, and what ends it.
+// servePage serves the page in a folder, attached to the cluster of a listener if there is one, on a listener of its own: the path /
+// of the other one is the API's. It returns the URL, and what ends it.
 func servePage(folder, address string, to *fake.Listener) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -176,9 +176,11 @@ func servePage(folder, address string, to *fake.Listener) (at string, stop func(
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("--web-listen: %w", err), root.Close())
 	}
-	h, err := attach(pages{root.FS()}, to)
-	if err != nil {
-		return "", nil, errors.Join(err, l.Close(), root.Close())
+	var h http.Handler = pages{root.FS()}
+	if to != nil {
+		if h, err = attach(h, to); err != nil {
+			return "", nil, errors.Join(err, l.Close(), root.Close())
+		}
 	}
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	go s.Serve(l)

@@ -262,7 +262,7 @@ export interface Manifest {
 }
 
 export interface Build {
-  file: string
+  file: string // packed
   raw: number
   gz: number
   br: number
