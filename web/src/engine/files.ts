@@ -1,6 +1,7 @@
 // Where the engine's files are, and how they are fetched. The manifest is known when the page is built, so that the
 // first bytes of the engine are asked for before anything else runs.
 import { signal } from '@preact/signals'
+import { text } from '../text'
 import type { Build, Manifest } from './protocol'
 
 declare const __ENGINE__: Manifest | null
@@ -22,7 +23,7 @@ export function engineURL(file: string): string {
 /** compile fetches an engine, and unpacks and compiles it while it streams in; the module can be posted to any number of Workers. */
 export function compile(name: EngineName): Promise<WebAssembly.Module> {
   const build = manifest?.[name]
-  if (!build) return Promise.reject(new Error('this page was built without an engine: run `make wasm`, then build again'))
+  if (!build) return Promise.reject(new Error(text.engine.none))
   modules[name] ??= stream(build).catch((error: unknown) => {
     delete modules[name]
     throw error
@@ -45,15 +46,15 @@ function moduleOf(unpacker: Worker): Promise<WebAssembly.Module> {
   return new Promise((resolve, reject) => {
     unpacker.onmessage = ({ data }: MessageEvent<{ module: WebAssembly.Module } | { error: string }>) => {
       if ('module' in data) resolve(data.module)
-      else reject(new Error(`the engine could not be loaded: ${data.error}`))
+      else reject(new Error(text.engine.broken(data.error)))
     }
-    unpacker.onerror = event => reject(new Error(event.message || 'the worker that unpacks the engine failed'))
+    unpacker.onerror = event => reject(new Error(event.message || text.engine.noUnpacker))
   })
 }
 
 async function load(build: Build, unpacker: Worker): Promise<void> {
   const answer = await fetch(engineURL(build.file), { credentials: 'same-origin' })
-  if (!answer.ok || !answer.body) throw new Error(`the engine could not be loaded: ${answer.status} ${build.file}`)
+  if (!answer.ok || !answer.body) throw new Error(text.engine.noFile(answer.status, build.file))
   received.value = 0
   const reader = answer.body.getReader()
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
@@ -67,11 +68,11 @@ async function load(build: Build, unpacker: Worker): Promise<void> {
 /** schemaData fetches the schema data of another Kubernetes minor, base64 for the message that hands it over. */
 export async function schemaData(minor: string): Promise<string> {
   const file = manifest?.schemas?.[minor]?.file
-  if (!file) throw new Error(`this page has no schema data for Kubernetes ${minor}`)
+  if (!file) throw new Error(text.engine.noSchema(minor))
   const answer = await fetch(engineURL(file))
-  if (!answer.ok) throw new Error(`the schema data could not be loaded: ${answer.status} ${file}`)
+  if (!answer.ok) throw new Error(text.engine.noFile(answer.status, file))
   const bytes = new Uint8Array(await answer.arrayBuffer())
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
-  return btoa(text)
+  let binary = ''
+  for (let i = 0; i < bytes.length; i += 0x8000) binary += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
+  return btoa(binary)
 }
