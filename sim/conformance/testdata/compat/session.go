@@ -12,7 +12,7 @@ import (
 // session is a file of testdata/sessions: commands, what they print, and the files that they name.
 //
 //	$ kubectl get deployment web      has to succeed
-//	web    0/2     0            0     a part of a line that it prints; the next one stands in a later line
+//	web    0/2     0            0     what it prints, somewhere; that of the next line comes later
 //	! kubectl get deployment none     has to fail
 //	-- web.yaml --                    a file, up to the next one
 type session struct {
@@ -90,13 +90,8 @@ func (c step) complaint(out string, err error) string {
 		return "it did not fail"
 	}
 	for _, part := range c.prints {
-		found := false
-		for !found && out != "" {
-			var line string
-			line, out, _ = strings.Cut(out, "\n")
-			found = strings.Contains(line, part)
-		}
-		if !found {
+		var found bool
+		if _, out, found = strings.Cut(out, part); !found {
 			return fmt.Sprintf("it does not print %q where it should", part)
 		}
 	}
