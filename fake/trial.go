@@ -85,7 +85,7 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
 	told := t.listen(r)
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
-		res, err := by.answer(r, true)
+		res, err := t.spared(by, r).answer(r, true)
 		told(res)
 		return res, err
 	}
@@ -101,6 +101,29 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 		t.do(step, r)
 	}
 	return res, err
+}
+
+// spared returns the way of a request of the test itself: to an API server that has no trouble, if there is one and the test has
+// not said which one it asks.
+func (t *trial) spared(by *transport, r *http.Request) *transport {
+	s := t.server
+	if by.pinned || strings.HasPrefix(r.URL.Host, replicaHost) {
+		return by
+	}
+	uncut := 0
+	for n := 1; n <= s.Replicas(); n++ {
+		switch state := s.Replica(n).State(); {
+		case state.Cut:
+		case len(state.Lagging) == 0 && len(state.Unready) == 0:
+			return by.to(s.cluster.Server(n))
+		case uncut == 0:
+			uncut = n
+		}
+	}
+	if uncut > 0 {
+		return by.to(s.cluster.Server(uncut))
+	}
+	return by
 }
 
 // due counts a request, and returns the steps before and after it.
@@ -249,6 +272,9 @@ func (w *world) Replica(what string, n int, d time.Duration, resource string) {
 		r.Restart()
 		return
 	case what == "cut":
+		if w.trial.onlyUncut(n) {
+			return // nobody could ask anything
+		}
 		r.Cut()
 	case resource == "":
 		r.Lag()
@@ -256,6 +282,16 @@ func (w *world) Replica(what string, n int, d time.Duration, resource string) {
 		return // a resource that there is no longer
 	}
 	w.resume(n, d)
+}
+
+// onlyUncut reports whether all other replicas are cut off from the store. One that is alone may be.
+func (t *trial) onlyUncut(n int) bool {
+	for other := 1; other <= t.server.Replicas(); other++ {
+		if other != n && !t.server.Replica(other).State().Cut {
+			return false
+		}
+	}
+	return t.server.Replicas() > 1
 }
 
 // Expire forgets all history.
