@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -161,8 +162,9 @@ func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// servePage serves the page in a folder, attached to the cluster of a listener, on a listener of its own: the path / of the other
-// one is the API's. It returns the URL, and what ends it.
+// servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It is attached to the
+// cluster of that one where only this machine reaches it: over it nobody is to come to an API that he would not reach otherwise, or
+// without TLS. It returns the URL, and what ends it.
 func servePage(folder, address string, to *fake.Listener) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -176,9 +178,11 @@ func servePage(folder, address string, to *fake.Listener) (at string, stop func(
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("serve: --web-listen: %w", err), root.Close())
 	}
-	h, err := attach(pages{root.FS()}, to)
-	if err != nil {
-		return "", nil, errors.Join(err, l.Close(), root.Close())
+	var h http.Handler = pages{root.FS()}
+	if at, err := netip.ParseAddrPort(l.Addr().String()); err == nil && at.Addr().IsLoopback() {
+		if h, err = attach(h, to); err != nil {
+			return "", nil, errors.Join(err, l.Close(), root.Close())
+		}
 	}
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	go s.Serve(l)
