@@ -13,16 +13,18 @@ import (
 // draws lets what the runtime draws hang on a seed and on how much has happened at a server, and on nothing else: what the
 // process has drawn besides does not matter then.
 type draws struct {
-	seed      uint64
-	n         atomic.Uint64 // how much has happened
-	real      atomic.Int64  // when that was, in real time
-	disturbed atomic.Bool   // the process was kept waiting, so that the runtime may have interrupted a goroutine
+	seed        uint64
+	n           atomic.Uint64 // how much has happened
+	real        atomic.Int64  // when that was, in real time
+	interrupter atomic.Int64  // and chance.Interrupter then
+	disturbed   atomic.Bool   // the process was kept waiting, so that the runtime may have interrupted a goroutine
 }
 
 // next is called when something happens.
 func (d *draws) next() {
-	now := int64(chance.Real())
-	if last := d.real.Swap(now); last != 0 && now-last > int64(chance.Interrupts)*9/10 {
+	now, looked := int64(chance.Real()), int64(chance.Interrupter())
+	last, had := d.real.Swap(now), d.interrupter.Swap(looked)
+	if last != 0 && now-last > int64(chance.Interrupts)*9/10 && looked != had {
 		d.disturbed.Store(true)
 	}
 	activity.Add(1)

@@ -48,7 +48,8 @@ func save(test string, p explore.Plan, why string) string {
 	return file
 }
 
-// saveStory writes a scenario beside a plan, of a run of it that failed, and returns its file and its link. "": there is none.
+// saveStory writes a scenario beside a plan, of a run of it that failed, and returns its file, and its link where it is said
+// where the page is. "": there is none.
 func saveStory(plan string, r *explore.Report) (file, link string) {
 	text, ok := r.Scenario()
 	if !ok || plan == "" {
@@ -58,5 +59,8 @@ func saveStory(plan string, r *explore.Report) (file, link string) {
 	if os.WriteFile(file, []byte(text), 0o644) != nil {
 		return "", ""
 	}
-	return file, explore.Link(text)
+	if site := os.Getenv(explore.SiteVariable); site != "" {
+		link = explore.Link(site, text)
+	}
+	return file, link
 }

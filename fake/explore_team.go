@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubesim/kubesim/fake/chance"
@@ -121,6 +122,7 @@ type worker struct {
 	said   *tailOf
 	failed bool // it has ended, or cannot be used any more
 	err    error
+	vain   atomic.Int64 // how often it was looked whether it moves on since it last heard that
 }
 
 // start starts a worker.
@@ -178,7 +180,7 @@ func (w *worker) do(p explore.Plan, full bool) (out explore.Outcome) {
 	var line []byte
 	if err == nil {
 		stop := w.watch()
-		line, err = w.answer.ReadBytes('\n')
+		line, err = w.read()
 		stop()
 	}
 	if err == nil {
@@ -198,6 +200,20 @@ func (w *worker) do(p explore.Plan, full bool) (out explore.Outcome) {
 	return explore.Outcome{Failures: []explore.Failure{w.ended(err)}}
 }
 
+// heardLine is what a worker says when it was looked whether it moves on.
+const heardLine = "heard\n"
+
+// read returns the next line that is an answer.
+func (w *worker) read() ([]byte, error) {
+	for {
+		line, err := w.answer.ReadBytes('\n')
+		if err != nil || string(line) != heardLine {
+			return line, err
+		}
+		w.vain.Store(0)
+	}
+}
+
 // send sends one line.
 func (w *worker) send(j job) error {
 	line, err := json.Marshal(j)
@@ -207,21 +223,21 @@ func (w *worker) send(j job) error {
 	return err
 }
 
-// watch asks the worker again and again whether it moves on, until stop is called. One that does not even hear that is
-// ended, and prints its stacks.
+// watch asks the worker again and again whether it moves on, until stop is called. One that does not even hear that for long
+// is ended, and prints its stacks.
 func (w *worker) watch() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		ticker := time.NewTicker(lookEvery)
 		defer ticker.Stop()
-		for looks := 1; ; looks++ {
+		for w.vain.Store(0); ; {
 			select {
 			case <-done:
 				return
 			case <-ticker.C:
 			}
-			if looks > 2*busyLooks {
+			if w.vain.Add(1) > 2*busyLooks {
 				quit(w.cmd.Process)
 			} else if w.send(job{Look: true}) != nil {
 				return // it has ended
@@ -285,6 +301,9 @@ func (t *tailOf) String() string {
 	return t.buf.String()
 }
 
+// answering is held by who writes a line to the parent.
+var answering sync.Mutex
+
 // serve runs plans for another process, until that wants no more, and ends this one.
 func (x *explored) serve() {
 	in, out := pipes()
@@ -292,18 +311,25 @@ func (x *explored) serve() {
 	steady()
 	jobs := make(chan job)
 	go hear(in, jobs)
+	calm := explore.Plan{Seed: x.options.Seed}
 	for j := range jobs {
 		p, err := explore.Parse(j.Plan)
 		if err != nil {
 			x.t.Fatalf("kubesim: a worker cannot read its plan: %v", err)
 		}
+		if calm.Seed != 0 && len(p.Items) > 0 { // each process begins with a run without trouble, which an Outcome compares with
+			repeatably(calm.Seed, func() { x.run(calm, false) })
+		}
+		calm.Seed = 0
 		var o explore.Outcome
 		for n := 0; n == 0 || j.Full && o.Disturbed && n < attemptsAtPeace; n++ {
 			repeatably(p.Seed, func() { o = x.run(p, j.Full) })
 		}
 		answer, err := json.Marshal(o)
 		if err == nil {
+			answering.Lock()
 			_, err = out.Write(append(answer, '\n'))
+			answering.Unlock()
 		}
 		if err != nil {
 			x.t.Fatalf("kubesim: a worker cannot answer: %v", err)
@@ -312,8 +338,8 @@ func (x *explored) serve() {
 	os.Exit(0)
 }
 
-// hear takes in what the parent says; jobs is nil where it only looks. It waits in the runtime's poller, so that it takes no part in who runs next while it
-// hears nothing.
+// hear takes in what the parent says; jobs is nil where it only looks. It waits in the runtime's poller, so that it takes no
+// part in who runs next while it hears nothing.
 func hear(in io.Reader, jobs chan<- job) {
 	if jobs != nil {
 		defer close(jobs)
@@ -331,6 +357,7 @@ func hear(in io.Reader, jobs chan<- job) {
 		}
 		if j.Look {
 			dog.look()
+			heard()
 			continue
 		}
 		jobs <- j

@@ -3,10 +3,12 @@ package fake_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,6 +120,22 @@ func TestExploreCorrect(t *testing.T) {
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, copied(true))
 }
 
+// The test itself has an API server of its own: whatever happens to the others, it is answered.
+func TestExploreSpares(t *testing.T) {
+	t.Parallel()
+	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
+		is := is.New(t)
+		srv.Process("copier", copier(srv, true))
+		for i := range 30 {
+			code, err := send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"m`+strconv.Itoa(i)+`"}}`, nil)
+			is.NoErr(err)
+			is.Equal(code, http.StatusCreated)
+			time.Sleep(time.Second)
+		}
+		srv.Heal()
+	})
+}
+
 // What was found is written down, and run first from then on; the report says how to run it alone. The test runs itself,
 // because it fails then.
 func TestExploreCorpus(t *testing.T) {
@@ -138,24 +156,26 @@ func TestExploreCorpus(t *testing.T) {
 		is.True(err != nil) // the test fails
 		return string(out)
 	}
-	first := fails()
+	first := fails("KUBESIM_SITE=https://example.com/page/")
 	is.True(strings.Contains(first, "seed 2 fails; 1 of 8 things are enough"))
 	files, err := filepath.Glob(filepath.Join(dir, "testdata/kubesim/TestExploreCorpus/*.plan"))
 	is.NoErr(err)
 	is.Equal(len(files), 1)
-	is.True(strings.Contains(first, "it opens there: #v1.dev."))
+	is.True(strings.Contains(first, "opens in the page: https://example.com/page/#v1.any."))
 	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // what was written, as a scenario
 	is.NoErr(err)
 	story, err := scenario.ParseFile(told)
 	is.NoErr(err)
-	again, err := scenario.Run(story, scenario.RunOptions{})
+	retold, err := scenario.Run(story, scenario.RunOptions{})
 	is.NoErr(err)
-	is.Equal(again.Failure, (*scenario.Failure)(nil))
-	is.Equal(strings.Count(again.Transcript, "> request POST "+secretsPath+" --as copier"), 2) // the copier makes two here, too
-	if strings.Count(again.Transcript, " 201") != 3 {
-		t.Error(again.Transcript)
+	is.Equal(retold.Failure, (*scenario.Failure)(nil))
+	is.Equal(strings.Count(retold.Transcript, "> request POST "+secretsPath+" --as copier"), 2) // the copier makes two here, too
+	if strings.Count(retold.Transcript, " 201") != 3 {
+		t.Error(retold.Transcript)
 	}
-	is.True(strings.Contains(fails(), "a known plan fails (seed 2), 10 of 10 times"))
+	again := fails("KUBESIM_SITE=")
+	is.True(strings.Contains(again, "a known plan fails (seed 2), 10 of 10 times"))
+	is.True(regexp.MustCompile(`opens in the page: go run \S+/kubesim open testdata/kubesim/\S+\.txtar `).MatchString(again))
 
 	is.NoErr(os.RemoveAll(filepath.Join(dir, "testdata")))
 	fails("KUBESIM_SHARD=2/3", "KUBESIM_RESULTS=results") // of several processes each takes its part
@@ -182,7 +202,7 @@ func TestExploreCorpus(t *testing.T) {
 	is.True(strings.Contains(alone, "KUBESIM_PLAN=mine.plan go test -count=1 -run '^TestExploreCorpus$'"))
 }
 
-// Edits are drawn from the schema of a custom resource, and the reports name them.
+// Edits are drawn from the schema of a custom resource, and the reports name them, with what it takes of them.
 func TestExploreEdits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -200,11 +220,55 @@ func TestExploreEdits(t *testing.T) {
 		var w struct{ Spec struct{ Size int } }
 		_, err := send(srv.Transport(), srv, "GET", widgetPath, "", &w)
 		is.NoErr(err)
-		is.True(w.Spec.Size != 9) // the maximum
+		is.True(w.Spec.Size < 5)
 	})
 	is.True(found != nil)
 	is.Equal(len(found.Plan.Items), 1)
-	is.True(strings.Contains(found.Plan.String(), ` do edit widgets.example.com default/w {"spec":{"size":9}}`))
+	is.True(strings.HasSuffix(found.Plan.String(), ` do edit widgets.example.com default/w {"spec":{"size":5}}`+"\n"))
+	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // more was drawn
+}
+
+// Whatever process runs a plan, an Outcome compares with the run without trouble, and what the plan itself has written is no
+// difference.
+func TestExploreOutcome(t *testing.T) {
+	t.Parallel()
+	t.Run("same", func(t *testing.T) {
+		var same fake.Outcome
+		fake.Explore(t, fake.ExploreOptions{Seeds: 40, Workers: 2, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
+			srv.Process("writer", func(ctx context.Context, c http.RoundTripper) error {
+				for n := 0; ctx.Err() == nil; n = 1 - n {
+					_, _ = send(c, srv, "PUT", mapsPath+"/one", `{"metadata":{"name":"one"},"data":{"n":"`+strconv.Itoa(n)+`"}}`, nil)
+					time.Sleep(time.Second)
+				}
+				return nil
+			})
+			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
+			time.Sleep(time.Minute)
+			srv.Heal()
+			srv.Eventually("it is 1", time.Minute, func(view fake.View) error {
+				if n := view.List("configmaps", "default")[0].String("data", "n"); n != "1" {
+					return errors.New(n)
+				}
+				return nil
+			})
+			same.Compare(t, srv, "configmaps")
+		})
+	})
+	t.Run("different", func(t *testing.T) {
+		is := is.New(t)
+		var same fake.Outcome
+		found := explored(t, fake.ExploreOptions{Workers: 2}, func(t fake.T, srv *fake.Server) {
+			srv.Process("copier", copier(srv, false))
+			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
+			time.Sleep(time.Minute)
+			srv.Heal()
+			time.Sleep(time.Minute)
+			same.Compare(t, srv, "secrets")
+		})
+		is.True(found != nil)
+		is.True(strings.Contains(found.String(), "+ secrets {")) // one more
+		is.True(!strings.Contains(found.String(), "- secrets {"))
+	})
 }
 
 const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"

@@ -2,7 +2,6 @@ package fake
 
 import (
 	"fmt"
-	"io"
 	"math/rand"
 	"os"
 	"runtime"
@@ -138,9 +137,12 @@ func runAlone(test string) (r repeated) {
 		return r
 	}
 	stop := w.watch()
-	hashes, _ := io.ReadAll(w.answer) // a process that has ended says nothing more
+	var said strings.Builder
+	for line, err := w.read(); err == nil; line, err = w.read() { // a process that has ended says nothing more
+		said.Write(line)
+	}
 	stop()
-	r.hash = string(hashes)
+	r.hash = said.String()
 	r.err = w.cmd.Wait()
 	w.cmd = nil
 	if r.output = w.said.String(); r.err != nil {
@@ -175,8 +177,9 @@ func repeatableEnv(env []string) []string {
 	return append(env, append(slices.Clone(repeatableVariables), "GODEBUG="+strings.Join(list, ","))...)
 }
 
-// steady prepares a process in that environment.
+// steady prepares a process in that environment. Where it cannot yield, goroutines are interrupted more often.
 func steady() {
+	_ = chance.Yield()
 	runtime.MemProfileRate = 0 // samples are drawn
 	debug.SetGCPercent(-1)
 }

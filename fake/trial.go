@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -21,13 +22,17 @@ import (
 // trial is one run of a test under a plan: it sees each request, and does the steps of the plan around them.
 //
 //	client ─▶ Process ─▶ transport ─▶ trial ─ steps before ─▶ server ─▶ steps after ─▶ client
-//	the test itself ───▶ transport ─▶ trial ─ spared ───────▶ server ─▶ the test
+//	the test itself ───▶ transport ─▶ trial ─ spared ───────▶ a server of its own ─▶ the test
 type trial struct {
 	server *Server
 	plan   explore.Plan
 	begin  time.Time
 	body   uintptr // the goroutine of the test itself: faults spare its requests
 	ended  chan struct{}
+
+	// own is the last API server, which the test itself asks and through which a plan changes objects. Nothing happens to it: a
+	// test need not know what to do when its server is cut off.
+	own int
 
 	mu     sync.Mutex
 	writes map[string]int // arrived so far, by client
@@ -42,7 +47,8 @@ type trial struct {
 
 // startTrial begins a plan, in a bubble.
 func startTrial(s *Server, p explore.Plan, full bool) *trial {
-	t := &trial{server: s, plan: p, full: full, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), writes: map[string]int{}}
+	t := &trial{server: s, plan: p, full: full, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), own: s.Replicas(),
+		writes: map[string]int{}}
 	s.trial, s.transport.trial = t, t
 	s.options.draws.next()
 	s.Faults.Add(t.plan.Faults()...)
@@ -85,7 +91,7 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
 	told := t.listen(r)
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
-		res, err := by.answer(r, true)
+		res, err := t.aside(by).answer(r, true)
 		told(res)
 		return res, err
 	}
@@ -101,6 +107,18 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 		t.do(step, r)
 	}
 	return res, err
+}
+
+// aside is a transport that leads to the test's own API server, unless a URL names another one.
+func (t *trial) aside(by *transport) *transport {
+	own := *by
+	own.pick = func(r *http.Request) *apiserver.Server {
+		if strings.HasPrefix(r.URL.Host, replicaHost) {
+			return by.pick(r)
+		}
+		return t.server.cluster.Server(t.own)
+	}
+	return &own
 }
 
 // due counts a request, and returns the steps before and after it.
@@ -206,7 +224,7 @@ func (w *world) Crash(name string, down time.Duration) {
 // wait for what is new; one that fails makes them list what the cache has.
 func (w *world) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
 	s := w.trial.server
-	if replica > s.Replicas() {
+	if replica >= w.trial.own {
 		return
 	}
 	s.Replica(replica).Lag()
@@ -240,7 +258,7 @@ func (w *world) resume(n int, d time.Duration) {
 
 // Replica does something to a replica for a while.
 func (w *world) Replica(what string, n int, d time.Duration, resource string) {
-	if n > w.trial.server.Replicas() {
+	if n >= w.trial.own {
 		return
 	}
 	r := w.trial.server.Replica(n)
@@ -264,6 +282,9 @@ func (w *world) Expire() { w.trial.server.Expire() }
 // Jump sets the clock of a client's machine.
 func (w *world) Jump(client string, d time.Duration) { w.trial.server.Jump(client, d) }
 
+// touchedAnnotation is what the action touch changes.
+const touchedAnnotation = "kubesim.io/touched"
+
 // Touch changes an annotation of the object that is being written.
 func (w *world) Touch() {
 	if w.around == nil || w.around.Method == http.MethodPost {
@@ -273,7 +294,7 @@ func (w *world) Touch() {
 	for _, sub := range []string{"/status", "/scale"} {
 		path = strings.TrimSuffix(path, sub)
 	}
-	w.patch(path, fmt.Sprintf(`{"metadata":{"annotations":{"kubesim.io/touched":"%d"}}}`, w.trial.server.Revision()))
+	w.patch(path, fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, touchedAnnotation, w.trial.server.Revision()))
 }
 
 // Edit merges a patch into an object.
@@ -316,7 +337,7 @@ func (s *Server) ask(method, path, body string) []byte {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	admin := *s.transport
+	admin := *s.trial.aside(s.transport)
 	admin.client = func(*http.Request) *auth.Client {
 		return &auth.Client{User: &auth.User{Name: explorer, Groups: []string{"system:masters"}}}
 	}

@@ -3,20 +3,26 @@ package explore
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// RandomPatch draws a merge patch of the spec of an object: one field of its schema, at any depth, gets a value that the
-// schema allows, or is taken away. A value of an enum is one of it, a number lies within its bounds, mostly at the edge of
+// RandomPatch draws a merge patch of the spec of an object: one field of its schema, at any depth, and now and then another
+// one, gets a value that the schema allows, or is taken away. A value of an enum is one of it, a number lies within its bounds, mostly at the edge of
 // them or near what is there.
 func RandomPatch(r *rand.Rand, o Object) []byte {
 	var s, spec map[string]any
 	decode(o.Schema, &s)
 	decode(o.Spec, &spec)
-	data, _ := json.Marshal(map[string]any{"spec": patchOf(r, s, spec)}) // maps of strings, numbers and lists
+	patch := patchOf(r, s, spec)
+	for r.IntN(3) == 0 {
+		maps.Copy(patch, patchOf(r, s, spec))
+	}
+	data, _ := json.Marshal(map[string]any{"spec": patch}) // maps of strings, numbers and lists
 	return data
 }
 
@@ -93,7 +99,7 @@ func valueOf(r *rand.Rand, s map[string]any, now any) any {
 		return textOf(r, s, now)
 	case "array":
 		items, _ := s["items"].(map[string]any)
-		list := make([]any, bounded(s, "minItems", 0)+r.IntN(itemsMost))
+		list := make([]any, length(s, "minItems")+r.IntN(itemsMost))
 		for i := range list {
 			list[i] = valueOf(r, items, nil)
 		}
@@ -136,6 +142,12 @@ func bounded(s map[string]any, name string, otherwise int) int {
 	return int(f)
 }
 
+// lengthMost is how long a text or a list gets at most, whatever its schema asks for.
+const lengthMost = 1000
+
+// length returns the least length that a schema has under a name.
+func length(s map[string]any, name string) int { return min(max(bounded(s, name, 0), 0), lengthMost) }
+
 // words are texts that most fields take.
 var words = []string{"a", "b", "alpha", "beta", "x-1", "example.com"}
 
@@ -151,8 +163,8 @@ func textOf(r *rand.Rand, s map[string]any, now any) string {
 		return text + string(rune('1'+r.IntN(9)))
 	}
 	text = words[r.IntN(len(words))]
-	for len(text) < bounded(s, "minLength", 0) {
-		text += "a"
+	if missing := length(s, "minLength") - len(text); missing > 0 {
+		text += strings.Repeat("a", missing)
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +88,7 @@ func TestSteps(t *testing.T) {
 		`["edit","sites.web.example.com","default/blog","{\"spec\":{\"scale\": {\"replicas\":0}}}"]`})
 }
 
-// A plan becomes as small as it can be, with the shortest waits; nothing at all is tried first.
+// A plan becomes as small as it can be, with the shortest waits at the earliest times; nothing at all is tried first.
 func TestShrink(t *testing.T) {
 	is := is.New(t)
 	p, err := explore.Parse(plan)
@@ -96,13 +97,58 @@ func TestShrink(t *testing.T) {
 		return strings.Contains(q.String(), "crash operator") && strings.Contains(q.String(), "cut 2")
 	})
 	is.True(ok)
-	is.Equal(small.Lines(), "after operator 1 do crash operator 1s\nat 1m30s do cut 2 1s\n")
+	is.Equal(small.Lines(), "after operator 1 do crash operator 1s\nat 0s do cut 2 1s\n")
 	tried := 0
 	small, ok = explore.Shrink(p, func(explore.Plan) bool { tried++; return true })
 	is.True(ok)
 	is.Equal([]int{tried, len(small.Items)}, []int{1, 0})
 	_, ok = explore.Shrink(p, func(explore.Plan) bool { return false })
 	is.True(!ok)
+}
+
+// What an edit writes becomes one field, with the smallest value that does it: whatever else was drawn with it goes.
+func TestShrinkEdits(t *testing.T) {
+	is := is.New(t)
+	const edit = `at 1m30s do edit sites.web.example.com default/blog ` +
+		`{"spec":{"name":"example","on":true,"ports":[{"port":80,"tls":null},{"port":8443,"tls":"x"}],"scale":{"replicas":17,"strategy":"Recreate"}}}`
+	for _, x := range []struct {
+		want  string
+		fails func(spec edited) bool
+	}{
+		{`{"spec":{"scale":{"replicas":10}}}`, func(e edited) bool { return e.Scale.Replicas > 9 }},
+		{`{"spec":{"ports":[{"port":81}]}}`, func(e edited) bool { return slices.ContainsFunc(e.Ports, func(p port) bool { return p.Port > 80 }) }},
+		{`{"spec":{"name":"exa"}}`, func(e edited) bool { return strings.HasPrefix(e.Name, "exa") }},
+		{`{"spec":{"ports":[{"tls":""}]}}`, func(e edited) bool { return slices.ContainsFunc(e.Ports, func(p port) bool { return p.TLS != nil }) }},
+		{`{"spec":{"on":true}}`, func(e edited) bool { return e.On }},
+	} {
+		p, err := explore.Parse("seed 1\n" + edit)
+		is.NoErr(err)
+		runs := 0
+		small, ok := explore.Shrink(p, func(q explore.Plan) bool {
+			runs++
+			var e struct{ Spec edited }
+			if len(q.Items) == 0 || json.Unmarshal([]byte(q.Steps()[0].Do.(explore.Edit).Patch), &e) != nil {
+				return false // a patch that is refused changes nothing
+			}
+			return x.fails(e.Spec)
+		})
+		is.True(ok)
+		is.Equal(small.Lines(), "at 0s do edit sites.web.example.com default/blog "+x.want+"\n")
+		is.True(runs < 100) // each takes a while
+	}
+}
+
+// edited is what an operator reads that is wrong about one of its fields.
+type edited struct {
+	Name  string
+	On    bool
+	Ports []port
+	Scale struct{ Replicas int }
+}
+
+type port struct {
+	Port int
+	TLS  *string
 }
 
 func seen() *explore.Outcome {
@@ -213,7 +259,7 @@ func TestShard(t *testing.T) {
 // A link is what the page unpacks: deflated JSON. One that is too long is none.
 func TestLink(t *testing.T) {
 	is := is.New(t)
-	packed, ok := strings.CutPrefix(explore.Link("create cm a\n"), "#v1.dev.")
+	packed, ok := strings.CutPrefix(explore.Link("https://example.com/page/", "create cm a\n"), "https://example.com/page/#v1.any.")
 	is.True(ok)
 	data, err := base64.RawURLEncoding.DecodeString(packed)
 	is.NoErr(err)
@@ -225,7 +271,7 @@ func TestLink(t *testing.T) {
 	for i := range long {
 		long[i] = byte('a' + r.IntN(26))
 	}
-	is.Equal(explore.Link(string(long)), "")
+	is.Equal(explore.Link("", string(long)), "")
 }
 
 // A story has what clients wrote, without what belongs to one run; bodies that are no JSON cannot be told.

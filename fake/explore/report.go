@@ -18,7 +18,7 @@ type Report struct {
 	Saved    string // the file with the plan; "": there is none
 	Replay   string // the command that runs it again
 	Story    string // the file with what was written, as a scenario; "": there is none
-	Link     string // of the scenario: the page's address from # on
+	Link     string // with which the page opens the scenario; "": nobody has said where the page is
 }
 
 // Scenario is what was written in a run that failed, as a scenario. ok is false when it cannot be one.
@@ -44,14 +44,25 @@ func (r *Report) String() string {
 	if r.Saved != "" {
 		fmt.Fprintf(&b, "the plan is in %s: it is run first from now on\n", r.Saved)
 	}
-	if r.Story != "" {
-		fmt.Fprintf(&b, "what was written is a scenario: kubesim run %s\n", r.Story)
-	}
-	if r.Link != "" {
-		fmt.Fprintf(&b, "behind the address of the page (make run) it opens there: %s\n", r.Link)
-	}
+	r.told(&b)
 	b.WriteString("to replay: " + r.Replay + "\n")
 	return b.String()
+}
+
+// command is how the command kubesim is started in any module that requires this one.
+const command = "go run github.com/kubesim/kubesim/fake/cmd/kubesim"
+
+// told says what can be done with the scenario.
+func (r *Report) told(b *strings.Builder) {
+	if r.Story == "" {
+		return
+	}
+	fmt.Fprintf(b, "what was written is a scenario, which runs without the test: %s run %s\n", command, r.Story)
+	if r.Link != "" {
+		fmt.Fprintf(b, "and which opens in the page: %s\n", r.Link)
+		return
+	}
+	fmt.Fprintf(b, "and which opens in the page: %s open %s (%s=URL says where the page is)\n", command, r.Story, SiteVariable)
 }
 
 // title says what fails.

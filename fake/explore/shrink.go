@@ -7,8 +7,9 @@ import (
 )
 
 // Shrink returns a smaller plan that still fails: nothing at all if that is enough, else without the kinds of faults and
-// steps that it fails without, then without single ones, and with shorter waits. fails runs a plan, as often as it takes to
-// know. A plan that does not fail is returned as it is, with false.
+// steps that it fails without, then without single ones, with shorter waits, at earlier times, and with fewer fields and
+// smaller values in what edits write. fails runs a plan, as often as it takes to know. A plan that does not fail is returned as
+// it is, with false.
 func Shrink(p Plan, fails func(Plan) bool) (Plan, bool) {
 	if empty := (Plan{Seed: p.Seed}); len(p.Items) > 0 && fails(empty) {
 		return empty, true
@@ -59,12 +60,17 @@ func simplify(items []Item, i int, fails func([]Item) bool) []Item {
 		items[i] = Item{Fault: &smaller[0]}
 		return items
 	}
+	inVain := map[string]bool{} // nothing else changes meanwhile
 	for again := true; again; {
 		again = false
-		for _, do := range items[i].Step.Do.simpler() {
+		for _, step := range items[i].Step.simpler() {
+			text := step.String()
+			if inVain[text] {
+				continue
+			}
 			next := slices.Clone(items)
-			next[i].Step.Do = do
-			if fails(next) {
+			next[i].Step = step
+			if inVain[text] = !fails(next); !inVain[text] {
 				items, again = next, true
 				break
 			}

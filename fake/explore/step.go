@@ -36,6 +36,17 @@ func (w When) String() string {
 // String prints the step, which ParseStep reads.
 func (s Step) String() string { return s.When.String() + " do " + s.Do.String() }
 
+// simpler returns steps that do less, or do it earlier, the best first.
+func (s Step) simpler() (list []Step) {
+	for _, do := range s.Do.simpler() {
+		list = append(list, Step{s.When, do})
+	}
+	for _, when := range s.When.simpler() {
+		list = append(list, Step{when, s.Do})
+	}
+	return list
+}
+
 // ParseStep reads one step.
 func ParseStep(line string) (Step, error) {
 	when, do, ok := strings.Cut(line, " do ")
@@ -196,8 +207,7 @@ var (
 // Edit is World.Edit.
 type Edit struct{ Resource, Key, Patch string }
 
-func (e Edit) name() string      { return "edit" }
-func (e Edit) simpler() []Action { return nil }
+func (e Edit) name() string { return "edit" }
 
 // String prints edit sites.web.example.com default/blog {"spec":…}.
 func (e Edit) String() string { return "edit " + e.Resource + " " + e.Key + " " + e.Patch }

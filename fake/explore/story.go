@@ -73,8 +73,14 @@ func (w *Sent) body() ([]byte, bool) {
 // linkMost is how long a link may be: some programs cut longer ones.
 const linkMost = 8000
 
-// Link is the part of the page's address, from # on, with which it opens a scenario. "": it would be too long.
-func Link(scenario string) string {
+// SiteVariable is the variable of the environment that says where the page is, as https://example.com/kubesim/.
+const SiteVariable = "KUBESIM_SITE"
+
+// anyEngine stands in a link where a page names its engine: a scenario is for all of them.
+const anyEngine = "any"
+
+// Link is the address with which the page at a site opens a scenario. "": it would be too long.
+func Link(site, scenario string) string {
 	world, err := json.Marshal(map[string]string{"scenario": scenario})
 	if err != nil {
 		return ""
@@ -87,7 +93,7 @@ func Link(scenario string) string {
 	if _, err := w.Write(world); err != nil || w.Close() != nil {
 		return ""
 	}
-	link := "#v1.dev." + base64.RawURLEncoding.EncodeToString(packed.Bytes())
+	link := site + "#v1." + anyEngine + "." + base64.RawURLEncoding.EncodeToString(packed.Bytes())
 	if len(link) > linkMost {
 		return ""
 	}

@@ -107,7 +107,9 @@ func readFrame(from *bufio.Reader) (kind byte, message []byte, err error) {
 	if err != nil || n > most {
 		return 0, nil, io.ErrUnexpectedEOF
 	}
-	message = make([]byte, n)
-	_, err = io.ReadFull(from, message)
+	message, err = io.ReadAll(io.LimitReader(from, int64(n))) // what it says is to come takes no memory until it comes
+	if err == nil && uint64(len(message)) < n {
+		err = io.ErrUnexpectedEOF
+	}
 	return head[0] & 0x0f, message, err
 }

@@ -49,7 +49,7 @@ type call struct {
 	about  about
 	made   string // name of the object that it creates; "": not known
 	atMost int    // how many watches the client has at most when this one has begun; 0: any number
-	note   note   // of the Recording; nil: there is none
+	note   *noted // of the Recording; nil: there is none
 
 	untold bool               // the transcript says nothing of it: who sends it prints the answer
 	talks  bool               // a Session that it begins goes on

@@ -25,7 +25,8 @@ type Engine struct {
 	reset    bool   // the page has to forget the frames it has
 	credit   int    // how many frames the page takes; below 0: any number
 	taken    map[int]*attempt
-	past     past // the world of before that was looked at last
+	past     past              // the world of before that was looked at last
+	texts    map[string]string // of lessons in another language than English, by their ids
 }
 
 // New returns an Engine that waits for a boot.
@@ -45,6 +46,8 @@ type request struct {
 
 	Scenario string            `json:"scenario"`
 	Lesson   string            `json:"lesson"`
+	Own      string            `json:"own"`
+	Texts    map[string]string `json:"texts"`
 	Log      []json.RawMessage `json:"log"`
 	Cursor   *int              `json:"cursor"`
 	Op       json.RawMessage   `json:"op"`
@@ -91,7 +94,7 @@ func init() {
 		"seek": (*Engine).seek, "undo": (*Engine).undo, "redo": (*Engine).redo, "fork": (*Engine).fork,
 		"branch": (*Engine).branchTo, "hash": (*Engine).hash, "credit": (*Engine).grant, "query": (*Engine).query,
 		"lesson": (*Engine).lesson, "predict": (*Engine).predict, "check": (*Engine).check, "hint": (*Engine).hint,
-		"solve": (*Engine).solve,
+		"solve": (*Engine).solve, "speak": (*Engine).speak,
 	}
 }
 

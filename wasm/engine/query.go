@@ -38,11 +38,12 @@ func init() {
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
 		"progress": (*Engine).progress, "broken": (*Engine).broken,
 		"controllers": (*Engine).controllers, "skew": (*Engine).skew, "results": (*Engine).results, "yaml": (*Engine).yaml, "paste": (*Engine).paste,
+		"rehearse": (*Engine).rehearse,
 	}
 }
 
 // worldless are the views that need no world.
-var worldless = []string{"lessons", "lesson", "help", "log", "paste"}
+var worldless = []string{"lessons", "lesson", "help", "log", "paste", "rehearse"}
 
 // query answers a question about the world. It never changes it.
 func (e *Engine) query(q *request) (fields, error) {

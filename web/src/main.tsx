@@ -7,16 +7,17 @@ import './styles/parts.css'
 import './styles/embed.css'
 import { render } from 'preact'
 import { compile, engineURL, manifest } from './engine/files'
-import type { Frame, LessonInfo, TimelineView } from './engine/protocol'
-import { catalogue } from './lessons/progress'
+import type { Frame, TimelineView } from './engine/protocol'
+import { language, preferred, speak } from './language'
+import { readCatalogue } from './lessons/progress'
 import { unpack } from './share/codec'
 import { keepAddress } from './share/link'
 import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
 import { rehearse } from './state/player'
-import { attach, bootWith, frames, query, show, start, status } from './state/session'
+import { attach, bootWith, frames, show, start, status } from './state/session'
 import { captions, captionsOf, listenBack, opened, opener, opening } from './state/worlds'
-import { text } from './text.en'
+import { text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
 import { listen } from './ui/keys'
@@ -47,7 +48,7 @@ async function begin(): Promise<void> {
   }
   performance.mark('answer')
   keepAddress(() => opening.value)
-  catalogue.value = (await query<{ lessons: LessonInfo[] }>('lessons')).lessons ?? []
+  await readCatalogue()
 }
 
 // refused goes on with an empty world when the engine runs, and refused this one: a link with a log that makes no sense, or a
@@ -63,7 +64,7 @@ async function fromAddress(hash: string) {
     const { world, engine } = await unpack(hash)
     const here = manifest?.core.hash.slice(0, engine.length)
     // Links of go test (fake.Explore) say dev: they are of no engine of a page.
-    if (engine !== 'dev' && engine !== here && engine !== manifest?.cel.hash.slice(0, engine.length)) notice.value = text.share.otherEngine
+    if (engine !== 'dev' && engine !== 'any' && engine !== here && engine !== manifest?.cel.hash.slice(0, engine.length)) notice.value = text.share.otherEngine
     return world
   } catch (error) {
     notice.value = `${text.share.badLink}: ${(error as Error).message}`
@@ -93,18 +94,28 @@ function play(recording: Recording): void {
   rehearse()
 }
 
-if (!serves) void compile('core').catch(() => {})
-if (embedded) {
-  document.documentElement.classList.add('embed')
-  line.value = offered
+// Page is drawn anew in another language.
+function Page() {
+  return <App key={language.value} />
 }
-const host = document.getElementById('app') as HTMLElement
-if (embedded) host.replaceChildren() // the bar that is painted before this program is there
-render(<App />, host)
-listen()
-performance.mark('usable')
-listenBack()
-begin().catch((error: Error) => {
+
+async function open(): Promise<void> {
+  if (embedded) {
+    document.documentElement.classList.add('embed')
+    line.value = offered
+  }
+  await speak(preferred()).catch(() => speak('en'))
+  const host = document.getElementById('app') as HTMLElement
+  host.replaceChildren() // the bar that is painted before this program is there
+  render(<Page />, host)
+  listen()
+  performance.mark('usable')
+  listenBack()
+  await begin()
+}
+
+if (!serves) void compile('core').catch(() => {})
+open().catch((error: Error) => {
   if (status.value.state !== 'stopped') status.value = { state: 'stopped', text: error.message }
 })
 

@@ -3,6 +3,7 @@
 //	kubesim serve [flags]      serve until interrupted; kubesim serve --help lists the flags
 //	kubesim envtest            print a folder for KUBEBUILDER_ASSETS
 //	kubesim run SCENARIO       run a scenario and print its transcript
+//	kubesim open SCENARIO      show it in the page
 //	kubesim sweep SCENARIO     run it under the random faults of many seeds
 //	kubesim replay TRACE       run it again and compare
 //	kubesim test PACKAGES      run Go tests where they can be repeated to the byte
@@ -15,6 +16,7 @@
 //	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
 //	                 ├─ envtest ─▶ fake/dropin, as which it runs when it is called etcd or kube-apiserver
 //	                 ├─ run, sweep, replay ─▶ sim/scenario
+//	                 ├─ open ─▶ a link of the page, which it serves if nobody else does
 //	                 ├─ test ─▶ go test, as js/wasm under node
 //	                 ├─ kubectl ─▶ sim/kubectl, over fake/kubectl
 //	                 ├─ version
@@ -42,6 +44,7 @@ const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
   kubesim serve [flags]   serve it on a local port; "kubesim serve --help" lists the flags
   kubesim envtest         print a folder with etcd and kube-apiserver: KUBEBUILDER_ASSETS=$(kubesim envtest) go test ./...
   kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; --help says more, here and below
+  kubesim open SCENARIO   print the link with which the page shows it
   kubesim sweep SCENARIO  run it under the random faults of many seeds
   kubesim replay TRACE    run it again from a trace, and compare
   kubesim test PACKAGES   run Go tests as js/wasm, where goroutines run in the same order each time
@@ -121,6 +124,8 @@ func (p program) run(ctx context.Context, args []string) error {
 		return p.envtest(args[1:])
 	case "run":
 		return p.runScenario(args[1:])
+	case "open":
+		return p.open(ctx, args[1:])
 	case "sweep":
 		return p.sweep(ctx, args[1:])
 	case "replay":
@@ -135,5 +140,5 @@ func (p program) run(ctx context.Context, args []string) error {
 	case "help", "-h", "-help", "--help":
 		return helped(usage)
 	}
-	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, test, kubectl, version and help", args[0])
+	return usagef("there is no command %q; there are serve, envtest, run, open, sweep, replay, test, kubectl, version and help", args[0])
 }

@@ -323,7 +323,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	if f.web != "" {
 		url, stop, err := servePage(f.web, f.pageAddress(), l)
 		if err != nil {
-			return err
+			return fmt.Errorf("serve: %w", err)
 		}
 		defer stop()
 		page = url

@@ -163,23 +163,23 @@ func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It is attached to the
-// cluster of that one where only this machine reaches it: over it nobody is to come to an API that he would not reach otherwise, or
-// without TLS. It returns the URL, and what ends it.
+// cluster of that one, if there is one, where only this machine reaches it: over it nobody is to come to an API that he would not
+// reach otherwise, or without TLS. It returns the URL, and what ends it.
 func servePage(folder, address string, to *fake.Listener) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return "", nil, fmt.Errorf("serve: --web: %w", err)
+		return "", nil, fmt.Errorf("--web: %w", err)
 	}
 	if _, err := fs.Stat(root.FS(), "index.html"); errors.Is(err, fs.ErrNotExist) {
-		missing := fmt.Errorf("serve: --web %s: there is no index.html; make web-dist builds the page into web/dist", folder)
+		missing := fmt.Errorf("--web %s: there is no index.html; make web-dist builds the page into web/dist", folder)
 		return "", nil, errors.Join(missing, root.Close())
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return "", nil, errors.Join(fmt.Errorf("serve: --web-listen: %w", err), root.Close())
+		return "", nil, errors.Join(fmt.Errorf("--web-listen: %w", err), root.Close())
 	}
 	var h http.Handler = pages{root.FS()}
-	if at, err := netip.ParseAddrPort(l.Addr().String()); err == nil && at.Addr().IsLoopback() {
+	if at, err := netip.ParseAddrPort(l.Addr().String()); to != nil && err == nil && at.Addr().IsLoopback() {
 		if h, err = attach(h, to); err != nil {
 			return "", nil, errors.Join(err, l.Close(), root.Close())
 		}

@@ -6,7 +6,7 @@ import { filesOf, manifests, putManifest } from '../state/manifests'
 import { dialog } from '../state/page'
 import { live, moment, revisionInView } from '../state/player'
 import { head, query, ready, run } from '../state/session'
-import { text } from '../text.en'
+import { stateWords, text } from '../text'
 import { later } from '../ui/later'
 import { AddReplica } from './AddReplica'
 import { Faults } from './Faults'
@@ -85,7 +85,7 @@ function Card({ client: { name, held, requests, actor } }: { client: Client }) {
     <li>
       <p class="split"><b>{name}</b><span class="hint">{actor?.kind} {actor?.resource}</span></p>
       <p>{words.requests(requests)}{actor?.keys && `, ${words.holds(keys.length)}`}{held && `, ${words.held}`}</p>
-      {actor?.state && <p class="hint">{actor.state}{actor.rv && `, ${text.timeline.knows(actor.rv)}`}</p>}
+      {actor?.state && <p class="hint">{stateWords(actor.state)}{actor.rv && `, ${text.timeline.knows(actor.rv)}`}</p>}
       {keys.length > 0 && <p class="mono small wrap">{keys.slice(0, 12).join(' ')}</p>}
       <p class="chips">
         <button onClick={() => void run(`${held ? 'release' : 'hold'} ${name}`)}>{held ? words.release : words.hold}</button>

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { Controller } from '../engine/protocol'
 import { moment } from '../state/player'
 import { head, query, ready, run } from '../state/session'
-import { text } from '../text.en'
+import { stateWords, text } from '../text'
 import { elapsed } from '../timeline/elapsed'
 import { wordsOf } from '../timeline/words'
 
@@ -52,7 +52,7 @@ function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Contro
   return (
     <li>
       <p class="wrap"><b>{name}</b></p>
-      <p>{words.applied} <span class="mono">{rv}</span>{state && <span class="bad"> {state} {lagging?.join(', ')}{slow ? elapsed(slow) : ''}</span>}</p>
+      <p>{words.applied} <span class="mono">{rv}</span>{state && <span class="bad"> {stateWords(state)} {lagging?.join(', ')}{slow ? elapsed(slow) : ''}</span>}</p>
       {due.length > 0 ? (
         <>
           <p class="hint">{words.about}</p>

@@ -5,7 +5,7 @@ import { filesOf } from '../state/manifests'
 import { line } from '../state/page'
 import { live } from '../state/player'
 import { head, note, query, ready, run, transcript } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { opsOf, reach, runAll, withManifests, type Candidate, type Completion } from './prompt'
 
 const none: Completion = { from: 0, to: 0, items: [] }

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
 import { live, opInView, selected } from '../state/player'
 import { frames, head, lessonState, transcript, type Entry } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 
 const most = 100 // entries that are drawn, unless somebody asks for all
 const unrolled = signal(false)
@@ -64,7 +64,7 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
       <p class="line mono"><span class="sign" aria-hidden="true">›</span> {entry.line}
         {undone && <span class="tag">{text.console.undone}</span>}</p>
       {prompted.test(entry.line)
-        ? result && result.lines.length > 0 && <pre class="mono" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
+        ? result && result.lines.length > 0 && <pre class="mono" lang="en" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
         : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
       {result && !result.ok && result.text && <p class="bad">{result.text}</p>}
@@ -87,7 +87,7 @@ function Said({ said, entry }: { said: string; entry: Entry }) {
   if (request) {
     const [, client, method, path, code = '', rest] = request
     return (
-      <button class="row said" onClick={() => { selected.value = answerFrame(entry) }}>
+      <button class="row said" lang="en" onClick={() => { selected.value = answerFrame(entry) }}>
         <span class="who">{client}</span>
         <span><span class="mono sent"><b>{method}</b> {path}</span>{' '}
           <span class={Number(code) >= 400 ? 'bad' : 'fine'}><b>{code}</b> {rest}</span></span>
@@ -95,8 +95,8 @@ function Said({ said, entry }: { said: string; entry: Entry }) {
     )
   }
   const event = told.exec(said)
-  if (event) return <p class="said"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
-  return <p class="said"><span class="who" /><span class="mono">{said}</span></p>
+  if (event) return <p class="said" lang="en"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
+  return <p class="said" lang="en"><span class="who" /><span class="mono">{said}</span></p>
 }
 
 function answerFrame(entry: Entry): number {

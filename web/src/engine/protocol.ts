@@ -73,6 +73,8 @@ export interface Result {
 /** LessonState is where a learner is. Its texts hold the values of this moment. */
 export interface LessonState {
   id: string
+  /** own says that somebody wrote it in a page. */
+  own?: boolean
   step: number
   steps: number
   done: boolean
@@ -110,6 +112,7 @@ export interface LessonInfo {
   id: string
   title: string
   about: string
+  level: string
   needs: string[]
   minutes: number
   steps: number
@@ -132,6 +135,8 @@ export interface Boot {
   nodes?: number
   scenario?: string
   lesson?: string
+  /** own is a lesson that somebody wrote: its YAML. */
+  own?: string
   log?: Op[]
   cursor?: number
   /** answers are the options that were chosen, by step. */
@@ -181,8 +186,8 @@ export interface Token {
   start: string
   version: string
   expired: boolean
+  /** inconsistent: its page shows the newest state, and not that of the pages before. */
   inconsistent: boolean
-  text: string
 }
 
 export interface TokenSpan {
@@ -257,7 +262,7 @@ export interface Manifest {
 }
 
 export interface Build {
-  file: string
+  file: string // packed
   raw: number
   gz: number
   br: number

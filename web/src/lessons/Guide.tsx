@@ -3,12 +3,13 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Broken, Lesson, LessonState } from '../engine/protocol'
 import { dialog, focusCommand } from '../state/page'
-import { attached, change, head, lesson, lessonState, query, ready, retell } from '../state/session'
+import { attached, bootBody, change, head, lesson, lessonState, query, ready, retell } from '../state/session'
 import { moment } from '../state/player'
 import { opening } from '../state/worlds'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Icon } from '../ui/Icon'
 import { Astray } from './Astray'
+import { myDraft, openBuilder } from './draft'
 import { Opener } from './Opener'
 import { Prose } from './Prose'
 import { nextLesson, noteProgress } from './progress'
@@ -85,6 +86,7 @@ function Running({ of, state }: { of: Lesson; state: LessonState }) {
       <p class="eyebrow">{state.done ? words.finished : words.step(state.step + 1, state.steps)}</p>
       <h2 ref={title} tabIndex={-1}>{of.title}</h2>
       <p class="heard" role="status">{state.done ? words.finished : words.arrived(state.step + 1, state.steps, state.text)}</p>
+      {state.own && <Origin />}
       <Dots state={state} />
       <Graded state={state} />
       <Prose text={state.text} lead={!waiting} />
@@ -102,6 +104,18 @@ function Running({ of, state }: { of: Lesson; state: LessonState }) {
         </>
       )}
     </>
+  )
+}
+
+// Origin says who wrote the lesson: it may be anybody.
+function Origin() {
+  const own = bootBody().own ?? ''
+  const mine = own === myDraft()
+  return (
+    <div class="note" role="note">
+      <p>{mine ? text.builder.yours : text.builder.stranger}</p>
+      <button class="quiet" onClick={() => openBuilder(own)}>{mine ? text.builder.edit : text.builder.look}</button>
+    </div>
   )
 }
 
@@ -169,7 +183,7 @@ function Hints({ state }: { state: LessonState }) {
   const solve = async () => { if (await change('solve')) await retell() }
   return (
     <div class="hints">
-      {state.hints.map((hint, i) => <Prose key={i} text={runnable(hint) ? `\`${hint}\`` : hint} />)}
+      {state.hints.map((hint, i) => <Prose key={i} text={i > 0 && runnable(hint) ? `\`${hint}\`` : hint} />)}
       <p>
         {state.hintsLeft > 0 && <button class="quiet more" onClick={() => void change('hint')}>{words.hint}</button>}
         <button class="quiet" aria-disabled={!ready.value} onClick={() => void solve()}>{words.solve}</button>

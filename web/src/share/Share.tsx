@@ -4,7 +4,7 @@ import { dialog, notice } from '../state/page'
 import { frame } from '../state/embed'
 import { ask, head, query, transcript } from '../state/session'
 import { enter } from '../state/worlds'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
 import { currentLink, linkLimit } from './link'
 import { mostBytes } from './codec'
@@ -65,7 +65,7 @@ async function save(): Promise<void> {
 async function load(file: File | undefined): Promise<void> {
   if (!file) return
   try {
-    if (file.size > mostBytes) throw new Error(`${file.size} bytes, and ${mostBytes} are the most`)
+    if (file.size > mostBytes) throw new Error(words.tooLarge(file.size, mostBytes))
     await enter({ scenario: await file.text() })
   } catch (error) {
     dialog.value = ''

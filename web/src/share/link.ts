@@ -10,13 +10,20 @@ const perOp = 1 // ms more for each operation of a log: packing it takes a while
 /** linkLimit is the length from which on some programs cut a link. */
 export const linkLimit = 8000
 
+const engineHash = () => manifest?.[engineName.value]?.hash.slice(0, 12) ?? 'dev'
+
 /** currentHash is the world as the part of a link after #. */
 export function currentHash(): Promise<string> {
-  return pack(bootBody(), manifest?.[engineName.value]?.hash.slice(0, 12) ?? 'dev')
+  return pack(bootBody(), engineHash())
 }
 
 export async function currentLink(): Promise<string> {
   return `${location.origin}${location.pathname}#${await currentHash()}`
+}
+
+/** lessonLink is a link to a lesson that somebody wrote, at its beginning. */
+export async function lessonLink(own: string): Promise<string> {
+  return `${location.origin}${location.pathname}#${await pack({ own, log: [] }, engineHash())}`
 }
 
 /** keepAddress writes the address bar from now on, except of the world that the page opens with anyway. */

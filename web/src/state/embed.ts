@@ -2,7 +2,7 @@
 //
 //	<iframe src="https://…/?embed=create+configmap+a"></iframe>       a world with nothing in it, and the line to run
 //	<iframe src="https://…/?embed=get+configmaps#v1…"></iframe>       the world of a link, and the line to run in it
-import { text } from '../text.en'
+import { text } from '../text'
 
 const asked = typeof location === 'object' ? new URLSearchParams(location.search) : new URLSearchParams()
 

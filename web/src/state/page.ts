@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals'
 
 export type Tab = 'console' | 'objects' | 'http' | 'actors' | 'log'
-export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations'
+export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations' | 'builder'
 export type Theme = 'auto' | 'light' | 'dark'
 
 export const tab = signal<Tab>('console')

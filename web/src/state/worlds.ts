@@ -3,7 +3,7 @@
 import { computed, signal } from '@preact/signals'
 import { currentHash } from '../share/link'
 import { unpack } from '../share/codec'
-import { text } from '../text.en'
+import { text } from '../text'
 import { dialog, notice } from './page'
 import { attached, bootWith, head, lessonState, ready, start } from './session'
 import type { Boot } from '../engine/protocol'

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { live } from '../state/player'
 import { ready, run } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import type { Picture } from './fold'
 import type { Layout } from './layout'
 

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
 import { arrived, known, picture, selected, unfolded, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
-import { text } from '../text.en'
+import { stateWords, text } from '../text'
 import { Controls, Past } from './Controls'
 import type { Lane } from './fold'
 import type { Axis } from './layout'
@@ -52,7 +52,7 @@ export function Timeline() {
 function Label({ lane, head }: { lane: Lane; head: number }) {
   const words = text.timeline
   const behind = lane.horizon > 0 && lane.kind !== 'client' ? head - lane.horizon : 0
-  const state = lane.expired ? words.expired : lane.closed ? words.closed : arrived.value ? states.value.get(lane.id) : ''
+  const state = lane.expired ? words.expired : lane.closed ? words.closed : arrived.value ? stateWords(states.value.get(lane.id) ?? '') : ''
   let note = lane.horizon ? words.knows(String(lane.horizon)) : ''
   if (behind > 0 && lane.kind === 'replica') note = words.behind(behind)
   if (lane.kind === 'watch') note = [words.watch('').trim(), note].filter(Boolean).join(', ')

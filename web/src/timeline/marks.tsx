@@ -2,7 +2,7 @@
 //
 //	▸ request   201 answer   ■ commit   ○ cache   Ⓐ event (added, modified, deleted)   ╷b bookmark   ✕ end   ϟ fault
 import type { Frame } from '../engine/protocol'
-import { text } from '../text.en'
+import { text } from '../text'
 
 /** letter is what a watch event is called in one letter: A, M or D. */
 export function letter(frame: Frame): string {

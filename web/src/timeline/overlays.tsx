@@ -1,6 +1,6 @@
 // What lies over and under the marks: how far each lane knows, what the store has forgotten, and continue tokens.
 import type { TokenSpan } from '../engine/protocol'
-import { text } from '../text.en'
+import { text } from '../text'
 import type { Lane, Picture } from './fold'
 import { rowHeight, rowY, type Layout } from './layout'
 

@@ -1,0 +1,39 @@
+package chance_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/chance"
+)
+
+const yielding = "KUBESIM_TEST_YIELD"
+
+// A process says whether its runtime's thread is the one that is meant: it grows with what that does, and takes the policy.
+func init() {
+	if os.Getenv(yielding) == "" {
+		return
+	}
+	before := chance.Interrupter()
+	for began := chance.Real(); chance.Real()-began < 50*time.Millisecond; { // a goroutine that runs long is looked at
+	}
+	if chance.Yield() && chance.Interrupter() > before && chance.Interrupter()-before < 50*time.Millisecond {
+		os.Exit(0)
+	}
+	os.Exit(1)
+}
+
+// The thread that interrupts goroutines is found: it runs a little while one of them runs for long, and yields if told so. The
+// test starts itself.
+func TestYield(t *testing.T) {
+	is := is.New(t)
+	program, err := os.Executable()
+	is.NoErr(err)
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), yielding+"=1", "GOMAXPROCS=1")
+	is.NoErr(cmd.Run())
+}
