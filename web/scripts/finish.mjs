@@ -42,7 +42,8 @@ writeFileSync(join(dist, 'sw.js'), worker)
 
 // The budget counts what the page needs to be usable: HTML, CSS and scripts. The editor is a chunk of its own, and so are other
 // languages than English, and what is fetched when it is shown first (src/ui/later.tsx).
-const first = /^index\.html$|\/(index|style|worker)-/
+const index = readFileSync(join(dist, 'index.html'), 'utf8')
+const first = { test: file => file === 'index.html' || index.includes(`./${file}`) || /\/(style|worker|unpacker)-/.test(file) }
 const weight = { page: 0, later: 0, editor: 0, language: 0 }
 const part = file => (first.test(file) ? 'page' : /\/editor-/.test(file) ? 'editor' : /\/text\.\w/.test(file) ? 'language' : 'later')
 console.log('\n     raw     br  file')

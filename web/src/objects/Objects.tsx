@@ -24,7 +24,7 @@ function listed(): string[] {
   return [...new Set(resources.value.filter(of => of.verbs.includes('list')).map(address))]
 }
 
-export function Objects() {
+export default function Objects() {
   const at = live.value ? undefined : revisionInView.value
   useEffect(() => {
     if (!ready.value) return
