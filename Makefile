@@ -30,6 +30,9 @@ SUITES      ?=
 ASSETS      ?=
 REAL        ?=
 SUITESFLAGS ?=
+# ROWS are the beginnings of the rows' names that make compat runs, with commas between them, such as helm,kubectl-1.32; all
+# without it.
+ROWS ?=
 
 # Every folder with a go.mod: the root module, and those whose requirements must not reach its users.
 SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
@@ -41,12 +44,12 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ON_JS       := -exec 'env GOOS=js GOARCH=wasm'
 # What stands in for a library in the page is reached from another module.  Of the programs around upstream's tests, real is
 # left out: its one file would have the linters read all of kube-apiserver, 2,100 packages.
-OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/testdata/,e2e suites)
+OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/testdata/,e2e suites compat)
 
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance gallery generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -149,6 +152,13 @@ gallery: ## what examples/gallery/README.md says of mistakes and patterns, measu
 	@cd examples/gallery && mkdir -p testdata && \
 	$(GO) test -count=1 -v -timeout 0 -run '^TestMeasure$$/$(or $(GALLERY),.*)' . -measure=testdata/measured.jsonl; status=$$?; \
 	$(GO) test -count=1 -run '^TestReadme$$' . -write && exit $$status
+# Its controller.go is package main: it is laid beside the test as it is.
+SAMPLE := examples/explore/testdata/sample
+sample: ## the sample-controller of Kubernetes, unchanged, under fake.Explore with all oracles (FOR, default 5m)
+	@cd $(SAMPLE) && $(GO) mod download k8s.io/sample-controller && dir="$$($(GO) list -m -f '{{.Dir}}' k8s.io/sample-controller)" && \
+	overlay="$$(mktemp)" && trap 'rm "$$overlay"' EXIT && \
+	printf '{"Replace": {"%s/controller.go": "%s/controller.go"}}' "$$PWD" "$$dir" >"$$overlay" && \
+	SAMPLE="$$dir" FOR=$(or $(FOR),5m) $(GO) test -overlay "$$overlay" -count=1 -v -timeout 0 .
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
 # go.mod is that of the default minor; the tags name the minors since 1.35 up to that of the module file.
@@ -237,3 +247,10 @@ suites: ## suites of well-known projects over kubesim instead of envtest's progr
 real-assets: ## build the real etcd, kube-apiserver and kubectl as envtest's programs (some minutes); prints nothing when they are up to date
 	@mkdir -p $(SUITES_DIR)/real && cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(SUITES_DIR)/real/ \
 		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl && $(GO) build -o $(SUITES_DIR)/real/etcd go.etcd.io/etcd/server/v3
+
+# What is installed and built for the rows, and their logs, are below it.
+COMPAT_DIR = $${TMPDIR:-/tmp}/kubesim-compat
+compat: ## clients and programs of others against kubesim; writes the table of the README (first run 1 h, 5 GB; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
+	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
+	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -only "$(ROWS)" \
+		-target "$(KUBESIM_TARGET)" -token "$(KUBESIM_TOKEN)"

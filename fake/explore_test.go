@@ -3,6 +3,7 @@ package fake_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -225,6 +226,49 @@ func TestExploreEdits(t *testing.T) {
 	is.Equal(len(found.Plan.Items), 1)
 	is.True(strings.HasSuffix(found.Plan.String(), ` do edit widgets.example.com default/w {"spec":{"size":5}}`+"\n"))
 	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // more was drawn
+}
+
+// Whatever process runs a plan, an Outcome compares with the run without trouble, and what the plan itself has written is no
+// difference.
+func TestExploreOutcome(t *testing.T) {
+	t.Parallel()
+	t.Run("same", func(t *testing.T) {
+		var same fake.Outcome
+		fake.Explore(t, fake.ExploreOptions{Seeds: 40, Workers: 2, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
+			srv.Process("writer", func(ctx context.Context, c http.RoundTripper) error {
+				for n := 0; ctx.Err() == nil; n = 1 - n {
+					_, _ = send(c, srv, "PUT", mapsPath+"/one", `{"metadata":{"name":"one"},"data":{"n":"`+strconv.Itoa(n)+`"}}`, nil)
+					time.Sleep(time.Second)
+				}
+				return nil
+			})
+			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
+			time.Sleep(time.Minute)
+			srv.Heal()
+			srv.Eventually("it is 1", time.Minute, func(view fake.View) error {
+				if n := view.List("configmaps", "default")[0].String("data", "n"); n != "1" {
+					return errors.New(n)
+				}
+				return nil
+			})
+			same.Compare(t, srv, "configmaps")
+		})
+	})
+	t.Run("different", func(t *testing.T) {
+		is := is.New(t)
+		var same fake.Outcome
+		found := explored(t, fake.ExploreOptions{Workers: 2}, func(t fake.T, srv *fake.Server) {
+			srv.Process("copier", copier(srv, false))
+			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
+			time.Sleep(time.Minute)
+			srv.Heal()
+			time.Sleep(time.Minute)
+			same.Compare(t, srv, "secrets")
+		})
+		is.True(found != nil)
+		is.True(strings.Contains(found.String(), "+ secrets {")) // one more
+		is.True(!strings.Contains(found.String(), "- secrets {"))
+	})
 }
 
 const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"

@@ -336,6 +336,21 @@ func TestOutcome(t *testing.T) {
 	is.Equal(strings.Count(text, "\n"), 3)
 }
 
+// The order of conditions is that in which they came first, which is no difference.
+func TestOutcomeOfConditions(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	state := func(conditions string) string {
+		_, srv, c := watched(t)
+		c.do("POST", podsPath, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+		c.mergePatch(podsPath+"/a/status", `{"status":{"conditions":[`+conditions+`]}}`)
+		return srv.State("pods")
+	}
+	const ready, started, late = `{"type":"Ready","status":"True"}`, `{"type":"Initialized","status":"True"}`, `{"type":"Ready","status":"False"}`
+	is.Equal(state(ready+","+started), state(started+","+ready))
+	is.True(state(ready+","+started) != state(started+","+late))
+}
+
 // Config fills in what rest.Config has.
 func TestConfig(t *testing.T) {
 	t.Parallel()

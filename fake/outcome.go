@@ -31,8 +31,8 @@ func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.known {
-		if faults := srv.Faults.String(); faults != "" {
-			errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", faults)
+		if trouble := srv.planned(); trouble != "" {
+			errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", trouble)
 			return
 		}
 		o.state, o.known = state, true
@@ -41,6 +41,14 @@ func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
 	if lines := lineDiff(o.state, state); lines != "" {
 		errorf(t)("kubesim: not the outcome that there is without faults (-):\n%s", lines)
 	}
+}
+
+// planned is what goes wrong in a run.
+func (s *Server) planned() string {
+	if t := s.trial; t != nil {
+		return t.plan.Lines() // Heal has taken the faults away
+	}
+	return s.Faults.String()
 }
 
 // lineDiff returns the lines that only one of two sorted texts has.
@@ -64,7 +72,7 @@ func lineDiff(a, b string) string {
 
 // State prints what is stored of these resources, or without any all that was written since the server began, but events and
 // leases: a line for each object, in their order. What may differ between two runs that came to the same is left out: uids,
-// revisions, times, generations, managed fields; of a generated name there is what it was generated from, with an asterisk.
+// revisions, times, generations, managed fields, the order of conditions; of a generated name there is what it was generated from, with an asterisk.
 func (s *Server) State(resources ...string) string {
 	since := s.attest().since
 	var lines []string
@@ -107,17 +115,31 @@ func (v View) lines(which func(resource string, obj Object) bool) []string {
 	return lines
 }
 
+// byType compares conditions by their types.
+func byType(a, b any) int {
+	x, _ := a.(map[string]any) // what is no object has no type
+	y, _ := b.(map[string]any)
+	return strings.Compare(object.Object(x).String("type"), object.Object(y).String("type"))
+}
+
 // fleeting are fields that say when or how often an object was written.
 var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid"}
 
-// settle returns a value without what differs between two runs that came to the same.
+// settle returns a value without what differs between two runs that came to the same, and without what a plan has written.
 func settle(v any, same map[string]string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, x := range v { // order does not matter: a map again
-			if !slices.Contains(fleeting, name) {
-				out[name] = settle(x, same)
+			if slices.Contains(fleeting, name) || name == touchedAnnotation {
+				continue
+			}
+			out[name] = settle(x, same)
+			if list, ok := out[name].([]any); ok && name == "conditions" {
+				slices.SortStableFunc(list, byType) // they stand in the order in which they first came
+			}
+			if m, ok := x.(map[string]any); ok && len(m) == 1 && m[touchedAnnotation] != nil {
+				delete(out, name)
 			}
 		}
 		return out

@@ -282,6 +282,9 @@ func (w *world) Expire() { w.trial.server.Expire() }
 // Jump sets the clock of a client's machine.
 func (w *world) Jump(client string, d time.Duration) { w.trial.server.Jump(client, d) }
 
+// touchedAnnotation is what the action touch changes.
+const touchedAnnotation = "kubesim.io/touched"
+
 // Touch changes an annotation of the object that is being written.
 func (w *world) Touch() {
 	if w.around == nil || w.around.Method == http.MethodPost {
@@ -291,7 +294,7 @@ func (w *world) Touch() {
 	for _, sub := range []string{"/status", "/scale"} {
 		path = strings.TrimSuffix(path, sub)
 	}
-	w.patch(path, fmt.Sprintf(`{"metadata":{"annotations":{"kubesim.io/touched":"%d"}}}`, w.trial.server.Revision()))
+	w.patch(path, fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, touchedAnnotation, w.trial.server.Revision()))
 }
 
 // Edit merges a patch into an object.

@@ -27,6 +27,8 @@ var address = exhibit{
 // lb gives each service, a ConfigMap, an address of a small pool. It remembers those that it has seen in use. After a restart
 // it knows of none, and a service that has waited gets the first one, because it comes first in the alphabet.
 //
+// Look at metallb/metallb#1774, and projectcalico/calico#12567.
+//
 // The correct version takes an address by making an object of that name, which the server does once only.
 type lb struct {
 	client.Client

@@ -27,6 +27,8 @@ var adopt = exhibit{
 // the garbage collector takes the owner references away, then the owner. The controller sees a Secret without owner before it
 // sees that its own object is about to go, adopts it once more, and the garbage collector deletes it with its owner.
 //
+// Look at kubernetes/kubernetes#42639, and #43032 there for what is left.
+//
 // The correct version asks the server whether its object is there, and to stay, and adopts the Secret only as it has seen it: when
 // the garbage collector has changed it since, the server refuses. A Secret that nobody has owned yet is not safe in this way:
 // the garbage collector has no reason to change it.

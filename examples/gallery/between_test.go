@@ -27,6 +27,8 @@ var between = exhibit{
 // set, makes the volume larger, and makes the set anew. If it ends, or fails, after the first step, it finds no set, makes one
 // of the new size, and sees that all is well; the volume stays small for ever.
 //
+// Look at rabbitmq/cluster-operator#782.
+//
 // The correct version looks at the volume for its own sake.
 type rabbit struct {
 	client.Client

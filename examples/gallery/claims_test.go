@@ -28,6 +28,8 @@ var claims = exhibit{
 // restart its cache may show what was some time ago, such as a cluster that was just about to go away. If there is a new one
 // of that name, its data are deleted.
 //
+// Look at pravega/zookeeper-operator#312, and its sisters k8ssandra/cass-operator#118, instaclustr/cassandra-operator#402.
+//
 // The correct version deletes what the very cluster owns that it sees, and tells the server which one it means.
 type zookeeper struct {
 	client.Client

@@ -28,11 +28,14 @@ var deletions = exhibit{
 // postgres makes a Secret in another namespace for each cluster, and deletes it when the event of the cluster's deletion comes.
 // Who is down at that time, or whose watch is broken, never sees one.
 //
+// Look at zalando/postgres-operator#941, and #2678 there.
+//
 // The correct version holds the cluster with a finalizer: its deletion is a state then, which is there until it is done.
 type postgres struct {
 	client.Client
 	live    client.Reader
 	correct bool
+	started time.Time
 }
 
 const databaseFinalizer = "example.com/database"
@@ -51,6 +54,9 @@ func (p *postgres) Reconcile(ctx context.Context, request reconcile.Request) (re
 		if err := p.Delete(ctx, database); client.IgnoreNotFound(err) != nil {
 			return done, err
 		}
+		if !alone(p.started) {
+			return reconcile.Result{RequeueAfter: time.Until(p.started.Add(inFlight))}, nil
+		}
 		controllerutil.RemoveFinalizer(cluster, databaseFinalizer)
 		return done, client.IgnoreNotFound(p.Update(ctx, cluster))
 	}
@@ -67,7 +73,7 @@ func testDeletions(w *world) {
 	w.must(w.Create(w.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "databases"}}))
 	w.manage("operator", func(m manager.Manager) error {
 		return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).
-			Complete(&postgres{m.GetClient(), m.GetAPIReader(), w.correct})
+			Complete(&postgres{m.GetClient(), m.GetAPIReader(), w.correct, time.Now()})
 	})
 	c := w.cluster("db")
 	w.pass(5 * time.Second)

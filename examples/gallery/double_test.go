@@ -26,6 +26,8 @@ var double = exhibit{
 // there, and makes one with a generated name if there is none. A cache does not have what its owner has just written: the next
 // look makes a second data center, and who then deletes one of the two deletes data.
 //
+// Look at scylladb/scylla-operator#2492; argoproj/argo-rollouts#243 had four analyses of one rollout.
+//
 // The name follows from the cluster in the correct version: the server refuses to make it twice.
 type remotes struct {
 	client.Client

@@ -30,6 +30,8 @@ var generation = exhibit{
 // Secret. It first says in the status which generation it is at, then does the work, then says that all is ready. Whoever
 // waits for both takes the ready of before for that of now, if the work takes time.
 //
+// Look at gardener/etcd-druid#996.
+//
 // The correct version says both at once, when the work is done. It notes in what it makes from which generation it comes, and
 // never goes back: after a restart its cache may be behind its own work.
 type druid struct {

@@ -30,6 +30,8 @@ var leaders = exhibit{
 // has the context of the process, so that it goes on when the term is over; it takes what another leader has written for
 // its own.
 //
+// Look at volcano-sh/kthena#1793, and kubernetes/kubernetes#23731.
+//
 // The correct version stops with its term. That alone would not do: a request of the old leader may be on its way. So each of its
 // writes names the version that its own last one made: when another leader has begun its term, the server refuses it.
 type candidate struct {
@@ -40,27 +42,21 @@ type candidate struct {
 
 func (c *candidate) run(ctx context.Context, config *rest.Config) error {
 	c.client = kubernetes.NewForConfigOrDie(config)
-	ended := make(chan struct{})
-	lock := &resourcelock.LeaseLock{LeaseMeta: named("leader"), Client: c.client.CoordinationV1(),
+	lease := &resourcelock.LeaseLock{LeaseMeta: named("leader"), Client: c.client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: c.name}}
-	begun := false
-	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{Lock: lock, LeaseDuration: 15 * time.Second,
-		RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second, Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(term context.Context) {
-				begun = true
-				defer close(ended)
-				if c.correct {
-					c.work(term)
-				} else {
-					c.work(ctx)
-				}
-			},
-			OnStoppedLeading: func() {}, // the mistake: and what it has begun?
-		}})
-	if begun {
-		<-ended
+	lead := func(term context.Context) {
+		if c.correct {
+			c.work(term)
+		} else {
+			c.work(ctx)
+		}
 	}
-	return nil // the process starts again, and is a candidate again
+	for ctx.Err() == nil { // and then it is a candidate again
+		leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{Lock: lease, LeaseDuration: 15 * time.Second,
+			RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: lead, OnStoppedLeading: func() {}}})
+	}
+	return nil
 }
 
 // work counts until its context ends.

@@ -16,45 +16,51 @@ import (
 
 var leak = exhibit{
 	name:    "leak",
-	seen:    "crossplane/crossplane-runtime#63",
+	seen:    "outscale/cluster-api-provider-outscale#917",
 	mistake: "the finalizer is added after what it is there to delete was made",
 	pattern: "the finalizer first",
 	server:  fake.Options{Bare: true},
 	test:    testLeak,
 }
 
-// crossplane makes something outside, here a Secret in another namespace, for each resource, and then adds the finalizer that
-// will have it deleted. If the resource goes away in between, what was made outside stays, and is paid for.
+// outscale makes something outside, here a Secret in another namespace, for each resource, and then adds the finalizer that will
+// have it deleted. If the resource goes away in between, what was made outside stays, and is paid for.
 //
-// The correct version adds the finalizer first.
-type crossplane struct {
+// Look at outscale/cluster-api-provider-outscale#917; crossplane/crossplane-runtime#63 weighs what is worse.
+//
+// The correct version adds the finalizer first, and takes it away when nothing that was asked for can still be made.
+type outscale struct {
 	client.Client
 	live    client.Reader
 	correct bool
+	started time.Time
 }
 
 const externalFinalizer = "example.com/external"
 
-func (c *crossplane) Reconcile(ctx context.Context, resource *corev1.ConfigMap) (reconcile.Result, error) {
+func (o *outscale) Reconcile(ctx context.Context, resource *corev1.ConfigMap) (reconcile.Result, error) {
 	external := secret(metav1.ObjectMeta{Namespace: "external", Name: resource.Name})
 	if resource.DeletionTimestamp != nil {
-		if err := c.Delete(ctx, external); client.IgnoreNotFound(err) != nil {
+		if err := o.Delete(ctx, external); client.IgnoreNotFound(err) != nil {
 			return done, err
 		}
+		if o.correct && !alone(o.started) {
+			return reconcile.Result{RequeueAfter: time.Until(o.started.Add(inFlight))}, nil
+		}
 		controllerutil.RemoveFinalizer(resource, externalFinalizer)
-		return done, client.IgnoreNotFound(c.Update(ctx, resource))
+		return done, client.IgnoreNotFound(o.Update(ctx, resource))
 	}
-	if c.correct && controllerutil.AddFinalizer(resource, externalFinalizer) {
-		return done, c.Update(ctx, resource)
+	if o.correct && controllerutil.AddFinalizer(resource, externalFinalizer) {
+		return done, o.Update(ctx, resource)
 	}
-	if !exists(ctx, c.live, resource) {
+	if !exists(ctx, o.live, resource) {
 		return done, errOld
 	}
-	if err := c.Create(ctx, external); client.IgnoreAlreadyExists(err) != nil {
+	if err := o.Create(ctx, external); client.IgnoreAlreadyExists(err) != nil {
 		return done, err
 	}
 	if controllerutil.AddFinalizer(resource, externalFinalizer) {
-		return done, c.Update(ctx, resource)
+		return done, o.Update(ctx, resource)
 	}
 	return done, nil
 }
@@ -62,7 +68,7 @@ func (c *crossplane) Reconcile(ctx context.Context, resource *corev1.ConfigMap) 
 func testLeak(w *world) {
 	w.must(w.Create(w.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "external"}}))
 	w.operate(func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap] {
-		return &crossplane{m.GetClient(), m.GetAPIReader(), w.correct}
+		return &outscale{m.GetClient(), m.GetAPIReader(), w.correct, time.Now()}
 	})
 	c := w.cluster("bucket")
 	w.pass(3 * time.Second)

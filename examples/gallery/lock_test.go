@@ -30,6 +30,8 @@ var lock = exhibit{
 // a list as a whole: made from an object without the other's finalizer, it takes that away. Updates, which name the version
 // that they are about, had kept the controllers from that before they were made patches.
 //
+// Look at kubermatic/kubermatic#6759, and tigera/operator#4492.
+//
 // The correct version has its patches name the version, too.
 type guardian struct {
 	client.Client

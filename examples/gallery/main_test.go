@@ -2,6 +2,7 @@ package gallery
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"strconv"
@@ -114,6 +115,23 @@ func (w *world) must(err error) {
 		w.Fatal(err)
 	}
 }
+
+// exists asks the server whether an object is there and not about to go away.
+func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool {
+	now := &corev1.ConfigMap{}
+	err := live.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	return err == nil && now.UID == obj.UID && now.DeletionTimestamp == nil
+}
+
+// errOld is the answer of a reconciler that must not trust what it has seen.
+var errOld = errors.New("the cache is old: look again later")
+
+// inFlight is for how long a request may still be on its way when the process that sent it has ended. A real server gives up after a
+// minute (--request-timeout); here nothing takes longer than this.
+const inFlight = 30 * time.Second
+
+// alone reports whether no request of the process before, which one knows nothing of, can arrive any more.
+func alone(started time.Time) bool { return time.Since(started) >= inFlight }
 
 // done is the answer of a reconciler that needs no other look.
 var done = reconcile.Result{}

@@ -28,6 +28,8 @@ var orphans = exhibit{
 // collector deletes Secrets whose ConfigMap of the same name is gone. It hears of both by watches of their own, each at its own
 // pace: a Secret may be there before the ConfigMap that was made first.
 //
+// Look at kubernetes/kubernetes#88097.
+//
 // The correct version asks the server before it deletes, and says which Secret it means.
 type collector struct {
 	client.Client

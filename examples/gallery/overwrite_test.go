@@ -25,6 +25,8 @@ var overwrite = exhibit{
 // ramen says in the custom resource that it has seen it. After a conflict it takes the version of what is stored, and writes the
 // whole object as it has it in memory: what somebody else has written meanwhile is lost.
 //
+// Look at pingcap/tidb-operator#81, and the review of RamenDR/ramen#2338.
+//
 // The correct version makes its change to what is stored.
 type ramen struct {
 	client.Client

@@ -26,6 +26,8 @@ var owner = exhibit{
 // lavin makes a Secret for each cluster, and then says who owns it. If the second write fails, or never comes, the Secret is
 // there, nobody owns it, and no garbage collector will take it away.
 //
+// Look at cloudamqp/lavinmq-operator#24, and noironetworks/aci-containers#436.
+//
 // The correct version makes it with its owner.
 type lavin struct {
 	client.Client

@@ -49,7 +49,7 @@ func tables(all []measurement) string {
 	b.WriteString("\n| file | seeds with feedback | s | seeds without | s | survives |\n|---|---:|---:|---:|---:|---:|\n")
 	for _, x := range exhibits {
 		fmt.Fprintf(&b, "| `%s` |", x.name)
-		for _, feedback := range []bool{true, false} {
+		for _, feedback := range []bool{true, false} { // the same searches of each
 			seeds, seconds := medians(searches(all, x.name, feedback)[:n])
 			fmt.Fprintf(&b, " %s | %s |", seeds, seconds)
 		}

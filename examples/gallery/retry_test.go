@@ -28,6 +28,8 @@ var retry = exhibit{
 // sample is a controller without a framework: an informer, a queue, a worker. It makes a Secret for each ConfigMap. When that
 // fails it reports the error and takes the next key; the one that failed has to wait for an event that may never come.
 //
+// Look at kubernetes/sample-controller#31, which many have copied from, and kubernetes/kubernetes#70031.
+//
 // The correct version puts the key back, with a rate limit.
 type sample struct {
 	client  kubernetes.Interface

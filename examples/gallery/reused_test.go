@@ -25,6 +25,8 @@ var reused = exhibit{
 // helm sets the version of a release, a Secret, in up to five tries. The first one changes the object in memory, and fails; the
 // next one sees that the object is as it should be, and has nothing to do.
 //
+// Look at operator-framework/helm-operator-plugins#378, and dotnet/dotnet-operator-sdk#298.
+//
 // The correct version reads the object in each try.
 type helm struct {
 	client.Client

@@ -25,6 +25,8 @@ var schedule = exhibit{
 // cron begins a run, a Secret, every 20 seconds, and writes down when it did so last. If that second write fails it begins the
 // same run once more.
 //
+// Look at argoproj/argo-workflows#14719.
+//
 // The correct version names the run after the time that it is for.
 type cron struct {
 	client.Client

@@ -2,7 +2,6 @@ package gallery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -27,14 +26,15 @@ var shrink = exhibit{
 // cassandra has a volume for each member of a cluster, and deletes those of members that are too many. When a cluster was made
 // smaller and larger again, a cache from before that tells it to delete the volume of a member that is there.
 //
-// The correct version asks the server what is wanted before it deletes data, and says which volume it has seen.
+// Look at instaclustr/cassandra-operator#407 and pravega/zookeeper-operator#314.
+//
+// The correct version asks the server what is wanted before it deletes data. And it says which state of the volume it has seen:
+// client-go may try a request again for half a minute, and by then the answer is old.
 type cassandra struct {
 	client.Client
 	live    client.Reader
 	correct bool
 }
-
-var errOld = errors.New("the cache is old: look again later")
 
 func (c *cassandra) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.Result, error) {
 	for i := range 3 {
@@ -71,7 +71,7 @@ func (c *cassandra) remove(ctx context.Context, cluster *corev1.ConfigMap, volum
 	if now.UID != cluster.UID || now.Data["size"] != cluster.Data["size"] {
 		return errOld
 	}
-	return c.Delete(ctx, volume, client.Preconditions{UID: &volume.UID})
+	return c.Delete(ctx, volume, client.Preconditions{UID: &volume.UID, ResourceVersion: &volume.ResourceVersion})
 }
 
 func testShrink(w *world) {

@@ -24,6 +24,8 @@ var terminal = exhibit{
 // kargo carries out promotions: it writes a version into a stage, a Secret, and says in the promotion what came of it. A
 // conflict with another writer of the stage, which the next try would have solved, makes the promotion fail for good.
 //
+// Look at akuity/kargo#564; in Altinity/clickhouse-operator#2026 one failed request aborts a rollout of hours.
+//
 // The correct version returns the error, so that it is called again.
 type kargo struct {
 	client.Client

@@ -30,6 +30,8 @@ var tombstone = exhibit{
 // informer that has missed a deletion, because its watch was broken, reports it with a tombstone instead of the object. The
 // handler does not know it, and the member stays for ever.
 //
+// Look at koordinator-sh/koordinator#2910, projectcalico/calico#12793, volcano-sh/volcano#58.
+//
 // The correct version looks into the tombstone.
 type koordinator struct {
 	correct bool

@@ -166,6 +166,44 @@ func TestTourFinds(t *testing.T) {
 	is.Equal(tourComplaints(all, head+" | [list](../sim/conformance/testdata/cases/list) |\n"), []string{"C: it leads to nothing in column test"})
 }
 
+// TestCompatTable: the table of compatibility shows what make compat has found, and nothing else.
+func TestCompatTable(t *testing.T) {
+	t.Parallel()
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if complaint := compatComplaint(string(all["README.md"]), string(all["sim/conformance/testdata/compat/results.txt"])); complaint != "" {
+		t.Error(complaint)
+	}
+}
+
+// compatComplaint says how the table in a document differs from the results, a line each with tabs between its parts.
+func compatComplaint(document, results string) string {
+	_, rest, _ := strings.Cut(document, "<!-- compat: make compat writes this table -->\n")
+	table, _, found := strings.Cut(rest, "<!-- end of compat -->\n")
+	want := "| client or program | version | result |\n|---|---|---|\n"
+	for line := range strings.Lines(results) {
+		want += "| " + strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", " | ") + " |\n"
+	}
+	switch {
+	case !found || results == "":
+		return "README.md has no table of compatibility, or make compat no results"
+	case table != want:
+		return "the table of compatibility is not that of results.txt: make compat writes both"
+	}
+	return ""
+}
+
+func TestCompatTableFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	const document = "<!-- compat: make compat writes this table -->\n| client or program | version | result |\n|---|---|---|\n| helm 4 | 4.3.1 | pass |\n<!-- end of compat -->\n"
+	is.Equal(compatComplaint(document, "helm 4\t4.3.1\tpass\n"), "")
+	is.True(compatComplaint(document, "helm 4\t4.3.1\tfails\n") != "")
+	is.True(compatComplaint(document, "") != "")
+}
+
 // usedPackages are those that people call in their tests and programs, not only we.
 var usedPackages = []string{
 	"clock", "fake", "fake/ctrl", "sim", "sim/archive", "sim/auth", "sim/auth/token", "sim/checker", "sim/cron", "sim/fault", "sim/lesson",

@@ -49,3 +49,14 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output: lesson.yaml: unknown field "id"; package lesson says which fields there are
 }
+
+// Translate says what is still to be translated.
+func ExampleTranslate() {
+	l, err := lesson.Find("first")
+	if err != nil {
+		panic(err)
+	}
+	_, err = lesson.Translate(l, []byte("title: 一个数字管一切\nabout: 每次写入都产生一个修订版本。\n"))
+	fmt.Println(err)
+	// Output: translation of first: step create: its text is missing
+}

@@ -180,7 +180,10 @@ func (e *Engine) doOp(op scenario.Op) (fields, error) {
 		}
 		return nil, err
 	}
-	b.log = append(b.log[:b.n:b.n], op)
+	if b.n < len(b.log) { // what a fork shares with this branch stays as it is
+		b.log = b.log[:b.n:b.n]
+	}
+	b.log = append(b.log, op)
 	b.n++
 	out := fields{"result": e.result(&result), "head": e.head()}
 	e.addLesson(out)

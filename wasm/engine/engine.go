@@ -172,9 +172,21 @@ func (e *Engine) appendFrames(out [][]byte) [][]byte {
 	if e.credit >= 0 && len(frames) > e.credit {
 		frames = frames[:e.credit]
 	}
+	for len(frames) > framesPerMessage {
+		out = append(out, e.framesMessage(frames[:framesPerMessage]))
+		frames = frames[framesPerMessage:]
+	}
 	if len(frames) == 0 && !e.reset {
 		return out
 	}
+	return append(out, e.framesMessage(frames))
+}
+
+// framesPerMessage bounds the messages about a world that was made of a long log: memory that was needed once is never given back.
+const framesPerMessage = 5_000
+
+// framesMessage tells the page of frames.
+func (e *Engine) framesMessage(frames []scenario.Frame) []byte {
 	const head = `{"v":%d,"kind":"frames","branch":%q,"reset":%t,"frames":[`
 	b := fmt.Appendf(nil, head, Version, e.current.name(), e.reset)
 	for i := range frames {
@@ -190,7 +202,7 @@ func (e *Engine) appendFrames(out [][]byte) [][]byte {
 	if e.credit >= 0 {
 		e.credit -= len(frames)
 	}
-	return append(out, append(b, "]}"...))
+	return append(b, "]}"...)
 }
 
 // grant lets the page take that many more frames.

@@ -119,7 +119,7 @@ export const english = {
     here: 'What you run, and what comes of it, is written here.',
     starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
     example: 'for example',
-    undone: 'undone', later: (n: number) => (n === 1 ? 'One later line is not shown.' : `${n} later lines are not shown.`),
+    undone: 'undone', earlier: (n: number) => (n === 1 ? 'Show one earlier line' : `Show ${n} earlier lines`), later: (n: number) => (n === 1 ? 'One later line is not shown.' : `${n} later lines are not shown.`),
     answer: 'Answer',
     request: 'Request', headersOf: 'headers', body: 'body',
     formats: { table: 'Table', json: 'JSON', yaml: 'YAML', protobuf: 'Protobuf', headers: 'Headers' },

@@ -194,6 +194,18 @@ test('an engine that does not arrive whole is refused, and the page says why', a
   await context.close()
 })
 
+test('kubectl\'s words need no larger engine', async () => {
+  const { context, page, faults } = await it.open()
+  await page.route('**/cel-*.wasm', route => route.abort())
+  await ready(page)
+  await type(page, 'kubectl create configmap words --from-literal=k=v')
+  await says(page, /configmap\/words created/)
+  await type(page, 'kubectl explain configmap.immutable')
+  await says(page, /FIELD: immutable <boolean>/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
 test('a rule in CEL brings the larger engine, with the world as it was', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)

@@ -1,19 +1,32 @@
 // Transcript is what was run and what came of it: the line, the HTTP it sent, the answer's first lines.
+import { signal } from '@preact/signals'
+import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
 import { live, opInView, selected } from '../state/player'
 import { frames, head, lessonState, transcript, type Entry } from '../state/session'
 import { text } from '../text'
 
+const most = 100 // entries that are drawn, unless somebody asks for all
+const unrolled = signal(false)
+
 export function Console() {
   const list = useRef<HTMLDivElement>(null)
   const entries = live.value ? transcript.value : transcript.value.filter(entry => entry.op <= opInView.value)
   const later = transcript.value.length - entries.length
-  useEffect(() => { if (list.current) list.current.scrollTop = list.current.scrollHeight }, [entries])
+  const earlier = unrolled.value ? 0 : Math.max(0, entries.length - most)
+  useEffect(() => { // when the page is laid out anyway
+    requestAnimationFrame(() => list.current?.scrollTo({ top: list.current.scrollHeight }))
+  }, [entries])
   return (
     <div class="console">
       <div class="transcript" ref={list} role="log" aria-label={text.tabs.console} tabIndex={0}>
-        {entries.length === 0 && later === 0 ? <Starters /> : <ol>{entries.map(entry => <Item key={entry.id} entry={entry} />)}</ol>}
+        {entries.length === 0 && later === 0 ? <Starters /> : (
+          <>
+            {earlier > 0 && <button class="quiet" onClick={() => { unrolled.value = true }}>{text.console.earlier(earlier)}</button>}
+            <ol>{entries.slice(earlier).map(entry => drawn(entry, entry.op > head.value.n))}</ol>
+          </>
+        )}
         {later > 0 && <p class="hint">{text.console.later(later)}</p>}
       </div>
     </div>
@@ -33,8 +46,18 @@ function Starters() {
   )
 }
 
-function Item({ entry }: { entry: Entry }) {
-  const undone = entry.op > head.value.n
+// drawn is an entry as it was drawn before: it is never changed but for being undone, and there are hundreds.
+const kept = new WeakMap<Entry, { undone: boolean; item: JSX.Element }>()
+
+function drawn(entry: Entry, undone: boolean): JSX.Element {
+  const before = kept.get(entry)
+  if (before?.undone === undone) return before.item
+  const item = <Item key={entry.id} entry={entry} undone={undone} />
+  kept.set(entry, { undone, item })
+  return item
+}
+
+function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
   const { result } = entry
   return (
     <li class={undone ? 'entry undone' : 'entry'}>

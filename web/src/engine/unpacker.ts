@@ -7,14 +7,18 @@ import { unpacking } from '../../../wasm/unpack.mjs'
 
 const { readable, writable } = unpacking()
 const writer = writable.getWriter()
+writer.closed.catch(() => {}) // it is asked below
 
 globalThis.onmessage = ({ data }: MessageEvent<Uint8Array | null>) => {
   const taken = data ? writer.write(data) : writer.close()
   taken.catch(() => {}) // writer.closed says it, too
 }
 
-const compiled = WebAssembly.compileStreaming(new Response(readable, { headers: { 'content-type': 'application/wasm' } }))
-Promise.all([compiled, writer.closed]).then(
-  ([module]) => globalThis.postMessage({ module }),
+const answer = new Response(readable, { headers: { 'content-type': 'application/wasm' } })
+WebAssembly.compileStreaming(answer).catch(async (error: Error) => {
+  await writer.closed // says why, if there was nothing to compile
+  throw error
+}).then(
+  module => globalThis.postMessage({ module }),
   (error: Error) => globalThis.postMessage({ error: error.message }),
 )

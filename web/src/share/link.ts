@@ -5,6 +5,7 @@ import { bootBody, engineName, head, lessonState, ready } from '../state/session
 import { pack } from './codec'
 
 const pause = 350 // ms between two operations from which on the address bar is written at once
+const perOp = 1 // ms more for each operation of a log: packing it takes a while, and nobody waits for the address of a long one
 
 /** linkLimit is the length from which on some programs cut a link. */
 export const linkLimit = 8000
@@ -40,7 +41,8 @@ export function keepAddress(opening: () => boolean): void {
       })
     }
     // At once, unless many operations follow each other: some browsers take no more than three a second.
-    if (performance.now() - last > pause) write()
-    else timer = window.setTimeout(write, pause)
+    const wait = n < 500 ? pause : pause + n * perOp
+    if (n < 500 && performance.now() - last > pause) write()
+    else timer = window.setTimeout(write, wait)
   })
 }

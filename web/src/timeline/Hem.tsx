@@ -33,8 +33,8 @@ export function Hem({ shown, plan, height }: { shown: Picture; plan: Layout; hei
   }
   const move = (event: PointerEvent & { currentTarget: SVGGElement }) => {
     if (!event.currentTarget.hasPointerCapture(event.pointerId)) return
-    const left = event.currentTarget.ownerSVGElement?.getBoundingClientRect().left ?? 0
-    draw(revisionAt(plan, event.clientX - left - 13, shown.head))
+    const svg = event.currentTarget.ownerSVGElement
+    if (svg) draw(revisionAt(plan, event.clientX - svg.getBoundingClientRect().left + svg.viewBox.baseVal.x - 13, shown.head))
   }
   const press = (event: KeyboardEvent) => {
     if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') draw(stepped(plan, at, event.key === 'ArrowRight' ? 1 : -1, shown.head))
