@@ -106,14 +106,16 @@ func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Res
 
 // inbound turns the client's request into the one that a server sees, with its body read.
 func inbound(r *http.Request) (*apiserver.Request, error) {
-	sent := r.URL.RequestURI()
-	target := sent
-	if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
-		target = "http://h" + target
-	}
-	u, err := url.ParseRequestURI(target)
-	if err != nil {
-		return nil, fmt.Errorf("kubesim: the request's URL %q cannot be sent: %w", r.URL, err)
+	u, sent := r.URL, r.URL.RequestURI()
+	if u.Opaque != "" || u.RawQuery != "" || !strings.HasPrefix(u.Path, "/") { // else a server reads the path that the client has
+		target := sent
+		if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
+			target = "http://h" + target
+		}
+		var err error
+		if u, err = url.ParseRequestURI(target); err != nil {
+			return nil, fmt.Errorf("kubesim: the request's URL %q cannot be sent: %w", r.URL, err)
+		}
 	}
 	method := r.Method
 	if method == "" {

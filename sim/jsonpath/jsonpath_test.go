@@ -103,10 +103,15 @@ func TestBounded(t *testing.T) {
 }
 
 func FuzzTemplate(f *testing.F) {
-	for _, seed := range []string{"{.a}", "{..}", "{.a[0:1:2]}", `{.a[?(@.b=="c")]}`, "{.[", "{[-9223372036854775808]}", `{['\`, "{.a[?(@..b)]}",
-		"{range .a[*]}{.b}{end}", `{"\n"}`} {
-		f.Add(seed)
+	const pods = `{"items":[{"metadata":{"name":"a","labels":{"x.y/z":"1"}},"spec":{"n":3}},{"metadata":{"name":"b"},"spec":{"n":-1}}]}`
+	for _, template := range []string{"{.a}", "{..}", "{.a[0:1:2]}", `{.a[?(@.b=="c")]}`, "{.[", "{[-9223372036854775808]}", `{['\\`, "{.a[?(@..b)]}",
+		`{range .items[?(@.spec.n>0)]}{.metadata['name','labels']}{"\n"}{end}`, `{..name} {.items[-1:0:-1]}`,
+		`{.items[0].metadata.labels.x\.y/z}{$}`, "{range", "{.items[9223372036854775807]}"} {
+		f.Add(template, []byte(pods))
 	}
-	value := map[string]any{"a": []any{map[string]any{"b": "c"}, nil, int64(1)}, "b": map[string]any{"a": 1.5}}
-	f.Fuzz(func(t *testing.T, template string) { printed(template, value) })
+	f.Fuzz(func(_ *testing.T, template string, data []byte) {
+		if value, err := object.ParseValue(data); err == nil {
+			printed(template, value)
+		}
+	})
 }

@@ -136,7 +136,7 @@ export const words: Text = {
     here: '你运行的命令和它的结果会写在这里。',
     starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
     example: '例如',
-    undone: '已撤销', later: n => `后面有 ${n} 行没有显示。`,
+    undone: '已撤销', earlier: n => `再显示前面的 ${n} 行`, later: n => `后面有 ${n} 行没有显示。`,
     answer: '应答',
     request: '请求', headersOf: '头部', body: '正文',
     formats: { table: '表格', json: 'JSON', yaml: 'YAML', protobuf: 'Protobuf', headers: '头部' },
