@@ -2,7 +2,6 @@ package lesson_test
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/scenario"
