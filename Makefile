@@ -30,6 +30,9 @@ SUITES      ?=
 ASSETS      ?=
 REAL        ?=
 SUITESFLAGS ?=
+# ROWS are the beginnings of the rows' names that make compat runs, with commas between them, such as helm,kubectl-1.32; all
+# without it.
+ROWS ?=
 
 # Every folder with a go.mod: the root module, and those whose requirements must not reach its users.
 SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
@@ -41,12 +44,12 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ON_JS       := -exec 'env GOOS=js GOARCH=wasm'
 # What stands in for a library in the page is reached from another module.  Of the programs around upstream's tests, real is
 # left out: its one file would have the linters read all of kube-apiserver, 2,100 packages.
-OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/testdata/,e2e suites)
+OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/testdata/,e2e suites compat)
 
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance sample generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -93,12 +96,12 @@ NEEDS_C = if [ "$$($(GO) env CGO_ENABLED)" != 1 ] || ! command -v "$$($(GO) env 
 	echo "the race detector needs a C compiler (apt-get install gcc) and CGO_ENABLED=1"; exit 1; fi
 race: ## run all tests with the race detector
 	@$(NEEDS_C)
-	$(call each,$(GO) test -race -shuffle=on $(TESTFLAGS) ./...)
+	$(call each,$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./...)
 
 # Three minutes of one core, half a minute of which builds it: no test has to be left out.
 race-fake: ## the tests of fake with the race detector: goroutines are there, nothing below it starts one
 	@$(NEEDS_C)
-	$(GO) test -race -shuffle=on $(TESTFLAGS) ./fake
+	$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./fake
 
 check: check-format check-generate vet deadcode staticcheck lint-web guard build-wasm test ## what to run before every push: format, generated data, vet, linters, guards, wasm build, tests
 
@@ -143,6 +146,12 @@ soak: ## a million random operations with random trouble, every promise checked 
 endurance: ## an hour of 32 clients of client-go over TLS under faults: promises, linearizability and the server's heap (FOR, SOAKFLAGS)
 	@cd examples && $(GO) run ./soak -for $(or $(FOR),1h) $(SOAKFLAGS)
 
+# Each pattern and each mistake is a search of its own, and none is done twice: end it at any time.  GALLERY is a part of it,
+# for example GALLERY='double/survives'.
+gallery: ## what examples/gallery/README.md says of mistakes and patterns, measured: hours, in parts that are kept (GALLERY)
+	@cd examples/gallery && mkdir -p testdata && \
+	$(GO) test -count=1 -v -timeout 0 -run '^TestMeasure$$/$(or $(GALLERY),.*)' . -measure=testdata/measured.jsonl; status=$$?; \
+	$(GO) test -count=1 -run '^TestReadme$$' . -write && exit $$status
 # Its controller.go is package main: it is laid beside the test as it is.
 SAMPLE := examples/explore/testdata/sample
 sample: ## the sample-controller of Kubernetes, unchanged, under fake.Explore with all oracles (FOR, default 5m)
@@ -238,3 +247,10 @@ suites: ## suites of well-known projects over kubesim instead of envtest's progr
 real-assets: ## build the real etcd, kube-apiserver and kubectl as envtest's programs (some minutes); prints nothing when they are up to date
 	@mkdir -p $(SUITES_DIR)/real && cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(SUITES_DIR)/real/ \
 		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl && $(GO) build -o $(SUITES_DIR)/real/etcd go.etcd.io/etcd/server/v3
+
+# What is installed and built for the rows, and their logs, are below it.
+COMPAT_DIR = $${TMPDIR:-/tmp}/kubesim-compat
+compat: ## clients and programs of others against kubesim; writes the table of the README (first run 1 h, 5 GB; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
+	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
+	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -only "$(ROWS)" \
+		-target "$(KUBESIM_TARGET)" -token "$(KUBESIM_TOKEN)"

@@ -2,6 +2,7 @@ package clock_test
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
@@ -37,4 +38,27 @@ func ExampleAs() {
 	m.Advance(time.Minute)
 	fmt.Println((<-timer.C()).Format(time.TimeOnly))
 	// Output: 00:00:01
+}
+
+// A Schedule is for whoever has a lock of his own: what is due runs with the lock held.
+func ExampleNewSchedule() {
+	var lock sync.Mutex
+	m := clock.NewManual(clock.Epoch())
+	s := clock.NewSchedule(m, &lock)
+	lock.Lock()
+	s.After(time.Minute, func() { fmt.Println(s.Now().Format(time.TimeOnly), "bookmark") })
+	cancel := s.After(time.Minute, func() { fmt.Println("never") })
+	cancel()
+	lock.Unlock()
+	m.Advance(time.Hour)
+	// Output: 00:01:00 bookmark
+}
+
+func ExampleNewSkewed() {
+	m := clock.NewManual(clock.Epoch())
+	machine := clock.NewSkewed(m)
+	machine.Jump(time.Hour) // somebody sets the time of this machine
+	m.Advance(time.Minute)
+	fmt.Println(m.Now().Format(time.TimeOnly), machine.Now().Format(time.TimeOnly))
+	// Output: 00:01:00 01:01:00
 }

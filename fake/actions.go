@@ -71,14 +71,14 @@ func (all Actions) Writes() Actions {
 
 // taken is a request as it is remembered: most are of a shape that there was before.
 type taken struct {
-	at      int64 // in nanoseconds since 1970
-	shape   unique.Handle[shape]
-	code    int32
-	message string
+	at           int64 // in nanoseconds since 1970
+	shape        unique.Handle[shape]
+	code         int32
+	key, message string
 }
 
-// shape is what two requests have in common.
-type shape struct{ client, user, verb, resource, subresource, namespace, key string }
+// shape is what requests have in common that one client sends about one resource.
+type shape struct{ client, user, verb, resource, subresource, namespace string }
 
 // take remembers a request.
 func (w *witness) take(at time.Time, r *observe.Reply) {
@@ -86,15 +86,15 @@ func (w *witness) take(at time.Time, r *observe.Reply) {
 		return
 	}
 	w.actions = append(w.actions, taken{at.UnixNano(), unique.Make(shape{r.UserAgent, r.User, r.Verb, trace.What(r.Group, r.Resource, "", ""),
-		r.Subresource, r.Namespace, r.Key}), int32(r.Code), r.Message})
+		r.Subresource, r.Namespace}), int32(r.Code), r.Key, r.Message})
 }
 
 // action is the request as it is shown.
 func (t *taken) action() Action {
 	s := t.shape.Value()
-	namespace, name, ok := strings.Cut(s.key, "/")
+	namespace, name, ok := strings.Cut(t.key, "/")
 	if !ok {
-		if namespace, name = s.namespace, s.key; name == namespace {
+		if namespace, name = s.namespace, t.key; name == namespace {
 			name = ""
 		}
 	}

@@ -22,7 +22,8 @@ type ExploreOptions struct {
 	Seed uint64
 	// For ends the search after so much real time, whatever Seeds says. 0: it does not.
 	For time.Duration
-	// Server is what the servers are like. Clock and Seed are Explore's; without Replicas there are two.
+	// Server is what the servers are like. Clock and Seed are Explore's; without Replicas there are two. The test itself has one
+	// more, to which nothing happens.
 	Server Options
 	// Faults is about how many things go wrong in one run. 0: 8.
 	Faults int

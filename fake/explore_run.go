@@ -59,6 +59,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		if len(o.Replicas) == 0 {
 			o.Replicas = make([]ReplicaOptions, replicasDefault)
 		}
+		o.Replicas = append(slices.Clone(o.Replicas), o.Replicas[0]) // see trial.own
 		o.Trace, o.tail = traceRecords, !full
 		s, err := New(o)
 		if err != nil {
@@ -169,7 +170,7 @@ func (t *trial) collect(x *explored, r *recorder, out *explore.Outcome) {
 			Code: code, Committed: committed})
 	}
 	out.Sequences = sequences.List()
-	out.Seen = explore.Seen{Resources: object.SortedKeys(resources), Replicas: s.Replicas(), Took: t.quiet,
+	out.Seen = explore.Seen{Resources: object.SortedKeys(resources), Replicas: t.own - 1, Took: t.quiet,
 		Clients: t.clients(writes), Objects: s.editable(x.options.Edits)}
 }
 

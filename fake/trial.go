@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -21,13 +22,17 @@ import (
 // trial is one run of a test under a plan: it sees each request, and does the steps of the plan around them.
 //
 //	client ─▶ Process ─▶ transport ─▶ trial ─ steps before ─▶ server ─▶ steps after ─▶ client
-//	the test itself ───▶ transport ─▶ trial ─ spared ───────▶ server ─▶ the test
+//	the test itself ───▶ transport ─▶ trial ─ spared ───────▶ a server of its own ─▶ the test
 type trial struct {
 	server *Server
 	plan   explore.Plan
 	begin  time.Time
 	body   uintptr // the goroutine of the test itself: faults spare its requests
 	ended  chan struct{}
+
+	// own is the last API server, which the test itself asks and through which a plan changes objects. Nothing happens to it: a
+	// test need not know what to do when its server is cut off.
+	own int
 
 	mu     sync.Mutex
 	writes map[string]int // arrived so far, by client
@@ -42,7 +47,8 @@ type trial struct {
 
 // startTrial begins a plan, in a bubble.
 func startTrial(s *Server, p explore.Plan, full bool) *trial {
-	t := &trial{server: s, plan: p, full: full, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), writes: map[string]int{}}
+	t := &trial{server: s, plan: p, full: full, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), own: s.Replicas(),
+		writes: map[string]int{}}
 	s.trial, s.transport.trial = t, t
 	s.options.draws.next()
 	s.Faults.Add(t.plan.Faults()...)
@@ -85,7 +91,7 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
 	told := t.listen(r)
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
-		res, err := t.spared(by, r).answer(r, true)
+		res, err := t.aside(by).answer(r, true)
 		told(res)
 		return res, err
 	}
@@ -103,27 +109,19 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 	return res, err
 }
 
-// spared returns the way of a request of the test itself: to an API server that has no trouble, if there is one and the test has
-// not said which one it asks.
-func (t *trial) spared(by *transport, r *http.Request) *transport {
-	s := t.server
-	if by.pinned || strings.HasPrefix(r.URL.Host, replicaHost) {
+// aside is a transport that leads to the test's own API server, unless it, or a URL, names another one.
+func (t *trial) aside(by *transport) *transport {
+	if by.pinned {
 		return by
 	}
-	uncut := 0
-	for n := 1; n <= s.Replicas(); n++ {
-		switch state := s.Replica(n).State(); {
-		case state.Cut:
-		case len(state.Lagging) == 0 && len(state.Unready) == 0:
-			return by.to(s.cluster.Server(n))
-		case uncut == 0:
-			uncut = n
+	own := *by
+	own.pick = func(r *http.Request) *apiserver.Server {
+		if strings.HasPrefix(r.URL.Host, replicaHost) {
+			return by.pick(r)
 		}
+		return t.server.cluster.Server(t.own)
 	}
-	if uncut > 0 {
-		return by.to(s.cluster.Server(uncut))
-	}
-	return by
+	return &own
 }
 
 // due counts a request, and returns the steps before and after it.
@@ -229,7 +227,7 @@ func (w *world) Crash(name string, down time.Duration) {
 // wait for what is new; one that fails makes them list what the cache has.
 func (w *world) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
 	s := w.trial.server
-	if replica > s.Replicas() {
+	if replica >= w.trial.own {
 		return
 	}
 	s.Replica(replica).Lag()
@@ -263,7 +261,7 @@ func (w *world) resume(n int, d time.Duration) {
 
 // Replica does something to a replica for a while.
 func (w *world) Replica(what string, n int, d time.Duration, resource string) {
-	if n > w.trial.server.Replicas() {
+	if n >= w.trial.own {
 		return
 	}
 	r := w.trial.server.Replica(n)
@@ -272,9 +270,6 @@ func (w *world) Replica(what string, n int, d time.Duration, resource string) {
 		r.Restart()
 		return
 	case what == "cut":
-		if w.trial.onlyUncut(n) {
-			return // nobody could ask anything
-		}
 		r.Cut()
 	case resource == "":
 		r.Lag()
@@ -282,16 +277,6 @@ func (w *world) Replica(what string, n int, d time.Duration, resource string) {
 		return // a resource that there is no longer
 	}
 	w.resume(n, d)
-}
-
-// onlyUncut reports whether all other replicas are cut off from the store. One that is alone may be.
-func (t *trial) onlyUncut(n int) bool {
-	for other := 1; other <= t.server.Replicas(); other++ {
-		if other != n && !t.server.Replica(other).State().Cut {
-			return false
-		}
-	}
-	return t.server.Replicas() > 1
 }
 
 // Expire forgets all history.
@@ -355,7 +340,7 @@ func (s *Server) ask(method, path, body string) []byte {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	admin := *s.transport
+	admin := *s.trial.aside(s.transport)
 	admin.client = func(*http.Request) *auth.Client {
 		return &auth.Client{User: &auth.User{Name: explorer, Groups: []string{"system:masters"}}}
 	}

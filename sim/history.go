@@ -9,6 +9,13 @@ import (
 // Expired as soon as the watch caches, which look every 15 s, have learned of it. Watches go on.
 func (c *Cluster) Compact() { c.do(c.history.Compact) }
 
+// CompactTo makes the store forget what was before a revision, as etcd's Compact does. It is an error when the store has
+// forgotten that one already, or has yet to write it.
+func (c *Cluster) CompactTo(rev uint64) (err error) {
+	c.do(func() { err = c.history.CompactTo(rev) })
+	return err
+}
+
 // Expire makes the store and every watch cache forget all history, as a compaction and a restart of every API server
 // do: a continue token, an exact read or a watch from before now is 410 Expired.
 func (c *Cluster) Expire() { c.do(c.history.Expire) }

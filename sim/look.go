@@ -24,7 +24,11 @@ func (c *Cluster) LookAtFirst(d *resource.Definition, namespace, prefix string, 
 		if err = at; err != nil {
 			return
 		}
-		view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+		within := d.Key(namespace, "")
+		if prefix != "" && (namespace != "" || !d.Namespaced) {
+			within = d.Key(namespace, prefix)
+		}
+		view.Range(within, "", func(kv *mvcc.KV) bool {
 			it := resource.ItemOf(d.Hub, kv)
 			if !strings.HasPrefix(it.Name, prefix) {
 				return true

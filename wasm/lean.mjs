@@ -4,11 +4,13 @@
 //     compress to nothing and addresses do not: it comes in a few pieces.
 //   - Each function says what it is called, where its arguments are, and for each of its instructions from which line of which
 //     file it is and whether a signal may stop it there. Only the text of a traceback asks for the first three, and there are
-//     no signals: a traceback of an engine says "?" of what is not the runtime's. make wasm WASMFLAGS=--fast leaves it all.
+//     no signals: a traceback of an engine says "?" of what is not the runtime's.
 //
 // What is kept of the runtime's tables (runtime/symtab.go: pcHeader and _func, of Go 1.20 and later) is what the garbage
 // collector and growing stacks need, and the names of the runtime's own functions, by which it knows its goroutines. A file in
 // which the tables are not found is only put together.
+
+import { signedOf, unsigned, unsignedOf } from './leb.mjs'
 
 const magic = [0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8] // of pcHeader: Go 1.20, instructions of 1 byte, pointers of 8
 const gap = 1024 // so many zeros between two pieces are written rather than another address
@@ -104,25 +106,3 @@ function tableEnd(memory, begin, limit) {
 }
 
 const section = (id, contents) => Buffer.concat([Buffer.from([id]), unsignedOf(contents.length), contents])
-
-// unsigned reads a number in LEB128, and where it ends.
-function unsigned(bytes, at) {
-  for (let value = 0, scale = 1; ; scale *= 128) {
-    const byte = bytes[at++]
-    value += (byte & 127) * scale
-    if (byte < 128) return [value, at]
-  }
-}
-
-function unsignedOf(value) {
-  const out = []
-  for (; value > 127; value = Math.floor(value / 128)) out.push((value & 127) | 128)
-  return Buffer.from([...out, value])
-}
-
-// signedOf writes a number that is not negative where a signed one is read.
-function signedOf(value) {
-  const out = []
-  for (; value > 63; value = Math.floor(value / 128)) out.push((value & 127) | 128)
-  return Buffer.from([...out, value])
-}

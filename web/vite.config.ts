@@ -1,4 +1,4 @@
-// The build: one page, one UI chunk, one worker, one lazy editor chunk. Nothing is inlined, because the page's
+// The build: one page, one UI chunk, two workers, one lazy editor chunk. Nothing is inlined, because the page's
 // Content-Security-Policy allows neither inline scripts nor inline styles nor data: images.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -70,6 +70,7 @@ export default defineConfig({
   define: { __ENGINE__: JSON.stringify(manifest), __STEPS__: String(steps()), __SOURCE__: JSON.stringify(source) },
   plugins: [head(manifest as { core?: { file: string } } | null)],
   worker: { format: 'es' },
+  server: { fs: { allow: ['..'] } }, // wasm/unpack.mjs
   build: {
     target: 'es2022',
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],

@@ -132,12 +132,14 @@ func policyOf(namespace object.Object) securityPolicy {
 }
 
 func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.Status {
-	p := policyOf(nil)
-	if namespace := a.Objects.Item(namespaces, "", a.Namespace); namespace != nil {
-		p = resource.Derived(namespace, policyOf)
-	}
 	if pod.Map("spec") == nil {
 		return nil
+	}
+	var p securityPolicy
+	if namespace := a.Objects.Item(namespaces, "", a.Namespace); namespace != nil {
+		p = resource.Derived(namespace, policyOf)
+	} else {
+		p = policyOf(nil)
 	}
 	if enforce {
 		if _, detail := evaluate(p.enforce, pod); detail != "" {

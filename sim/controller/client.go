@@ -141,13 +141,22 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 	c.view(of).Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool { return yield(resource.ItemOf(d, kv)) })
 }
 
-func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
+func (c *Client) view(of string) *mvcc.View {
+	v := c.loop.cache.of(of, c.manager.log.Newest())
+	c.manager.reads(c.loop, of, v)
+	return v
+}
 
 // Owned returns the objects that name an owner by its uid, in the order in which they were created. They are not to be
 // changed.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
 	newest := m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	if m.witness.now != nil {
+		for _, r := range newest {
+			c.view(r.Resource) // which is to be seen
+		}
+	}
 	if len(c.loop.cache.lagging) == 0 {
 		return newest
 	}

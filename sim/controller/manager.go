@@ -37,6 +37,9 @@ type Manager struct {
 	// Stepped leaves what is due to Step and ReconcileAll, but for the controllers of API servers. Otherwise what has waited
 	// is reconciled at its time.
 	Stepped bool
+	// Witness is told of each reconcile when it is over, but of those of API servers. The Cluster's lock is held. nil: nobody is.
+	Witness func(Reconcile)
+	witness witness
 
 	beat    time.Time // when the next Heart beats; zero: they are to be asked
 	beating bool
@@ -110,6 +113,7 @@ func (m *Manager) told(resource string) []watcher {
 // tell queues what a commit calls for.
 func (m *Manager) tell(w watcher, e *commit.Commit) {
 	for _, key := range w.watch.keys(&w.client, e) {
+		m.calls(w.loop, key, e.Rev)
 		m.add(w.loop, key, w.watch.After)
 	}
 }
@@ -258,11 +262,13 @@ func (m *Manager) choose(able []Item) int {
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.running, m.item, m.dirty = l, i, false
+	m.begins(l, i)
 	again, failed := time.Duration(0), unread
 	if !l.behind(i.Key) {
 		again, failed = l.Reconcile(&l.client, i.Key)
 	}
 	m.running = nil
+	m.ends(failed)
 	if l.crashed {
 		return
 	}

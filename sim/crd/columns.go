@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/jsonpath"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -16,7 +17,7 @@ const ObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 // column is a column of a Table: what it shows and where that is.
 type column struct {
 	kind string
-	path jsonPath
+	path *jsonpath.Template
 }
 
 // columnsOf returns the columns of a version and the function that prints a row. Without columns of its own a version
@@ -34,8 +35,8 @@ func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time,
 	var columns []column
 	for _, x := range list {
 		c := object.As(x)
-		path, ok := parsePath(c.String("jsonPath"))
-		if !ok {
+		path, err := jsonpath.Parse("{" + c.String("jsonPath") + "}")
+		if err != nil {
 			break
 		}
 		text := c.String("description")
@@ -70,10 +71,11 @@ func scaleColumns(docs *schema.Set) ([]resource.Column, func(time.Time, object.O
 
 // cell returns what a column shows of an object: the first value of its path, if it is of the column's type.
 func (c *column) cell(now time.Time, obj object.Object) any {
-	v, ok := c.path.first(map[string]any(obj))
-	if !ok {
+	values := c.path.Values(map[string]any(obj))
+	if len(values) == 0 {
 		return nil
 	}
+	v := values[0]
 	if c.kind == "string" {
 		return printValue(v)
 	}
@@ -104,6 +106,13 @@ func age(now time.Time, text string) string {
 		return "<invalid>"
 	}
 	return codec.Age(now, t) // of no time: <unknown>
+}
+
+func printValue(v any) string {
+	if v == nil {
+		return "<no value>"
+	}
+	return jsonpath.Text(v)
 }
 
 // selectableOf returns the values of selectable fields, by label: the path without its first dot. A field that is not

@@ -13,12 +13,22 @@ import (
 // nothing.
 func (d *Documents) metrics(r *Request) *Answer {
 	v := &d.o.Version
-	return d.exposition(r, d.seats()+fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
+	return d.exposition(r, d.seats()+validations+fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
 		"git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.\n"+
 		"# TYPE kubernetes_build_info gauge\n"+
 		"kubernetes_build_info{build_date=%q,compiler=%q,git_commit=%q,git_tree_state=\"\",git_version=%q,go_version=%q,major=%q,minor=%q,platform=%q} 1\n",
 		buildDate, compiler, gitCommit, v.GitVersion, goVersion, v.Major, v.Minor, platform))
 }
+
+// validations says that rules that are written twice in kube-apiserver, once declared and once by hand, never differ: here each is
+// written once. Upstream's end-to-end tests ask for both.
+const validations = "# HELP apiserver_validation_declarative_validation_mismatch_total [BETA] Number of times declarative validation results " +
+	"differed from handwritten validation results for core types.\n" +
+	"# TYPE apiserver_validation_declarative_validation_mismatch_total counter\n" +
+	"apiserver_validation_declarative_validation_mismatch_total 0\n" +
+	"# HELP apiserver_validation_declarative_validation_panic_total [BETA] Number of times declarative validation has panicked during validation.\n" +
+	"# TYPE apiserver_validation_declarative_validation_panic_total counter\n" +
+	"apiserver_validation_declarative_validation_panic_total 0\n"
 
 // seats prints what each priority level may have at a time.
 func (d *Documents) seats() string {

@@ -1,5 +1,3 @@
-//go:build !nocel
-
 package discovery
 
 import (

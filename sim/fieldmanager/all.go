@@ -187,9 +187,9 @@ func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
 }
 
 func (d *differ) itemPath(s *shape, item any) string {
-	path, err := s.itemPath(item, d.typed(s))
-	if err != nil && d.err == nil {
+	var err error
+	if d.path, err = s.appendItemPath(d.path[:0], item, d.typed(s)); err != nil && d.err == nil {
 		d.err = err
 	}
-	return path
+	return string(d.path)
 }

@@ -4,8 +4,9 @@ import "github.com/kubesim/kubesim/sim/object"
 
 // differ compares objects.
 type differ struct {
-	whole bool  // objects have all their zero values: what is absent is absent
-	err   error // what is wrong with an item that has no path
+	whole bool   // objects have all their zero values: what is absent is absent
+	path  []byte // where paths of items are printed before they get memory of their own
+	err   error  // what is wrong with an item that has no path
 }
 
 // typed reports whether absent fields of s have their zero value.

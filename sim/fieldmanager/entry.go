@@ -83,6 +83,9 @@ func decode(list []any) (managed, error) { return decodeNew(list, nil) }
 // decodeNew reads managedFields that a client sent. Entries that stand in known too are taken as they are; the sets of
 // others are brought into the form in which sets are kept.
 func decodeNew(list, known []any) (managed, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
 	out := make(managed, 0, len(list)+1)
 	for i, v := range list {
 		raw, _ := v.(map[string]any)

@@ -20,29 +20,35 @@ var (
 // itemPath returns the path element of an item of a set or a list map: v:"x" or k:{"name":"x"}. A typed item has its
 // zero values.
 func (s *shape) itemPath(item any, typed bool) (string, error) {
+	path, err := s.appendItemPath(make([]byte, 0, 64), item, typed)
+	return string(path), err
+}
+
+// appendItemPath appends what itemPath returns to b; nothing of an item without a path.
+func (s *shape) appendItemPath(b []byte, item any, typed bool) ([]byte, error) {
 	if s.kind == set {
 		switch item.(type) {
 		case nil:
-			return "", errNullInSet
+			return b, errNullInSet
 		case map[string]any:
-			return "", errMapInSet
+			return b, errMapInSet
 		case []any:
-			return "", errListInSet
+			return b, errListInSet
 		}
-		return string(object.AppendJSON(append(make([]byte, 0, 32), "v:"...), item)), nil
+		return object.AppendJSON(append(b, "v:"...), item), nil
 	}
-	b := append(make([]byte, 0, 64), "k:{"...)
+	path := append(b, "k:{"...)
 	n, err := s.eachKey(item, typed, func(name string, v any) {
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
+		if path[len(path)-1] != '{' {
+			path = append(path, ',')
 		}
-		b = append(object.AppendString(b, name), ':')
-		b = object.AppendJSON(b, v)
+		path = append(object.AppendString(path, name), ':')
+		path = object.AppendJSON(path, v)
 	})
 	if err != nil || n == 0 {
-		return "", err
+		return b, err
 	}
-	return string(append(b, '}')), nil
+	return append(path, '}'), nil
 }
 
 // eachKey calls yield with the key fields that an item has, in order of their names, and counts them. Some may be

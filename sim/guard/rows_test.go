@@ -12,7 +12,7 @@ import (
 var rows = [][]string{
 	{"clock", "sim/object", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling"},
 	{"sim/field"},
-	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
+	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace", "sim/jsonpath"},
 	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
 	{"sim/resource", "sim/patch", "sim/crd/structural"},
 	{"sim/codec", "sim/cel/expr", "sim/commit"},

@@ -32,7 +32,7 @@ type Compaction struct {
 func (h *History) CatchUp() {
 	now, k := h.schedule.Now(), &h.compact
 	for !now.Before(k.next) {
-		h.compactTo(k.seen, k.next)
+		_ = h.compactTo(k.seen, k.next) // there may be nothing new to forget
 		k.seen = h.log.Store.Rev()
 		if k.next = k.next.Add(compactionInterval); h.log.Store.Compacted() == k.seen {
 			if skip := now.Sub(k.next) / compactionInterval; skip >= 0 { // nothing has happened since: one more is enough
@@ -47,7 +47,10 @@ func (h *History) CatchUp() {
 }
 
 // Compact makes the store forget every revision before the newest. The caches learn of it when they next look.
-func (h *History) Compact() { h.compactTo(h.log.Store.Rev(), h.schedule.Now()) }
+func (h *History) Compact() { _ = h.CompactTo(h.log.Store.Rev()) } // what is forgotten already may be
+
+// CompactTo makes the store forget every revision before rev.
+func (h *History) CompactTo(rev uint64) error { return h.compactTo(rev, h.schedule.Now()) }
 
 // Expire makes the store and the caches forget all history.
 func (h *History) Expire() {
@@ -56,15 +59,16 @@ func (h *History) Expire() {
 }
 
 // compactTo makes the store forget everything before rev. A store that has already forgotten it stays as it is.
-func (h *History) compactTo(rev uint64, at time.Time) {
+func (h *History) compactTo(rev uint64, at time.Time) error {
 	if err := h.log.Store.Compact(rev); err != nil {
-		return
+		return err
 	}
 	h.compact.floor, h.compact.floorAt = rev, at.Add(watchcache.CompactionPoll)
 	h.forget()
 	if h.journal != nil {
 		h.journal.Compact(rev, at)
 	}
+	return nil
 }
 
 // Compact makes a State forget what its cluster forgot after it was taken.

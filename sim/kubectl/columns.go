@@ -3,12 +3,14 @@ package kubectl
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/jsonpath"
 )
 
 // column is one of -o custom-columns.
 type column struct {
 	header string
-	path   *template
+	path   *jsonpath.Template
 }
 
 // columnPrinter returns the printer of -o custom-columns=NAME:.metadata.name,….
@@ -71,8 +73,8 @@ func fileColumns(text string) string {
 }
 
 func (c *column) cell(obj map[string]any) string {
-	found, err := c.path.all(obj)
-	if err != nil || len(found) == 0 {
+	found := c.path.Values(obj)
+	if len(found) == 0 {
 		return "<none>"
 	}
 	texts := make([]string, len(found))

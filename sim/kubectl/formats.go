@@ -1,10 +1,13 @@
 package kubectl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/jsonpath"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -26,16 +29,17 @@ func (c *call) pathPrinter(format, argument string) (printer, error) {
 		return nil, err
 	}
 	return func(t *target) error {
-		if format == "jsonpath-as-json" {
-			found, err := path.all(map[string]any(t.obj))
-			c.printf("%s", indented(object.JSON(found)))
-			return err
-		}
-		text, err := path.print(map[string]any(t.obj))
+		parts, err := path.Find(map[string]any(t.obj))
 		if err != nil {
 			return fmt.Errorf("error executing jsonpath %q: %w", argument, err)
 		}
-		c.printf("%s", text)
+		for _, values := range parts {
+			if format == "jsonpath-as-json" {
+				c.printf("%s", indented(object.JSON(append([]any{}, values...))))
+				continue
+			}
+			c.printf("%s", jsonpath.Join(values))
+		}
 		return nil
 	}, nil
 }
@@ -86,9 +90,40 @@ func sortRows(rows []object.Object, order string) []object.Object {
 }
 
 // firstOf returns the first value of a path, nil without one.
-func firstOf(path *template, obj object.Object) any {
-	if found, err := path.all(map[string]any(obj)); err == nil && len(found) > 0 {
+func firstOf(path *jsonpath.Template, obj object.Object) any {
+	if found := path.Values(map[string]any(obj)); len(found) > 0 {
 		return found[0]
 	}
 	return nil
+}
+
+// compare orders two values: numbers by their size, others by what they are printed as.
+func compare(a, b any) int {
+	x, err := strconv.ParseFloat(jsonpath.Text(a), 64)
+	y, err2 := strconv.ParseFloat(jsonpath.Text(b), 64)
+	if err == nil && err2 == nil {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(jsonpath.Text(a), jsonpath.Text(b))
+}
+
+// parseTemplate reads the argument of -o jsonpath.
+func parseTemplate(text string) (*jsonpath.Template, error) {
+	t, err := jsonpath.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("error parsing jsonpath %s, %w", text, err)
+	}
+	return t, nil
+}
+
+// relaxed puts the braces and the dot around a path that flags such as --sort-by take: .a, {.a}, a.
+func relaxed(path string) (*jsonpath.Template, error) {
+	inner := strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
+	if inner == "" {
+		return parseTemplate("{}")
+	}
+	if strings.Contains(inner, "{") || strings.Contains(inner, "}") {
+		return nil, fmt.Errorf("unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'")
+	}
+	return parseTemplate("{." + strings.TrimPrefix(inner, ".") + "}")
 }

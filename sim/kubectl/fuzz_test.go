@@ -6,30 +6,7 @@ import (
 	"io/fs"
 	"testing"
 	"time"
-
-	"github.com/kubesim/kubesim/sim/object"
 )
-
-// FuzzJSONPath checks that no template of -o jsonpath, and nothing that it is about, ends the command.
-func FuzzJSONPath(f *testing.F) {
-	const pods = `{"items":[{"metadata":{"name":"a","labels":{"x.y/z":"1"}},"spec":{"n":3}},{"metadata":{"name":"b"},"spec":{"n":-1}}]}`
-	for _, text := range []string{`{.items[*].metadata.name}`, `{range .items[?(@.spec.n>0)]}{.metadata['name','labels']}{"\n"}{end}`,
-		`{..name} {.items[-1:0:-1]}`, `{.items[0].metadata.labels.x\.y/z}{$}`, `metadata.name`, `{range`, `{.items[9223372036854775807]}`} {
-		f.Add(text, []byte(pods))
-	}
-	f.Fuzz(func(_ *testing.T, text string, data []byte) {
-		value, err := object.ParseValue(data)
-		if err != nil {
-			return
-		}
-		for _, parse := range []func(string) (*template, error){parseTemplate, relaxed} {
-			if p, err := parse(text); err == nil {
-				_, _ = p.print(value)
-				_, _ = p.all(value)
-			}
-		}
-	})
-}
 
 // one answers whatever it is asked with the same, and has one file. Time passes while somebody waits.
 type one struct {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/jsonpath"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -127,13 +128,13 @@ func pathWaiter(text string) (*waiter, error) {
 	}
 	value = strings.Trim(value, "'\"")
 	return &waiter{done: func(obj object.Object) (bool, error) {
-		found, err := path.all(map[string]any(obj))
-		if err != nil || len(found) == 0 {
+		found := path.Values(map[string]any(obj))
+		if len(found) == 0 {
 			return false, nil
 		}
 		if len(found) > 1 {
 			return false, fmt.Errorf("given jsonpath expression matches more than one value")
 		}
-		return !compared || plain(found[0]) == value, nil
+		return !compared || jsonpath.Text(found[0]) == value, nil
 	}}, nil
 }

@@ -2,7 +2,9 @@
 //
 //	data/conflict/lesson.yaml   world, setup, steps: who does what, what has to come true; controllers and nodes, if any work by
 //	                            themselves
-//	data/conflict/text.en.md    a section per step: "## read" and at most 60 words
+//	data/conflict/text.en.md    a section per step: "## read" and at most 60 words; or text in the steps of lesson.yaml, which is
+//	                            then all there is: a lesson that somebody wrote in the page
+//	data/conflict/lesson.zh-CN.yaml    the texts in another language: Translate
 //	        │
 //	        ▼
 //	Lesson ── Start ──▶ Session ── Do(op) ──▶ scenario.World
@@ -16,6 +18,8 @@
 //	 │ hint │ two, the second one says more
 //	 │ solution│ lines that make the check hold; go test runs them all
 //	 └──────┘
+//
+// README.md says how to write one, Rehearse takes it with its own solutions. Find and All return those that come with kubesim.
 //
 // Texts, options, hints, conditions and solutions hold live values: {{cm/paint.rv}} is the resourceVersion that paint has now,
 // {{red}} what a line "let red = …" has kept. A revision is never written by hand.

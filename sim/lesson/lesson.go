@@ -16,6 +16,7 @@ type Lesson struct {
 	ID      string
 	Title   string
 	About   string   // one sentence for the list of lessons
+	Level   string   // one of Levels, or "": it is not on the map
 	Needs   []string // ids of lessons that come before
 	Minutes int      // how long it takes
 	Fewest  int      // with how many requests it can be done: a test works it out
@@ -57,7 +58,12 @@ type Option struct {
 	Why string `json:"why"` // for those who chose it and were wrong
 }
 
-//go:embed data
+// Levels are the levels of the map, in the order in which they are meant to be taken.
+var Levels = []string{"basics", "reading", "deleting", "errors", "writing", "extending", "versions", "operating", "controllers"}
+
+// The translations that lie beside are not built in: a page fetches that of its language, and hands it to Translate.
+//
+//go:embed data/order.txt data/*/lesson.yaml data/*/text.en.md
 var data embed.FS
 
 var library = sync.OnceValues(func() ([]*Lesson, error) { return load(data) })

@@ -106,6 +106,21 @@ func take(t *testing.T, s *Session) {
 	}
 }
 
+// TestLevels: every lesson stands on the map, and each level is one stretch of the order, so that what a lesson builds on is above
+// it or before it.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	for _, l := range mustAll(t) {
+		if len(seen) == 0 || seen[len(seen)-1] != l.Level {
+			seen = append(seen, l.Level)
+		}
+	}
+	if !slices.Equal(seen, Levels) {
+		t.Errorf("the levels of data/order.txt are %q, and not %q", seen, Levels)
+	}
+}
+
 // bytesMax is how large a lesson may be when it is sent, in bytes, and all of them together.
 const (
 	bytesMax    = 6 << 10

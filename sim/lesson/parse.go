@@ -1,8 +1,7 @@
 package lesson
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +17,7 @@ type file struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
 	About    string    `json:"about"`
+	Level    string    `json:"level"`
 	Needs    []string  `json:"needs"`
 	Minutes  int       `json:"minutes"`
 	Fewest   int       `json:"fewest"`
@@ -41,6 +41,7 @@ type replica struct {
 
 type stepFile struct {
 	Say      string   `json:"say"`
+	Text     string   `json:"text"` // in the place of a section of text.en.md
 	Needs    []string `json:"needs"`
 	Predict  *Predict `json:"predict"`
 	Do       []string `json:"do"`
@@ -52,20 +53,18 @@ type stepFile struct {
 // wordsMax is how many words the text of a step may have: more is not read.
 const wordsMax = 60
 
-// Parse reads a lesson: lesson.yaml and text.en.md. Its errors say what is wrong, in which step, and how to mend it.
+// Parse reads a lesson: lesson.yaml and text.en.md, whose sections may also stand in the steps of lesson.yaml, as text. Its errors
+// say what is wrong, in which step, and how to mend it; a *Fault among them says where in lesson.yaml.
 func Parse(about, text []byte) (*Lesson, error) {
 	raw, err := codec.YAMLToJSON(about)
 	if err != nil {
 		return nil, fmt.Errorf("lesson.yaml is not YAML: %w", err)
 	}
 	var f file
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("lesson.yaml: %s; package lesson says which fields there are",
-			strings.TrimPrefix(err.Error(), "json: "))
+	if err := decode(raw, &f); err != nil {
+		return nil, fmt.Errorf("lesson.yaml: %w; package lesson says which fields there are", err)
 	}
-	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Needs: f.Needs, Minutes: f.Minutes, Fewest: f.Fewest, Engine: f.Engine,
+	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Level: f.Level, Needs: f.Needs, Minutes: f.Minutes, Fewest: f.Fewest, Engine: f.Engine,
 		Seed: f.Seed, Controllers: f.Controllers, Nodes: f.Nodes, Files: f.Files, Allow: f.Allow}
 	for _, r := range f.Replicas {
 		l.Replicas = append(l.Replicas, sim.ReplicaOptions{Version: r.Version, FeatureGates: r.Gates})
@@ -74,7 +73,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 		return nil, err
 	}
 	if l.Setup, err = ops(f.Setup); err != nil {
-		return nil, fmt.Errorf("setup: %w", err)
+		return nil, within("setup", "setup", err)
 	}
 	texts, err := sections(string(text))
 	if err != nil {
@@ -83,14 +82,18 @@ func Parse(about, text []byte) (*Lesson, error) {
 	for i, s := range f.Steps {
 		step, err := s.step(i == len(f.Steps)-1, texts)
 		if err != nil {
-			return nil, fmt.Errorf("step %d (%s): %w", i+1, s.Say, err)
+			return nil, within(fmt.Sprintf("steps[%d]", i), fmt.Sprintf("step %d (%s)", i+1, s.Say), err)
 		}
 		if slices.ContainsFunc(l.Steps, func(o Step) bool { return o.ID == step.ID }) {
-			return nil, fmt.Errorf("step %d (%s): an earlier step says that, too: give each a section", i+1, s.Say)
+			return nil, &Fault{fmt.Sprintf("steps[%d].say", i), fmt.Errorf("step %d (%s): an earlier step says that, too: give each a section", i+1, s.Say)}
 		}
+		delete(texts, s.Say)
 		l.Steps = append(l.Steps, *step)
 	}
-	if len(texts) > len(l.Steps) {
+	switch {
+	case len(l.Steps) < 2:
+		return nil, &Fault{"steps", errors.New("steps: a lesson has at least two, and the last one closes it")}
+	case len(texts) > 0:
 		return nil, errors.New("text.en.md: there are sections that no step says: take them out, or name them in say")
 	}
 	return l, nil
@@ -101,17 +104,19 @@ func (l *Lesson) checkHead() error {
 	switch {
 	case l.ID == "" || l.Title == "" || l.About == "":
 		return errors.New("lesson.yaml: id, title and about must be there: the list of lessons shows them")
+	case l.Level != "" && !slices.Contains(Levels, l.Level):
+		return &Fault{"level", fmt.Errorf("lesson.yaml: level is %q; the levels are %s", l.Level, strings.Join(Levels, ", "))}
 	case l.Engine == "":
 		l.Engine = "core"
 	case l.Engine != "core" && l.Engine != "cel":
-		return fmt.Errorf("lesson.yaml: engine is %q; it is core, or cel when CEL has to be evaluated", l.Engine)
+		return &Fault{"engine", fmt.Errorf("lesson.yaml: engine is %q; it is core, or cel when CEL has to be evaluated", l.Engine)}
 	}
 	if l.Seed == 0 {
 		l.Seed = 1
 	}
 	for _, name := range l.Allow {
 		if scenario.FindCommand(name) == nil {
-			return fmt.Errorf("lesson.yaml: allow: there is no command %q", name)
+			return &Fault{"allow", fmt.Errorf("lesson.yaml: allow: there is no command %q", name)}
 		}
 	}
 	return nil
@@ -119,9 +124,9 @@ func (l *Lesson) checkHead() error {
 
 // step checks a step and gives it its text. The last step is only a text.
 func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
-	out := &Step{ID: s.Say, Text: texts[s.Say], Needs: s.Needs, Predict: s.Predict, Check: s.Check, Hints: s.Hint, Solution: s.Solution}
+	out := &Step{ID: s.Say, Text: strings.TrimSpace(cmp.Or(s.Text, texts[s.Say])), Needs: s.Needs, Predict: s.Predict, Check: s.Check, Hints: s.Hint, Solution: s.Solution}
 	if n := len(strings.Fields(out.Text)); n > wordsMax {
-		return nil, fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)
+		return nil, &Fault{"text", fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)}
 	}
 	switch {
 	case s.Say == "":
@@ -135,23 +140,23 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	case len(s.Check) == 0 || len(s.Solution) == 0:
 		return nil, errors.New("check and solution must be there: else nobody knows when the step is done, or how")
 	case len(s.Hint) != 2:
-		return nil, fmt.Errorf("there are %d hints; two are wanted: one points the way, one nearly says it", len(s.Hint))
+		return nil, &Fault{"hint", fmt.Errorf("there are %d hints; two are wanted: one points the way, one nearly says it", len(s.Hint))}
 	}
 	if err := conditions(s.Needs); err != nil {
-		return nil, fmt.Errorf("needs: %w", err)
+		return nil, within("needs", "needs", err)
 	}
 	if err := conditions(s.Check); err != nil {
-		return nil, fmt.Errorf("check: %w", err)
+		return nil, within("check", "check", err)
 	}
 	var err error
 	if out.Do, err = ops(s.Do); err != nil {
-		return nil, fmt.Errorf("do: %w", err)
+		return nil, within("do", "do", err)
 	}
 	if _, err = ops(s.Solution); err != nil {
-		return nil, fmt.Errorf("solution: %w", err)
+		return nil, within("solution", "solution", err)
 	}
 	if err := s.Predict.check(); err != nil {
-		return nil, fmt.Errorf("predict: %w", err)
+		return nil, within("predict", "predict", err)
 	}
 	return out, nil
 }
@@ -166,10 +171,10 @@ func (p *Predict) check() error {
 	}
 	for i, o := range p.Options {
 		if o.Say == "" || o.If == "" {
-			return fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)
+			return &Fault{fmt.Sprintf("options[%d]", i), fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)}
 		}
 		if err := conditions([]string{o.If}); err != nil {
-			return fmt.Errorf("option %d: %w", i+1, err)
+			return &Fault{fmt.Sprintf("options[%d].if", i), fmt.Errorf("option %d: %w", i+1, err)}
 		}
 	}
 	return nil
@@ -177,9 +182,9 @@ func (p *Predict) check() error {
 
 // conditions says which of some conditions is none.
 func conditions(texts []string) error {
-	for _, c := range texts {
+	for i, c := range texts {
 		if _, err := scenario.ParseCondition(pretend(c)); err != nil {
-			return fmt.Errorf("%s: %w", c, err)
+			return &Fault{fmt.Sprintf("[%d]", i), fmt.Errorf("%s: %w", c, err)}
 		}
 	}
 	return nil
@@ -190,7 +195,7 @@ func ops(text []string) ([]scenario.Op, error) {
 	for i, line := range text {
 		op, err := scenario.Parse(pretend(line))
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %s: %w", i+1, line, err)
+			return nil, &Fault{fmt.Sprintf("[%d]", i), fmt.Errorf("line %d: %s: %w", i+1, line, err)}
 		}
 		out = append(out, op)
 	}

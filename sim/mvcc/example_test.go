@@ -40,3 +40,36 @@ func ExampleStore_Compact() {
 	// mvcc: required revision has been compacted
 	// mvcc: required revision is a future revision
 }
+
+// A View is the store at one revision; NewView makes one of what was saved.
+func ExampleNewView() {
+	v := mvcc.NewView(7, []*mvcc.KV{
+		{Key: "/pods/default/b", Value: []byte("running"), CreateRev: 5, ModRev: 7},
+		{Key: "/pods/default/a", Value: []byte("pending"), CreateRev: 6, ModRev: 6},
+	})
+	v.Range("/pods/", "", func(kv *mvcc.KV) bool {
+		fmt.Println(kv.Key, kv.ModRev)
+		return true
+	})
+	// Output:
+	// /pods/default/a 6
+	// /pods/default/b 7
+}
+
+// Load makes a store of its oldest view and the commits since.
+func ExampleLoad() {
+	s := mvcc.New(1)
+	oldest, _ := s.At(0)
+	events := []*mvcc.Event{s.Put("a", []byte("1"), nil), s.Put("a", []byte("2"), nil)}
+
+	again, err := mvcc.Load(oldest, nil, events)
+	fmt.Println(again.Rev(), err)
+	then, _ := again.Get("a", 2)
+	fmt.Println(string(then.Value))
+	_, err = mvcc.Load(oldest, nil, events[1:]) // the first is missing
+	fmt.Println(err != nil)
+	// Output:
+	// 3 <nil>
+	// 1
+	// true
+}

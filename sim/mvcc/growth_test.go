@@ -9,8 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a list of one object or of 500 does hardly depends on how many there are: keys and runs are compared with about as
-// many others.
+// What a list of one object or of 500 does hardly depends on how many there are: keys are compared with about as many others.
 func TestPagesDoNotGrow(t *testing.T) {
 	t.Parallel()
 	few, many := 1_000, 100_000
@@ -18,8 +17,6 @@ func TestPagesDoNotGrow(t *testing.T) {
 		compared := 0
 		x := newIndex()
 		x.keys = btree.NewG(degree, func(a, b *KV) bool { compared++; return a.Key < b.Key })
-		x.runs = btree.NewG(degree, func(a, b *run) bool { compared++; return a.first < b.first })
-		x.runs.ReplaceOrInsert(&run{})
 		for i := range keys {
 			x.put(&KV{Key: fmt.Sprintf("/pods/%06d", i)})
 		}

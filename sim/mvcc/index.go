@@ -1,6 +1,8 @@
 package mvcc
 
 import (
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/google/btree"
@@ -11,34 +13,48 @@ import (
 // large ones cheaper to read; BenchmarkPut and BenchmarkGet show how much.
 const degree = 16
 
-// runMax is how many keys a run may have: BenchmarkCount shows its price.
-const runMax = 512
+// runMax is how many keys a run may have, and blockMax how many runs a block:
+// BenchmarkCount shows the price of both.
+const runMax, blockMax = 256, 16
 
 // index is the keys of a view, and how many they are:
 //
-//	keys   a b c d   e f g   h i j k
-//	runs   "": 4     e: 3    h: 4      where each begins, and how many keys it has
+//	keys     a b c d   e f g   h i j k   l m     where each begins, and how many keys it has
+//	runs    ╭"": 4 ─── e: 3╮  ╭h: 4 ──── l: 2╮
+//	blocks  ╰───── 7 ──────╯  ╰───── 6 ──────╯
 //
-// A count adds up runs and visits keys only in the two runs that it takes a
-// part of. A write that makes no key and removes none leaves the runs alone.
+// A count adds up blocks and runs, and visits keys only in the two runs that it
+// takes a part of. A write that makes no key and removes none leaves them alone.
 type index struct {
-	keys *btree.BTreeG[*KV]
-	runs *btree.BTreeG[*run]
+	keys   *btree.BTreeG[*KV]
+	blocks []*block // which nobody changes, as nobody does the blocks
 }
 
-// run is the keys from one on, up to the next run. It never changes.
+// block is runs, up to the next block.
+type block struct {
+	runs []run
+	n    int // keys
+}
+
+// run is the keys from one on, up to the next run.
 type run struct {
 	first string
 	n     int
 }
 
 func newIndex() index {
-	x := index{
-		keys: btree.NewG(degree, func(a, b *KV) bool { return a.Key < b.Key }),
-		runs: btree.NewG(degree, func(a, b *run) bool { return a.first < b.first }),
+	return index{
+		keys:   btree.NewG(degree, func(a, b *KV) bool { return a.Key < b.Key }),
+		blocks: []*block{newBlock(make([]run, 1))},
 	}
-	x.runs.ReplaceOrInsert(&run{})
-	return x
+}
+
+func newBlock(runs []run) *block {
+	b := &block{runs: runs}
+	for _, r := range runs {
+		b.n += r.n
+	}
+	return b
 }
 
 // edit returns a copy to write to. It shares its nodes with the index and copies
@@ -48,11 +64,9 @@ func newIndex() index {
 // written to. The tree of a view is never written to, but views of a fork are
 // read under another lock: the call is made on a copy of the tree's header
 // instead, and the view's stays as it is.
-func (x index) edit() index { return index{keys: clone(x.keys), runs: x.runs} }
-
-func clone[T any](t *btree.BTreeG[T]) *btree.BTreeG[T] {
-	header := *t
-	return header.Clone()
+func (x index) edit() index {
+	header := *x.keys
+	return index{keys: header.Clone(), blocks: x.blocks}
 }
 
 // put stores kv and returns what it replaces, nil for nothing.
@@ -85,12 +99,12 @@ func (x index) get(key string) *KV {
 	return kv
 }
 
-// resize adds n keys to the run that key is in. It cuts a run in two that has grown too large.
+// resize adds n keys to the run that key is in. It cuts in two a run or a block that has grown too large.
 func (x *index) resize(key string, n int) {
-	x.runs = clone(x.runs)
-	r := *x.runOf(key)
-	r.n += n
-	if r.n > runMax {
+	i, j := x.find(key)
+	runs := slices.Clone(x.blocks[i].runs)
+	r := &runs[j]
+	if r.n += n; r.n > runMax {
 		left := r.n / 2
 		middle := ""
 		x.each(r.first, func(kv *KV) bool {
@@ -98,23 +112,29 @@ func (x *index) resize(key string, n int) {
 			left--
 			return left >= 0
 		})
-		x.runs.ReplaceOrInsert(&run{middle, r.n - r.n/2})
+		second := run{middle, r.n - r.n/2}
 		r.n /= 2
+		runs = slices.Insert(runs, j+1, second)
+	} else if r.n == 0 && r.first != "" {
+		runs = slices.Delete(runs, j, j+1)
 	}
-	if r.n == 0 && r.first != "" {
-		x.runs.Delete(&r)
-		return
+	x.blocks = slices.Clone(x.blocks)
+	switch half := len(runs) / 2; {
+	case len(runs) == 0:
+		x.blocks = slices.Delete(x.blocks, i, i+1)
+	case len(runs) > blockMax:
+		x.blocks[i] = newBlock(slices.Clone(runs[:half]))
+		x.blocks = slices.Insert(x.blocks, i+1, newBlock(slices.Clone(runs[half:])))
+	default:
+		x.blocks[i] = newBlock(runs)
 	}
-	x.runs.ReplaceOrInsert(&r)
 }
 
-// runOf returns the run that a key is in, or would be.
-func (x index) runOf(key string) (found *run) {
-	x.runs.DescendLessOrEqual(&run{first: key}, func(r *run) bool {
-		found = r
-		return false
-	})
-	return found
+// find returns the place of the block that a key is in, or would be, and that of the run in it.
+func (x index) find(key string) (i, j int) {
+	i = max(0, sort.Search(len(x.blocks), func(i int) bool { return x.blocks[i].runs[0].first > key })-1)
+	runs := x.blocks[i].runs
+	return i, max(0, sort.Search(len(runs), func(j int) bool { return runs[j].first > key })-1)
 }
 
 // each yields the keys that are not before from, in order.
@@ -128,20 +148,27 @@ func (x index) count(prefix, from string) int {
 	if !strings.HasPrefix(from, prefix) {
 		return 0 // all that do are before it
 	}
-	end, bounded := after(prefix)
-	first, last, n := x.runOf(from), (*run)(nil), 0
-	if bounded {
-		last = x.runOf(end)
+	n := -x.before(from)
+	if end, bounded := after(prefix); bounded {
+		return n + x.before(end)
 	}
-	x.runs.AscendGreaterOrEqual(first, func(r *run) bool {
-		n += r.n
-		return r != last
-	})
-	n -= x.between(first.first, from)
-	if bounded {
-		n -= last.n - x.between(last.first, end)
+	for _, b := range x.blocks {
+		n += b.n
 	}
 	return n
+}
+
+// before returns how many keys are before one.
+func (x index) before(key string) (n int) {
+	i, j := x.find(key)
+	for _, b := range x.blocks[:i] {
+		n += b.n
+	}
+	runs := x.blocks[i].runs
+	for _, r := range runs[:j] {
+		n += r.n
+	}
+	return n + x.between(runs[j].first, key)
 }
 
 // between visits the keys from one on and before another, and returns how many they are.

@@ -15,24 +15,24 @@ import (
 // Item is one stored object: its printed form in the hub version, and what selectors ask for, taken out once when it
 // was written. It is shared by everybody who reads it and never changed.
 type Item struct {
-	Namespace, Name string
-	Rev             uint64 // of the last write: metadata.resourceVersion
-	Bytes           []byte // canonical JSON without a final newline
-	labels          facts
-	fields          facts // Strategy.Fields
-
-	// Stored is what the store holds, where that is not Bytes: a raw value was written in another form than it is shown in,
-	// or the definition of a custom resource has changed since the object was written. Err says why such an object cannot be
-	// shown in the version of the Item; its Bytes are as stored.
-	Stored []byte
-	Err    error
-
-	hub   *Definition
+	// What a list looks at comes first, to be in the same lines of the processor's cache.
+	Bytes []byte // canonical JSON without a final newline
 	codec *StorageCodec
 	skew  *SkewCodec
-
+	// Err says why an object cannot be shown in the version of the Item; its Bytes are as stored.
+	Err error
 	// Decorated says that the object is to be shown otherwise than it is stored: as Strategy.Decorate does.
 	Decorated bool
+
+	Namespace, Name string
+	Rev             uint64 // of the last write: metadata.resourceVersion
+	labels          facts
+	fields          facts // Strategy.Fields
+	hub             *Definition
+
+	// Stored is what the store holds, where that is not Bytes: a raw value was written in another form than it is shown in,
+	// or the definition of a custom resource has changed since the object was written.
+	Stored []byte
 
 	// other is what another server has made of the stored object, the last one that read it.
 	other atomic.Pointer[Item]

@@ -9,7 +9,7 @@ import (
 // Meter measures what the objects of one resource use of ResourceQuotas.
 type Meter struct {
 	*Quota
-	each []string // limits of which every object uses one: count/STORAGE and Quota.Each
+	storage string
 }
 
 // Meter returns the meter of a resource, nil for those that never count.
@@ -18,12 +18,15 @@ func (d *Definition) Meter() *Meter {
 	if !d.Namespaced || s.Virtual || s.Uncounted || d.Connect != nil {
 		return nil
 	}
-	return &Meter{&s.Quota, append([]string{"count/" + d.Storage}, s.Quota.Each...)}
+	return &Meter{&s.Quota, d.Storage}
 }
+
+// each returns the limits of which every object uses one: count/STORAGE and Quota.Each.
+func (m *Meter) each() []string { return append([]string{"count/" + m.storage}, m.Each...) }
 
 // Measures reports whether a limit is about the objects.
 func (m *Meter) Measures(ctx *Context, limit string) bool {
-	return slices.Contains(m.each, limit) || m.Limits != nil && m.Limits(ctx, limit)
+	return slices.Contains(m.each(), limit) || m.Limits != nil && m.Limits(ctx, limit)
 }
 
 // Amounts returns what an object uses.
@@ -32,7 +35,7 @@ func (m *Meter) Amounts(ctx *Context, obj object.Object) Amounts {
 	if m.Uses != nil {
 		sum = m.Uses(ctx, obj)
 	}
-	for _, name := range m.each {
+	for _, name := range m.each() {
 		sum[name] = Count(1)
 	}
 	return sum

@@ -43,8 +43,8 @@ var actorCommands = []Command{
 	{Name: "controller", Usage: "NAME -f RULES", Help: "start a client that acts on what its informers show", Example: "controller op -f rules.yaml",
 		Group: Actors, Flags: []string{"filename", "namespace"}, Args: []Arg{Word}, needs: 1, check: checkController,
 		run: engage(newController)},
-	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests", Example: "step op 2",
-		Group: Actors, Args: []Arg{Actor, Number}, needs: 1, run: act((*World).stepActor)},
+	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests, or a controller of the control plane do N things", Example: "step op 2",
+		Group: Actors, Args: []Arg{ActorOrController, Number}, needs: 1, run: stepNext},
 	{Name: "crash", Usage: "NAME", Help: "let an actor, or a controller of the control plane, lose all it has in memory", Example: "crash op",
 		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Crash, func(w *World, a actor, _ *Op) error {
 			a.crash(w)
@@ -115,15 +115,22 @@ func engage(make func(w *World, op *Op) (actor, error)) func(*World, *Op) error 
 	}
 }
 
-// stepActor lets an actor send its next requests.
-func (w *World) stepActor(a actor, op *Op) error {
-	n := 1
+// stepNext lets an actor, or a controller of the control plane, do the next things.
+func stepNext(w *World, op *Op) error {
+	n, err := 1, error(nil)
 	if len(op.Args) > 1 {
-		var err error
 		if n, err = strconv.Atoi(op.Args[1]); err != nil || n < 1 {
 			return fmt.Errorf("step needs a number above zero, not %q", op.Args[1])
 		}
 	}
+	if w.actor(op.Args[0]) == nil && w.stepController(op.Args[0], n) {
+		return nil
+	}
+	return act(func(w *World, a actor, _ *Op) error { return w.stepActor(a, n) })(w, op)
+}
+
+// stepActor lets an actor send its next n requests.
+func (w *World) stepActor(a actor, n int) error {
 	if a.idle() && a.state().Kind == "informer" {
 		return fmt.Errorf("an informer takes events as they come; only pagers and controllers are stepped")
 	}

@@ -1,5 +1,3 @@
-//go:build !nocel
-
 package scenario
 
 import (
@@ -28,7 +26,7 @@ func (w *World) Requests(op Op, newest uint64) ([]*Request, error) {
 	for _, c := range list {
 		c.about = aboutOf(c.path)
 		r := &Request{Exchange: c.exchange, call: c}
-		if n, ok := new(history).sent(c).(*noted); ok {
+		if n := new(history).sent(c); n != nil {
 			r.Call, r.Stream = n.call, n.stream
 		}
 		out = append(out, r)

@@ -5,6 +5,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"strconv"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -20,6 +21,7 @@ const (
 	StoreCommit   Kind = "store.commit"
 	StoreCompact  Kind = "store.compact"
 	CacheApply    Kind = "cache.apply"
+	Reconciled    Kind = "reconcile"
 	WatchEvent    Kind = "watch.event"
 	WatchBookmark Kind = "watch.bookmark"
 	WatchClose    Kind = "watch.close"
@@ -39,7 +41,7 @@ type Frame struct {
 	N     uint64 // counted from 1, without gaps
 	VT    int64  // the World's time in milliseconds since 1970
 	RV    uint64 // the revision that it is about, or the store's newest one
-	Lane  string // store, replica/N, watch/NAME, client/NAME
+	Lane  string // store, replica/N, watch/NAME, client/NAME, controller/NAME
 	Kind  Kind
 	Cause uint64 // the N of the frame that led to this one; 0: nothing in the World did
 	Op    int    // the number of the operation during which it happened, counted from 1; 0: before the first
@@ -47,7 +49,7 @@ type Frame struct {
 	Ref     string // of http.*: the N of the http.req; of commits and events: "configmaps default/a"
 	Text    string // for people, one line
 	Verb    string // of commits and events: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; of requests: the method
-	Code    int    // of http.res: the status; of an ERROR event: that of its Status
+	Code    int    // of http.res: the status; of an ERROR event, or a reconcile that failed: that of its Status
 	Reason  string // of a Status
 	Replica int    // counted from 1; 0: none
 
@@ -114,14 +116,33 @@ func appendNumber(b []byte, name string, value int64) []byte {
 
 // fingerprint is the hash of all frames, with the bytes that AppendJSON leaves out. It is no cryptographic one: it tells
 // runs apart that nobody made alike on purpose.
+//
+// It is of what was asked, written and told: who looked on does not count. Frames of reconciles have no part in it, nor in how the
+// others are numbered, and what is done to a controller is done to the store, so that hashes that are kept in files stay true.
 type fingerprint struct {
-	hash hash.Hash
-	line []byte
+	hash    hash.Hash
+	line    []byte
+	numbers []uint64 // by N-1: as which number a frame counts; 0: it does not
+	last    uint64
 }
 
 func newFingerprint() *fingerprint { return &fingerprint{hash: fnv.New128a()} }
 
-func (p *fingerprint) add(f *Frame) {
+func (p *fingerprint) add(frame *Frame) {
+	if frame.Kind == Reconciled {
+		p.numbers = append(p.numbers, 0)
+		return
+	}
+	p.last++
+	p.numbers = append(p.numbers, p.last)
+	f := *frame
+	f.N, f.Cause = p.last, p.number(f.Cause)
+	if f.Exchange != nil {
+		f.Ref = strconv.FormatUint(p.number(f.Exchange.N), 10)
+	}
+	if strings.HasPrefix(f.Lane, laneOf("")) {
+		f.Lane = "store"
+	}
 	p.line = append(f.AppendJSON(p.line[:0]), '\n')
 	switch x := f.Exchange; {
 	case x == nil:
@@ -133,6 +154,14 @@ func (p *fingerprint) add(f *Frame) {
 		p.line = append(appendHeader(p.line, x.ResHeader), x.ResBody...)
 	}
 	p.hash.Write(p.line)
+}
+
+// number is as which number a frame counts; 0: it does not, or there is none.
+func (p *fingerprint) number(n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	return p.numbers[n-1]
 }
 
 func appendHeader(b []byte, header wire.Header) []byte {

@@ -1,5 +1,3 @@
-//go:build !nocel
-
 package scenario
 
 import (
@@ -30,6 +28,7 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 		return err
 	}
 	w.cluster, w.clock, w.waiting = c, c.Clock().(*clock.Manual), nil
+	w.lookOn()
 	if w.recording != nil {
 		c.OnCommit(w.committing)
 		w.recording.moved()

@@ -138,7 +138,7 @@ func (w *World) controls(k *trouble.Kind, op *Op) (known bool, err error) {
 		}
 	})
 	if known && err == nil {
-		w.happened(op, "store", 0)
+		w.happened(op, laneOf(op.Args[0]), 0)
 	}
 	return known, err
 }

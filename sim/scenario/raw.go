@@ -36,9 +36,6 @@ func (b *builder) raw() error {
 	if err != nil {
 		return fmt.Errorf("the path %q cannot be sent: %w", b.op.Args[1], err)
 	}
-	if unpublished(u.Path) {
-		return ErrTooSmall
-	}
 	body := b.op.value("data")
 	if file := b.op.value("filename"); file != "" {
 		if body, err = b.w.file(file); err != nil {

@@ -1,43 +1,39 @@
 package scenario
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// recorder notes what clients ask for and see, and what happens in the store meanwhile: see Recording.
-type recorder interface {
-	// sent notes a request; nil: it is of no interest.
-	sent(c *call) note
-	committed(op int, c *sim.Commit, obj object.Object)
-	// moved notes that the world goes on with another cluster: what was open stays behind.
-	moved()
-	// broken says which promises were broken. healed: everything that is on its way has arrived.
-	broken(healed bool) []string
+// expiring are resources whose objects go away by themselves: an Event after an hour.
+var expiring = []string{"events"}
+
+// history is what happened and what was seen of it. Steps are the numbers of operations.
+type history struct {
+	checker.History
+	objects map[string]*checker.Object // as they were committed, by their text: most answers are the same
+	events  map[string]checker.Event   // by their text: watches of one resource have most of them in common
 }
 
-// note is what a recorder has of a request.
-type note interface {
-	answered(op int, c *call)
-	event(op int, text []byte, frame object.Object)
-	ended()
-}
-
-// ErrTooSmall is the error of operations that the first engine of a page cannot do, and the one with CEL can.
-var ErrTooSmall = errors.New("this needs what the small engine is without (build tag nocel)")
-
-// ended notes that a watch is over.
-func (c *call) ended() {
-	if c.note != nil {
-		c.note.ended()
+// History returns what was recorded, nil if nothing is. It grows.
+func (w *World) History() *checker.History {
+	if w.recording == nil {
+		return nil
 	}
+	return &w.recording.History
 }
 
 // startRecording notes what happens from here on.
 func (w *World) startRecording(op *Op) (err error) {
-	if w.recording, err = newRecorder(w); err != nil {
+	if w.recording, err = newHistory(w); err != nil {
 		return err
 	}
 	w.cluster.OnCommit(w.committing)
@@ -45,8 +41,199 @@ func (w *World) startRecording(op *Op) (err error) {
 	return nil
 }
 
-// committing tells the recorder of a commit. The cluster's lock is held.
+// committing notes a commit. The cluster's lock is held.
 func (w *World) committing(c sim.Commit) { w.recording.committed(w.op, &c, w.read(c.Object)) }
+
+// newHistory returns one that begins now, with what there is.
+func newHistory(w *World) (*history, error) {
+	h := &history{checker.History{From: w.cluster.Revision(), Expiring: expiring}, map[string]*checker.Object{},
+		map[string]checker.Event{}}
+	seen := map[string]bool{}
+	for _, d := range w.cluster.Server(1).Table.All() {
+		if seen[d.Storage] {
+			continue
+		}
+		seen[d.Storage] = true
+		list, err := w.cluster.Look(d, "", "", 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, obj := range list {
+			o, err := checker.ObjectOf(obj)
+			if err != nil {
+				return nil, err
+			}
+			h.Before = append(h.Before, checker.Commit{ID: checker.ID{Resource: d.Resourced().String(), Namespace: o.Namespace, Name: o.Name},
+				Rev: o.Rev, Object: o})
+		}
+	}
+	return h, nil
+}
+
+// broken says which promises were broken. healed: everything that is on its way has arrived.
+func (h *history) broken(healed bool) (out []string) {
+	h.Settled = healed
+	for _, v := range checker.Check(&h.History) {
+		out = append(out, v.Error())
+	}
+	return out
+}
+
+func (h *history) committed(op int, c *sim.Commit, obj object.Object) {
+	made := checker.Commit{ID: checker.ID{Resource: c.Resource, Namespace: c.Namespace, Name: c.Name}, Rev: c.Rev, Step: int64(op)}
+	if c.Object != nil {
+		var err error
+		if made.Object, err = checker.ObjectOf(obj); err != nil {
+			h.unreadable(err)
+			return
+		}
+		h.objects[string(c.Object)] = made.Object
+	}
+	h.Commits = append(h.Commits, made)
+}
+
+// moved notes that the world goes on with another cluster: what was open stays behind.
+func (h *history) moved() {
+	for _, s := range h.Streams {
+		s.Ended = true
+	}
+}
+
+func (h *history) unreadable(err error) {
+	if err != nil {
+		h.Unreadable = append(h.Unreadable, err.Error())
+	}
+}
+
+// sent notes a request. What nobody can judge is not noted, it returns nil: reads of subresources, and by fields other than the
+// name.
+func (h *history) sent(c *call) *noted {
+	a, q := c.about, c.query
+	fields := q.Get("fieldSelector")
+	name, byName := strings.CutPrefix(fields, "metadata.name=")
+	x := c.exchange
+	switch {
+	case a.resource == "", x.Method == "GET" && (a.subresource != "" || fields != "" && !byName), c.watching() && c.output != "":
+		return nil
+	}
+	s := checker.Scope{Resource: a.resource, Namespace: a.namespace, Name: name, Selector: q.Get("labelSelector")}
+	if c.watching() {
+		stream := &checker.Stream{N: c.op, Client: x.Client, Scope: s, Version: q.Get("resourceVersion"), Called: int64(c.op),
+			Bookmarks: q.Get("allowWatchBookmarks") == "true"}
+		stream.Initial = q.Get("sendInitialEvents") == "true" ||
+			!q.Has("sendInitialEvents") && (stream.Version == "" || stream.Version == "0")
+		h.Streams = append(h.Streams, stream)
+		return &noted{h: h, stream: stream}
+	}
+	made := &checker.Call{N: c.op, Client: x.Client, Called: int64(c.op), Verb: verbs[x.Method]}
+	if a.name != "" || x.Method == "POST" {
+		made.ID = checker.ID{Resource: a.resource, Namespace: a.namespace, Name: cmp.Or(a.name, c.made)}
+	} else {
+		made.Scope = s
+	}
+	switch x.Method {
+	case "GET":
+		if a.name == "" {
+			made.Verb = "list"
+		}
+		made.Version, made.Match, made.Continue = q.Get("resourceVersion"), q.Get("resourceVersionMatch"), q.Get("continue")
+		made.Limit, _ = strconv.Atoi(q.Get("limit"))
+	case "DELETE":
+		if a.name == "" {
+			made.Verb = "deletecollection"
+		}
+		fallthrough
+	default:
+		made.Based = asked(made, x.Body)
+	}
+	h.Calls = append(h.Calls, made)
+	return &noted{h: h, call: made}
+}
+
+var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+
+// asked reads the body of a write: the name of an object that is created, and the revision that a write is based on.
+func asked(c *checker.Call, body []byte) (based uint64) {
+	if c.Name != "" && !bytes.Contains(body, []byte("resourceVersion")) {
+		return 0
+	}
+	v, _ := object.ParseValue(body)
+	var rv string
+	switch v := v.(type) {
+	case map[string]any:
+		obj := object.Object(v)
+		if c.Name == "" {
+			c.Name = obj.Name()
+		}
+		if rv = obj.ResourceVersion(); rv == "" {
+			rv = obj.String("preconditions", "resourceVersion")
+		}
+	case []any:
+		for _, step := range object.ObjectsOf(v) {
+			if step.String("op") == "test" && step.String("path") == "/metadata/resourceVersion" {
+				rv = step.String("value")
+			}
+		}
+	}
+	based, _ = strconv.ParseUint(rv, 10, 64)
+	return based
+}
+
+// noted notes what becomes of a call, or what comes on a watch: the other one is nil.
+type noted struct {
+	h      *history
+	call   *checker.Call
+	stream *checker.Stream
+}
+
+// answered notes an answer. One from which nobody can tell what became of the object counts as broken off.
+func (n *noted) answered(op int, c *call) {
+	if n.stream != nil {
+		n.stream.Ended = c.answer.Watch == nil
+		return
+	}
+	n.call.Returned = int64(op)
+	if c.exchange.Lost > 0 || c.about.subresource != "" || c.query.Has("dryRun") || c.body.Kind() == "Table" ||
+		c.output == "protobuf" {
+		n.call.Code, n.call.Broken = c.answer.Code, true
+		return
+	}
+	if o := n.h.objects[string(bytes.TrimRight(c.exchange.ResBody, "\n"))]; o != nil {
+		n.call.Code, n.call.Objects, n.call.Rev = c.answer.Code, []*checker.Object{o}, o.Rev
+		return
+	}
+	n.h.unreadable(n.call.TakeAnswer(c.answer.Code, c.body))
+}
+
+func (n *noted) event(op int, text []byte, frame object.Object) {
+	if n.stream == nil { // a watch that the parameters did not ask for
+		return
+	}
+	ev, ok := n.h.events[string(text)]
+	if !ok {
+		var err error
+		if ev, err = checker.EventOf(frame); err != nil {
+			n.h.unreadable(fmt.Errorf("%s: %w", n.stream, err))
+			return
+		}
+		n.h.events[string(text)] = ev
+	}
+	ev.Step = int64(op)
+	n.stream.Events = append(n.stream.Events, ev)
+}
+
+func (n *noted) ended() {
+	if n.stream != nil {
+		n.stream.Ended = true
+	}
+}
+
+// ended notes that a watch is over.
+func (c *call) ended() {
+	if c.note != nil {
+		c.note.ended()
+	}
+}
 
 // promisesKept is true while no promise of package checker has been broken.
 func promisesKept(s *scope) (bool, string) {

@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -47,7 +49,7 @@ type call struct {
 	about  about
 	made   string // name of the object that it creates; "": not known
 	atMost int    // how many watches the client has at most when this one has begun; 0: any number
-	note   note   // of the Recording; nil: there is none
+	note   *noted // of the Recording; nil: there is none
 
 	untold bool               // the transcript says nothing of it: who sends it prints the answer
 	talks  bool               // a Session that it begins goes on
@@ -101,6 +103,7 @@ func (w *World) observe() {
 	for i := range list {
 		w.record(&list[i])
 	}
+	w.reconciledBefore(math.MaxUint64)
 	w.sending = nil
 	if rev := w.cluster.Compacted(); rev > w.compact {
 		w.compact = rev
@@ -119,7 +122,9 @@ func (w *World) record(r *trace.Record) {
 		}
 		return
 	case trace.StoreCommitted:
+		w.reconciledBefore(r.Rev)
 		f.Kind, f.Lane = StoreCommit, "store"
+		f.Cause = cmp.Or(f.Cause, w.looked.writes(r))
 		f.Text = fmt.Sprintf("%s %s, revision %d", r.Verb, f.Ref, r.Rev)
 	case trace.ReplicaApplied:
 		f.Kind, f.Lane = CacheApply, fmt.Sprintf("replica/%d", r.Replica)

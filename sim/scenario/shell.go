@@ -1,5 +1,3 @@
-//go:build !nocel
-
 package scenario
 
 import (
@@ -12,17 +10,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// shell is what lines of a prompt leave for the next one.
-type shell = kubectl.Session
-
-// unpublished reports whether the engine is without what is at a path.
-func unpublished(string) bool { return false }
-
 // typed carries out the line of a prompt.
 func (w *World) typed(op *Op) error {
 	w.used = true
 	if w.shell == nil {
-		w.shell = &shell{Conn: &conn{w: w}, Files: &promptFiles{w}, Config: &kubectl.Config{Server: "https://kubesim", Cluster: "kubesim",
+		w.shell = &kubectl.Session{Conn: &conn{w: w}, Files: &promptFiles{w}, Config: &kubectl.Config{Server: "https://kubesim", Cluster: "kubesim",
 			User: "admin", Current: "kubesim", Contexts: []kubectl.Context{{Name: "kubesim", Cluster: "kubesim", User: "admin"}}}}
 	}
 	line := op.Name + " " + op.Text

@@ -11,6 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -71,6 +72,7 @@ type World struct {
 	seen    uint64            // records of the trace that have become frames
 	causes  map[uint64]uint64 // record of the trace -> frame
 	commits map[uint64]uint64 // revision -> frame
+	looked  looked            // on what controllers of the control plane do
 	compact uint64            // revision up to which the store has forgotten, as far as frames say
 
 	clients   map[string]*client
@@ -81,7 +83,7 @@ type World struct {
 	vars      map[string]string
 	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
 	checks    []*standing              // never and once
-	recording recorder                 // nil: nothing is recorded
+	recording *history                 // nil: nothing is recorded
 	newest    uint64                   // revision that others count from; 0: the store's
 	healed    bool                     // nothing has gone wrong since heal
 	used      bool                     // something was done that seed and replicas would have to come before
@@ -93,10 +95,10 @@ type World struct {
 	current  *Result
 	op       int // number of the current operation
 	last     *call
-	because  uint64    // the frame that what is being done follows from; 0: an operation
-	shell    *shell    // what lines of a prompt leave for the next one; nil: there was none
-	told     time.Time // time of the last line of a transcript
-	ticked   time.Time // time of the last frame
+	because  uint64           // the frame that what is being done follows from; 0: an operation
+	shell    *kubectl.Session // what lines of a prompt leave for the next one; nil: there was none
+	told     time.Time        // time of the last line of a transcript
+	ticked   time.Time        // time of the last frame
 }
 
 // client is somebody who sends requests.
@@ -139,6 +141,7 @@ func (w *World) boot() error {
 	w.shell = nil
 	w.compact = c.Compacted()
 	_, w.seen = c.TraceSince(0)
+	w.lookOn()
 	return nil
 }
 

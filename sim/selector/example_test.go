@@ -23,3 +23,22 @@ func ExampleParseFields() {
 	// spec.nodeName=n1,status.phase!=Failed <nil>
 	// n1 true
 }
+
+func ExampleFromSet() {
+	fmt.Println(selector.FromSet(map[string]string{"tier": "web", "app": "shop"}))
+	// Output: app=shop,tier=web
+}
+
+func ExampleFromLabelSelector() {
+	s, err := selector.FromLabelSelector(map[string]any{
+		"matchLabels":      map[string]any{"app": "shop"},
+		"matchExpressions": []any{map[string]any{"key": "tier", "operator": "In", "values": []any{"web", "db"}}},
+	})
+	fmt.Println(s, err)
+	// Output: app=shop,tier in (db,web) <nil>
+}
+
+func ExampleNothing() {
+	fmt.Println(selector.Nothing().Matches(map[string]string{"app": "shop"}))
+	// Output: false
+}

@@ -4,19 +4,18 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
 // The most that a log from outside may hold (a share link is untrusted).
 const (
-	logMax  = 5000
+	logMax  = 12_000
 	forkMax = 64
 )
 
 // boot makes a fresh world, and does the log in it that the page brings along.
 func (e *Engine) boot(q *request) (fields, error) {
-	b, log, err := q.beginning()
+	b, log, err := e.beginning(q)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func (e *Engine) boot(q *request) (fields, error) {
 }
 
 // beginning reads how a world begins, and its log.
-func (q *request) beginning() (*beginning, []scenario.Op, error) {
+func (e *Engine) beginning(q *request) (*beginning, []scenario.Op, error) {
 	b := &beginning{seed: 1, replicas: q.Replicas, plane: plane{q.Controllers, q.Nodes}}
 	if err := b.plane.check(); err != nil {
 		return nil, nil, err
@@ -62,12 +61,15 @@ func (q *request) beginning() (*beginning, []scenario.Op, error) {
 		b.seed = seed
 	}
 	switch {
-	case q.Lesson != "":
-		l, err := lesson.Find(q.Lesson)
-		if err != nil {
+	case q.Own != "":
+		if b.lesson, err = ownLesson(q.Own); err != nil {
 			return nil, nil, err
 		}
-		b.lesson = l
+		b.own = q.Own
+	case q.Lesson != "":
+		if b.lesson, err = e.findLesson(q.Lesson); err != nil {
+			return nil, nil, err
+		}
 	case q.Scenario != "":
 		f, err := scenario.ParseFile([]byte(q.Scenario))
 		if err != nil {
@@ -104,7 +106,7 @@ func (b *beginning) replay(of *branch, n int) (*run, error) {
 		return nil, notLoaded(needs)
 	}
 	if b.lesson != nil && b.lesson.Engine == "cel" && name() != "cel" {
-		return nil, &failure{Needs: "cel", Text: "this lesson needs CEL, which the small engine is without"}
+		return nil, errWantsCEL
 	}
 	r, err := b.start()
 	if err != nil {
@@ -112,6 +114,8 @@ func (b *beginning) replay(of *branch, n int) (*run, error) {
 	}
 	return r, r.goOn(of, n)
 }
+
+var errWantsCEL = &failure{Needs: "cel", Text: "this lesson needs CEL, which the small engine is without"}
 
 func notLoaded(needs string) error {
 	return &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
@@ -176,7 +180,10 @@ func (e *Engine) doOp(op scenario.Op) (fields, error) {
 		}
 		return nil, err
 	}
-	b.log = append(b.log[:b.n:b.n], op)
+	if b.n < len(b.log) { // what a fork shares with this branch stays as it is
+		b.log = b.log[:b.n:b.n]
+	}
+	b.log = append(b.log, op)
 	b.n++
 	out := fields{"result": e.result(&result), "head": e.head()}
 	e.addLesson(out)

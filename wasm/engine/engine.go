@@ -25,7 +25,8 @@ type Engine struct {
 	reset    bool   // the page has to forget the frames it has
 	credit   int    // how many frames the page takes; below 0: any number
 	taken    map[int]*attempt
-	past     past // the world of before that was looked at last
+	past     past              // the world of before that was looked at last
+	texts    map[string]string // of lessons in another language than English, by their ids
 }
 
 // New returns an Engine that waits for a boot.
@@ -45,6 +46,8 @@ type request struct {
 
 	Scenario string            `json:"scenario"`
 	Lesson   string            `json:"lesson"`
+	Own      string            `json:"own"`
+	Texts    map[string]string `json:"texts"`
 	Log      []json.RawMessage `json:"log"`
 	Cursor   *int              `json:"cursor"`
 	Op       json.RawMessage   `json:"op"`
@@ -91,7 +94,7 @@ func init() {
 		"seek": (*Engine).seek, "undo": (*Engine).undo, "redo": (*Engine).redo, "fork": (*Engine).fork,
 		"branch": (*Engine).branchTo, "hash": (*Engine).hash, "credit": (*Engine).grant, "query": (*Engine).query,
 		"lesson": (*Engine).lesson, "predict": (*Engine).predict, "check": (*Engine).check, "hint": (*Engine).hint,
-		"solve": (*Engine).solve,
+		"solve": (*Engine).solve, "speak": (*Engine).speak,
 	}
 }
 
@@ -169,9 +172,21 @@ func (e *Engine) appendFrames(out [][]byte) [][]byte {
 	if e.credit >= 0 && len(frames) > e.credit {
 		frames = frames[:e.credit]
 	}
+	for len(frames) > framesPerMessage {
+		out = append(out, e.framesMessage(frames[:framesPerMessage]))
+		frames = frames[framesPerMessage:]
+	}
 	if len(frames) == 0 && !e.reset {
 		return out
 	}
+	return append(out, e.framesMessage(frames))
+}
+
+// framesPerMessage bounds the messages about a world that was made of a long log: memory that was needed once is never given back.
+const framesPerMessage = 5_000
+
+// framesMessage tells the page of frames.
+func (e *Engine) framesMessage(frames []scenario.Frame) []byte {
 	const head = `{"v":%d,"kind":"frames","branch":%q,"reset":%t,"frames":[`
 	b := fmt.Appendf(nil, head, Version, e.current.name(), e.reset)
 	for i := range frames {
@@ -187,7 +202,7 @@ func (e *Engine) appendFrames(out [][]byte) [][]byte {
 	if e.credit >= 0 {
 		e.credit -= len(frames)
 	}
-	return append(out, append(b, "]}"...))
+	return append(b, "]}"...)
 }
 
 // grant lets the page take that many more frames.

@@ -38,7 +38,8 @@ func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
 // lessonState is where a learner is. Its texts hold the values of this moment.
 type lessonState struct {
 	ID        string        `json:"id"`
-	Step      int           `json:"step"` // counted from 0
+	Own       bool          `json:"own,omitempty"` // somebody wrote it in a page
+	Step      int           `json:"step"`          // counted from 0
 	Steps     int           `json:"steps"`
 	Done      bool          `json:"done"`
 	State     string        `json:"state"` // predict: a question waits; do: the learner's turn; passed: it is over
@@ -98,7 +99,7 @@ func (e *Engine) addLesson(out fields) {
 func (e *Engine) lessonState() *lessonState {
 	s, a := e.run.session, e.attempt()
 	l, q := s.Lesson(), s.Question()
-	state := &lessonState{ID: l.ID, Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do", Text: s.Fill(s.Step().Text),
+	state := &lessonState{ID: l.ID, Own: e.begin.own != "", Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do", Text: s.Fill(s.Step().Text),
 		Ask: q.Ask, Options: each(q.Options, func(c lesson.Choice) string { return c.Say }), Begun: s.Begun(),
 		Unasked:  each(s.Unasked(), unaskedOf),
 		Requests: s.Requests(), Golf: golf{s.Requests(), l.Fewest}}
@@ -172,7 +173,7 @@ func (e *Engine) broken(*request) (any, error) {
 
 // session returns the lesson that runs.
 func (e *Engine) session() (*lesson.Session, error) {
-	if e.run.session == nil {
+	if e.run == nil || e.run.session == nil {
 		return nil, failed("no lesson runs: start one with {kind: \"lesson\", lesson: ID}")
 	}
 	return e.run.session, nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -47,4 +48,59 @@ func TestControllers(t *testing.T) {
 	is.Equal(pods(old), 0)
 	is.True(fault(newPage(t).send("boot", "nodes", 51), "text") != "")
 	is.True(fault(newPage(t).send("boot", "controllers", []string{"nobody"}), "text") != "")
+}
+
+// A reconcile is a frame on the lane of its controller: the commit that called for it is its cause, and it is the cause of what it
+// writes. Controllers that wait for it do one thing at a time.
+func TestReconciles(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPage(t)
+	p.must("boot", "seed", "1", "controllers", []string{"*"}, "nodes", 3)
+	p.must("do", "op", map[string]any{"line": "create -f web.yaml", "files": map[string]any{"web.yaml": deployment}})
+	find := func(lane, ref string) map[string]any {
+		for _, f := range p.frames {
+			if f["lane"] == lane && (ref == "" || strings.HasPrefix(f["ref"].(string), ref)) {
+				return f
+			}
+		}
+		t.Fatalf("no frame of %s %s", lane, ref)
+		return nil
+	}
+	looks := find("controller/deployment-controller", "")
+	is.Equal(looks["kind"], "reconcile")
+	is.Equal(looks["cause"], find("store", "deployments.apps default/web")["n"])
+	is.Equal(find("store", "replicasets.apps default/web")["cause"], looks["n"])
+	is.Equal(looks["text"], "default/web reads deployments.apps at 4046, writes 4")
+
+	p.do("stepped yes")
+	p.do("delete replicasets -l app=web")
+	is.Equal(p.controller("replicaset-controller")["state"], nil)
+	due := at(p.controller("deployment-controller"), "due").([]any)
+	is.Equal(due[0].(map[string]any)["key"], "default/web")
+	before := len(p.frames)
+	p.do("step deployment-controller")
+	made := p.frames[before]
+	is.Equal(made["lane"], "controller/deployment-controller")
+	is.True(strings.Contains(made["text"].(string), "writes "))
+	p.do("stop replicaset-controller")
+	is.Equal(p.frames[len(p.frames)-1]["lane"], "controller/replicaset-controller")
+	is.Equal(p.controller("replicaset-controller")["state"], "stopped")
+	p.do("lag deployment-controller")
+	p.do("create configmap later")
+	c := p.controller("deployment-controller")
+	is.Equal(c["state"], "lagging")
+	is.True(c["rv"] != at(p.must("query", "view", "timeline"), "data.rv"))
+}
+
+// controller is one of the view of controllers.
+func (p *page) controller(name string) map[string]any {
+	p.t.Helper()
+	for _, c := range at(p.must("query", "view", "controllers"), "data.controllers").([]any) {
+		if c := c.(map[string]any); c["name"] == name {
+			return c
+		}
+	}
+	p.t.Fatalf("there is no controller %s", name)
+	return nil
 }

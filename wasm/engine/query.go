@@ -37,12 +37,13 @@ func init() {
 		"faults": (*Engine).faults, "clock": (*Engine).clock, "complete": (*Engine).complete, "help": (*Engine).help,
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
 		"progress": (*Engine).progress, "broken": (*Engine).broken,
-		"results": (*Engine).results, "yaml": (*Engine).yaml, "paste": (*Engine).paste,
+		"controllers": (*Engine).controllers, "skew": (*Engine).skew, "results": (*Engine).results, "yaml": (*Engine).yaml, "paste": (*Engine).paste,
+		"rehearse": (*Engine).rehearse,
 	}
 }
 
 // worldless are the views that need no world.
-var worldless = []string{"lessons", "lesson", "help", "log", "paste"}
+var worldless = []string{"lessons", "lesson", "help", "log", "paste", "rehearse"}
 
 // query answers a question about the world. It never changes it.
 func (e *Engine) query(q *request) (fields, error) {
@@ -104,11 +105,8 @@ func (e *Engine) one(q *request, at string) (object.Object, error) {
 
 // definition returns the resource that a page names, "pods" or "deployments.apps": its preferred version.
 func (e *Engine) definition(name string) (*resource.Definition, error) {
-	plural, group, named := strings.Cut(name, ".")
-	for _, d := range e.server(1).Table.All() {
-		if (d.Resource == plural || slices.Contains(d.ShortNames, plural)) && (!named || d.Group == group) {
-			return d, nil
-		}
+	if d := definitionOf(e.server(1), name); d != nil {
+		return d, nil
 	}
 	return nil, failed("there is no resource %q", name)
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ type beginning struct {
 	plane    plane
 	files    map[string]string
 	lesson   *lesson.Lesson // nil: none
+	own      string         // the lesson, if it is one that somebody wrote in the page
 }
 
 // plane is what works by itself in a world: nothing, unless a page asks for it, so that links from before it could still lead to
@@ -99,7 +99,7 @@ func (r *run) mark() { r.ends = append(r.ends, len(r.world.Log())) }
 // What a page can hold: beyond this an operation would take seconds, or a world more memory than a telephone gives.
 const (
 	passMax   = 24 * time.Hour // of the world's time, in one operation
-	framesMax = 40_000         // of one world
+	framesMax = 120_000        // of one world
 )
 
 // tooMuch returns why an operation is not done in a page, or nil.
@@ -108,6 +108,11 @@ func (r *run) tooMuch(op *scenario.Op) error {
 		return failed("this world is full: %d things have happened in it; go back, or begin anew "+
 			"(a scenario file has no such limit)", n)
 	}
+	return tooLong(op)
+}
+
+// tooLong returns why an operation would take too long, or nil.
+func tooLong(op *scenario.Op) error {
 	if op.Name != "tick" && op.Name != "clock" && op.Name != "pause" && op.Name != "eventually" {
 		return nil
 	}
@@ -135,9 +140,6 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 	if err == nil && r.withoutCEL(uint64(before)) {
 		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: " +
 			"load the other one and replay the log"}
-	}
-	if errors.Is(err, scenario.ErrTooSmall) {
-		err = &failure{Needs: "cel", Text: err.Error()}
 	}
 	if err != nil {
 		return result, err

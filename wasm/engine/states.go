@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/lesson"
@@ -139,6 +141,10 @@ func (e *Engine) log(*request) (any, error) {
 	}
 	if e.begin.lesson != nil {
 		out["lesson"], out["answers"] = e.begin.lesson.ID, e.attempt().answers
+		if e.begin.own != "" {
+			out["own"] = e.begin.own
+			delete(out, "lesson")
+		}
 	}
 	if len(e.begin.files) > 0 {
 		out["files"] = e.begin.files
@@ -160,6 +166,7 @@ type entryView struct {
 	ID      string   `json:"id"`
 	Title   string   `json:"title"`
 	About   string   `json:"about"`
+	Level   string   `json:"level"`
 	Needs   []string `json:"needs"`
 	Minutes int      `json:"minutes"`
 	Steps   int      `json:"steps"`
@@ -173,8 +180,14 @@ func (e *Engine) lessons(*request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fields{"lessons": each(all, func(l *lesson.Lesson) entryView {
-		return entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps), l.Engine, l.Fewest}
+	all = slices.Clone(all)
+	for i, l := range all {
+		if all[i], err = e.translated(l); err != nil {
+			return nil, err
+		}
+	}
+	return fields{"levels": lesson.Levels, "lessons": each(all, func(l *lesson.Lesson) entryView {
+		return entryView{l.ID, l.Title, l.About, l.Level, append([]string{}, l.Needs...), l.Minutes, len(l.Steps), l.Engine, l.Fewest}
 	})}, nil
 }
 
@@ -187,9 +200,15 @@ type stepView struct {
 	Actions []string `json:"actions,omitempty"` // what others do when the step begins
 }
 
-// lessonView is the view of one lesson.
+// lessonView is the view of one lesson: without an id, of the one that runs.
 func (e *Engine) lessonView(q *request) (any, error) {
-	l, err := lesson.Find(q.Lesson)
+	var l *lesson.Lesson
+	var err error
+	if q.Lesson != "" {
+		l, err = e.findLesson(q.Lesson)
+	} else if _, err = e.session(); err == nil {
+		l = e.begin.lesson
+	}
 	if err != nil {
 		return nil, err
 	}

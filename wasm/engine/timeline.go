@@ -54,7 +54,7 @@ func (e *Engine) timeline(*request) (any, error) {
 		}
 		lanes = append(lanes, lane)
 	}
-	lanes = append(lanes, e.watchLanes()...)
+	lanes = append(append(lanes, e.watchLanes()...), e.controllerLanes()...)
 	for _, c := range w.Clients() {
 		lane := laneView{ID: "client/" + c.Name, Kind: "client", Label: c.Name, Horizon: c.RV, Replica: c.Replica}
 		if c.Held {

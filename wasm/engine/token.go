@@ -17,7 +17,6 @@ type tokenView struct {
 	Start        string `json:"start"` // the key after which the page begins
 	Inconsistent bool   `json:"inconsistent"`
 	Expired      bool   `json:"expired"` // the store has forgotten the revision
-	Text         string `json:"text"`
 }
 
 // openToken reads a continue token; compacted is the oldest revision that the store can still show.
@@ -35,16 +34,6 @@ func openToken(token string, compacted uint64) (*tokenView, error) {
 		return nil, fmt.Errorf("this is not a continue token: it does not hold {v, rv, start}, but %.80q", raw)
 	}
 	start := strings.TrimSuffix(strings.TrimPrefix(t.Start, "/"), "\x00")
-	v := &tokenView{Version: t.Version, Rev: strconv.FormatInt(t.Rev, 10), Start: start}
-	switch {
-	case t.Rev < 0:
-		v.Inconsistent = true
-		v.Text = fmt.Sprintf("goes on after %s at the newest revision: no longer the moment that the list began with", start)
-	case uint64(t.Rev) < compacted:
-		v.Expired = true
-		v.Text = fmt.Sprintf("goes on after %s at revision %d, which the store has forgotten: 410", start, t.Rev)
-	default:
-		v.Text = fmt.Sprintf("goes on after %s at revision %d", start, t.Rev)
-	}
-	return v, nil
+	return &tokenView{Version: t.Version, Rev: strconv.FormatInt(t.Rev, 10), Start: start,
+		Inconsistent: t.Rev < 0, Expired: t.Rev >= 0 && uint64(t.Rev) < compacted}, nil
 }

@@ -2,6 +2,8 @@
 //
 //   hashed files (assets/*, engine/*-<hash>.*)   cache first: their names change with their content
 //   everything else (index.html, engine.json)    network first, the cache when there is none
+//   /api, /apis, /version …, asked by the page   the API server in that page answers (src/wire/answer.ts)
+//   /sim/                                        of a server that is attached: not touched
 //
 // FILES is filled in by scripts/finish.mjs with what the first visit fetches; VERSION changes when any of them does.
 const VERSION = 'kubesim-dev'
@@ -27,9 +29,48 @@ async function removeOld() {
 self.addEventListener('fetch', event => {
   const { request } = event
   const url = new URL(request.url)
-  if (request.method !== 'GET' || url.origin !== self.location.origin || !url.href.startsWith(self.registration.scope)) return
+  if (url.origin === self.location.origin && request.mode !== 'navigate' && served.test(url.pathname) && event.clientId) {
+    event.respondWith(fromPage(event, url))
+    return
+  }
+  if (request.method !== 'GET' || url.pathname.startsWith('/sim/') || url.origin !== self.location.origin || !url.href.startsWith(self.registration.scope)) return
   event.respondWith(hashed.test(url.pathname) ? cacheFirst(request) : networkFirst(request))
 })
+
+// What an API server serves.
+const served = /^\/(api|apis|openapi|version|healthz|livez|readyz|metrics)(\/|$)/
+
+// fromPage hands a request to the page that sends it, whose engine answers it. A page that has none passes it on.
+async function fromPage(event, url) {
+  const page = await self.clients.get(event.clientId)
+  const onward = event.request.clone()
+  if (!page) return fetch(onward)
+  const body = await event.request.text()
+  const { port1, port2 } = new MessageChannel()
+  const answer = await new Promise(resolve => {
+    port1.onmessage = ({ data }) => resolve(data)
+    page.postMessage({ asked: { method: event.request.method, path: url.pathname + url.search, headers: [...event.request.headers], body } }, [port2])
+  })
+  if (answer.pass) return fetch(onward)
+  if (answer.error) return Response.error()
+  const headers = new Headers(answer.headers.filter(([name]) => !/^(content-length|content-encoding|transfer-encoding)$/i.test(name)))
+  if (!answer.stream) return new Response([204, 304].includes(answer.status) ? null : answer.body, { status: answer.status, headers })
+  return new Response(events(port1), { status: answer.status, headers })
+}
+
+// events is the body of a watch: what comes through the port, until it ends or nobody reads it any more.
+function events(port) {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    start(controller) {
+      port.onmessage = ({ data }) => {
+        if (data.chunk) controller.enqueue(encoder.encode(data.chunk))
+        if (data.end) controller.close()
+      }
+    },
+    cancel() { port.postMessage('cancel') },
+  })
+}
 
 async function cacheFirst(request) {
   const cache = await caches.open(VERSION)

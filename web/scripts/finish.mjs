@@ -7,7 +7,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const dist = new URL('../dist/', import.meta.url).pathname
 const KiB = 1024
-const budgets = { page: 46 * KiB, editor: 110 * KiB }
+const budgets = { page: 46 * KiB, later: 24 * KiB, editor: 110 * KiB, language: 48 * KiB }
 
 const brotli = bytes => brotliCompressSync(bytes, {
   params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
@@ -40,13 +40,16 @@ const worker = readFileSync(join(dist, 'sw.js'), 'utf8')
   .replace(/^const FILES = .*$/m, `const FILES = ${JSON.stringify(['./', ...list.map(file => `./${file}`)])}`)
 writeFileSync(join(dist, 'sw.js'), worker)
 
-// The budget counts what the page needs to be usable: HTML, CSS and scripts. The editor is a chunk of its own.
-const weight = { page: 0, editor: 0 }
+// The budget counts what the page needs to be usable: HTML, CSS and scripts. The editor is a chunk of its own, and so are other
+// languages than English, and what is fetched when it is shown first (src/ui/later.tsx).
+const first = /^index\.html$|\/(index|style|worker)-/
+const weight = { page: 0, later: 0, editor: 0, language: 0 }
+const part = file => (first.test(file) ? 'page' : /\/editor-/.test(file) ? 'editor' : /\/text\.\w/.test(file) ? 'language' : 'later')
 console.log('\n     raw     br  file')
 for (const file of small.filter(file => /\.(html|css|js)$/.test(file) && file !== 'sw.js')) {
   const bytes = readFileSync(join(dist, file))
   const size = brotli(bytes).length
-  weight[/\/editor-/.test(file) ? 'editor' : 'page'] += size
+  weight[part(file)] += size
   console.log(`${String(bytes.length).padStart(8)}${String(size).padStart(7)}  ${file}`)
 }
 let heavy = false

@@ -4,17 +4,20 @@ import './styles/base.css'
 import './styles/layout.css'
 import './styles/timeline.css'
 import './styles/parts.css'
+import './styles/embed.css'
 import { render } from 'preact'
 import { compile, engineURL, manifest } from './engine/files'
-import type { Frame, LessonInfo, TimelineView } from './engine/protocol'
-import { catalogue } from './lessons/progress'
+import type { Frame, TimelineView } from './engine/protocol'
+import { language, preferred, speak } from './language'
+import { readCatalogue } from './lessons/progress'
 import { unpack } from './share/codec'
 import { keepAddress } from './share/link'
-import { notice } from './state/page'
+import { embedded, offered } from './state/embed'
+import { line, notice } from './state/page'
 import { rehearse } from './state/player'
-import { bootWith, frames, query, show, start, status } from './state/session'
+import { attach, bootWith, frames, show, start, status } from './state/session'
 import { captions, captionsOf, listenBack, opened, opener, opening } from './state/worlds'
-import { text } from './text.en'
+import { text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
 import { listen } from './ui/keys'
@@ -25,10 +28,18 @@ interface Recording {
   timeline: TimelineView
 }
 
+// serves says that this page comes from kubesim serve, which has a cluster to show.
+const serves = new URLSearchParams(location.search).has('attach')
+
 async function begin(): Promise<void> {
+  if (serves && location.hash.length < 2) {
+    const { Served } = await import('./served/served')
+    return attach(new Served())
+  }
   const shared = location.hash.length > 1 ? await fromAddress(location.hash) : null
-  const recording = await record()
+  const recording = embedded ? null : await record()
   if (shared) await start(shared).catch(refused)
+  else if (embedded) await start({ seed: '1' })
   else {
     if (recording) play(recording)
     await start({ scenario: recording?.scenario ?? '' }).catch(refused)
@@ -37,7 +48,7 @@ async function begin(): Promise<void> {
   }
   performance.mark('answer')
   keepAddress(() => opening.value)
-  catalogue.value = (await query<{ lessons: LessonInfo[] }>('lessons')).lessons ?? []
+  await readCatalogue()
 }
 
 // refused goes on with an empty world when the engine runs, and refused this one: a link with a log that makes no sense, or a
@@ -82,16 +93,35 @@ function play(recording: Recording): void {
   rehearse()
 }
 
-void compile('core').catch(() => {})
-render(<App />, document.getElementById('app') as HTMLElement)
-listen()
-performance.mark('usable')
-listenBack()
-begin().catch((error: Error) => {
+// Page is drawn anew in another language.
+function Page() {
+  return <App key={language.value} />
+}
+
+async function open(): Promise<void> {
+  if (embedded) {
+    document.documentElement.classList.add('embed')
+    line.value = offered
+  }
+  await speak(preferred()).catch(() => speak('en'))
+  const host = document.getElementById('app') as HTMLElement
+  host.replaceChildren() // the bar that is painted before this program is there
+  render(<Page />, host)
+  listen()
+  performance.mark('usable')
+  listenBack()
+  await begin()
+}
+
+if (!serves) void compile('core').catch(() => {})
+open().catch((error: Error) => {
   if (status.value.state !== 'stopped') status.value = { state: 'stopped', text: error.message }
 })
 
 if ('serviceWorker' in navigator && location.protocol.startsWith('http')) {
+  navigator.serviceWorker.addEventListener('message', ({ data, ports: [port] }) => {
+    if (port && data?.asked) import('./wire/answer').then(({ answer }) => answer(data.asked, port), () => port.postMessage({ pass: true }))
+  })
   navigator.serviceWorker.register(new URL('sw.js', document.baseURI)).then(registration => {
     registration?.addEventListener('updatefound', () => {
       if (navigator.serviceWorker.controller) notice.value = text.offline

@@ -182,6 +182,30 @@ test('the recording plays, event after event, while the engine is on its way, an
   await context.close()
 })
 
+test('an engine that does not arrive whole is refused, and the page says why', async () => {
+  const context = await it.browser.newContext({ serviceWorkers: 'block' })
+  const page = await context.newPage()
+  await page.route('**/core-*.wasm', async route => {
+    const answer = await route.fetch()
+    await route.fulfill({ contentType: 'application/wasm', body: (await answer.body()).subarray(0, 1e6) })
+  })
+  await page.goto(it.host.url)
+  await page.locator('.banner.stopped', { hasText: /the engine could not be loaded: the packed file is damaged or not whole, at byte 1000000/ }).waitFor()
+  await context.close()
+})
+
+test('kubectl\'s words need no larger engine', async () => {
+  const { context, page, faults } = await it.open()
+  await page.route('**/cel-*.wasm', route => route.abort())
+  await ready(page)
+  await type(page, 'kubectl create configmap words --from-literal=k=v')
+  await says(page, /configmap\/words created/)
+  await type(page, 'kubectl explain configmap.immutable')
+  await says(page, /FIELD: immutable <boolean>/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
 test('a rule in CEL brings the larger engine, with the world as it was', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)

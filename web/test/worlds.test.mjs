@@ -83,7 +83,7 @@ test('who chooses a lesson finds the world before it with the back button', asyn
   const { context, page } = await firstLesson()
   await type(page, 'create configmap paint --from-literal color=red')
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
-  await page.locator('dialog .lesson', { hasText: 'Nothing falls between list and watch' }).click()
+  await page.locator('dialog .lesson[data-lesson="list-watch"]').click()
   await page.locator('.guide[data-lesson="list-watch"]').waitFor()
   const begun = page.url()
   await type(page, 'list configmaps')

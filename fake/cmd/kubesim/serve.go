@@ -251,6 +251,9 @@ func (f *flags) options() (fake.Options, error) {
 	if f.clock == "manual" {
 		o.Clock = nil
 	}
+	if f.web != "" {
+		o.Trace = pageRecords
+	}
 	if f.auth == "rbac" {
 		o.Auth = auth.RBAC
 	}
@@ -317,7 +320,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	}
 	page := ""
 	if f.web != "" {
-		url, stop, err := servePage(f.web, f.pageAddress())
+		url, stop, err := servePage(f.web, f.pageAddress(), l)
 		if err != nil {
 			return fmt.Errorf("serve: %w", err)
 		}

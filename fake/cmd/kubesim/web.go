@@ -2,17 +2,23 @@ package main
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // pagePolicy is the Content-Security-Policy of the page: nothing from elsewhere, and WebAssembly may be compiled.
@@ -112,9 +118,52 @@ var contentTypes = map[string]string{
 	".bin":         "application/octet-stream",
 }
 
-// servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It returns
-// the URL, and what ends it.
-func servePage(folder, address string) (url string, stop func(), err error) {
+// pageRecords is how many records of what happens are kept for a page that is opened later.
+const pageRecords = 10_000
+
+// attached serves a page, and to the page what an API server serves: a browser lets it ask nobody else. The listener, to which
+// requests go on as they came, decides who may ask it.
+type attached struct {
+	page http.Handler
+	api  http.Handler
+}
+
+// served are the paths of an API server, and those that move the simulator.
+var served = regexp.MustCompile(`^/(api|apis|openapi|sim|version|healthz|livez|readyz|metrics)(/|$)`)
+
+// attach returns what serves a page of the cluster behind a listener.
+func attach(page http.Handler, to *fake.Listener) (attached, error) {
+	target, err := url.Parse(to.URL())
+	if err != nil {
+		return attached{}, err
+	}
+	through := http.DefaultTransport.(*http.Transport).Clone()
+	through.Proxy, through.DisableCompression = nil, true
+	if ca := to.CA(); ca != nil {
+		through.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		through.TLSClientConfig.RootCAs.AppendCertsFromPEM(ca)
+	}
+	return attached{page, &httputil.ReverseProxy{Transport: through, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = r.In.Host // by which the listener knows a name that was made to lead here
+	}}}, nil
+}
+
+// ServeHTTP leads whoever comes without saying what to see to the cluster.
+func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case served.MatchString(r.URL.Path):
+		a.api.ServeHTTP(w, r)
+	case r.URL.Path == "/" && r.URL.RawQuery == "" && r.Method == http.MethodGet:
+		http.Redirect(w, r, "/?attach", http.StatusFound)
+	default:
+		a.page.ServeHTTP(w, r)
+	}
+}
+
+// servePage serves the page in a folder, attached to the cluster of a listener if there is one, on a listener of its own: the path /
+// of the other one is the API's. It returns the URL, and what ends it.
+func servePage(folder, address string, to *fake.Listener) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return "", nil, fmt.Errorf("--web: %w", err)
@@ -127,7 +176,13 @@ func servePage(folder, address string) (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("--web-listen: %w", err), root.Close())
 	}
-	s := &http.Server{Handler: pages{root.FS()}, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
+	var h http.Handler = pages{root.FS()}
+	if to != nil {
+		if h, err = attach(h, to); err != nil {
+			return "", nil, errors.Join(err, l.Close(), root.Close())
+		}
+	}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	go s.Serve(l)
 	return "http://" + l.Addr().String() + "/", func() { s.Close(); root.Close() }, nil
 }

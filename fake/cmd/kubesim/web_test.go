@@ -84,6 +84,20 @@ func TestServeWeb(t *testing.T) {
 	is.NoErr(err)
 	is.NoErr(res.Body.Close())
 	is.Equal(string(body), "hello")
+	is.Equal(res.Request.URL.RawQuery, "attach") // the page of this cluster
+	ask := func(path string, change func(*http.Request)) *http.Response {
+		r, err := http.NewRequest("GET", url+path, nil)
+		is.NoErr(err)
+		change(r)
+		res, err := client.Do(r)
+		is.NoErr(err)
+		is.NoErr(res.Body.Close())
+		return res
+	}
+	is.Equal(ask("api/v1/namespaces", func(*http.Request) {}).StatusCode, 200)
+	is.Equal(ask("sim/v1/trace", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-origin") }).StatusCode, 200)
+	is.Equal(ask("api/v1/namespaces", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }).StatusCode, 403) // another site's page
+	is.Equal(ask("sim/v1/snapshot", func(r *http.Request) { r.Host = "evil.example" }).StatusCode, 403)                        // DNS rebinding
 	cancel()
 	is.Equal(<-done, 0)
 	_, err = client.Get(url)

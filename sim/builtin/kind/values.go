@@ -100,8 +100,8 @@ func Decoded(v any) []byte {
 	return data
 }
 
-// SetEmpty sets the string at the path where it is absent or "".
-func SetEmpty(o object.Object, value string, path ...string) {
+// SetEmpty sets the string at the path where it is absent or "". The value is an any, so that constants need no memory.
+func SetEmpty(o object.Object, value any, path ...string) {
 	if o.String(path...) == "" {
 		o.Set(value, path...)
 	}

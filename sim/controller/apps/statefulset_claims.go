@@ -53,7 +53,9 @@ func (s *statefulSet) claim(name string) object.Object {
 	return s.API.Get(persistentClaims, s.Object.Namespace(), name)
 }
 
-// createClaims makes the claims of a replica that are missing. One that is going has to be waited for.
+// createClaims makes the claims of a replica that are missing. One that is going has to be waited for: a set with whenScaled
+// Delete that is scaled down and up at once may stay a pod short until something touches it. kube-controller-manager 1.36.3
+// does either, too, from one try to the next.
 func (s *statefulSet) createClaims(r *replica) *status.Status {
 	var wrong []string
 	_, names := s.claimNames(r)

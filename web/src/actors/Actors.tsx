@@ -6,11 +6,13 @@ import { filesOf, manifests, putManifest } from '../state/manifests'
 import { dialog } from '../state/page'
 import { live, moment, revisionInView } from '../state/player'
 import { head, query, ready, run } from '../state/session'
-import { text } from '../text.en'
+import { stateWords, text } from '../text'
+import { later } from '../ui/later'
 import { AddReplica } from './AddReplica'
 import { Faults } from './Faults'
 
 const words = text.actors
+const Controllers = later(() => import('./Controllers'))
 const replicas = signal<Replica[]>([])
 const clients = signal<Client[]>([])
 
@@ -32,6 +34,7 @@ export function Actors() {
       <h2>{words.clients}</h2>
       <Clients />
       <NewActor />
+      <Controllers />
       <h2>{words.faults}</h2>
       <Faults />
     </div>
@@ -82,7 +85,7 @@ function Card({ client: { name, held, requests, actor } }: { client: Client }) {
     <li>
       <p class="split"><b>{name}</b><span class="hint">{actor?.kind} {actor?.resource}</span></p>
       <p>{words.requests(requests)}{actor?.keys && `, ${words.holds(keys.length)}`}{held && `, ${words.held}`}</p>
-      {actor?.state && <p class="hint">{actor.state}{actor.rv && `, ${text.timeline.knows(actor.rv)}`}</p>}
+      {actor?.state && <p class="hint">{stateWords(actor.state)}{actor.rv && `, ${text.timeline.knows(actor.rv)}`}</p>}
       {keys.length > 0 && <p class="mono small wrap">{keys.slice(0, 12).join(' ')}</p>}
       <p class="chips">
         <button onClick={() => void run(`${held ? 'release' : 'hold'} ${name}`)}>{held ? words.release : words.hold}</button>

@@ -5,7 +5,7 @@ import { manifest } from '../engine/files'
 import type { Op, Replica } from '../engine/protocol'
 import { bootBody, lessonState, ready } from '../state/session'
 import { enter } from '../state/worlds'
-import { text } from '../text.en'
+import { text } from '../text'
 
 const words = text.actors
 

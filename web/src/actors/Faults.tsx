@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { moment } from '../state/player'
 import { head, query, ready, run } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 
 interface Fault {
   text: string

@@ -4,9 +4,7 @@ import { enterBare } from '../state/worlds'
 import type { Replica } from '../engine/protocol'
 
 export interface Situation {
-  key: string
-  title: string
-  about: string
+  key: string // of the keyboard, and of its texts
   replicas?: number
   lines: string[]
   files?: Record<string, string>
@@ -16,7 +14,7 @@ const settings = (color: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\
 
 export const situations: Situation[] = [
   {
-    key: 'c', title: 'Conflict', about: 'Bob writes what he read before Alice wrote: 409.',
+    key: 'c',
     lines: [
       'create configmap shared --from-literal=color=red --as alice',
       'get configmap shared --as bob',
@@ -26,7 +24,7 @@ export const situations: Situation[] = [
     files: { 'shared.yaml': settings('blue') },
   },
   {
-    key: 'g', title: 'Gone', about: 'A watch comes back after the history it needs is forgotten: 410.',
+    key: 'g',
     lines: [
       'list configmaps --as carol',
       'watch configmaps --rv last --name before --as carol',
@@ -38,7 +36,7 @@ export const situations: Situation[] = [
     ],
   },
   {
-    key: 'p', title: 'Pages', about: 'A reader holds a continue token while the store forgets its revision.',
+    key: 'p',
     lines: [
       'create configmap page-a', 'create configmap page-b', 'create configmap page-c',
       'list configmaps --limit 2 --as reader',
@@ -48,7 +46,7 @@ export const situations: Situation[] = [
     ],
   },
   {
-    key: 'l', title: 'Lag', about: 'Two servers, one of them behind: the same question has two answers.', replicas: 2,
+    key: 'l', replicas: 2,
     lines: [
       'watch configmaps --name near --via 1 --as dora',
       'watch configmaps --name far --via 2 --as emil',
@@ -59,7 +57,7 @@ export const situations: Situation[] = [
     ],
   },
   {
-    key: 'o', title: 'Owners', about: 'Two appliers want one field: the second is refused, and told who owns it.',
+    key: 'o',
     lines: [
       'apply -f red.yaml --field-manager alice --as alice',
       'apply -f blue.yaml --field-manager bob --as bob',
@@ -68,7 +66,7 @@ export const situations: Situation[] = [
     files: { 'red.yaml': settings('red'), 'blue.yaml': settings('blue') },
   },
   {
-    key: 'b', title: 'Bookmark', about: 'An idle watch learns how far history went without getting an object.',
+    key: 'b',
     lines: [
       'watch configmaps --bookmarks --name idle --as carol',
       'create namespace elsewhere',

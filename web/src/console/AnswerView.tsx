@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Field, Header, Token } from '../engine/protocol'
 import { mode, object, resource, tab } from '../state/page'
 import { query } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Icon } from '../ui/Icon'
 import { Fields } from './Fields'
 
@@ -26,9 +26,9 @@ export function AnswerView({ exchange }: { exchange: Exchange }) {
     <div class="exchange">
       <p class="mono call"><b>{req.method}</b> <span>{req.path}</span></p>
       <details>
-        <summary>{words.request}: {words.formats.headers.toLowerCase()}{req.body ? ', body' : ''}</summary>
+        <summary>{words.request}: {words.headersOf}{req.body ? `, ${words.body}` : ''}</summary>
         <Headers headers={req.headers} />
-        {req.body && <pre tabIndex={0}>{pretty(req.body)}</pre>}
+        {req.body && <pre lang="en" tabIndex={0}>{pretty(req.body)}</pre>}
       </details>
       {res ? <Answered key={exchange.n} res={res as Answer} path={req.path} frame={exchange.n ?? 0} /> : <p class="hint">{text.inspector.waiting}</p>}
     </div>
@@ -57,9 +57,9 @@ function Answered({ res, path, frame }: { res: Answer; path: string; frame: numb
       {body?.metadata?.continue && <TokenNote token={body.metadata.continue} />}
       {shown === 'headers' && <Headers headers={res.headers} />}
       {shown === 'table' && <TableBody body={body} />}
-      {shown === 'yaml' && (body ? <YAML frame={frame} /> : <pre tabIndex={0}>{res.body || text.inspector.noBody}</pre>)}
-      {shown === 'json' && <pre tabIndex={0}>{pretty(res.body) || text.inspector.noBody}</pre>}
-      {shown === 'protobuf' && (res.fields ? <Fields fields={res.fields} /> : <pre tabIndex={0}>{hex(res.body)}</pre>)}
+      {shown === 'yaml' && (body ? <YAML frame={frame} /> : <pre lang="en" tabIndex={0}>{res.body || text.inspector.noBody}</pre>)}
+      {shown === 'json' && <pre lang="en" tabIndex={0}>{pretty(res.body) || text.inspector.noBody}</pre>}
+      {shown === 'protobuf' && (res.fields ? <Fields fields={res.fields} /> : <pre lang="en" tabIndex={0}>{hex(res.body)}</pre>)}
     </div>
   )
 }
@@ -68,7 +68,7 @@ function Answered({ res, path, frame }: { res: Answer; path: string; frame: numb
 function YAML({ frame }: { frame: number }) {
   const [printed, setPrinted] = useState('')
   useEffect(() => { query<{ text: string }>('yaml', { frame }).then(answer => setPrinted(answer.text), () => setPrinted('')) }, [frame])
-  return <pre tabIndex={0}>{printed}</pre>
+  return <pre lang="en" tabIndex={0}>{printed}</pre>
 }
 
 // resourceOf reads a resource out of a request's path, as objects are addressed: configmaps, deployments.apps.
@@ -132,13 +132,18 @@ function TableBody({ body }: { body: Body | null }) {
   )
 }
 
+function says({ start, rv, inconsistent, expired }: Token): string {
+  if (inconsistent) return words.tokenNow(start)
+  return expired ? words.tokenForgotten(start, rv) : words.tokenAt(start, rv)
+}
+
 // TokenNote opens a continue token: where the next page begins, at which revision, and whether it still can be had.
 function TokenNote({ token }: { token: string }) {
   const [opened, setOpened] = useState<Token | null>(null)
   useEffect(() => { query<Token>('token', { token }).then(setOpened, () => setOpened(null)) }, [token])
   return (
     <div class="note">
-      <p><b>{words.token}</b> {opened?.text}</p>
+      <p><b>{words.token}</b> {opened && says(opened)}</p>
       <p class="mono wrap">{token}</p>
     </div>
   )

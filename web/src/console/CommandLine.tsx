@@ -5,18 +5,8 @@ import { filesOf } from '../state/manifests'
 import { line } from '../state/page'
 import { live } from '../state/player'
 import { head, note, query, ready, run, transcript } from '../state/session'
-import { text } from '../text.en'
-
-interface Candidate {
-  text: string
-  detail: string
-}
-
-interface Completion {
-  from: number
-  to: number
-  items: Candidate[]
-}
+import { text } from '../text'
+import { opsOf, reach, runAll, withManifests, type Candidate, type Completion } from './prompt'
 
 const none: Completion = { from: 0, to: 0, items: [] }
 const completion = signal<Completion>(none)
@@ -63,10 +53,10 @@ async function complete(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   if (!asked.trim() || !ready.value) return close()
   try {
-    const answer = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
+    const told = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
     if (input.value !== asked) return
-    const items = (answer.items ?? []).filter(item => item.text !== asked.slice(answer.from, answer.to)).slice(0, most)
-    completion.value = { ...answer, items }
+    const answer = withManifests(asked, { ...told, items: told.items ?? [] })
+    completion.value = { ...answer, items: answer.items.filter(item => item.text !== asked.slice(answer.from, answer.to)) }
     chosen.value = -1
   } catch {
     close()
@@ -86,6 +76,28 @@ function accept(input: HTMLInputElement, item: Candidate): void {
   })
 }
 
+// goOn goes as far as is certain, as a shell does; what is left to choose from stays in sight.
+function goOn(input: HTMLInputElement): void {
+  const next = reach(input.value, completion.value)
+  if (next === input.value) return
+  line.value = next
+  requestAnimationFrame(() => {
+    input.setSelectionRange(next.length, next.length)
+    void complete(input)
+  })
+}
+
+// paste runs several lines one after the other; one line is typed, as ever.
+function paste(event: ClipboardEvent): void {
+  const pasted = event.clipboardData?.getData('text/plain') ?? ''
+  if (!pasted.trim().includes('\n') || !ready.value) return
+  event.preventDefault()
+  const text = line.value + pasted
+  line.value = ''
+  close()
+  opsOf(text).then(runAll, (error: Error) => note({ op: head.value.n, line: text, error: error.message }))
+}
+
 function recallLine(by: number): void {
   const lines = [...new Set(transcript.value.map(entry => entry.line).reverse())]
   const next = Math.max(0, Math.min(lines.length, recalled.value + by))
@@ -96,7 +108,7 @@ function recallLine(by: number): void {
 
 function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void {
   const input = event.currentTarget
-  const { items } = completion.value
+  const items = completion.value.items.slice(0, most)
   const item = items[chosen.value]
   switch (event.key) {
     case 'ArrowDown':
@@ -108,8 +120,9 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
       else recallLine(1)
       break
     case 'Tab':
-      if (event.shiftKey || !item && items.length !== 1) return
-      accept(input, item ?? (items[0] as Candidate))
+      if (event.shiftKey || items.length === 0) return
+      if (item) accept(input, item)
+      else goOn(input)
       break
     case 'Escape':
       if (items.length > 0) close()
@@ -126,7 +139,8 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
 }
 
 export function CommandLine() {
-  const { items } = completion.value
+  const all = completion.value.items
+  const items = all.slice(0, most)
   return (
     <div class="command">
       <div class="prompt">
@@ -136,16 +150,17 @@ export function CommandLine() {
           spellcheck={false} placeholder={text.console.placeholder} value={line.value}
           aria-activedescendant={chosen.value >= 0 ? `candidate-${chosen.value}` : undefined}
           onInput={event => { line.value = event.currentTarget.value; void complete(event.currentTarget) }}
-          onKeyDown={onKey} onBlur={() => window.setTimeout(close, 150)} />
+          onKeyDown={onKey} onPaste={paste} onBlur={() => window.setTimeout(close, 150)} />
         <button class="primary" aria-disabled={!ready.value} onClick={() => void submit(line.value)}>{text.console.run}</button>
       </div>
-      <ul id="candidates" role="listbox" aria-label={text.console.candidates(items.length)} hidden={items.length === 0}>
+      <ul id="candidates" role="listbox" aria-label={text.console.candidates(all.length)} hidden={items.length === 0}>
         {items.map((item, i) => (
           <li key={item.text} id={`candidate-${i}`} role="option" aria-selected={i === chosen.value}
             onPointerDown={event => { event.preventDefault(); accept(document.getElementById('command') as HTMLInputElement, item) }}>
             <code>{item.text}</code><span>{item.detail}</span>
           </li>
         ))}
+        {all.length > most && <li role="presentation"><span>{text.actors.more(all.length - most)}</span></li>}
       </ul>
       <p class="hint small">{!live.value ? text.console.past : line.value ? text.console.enter : text.console.notKubectl}</p>
     </div>

@@ -1,6 +1,6 @@
 // Fields opens a protobuf message field by field: its place in the bytes, its number, its wire type, what it says.
 import type { Field } from '../engine/protocol'
-import { text } from '../text.en'
+import { text } from '../text'
 
 export function Fields({ fields }: { fields: Field[] }) {
   return <ul class="fields mono">{fields.map(field => <Item key={field.offset} field={field} />)}</ul>

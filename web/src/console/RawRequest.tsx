@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import type { Resource } from '../engine/protocol'
 import { manifests } from '../state/manifests'
 import { namespaces, ready, resources, run } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Inspector } from '../ui/Inspector'
 
 const method = signal('GET')

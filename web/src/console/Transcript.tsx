@@ -1,18 +1,33 @@
 // Transcript is what was run and what came of it: the line, the HTTP it sent, the answer's first lines.
+import { signal } from '@preact/signals'
+import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
-import { selected } from '../state/player'
+import { live, opInView, selected } from '../state/player'
 import { frames, head, lessonState, transcript, type Entry } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
+
+const most = 100 // entries that are drawn, unless somebody asks for all
+const unrolled = signal(false)
 
 export function Console() {
   const list = useRef<HTMLDivElement>(null)
-  const entries = transcript.value
-  useEffect(() => { if (list.current) list.current.scrollTop = list.current.scrollHeight }, [entries])
+  const entries = live.value ? transcript.value : transcript.value.filter(entry => entry.op <= opInView.value)
+  const later = transcript.value.length - entries.length
+  const earlier = unrolled.value ? 0 : Math.max(0, entries.length - most)
+  useEffect(() => { // when the page is laid out anyway
+    requestAnimationFrame(() => list.current?.scrollTo({ top: list.current.scrollHeight }))
+  }, [entries])
   return (
     <div class="console">
       <div class="transcript" ref={list} role="log" aria-label={text.tabs.console} tabIndex={0}>
-        {entries.length === 0 ? <Starters /> : <ol>{entries.map(entry => <Item key={entry.id} entry={entry} />)}</ol>}
+        {entries.length === 0 && later === 0 ? <Starters /> : (
+          <>
+            {earlier > 0 && <button class="quiet" onClick={() => { unrolled.value = true }}>{text.console.earlier(earlier)}</button>}
+            <ol>{entries.slice(earlier).map(entry => drawn(entry, entry.op > head.value.n))}</ol>
+          </>
+        )}
+        {later > 0 && <p class="hint">{text.console.later(later)}</p>}
       </div>
     </div>
   )
@@ -31,15 +46,25 @@ function Starters() {
   )
 }
 
-function Item({ entry }: { entry: Entry }) {
-  const undone = entry.op > head.value.n
+// drawn is an entry as it was drawn before: it is never changed but for being undone, and there are hundreds.
+const kept = new WeakMap<Entry, { undone: boolean; item: JSX.Element }>()
+
+function drawn(entry: Entry, undone: boolean): JSX.Element {
+  const before = kept.get(entry)
+  if (before?.undone === undone) return before.item
+  const item = <Item key={entry.id} entry={entry} undone={undone} />
+  kept.set(entry, { undone, item })
+  return item
+}
+
+function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
   const { result } = entry
   return (
     <li class={undone ? 'entry undone' : 'entry'}>
       <p class="line mono"><span class="sign" aria-hidden="true">›</span> {entry.line}
         {undone && <span class="tag">{text.console.undone}</span>}</p>
       {prompted.test(entry.line)
-        ? result && result.lines.length > 0 && <pre class="mono" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
+        ? result && result.lines.length > 0 && <pre class="mono" lang="en" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
         : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
       {result && !result.ok && result.text && <p class="bad">{result.text}</p>}
@@ -62,7 +87,7 @@ function Said({ said, entry }: { said: string; entry: Entry }) {
   if (request) {
     const [, client, method, path, code = '', rest] = request
     return (
-      <button class="row said" onClick={() => { selected.value = answerFrame(entry) }}>
+      <button class="row said" lang="en" onClick={() => { selected.value = answerFrame(entry) }}>
         <span class="who">{client}</span>
         <span><span class="mono sent"><b>{method}</b> {path}</span>{' '}
           <span class={Number(code) >= 400 ? 'bad' : 'fine'}><b>{code}</b> {rest}</span></span>
@@ -70,8 +95,8 @@ function Said({ said, entry }: { said: string; entry: Entry }) {
     )
   }
   const event = told.exec(said)
-  if (event) return <p class="said"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
-  return <p class="said"><span class="who" /><span class="mono">{said}</span></p>
+  if (event) return <p class="said" lang="en"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
+  return <p class="said" lang="en"><span class="who" /><span class="mono">{said}</span></p>
 }
 
 function answerFrame(entry: Entry): number {

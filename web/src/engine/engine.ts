@@ -1,5 +1,6 @@
 // Engine is the page's end of one Worker: requests go out with an id, answers come back as promises, frames go to
 // onFrames. A Worker that dies rejects what it still owed and says so once through onExit.
+import { text } from '../text'
 import { compile, engineURL, manifest, type EngineName } from './files'
 import { protocolVersion, type EngineError, type Frame } from './protocol'
 
@@ -47,7 +48,7 @@ export class Engine {
 
   /** ask sends one request and resolves with the engine's answer; it rejects with Refused when the engine says no. */
   ask<T>(kind: string, body: object = {}): Promise<T> {
-    if (this.dead) return Promise.reject(new Error('the simulator stopped'))
+    if (this.dead) return Promise.reject(new Error(text.engine.dead))
     const id = ++this.last
     const bytes = new TextEncoder().encode(JSON.stringify({ v: protocolVersion, id, kind, ...body }))
     return new Promise<T>((resolve, reject) => {
@@ -69,7 +70,7 @@ export class Engine {
     }
     const message = JSON.parse(new TextDecoder().decode(data))
     if (message.v !== protocolVersion) {
-      this.fail(`the engine speaks protocol ${message.v}, this page ${protocolVersion}: reload the page`)
+      this.fail(text.engine.protocol(message.v, protocolVersion))
       return
     }
     if (message.kind === 'frames') this.onFrames(message)

@@ -1,13 +1,14 @@
 // Where the engine's files are, and how they are fetched. The manifest is known when the page is built, so that the
 // first bytes of the engine are asked for before anything else runs.
 import { signal } from '@preact/signals'
+import { text } from '../text'
 import type { Build, Manifest } from './protocol'
 
 declare const __ENGINE__: Manifest | null
 
 export const manifest: Manifest | null = __ENGINE__
 
-/** received counts the engine's bytes that have come so far (uncompressed), of expected. */
+/** received counts the engine's bytes that have come so far (packed, without what HTTP compresses), of expected. */
 export const received = signal(0)
 export const expected = manifest?.core.raw ?? 0
 
@@ -19,10 +20,10 @@ export function engineURL(file: string): string {
   return new URL(`engine/${file}`, document.baseURI).href
 }
 
-/** compile fetches and compiles an engine while it streams in; the module can be posted to any number of Workers. */
+/** compile fetches an engine, and unpacks and compiles it while it streams in; the module can be posted to any number of Workers. */
 export function compile(name: EngineName): Promise<WebAssembly.Module> {
   const build = manifest?.[name]
-  if (!build) return Promise.reject(new Error('this page was built without an engine: run `make wasm`, then build again'))
+  if (!build) return Promise.reject(new Error(text.engine.none))
   modules[name] ??= stream(build).catch((error: unknown) => {
     delete modules[name]
     throw error
@@ -31,31 +32,47 @@ export function compile(name: EngineName): Promise<WebAssembly.Module> {
 }
 
 async function stream(build: Build): Promise<WebAssembly.Module> {
-  const answer = await fetch(engineURL(build.file), { credentials: 'same-origin' })
-  if (!answer.ok || !answer.body) throw new Error(`the engine could not be loaded: ${answer.status} ${build.file}`)
-  let count = 0
-  const counter = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform(chunk, out) {
-      count += chunk.byteLength
-      received.value = count
-      out.enqueue(chunk)
-    },
-    flush: () => { performance.mark('received') },
+  const unpacker = new Worker(new URL('./unpacker.ts', import.meta.url), { type: 'module' })
+  try {
+    const [module] = await Promise.all([moduleOf(unpacker), load(build, unpacker)])
+    performance.mark('compiled')
+    return module
+  } finally {
+    unpacker.terminate()
+  }
+}
+
+function moduleOf(unpacker: Worker): Promise<WebAssembly.Module> {
+  return new Promise((resolve, reject) => {
+    unpacker.onmessage = ({ data }: MessageEvent<{ module: WebAssembly.Module } | { error: string }>) => {
+      if ('module' in data) resolve(data.module)
+      else reject(new Error(text.engine.broken(data.error)))
+    }
+    unpacker.onerror = event => reject(new Error(event.message || text.engine.noUnpacker))
   })
-  const body = (answer.body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(counter)
-  const module = await WebAssembly.compileStreaming(new Response(body, { headers: { 'content-type': 'application/wasm' } }))
-  performance.mark('compiled')
-  return module
+}
+
+async function load(build: Build, unpacker: Worker): Promise<void> {
+  const answer = await fetch(engineURL(build.file), { credentials: 'same-origin' })
+  if (!answer.ok || !answer.body) throw new Error(text.engine.noFile(answer.status, build.file))
+  received.value = 0
+  const reader = answer.body.getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    received.value += next.value.byteLength
+    unpacker.postMessage(next.value, [next.value.buffer])
+  }
+  unpacker.postMessage(null)
+  performance.mark('received')
 }
 
 /** schemaData fetches the schema data of another Kubernetes minor, base64 for the message that hands it over. */
 export async function schemaData(minor: string): Promise<string> {
   const file = manifest?.schemas?.[minor]?.file
-  if (!file) throw new Error(`this page has no schema data for Kubernetes ${minor}`)
+  if (!file) throw new Error(text.engine.noSchema(minor))
   const answer = await fetch(engineURL(file))
-  if (!answer.ok) throw new Error(`the schema data could not be loaded: ${answer.status} ${file}`)
+  if (!answer.ok) throw new Error(text.engine.noFile(answer.status, file))
   const bytes = new Uint8Array(await answer.arrayBuffer())
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
-  return btoa(text)
+  let binary = ''
+  for (let i = 0; i < bytes.length; i += 0x8000) binary += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
+  return btoa(binary)
 }

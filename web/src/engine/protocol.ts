@@ -17,7 +17,7 @@ export interface Op {
 export type FrameKind =
   | 'http.req' | 'http.res'
   | 'store.commit' | 'store.compact'
-  | 'cache.apply'
+  | 'cache.apply' | 'reconcile'
   | 'watch.event' | 'watch.bookmark' | 'watch.close'
   | 'clock.tick' | 'fault'
   | 'check.pass' | 'check.fail'
@@ -58,7 +58,7 @@ export interface Exchange {
   replica: number
   req: { method: string; path: string; headers: Header[]; body: string }
   res: { code: number; reason?: string; headers: Header[]; body: string; encoding?: 'base64' } | null
-  events?: { frame: number; type: string; rv: string; name: string; text: string }[]
+  events?: { frame: number; type: string; rv: string; name: string; text: string; body: string }[]
 }
 
 export interface Result {
@@ -73,6 +73,8 @@ export interface Result {
 /** LessonState is where a learner is. Its texts hold the values of this moment. */
 export interface LessonState {
   id: string
+  /** own says that somebody wrote it in a page. */
+  own?: boolean
   step: number
   steps: number
   done: boolean
@@ -110,6 +112,7 @@ export interface LessonInfo {
   id: string
   title: string
   about: string
+  level: string
   needs: string[]
   minutes: number
   steps: number
@@ -132,6 +135,8 @@ export interface Boot {
   nodes?: number
   scenario?: string
   lesson?: string
+  /** own is a lesson that somebody wrote: its YAML. */
+  own?: string
   log?: Op[]
   cursor?: number
   /** answers are the options that were chosen, by step. */
@@ -181,8 +186,8 @@ export interface Token {
   start: string
   version: string
   expired: boolean
+  /** inconsistent: its page shows the newest state, and not that of the pages before. */
   inconsistent: boolean
-  text: string
 }
 
 export interface TokenSpan {
@@ -198,7 +203,7 @@ export interface TokenSpan {
 
 export interface LaneInfo {
   id: string
-  kind: 'store' | 'replica' | 'watch' | 'client'
+  kind: 'store' | 'replica' | 'watch' | 'client' | 'controller'
   label: string
   horizon: string
   from: string
@@ -233,6 +238,17 @@ export interface Client {
   actor?: { kind: string; resource?: string; state?: string; synced?: boolean; rv?: string; keys?: string[] | null }
 }
 
+/** Controller is one of the control plane's, or a kubelet. */
+export interface Controller {
+  name: string
+  state?: 'stopped' | 'crashed' | 'lagging' | 'slow'
+  slow?: number // ms that it waits before it does what it is told of
+  lagging?: string[]
+  rv: string
+  due: { key: string; in: number }[]
+  all: number
+}
+
 /** Manifest is engine.json: the files of the engine, their sizes in bytes, and the hash that share links carry. */
 export interface Manifest {
   protocol: number
@@ -246,7 +262,7 @@ export interface Manifest {
 }
 
 export interface Build {
-  file: string
+  file: string // packed
   raw: number
   gz: number
   br: number

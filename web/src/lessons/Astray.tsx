@@ -2,7 +2,7 @@
 // back stand beside it.
 import type { Broken, LessonState, Unasked } from '../engine/protocol'
 import { head, seek } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 
 const words = text.lessons
 

@@ -3,11 +3,13 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Broken, Lesson, LessonState } from '../engine/protocol'
 import { dialog, focusCommand } from '../state/page'
-import { change, head, lesson, lessonState, query, ready, retell } from '../state/session'
+import { attached, bootBody, change, head, lesson, lessonState, query, ready, retell } from '../state/session'
+import { moment } from '../state/player'
 import { opening } from '../state/worlds'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Icon } from '../ui/Icon'
 import { Astray } from './Astray'
+import { myDraft, openBuilder } from './draft'
 import { Opener } from './Opener'
 import { Prose } from './Prose'
 import { nextLesson, noteProgress } from './progress'
@@ -17,9 +19,10 @@ const words = text.lessons
 const answer = signal(-1)
 
 export function Guide() {
-  const state = lessonState.value
+  const now = lessonState.value
+  const state = useInView(now)
   const of = lesson.value
-  useEffect(() => { if (state) noteProgress(state) }, [state])
+  useEffect(() => { if (now) noteProgress(now) }, [now])
   useEffect(() => { answer.value = -1 }, [state?.id, state?.step])
   return (
     <section class="guide" aria-label={words.title} data-lesson={state?.id}>
@@ -28,7 +31,23 @@ export function Guide() {
   )
 }
 
+const before = signal<LessonState | null>(null)
+
+// useInView is where the learner was at the frame in view.
+function useInView(now: LessonState | null): LessonState | null {
+  const { n } = moment.value
+  useEffect(() => {
+    before.value = null
+    if (n === undefined || !now) return
+    let current = true
+    query<LessonState | null>('progress', { n }).then(state => { if (current) before.value = state }, () => {})
+    return () => { current = false }
+  }, [n, now])
+  return n === undefined ? now : (before.value ?? now)
+}
+
 function Welcome() {
+  if (attached.value) return <><h2>{text.served.title}</h2><p>{text.served.about}</p><p><a href="?own">{text.served.own}</a></p></>
   return (
     <>
       <h2>{text.head.sandbox}</h2>
@@ -47,7 +66,7 @@ function useArrival(state: LessonState) {
   const before = useRef(`${state.id}/${state.step}`)
   useEffect(() => {
     const now = `${state.id}/${state.step}`
-    if (before.current === now) return
+    if (before.current === now || state !== lessonState.value) return
     before.current = now
     if (document.activeElement?.id !== 'command' || matchMedia(narrow).matches) title.current?.focus({ preventScroll: true })
     if (matchMedia(narrow).matches) title.current?.scrollIntoView({ block: 'start' })
@@ -60,28 +79,43 @@ function Running({ of, state }: { of: Lesson; state: LessonState }) {
   const inTheWay = useBroken(state)
   const step = of.steps[state.step]
   const waiting = state.state === 'predict'
+  const past = state !== lessonState.value
   return (
     <>
+      {past && <p class="hint">{words.before}</p>}
       <p class="eyebrow">{state.done ? words.finished : words.step(state.step + 1, state.steps)}</p>
       <h2 ref={title} tabIndex={-1}>{of.title}</h2>
       <p class="heard" role="status">{state.done ? words.finished : words.arrived(state.step + 1, state.steps, state.text)}</p>
+      {state.own && <Origin />}
       <Dots state={state} />
       <Graded state={state} />
       <Prose text={state.text} lead={!waiting} />
-      {!state.done && <Astray state={state} broken={inTheWay} />}
+      {!state.done && !past && <Astray state={state} broken={inTheWay} />}
       {state.done ? <Done state={state} /> : (
         <>
           {step?.actions && step.actions.length > 0 && (
             <div class="note"><p class="hint">{words.others}</p><pre tabIndex={0}>{step.actions.join('\n')}</pre></div>
           )}
-          {waiting && <Question ask={state.ask ?? ''} options={state.options} />}
+          {waiting && !past && <Question ask={state.ask ?? ''} options={state.options} />}
           {state.ask && !waiting && (
             <p class="hint">{words.predict}: {state.options[state.predicted[state.step]?.answer ?? 0]}</p>
           )}
-          <Hints state={state} />
+          {!past && <Hints state={state} />}
         </>
       )}
     </>
+  )
+}
+
+// Origin says who wrote the lesson: it may be anybody.
+function Origin() {
+  const own = bootBody().own ?? ''
+  const mine = own === myDraft()
+  return (
+    <div class="note" role="note">
+      <p>{mine ? text.builder.yours : text.builder.stranger}</p>
+      <button class="quiet" onClick={() => openBuilder(own)}>{mine ? text.builder.edit : text.builder.look}</button>
+    </div>
   )
 }
 
@@ -91,6 +125,7 @@ const broken = signal<Broken | null>(null)
 function useBroken(state: LessonState): Broken | null {
   useEffect(() => {
     let current = true
+    if (state !== lessonState.value) return
     if (state.unasked.length === 0 && state.begun === head.value.n) broken.value = null
     else if (ready.value) {
       query<{ broken: Broken | null } | null>('broken').then(
@@ -148,7 +183,7 @@ function Hints({ state }: { state: LessonState }) {
   const solve = async () => { if (await change('solve')) await retell() }
   return (
     <div class="hints">
-      {state.hints.map((hint, i) => <Prose key={i} text={runnable(hint) ? `\`${hint}\`` : hint} />)}
+      {state.hints.map((hint, i) => <Prose key={i} text={i > 0 && runnable(hint) ? `\`${hint}\`` : hint} />)}
       <p>
         {state.hintsLeft > 0 && <button class="quiet more" onClick={() => void change('hint')}>{words.hint}</button>}
         <button class="quiet" aria-disabled={!ready.value} onClick={() => void solve()}>{words.solve}</button>

@@ -4,7 +4,7 @@ import { dialog } from '../state/page'
 import { ready } from '../state/session'
 import { captions, enterFreePlay, enterLesson } from '../state/worlds'
 import { opInView } from '../state/player'
-import { text } from '../text.en'
+import { text } from '../text'
 import { nextLesson } from './progress'
 
 
@@ -19,13 +19,13 @@ function begin(): void {
 }
 
 export function Opener() {
-  const told = captions.value[Math.max(0, Math.min(opInView.value, captions.value.length - 1))]
+  const told = captions.value[Math.max(0, Math.min(opInView.value, captions.value.length - 1))] ?? words.wait
   return (
     <>
       <h2>{words.what}</h2>
       <p>{words.why}</p>
       <p class="hint">{words.checked(__STEPS__)}</p>
-      <div class="note caption" role="status"><p class="eyebrow">{words.story}</p><p>{told ?? words.wait}</p></div>
+      <div class="note caption" role="status"><p class="eyebrow">{words.story}</p><p>{words.captions[told] ?? told}</p></div>
       <p class="chips">
         <button class="primary" aria-disabled={!ready.value} onClick={() => { if (ready.value) begin() }}>{words.begin}</button>
         <button onClick={() => { dialog.value = 'lessons' }}>{text.lessons.title}</button>

@@ -2,17 +2,17 @@
 // that is a line of the scenario language becomes a button that puts it into the command line.
 import type { ComponentChildren } from 'preact'
 import { focusCommand } from '../state/page'
-import { text } from '../text.en'
+import { text } from '../text'
 import { runnable } from './runnable'
 
-/** Prose draws text; with lead, its first runnable line is the one highlighted action. */
-export function Prose({ text: source, lead = false }: { text: string; lead?: boolean }) {
+/** Prose draws text; with lead, its first runnable line is the one highlighted action; still text has no buttons. */
+export function Prose({ text: source, lead = false, still = false }: { text: string; lead?: boolean; still?: boolean }) {
   let first = lead
   const inline = (part: string, key: number): ComponentChildren => {
     if (part.startsWith('**')) return <b key={key}>{part.slice(2, -2)}</b>
     if (!part.startsWith('`')) return part
     const code = part.slice(1, -1)
-    if (!runnable(code)) return <code key={key}>{code}</code>
+    if (still || !runnable(code)) return <code key={key}>{code}</code>
     const main = first
     first = false
     return <Line key={key} code={code} main={main} />

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import type { LessonInfo, LessonState } from '../engine/protocol'
 import { recall, remember } from '../state/page'
+import { query } from '../state/session'
 import { enterLesson } from '../state/worlds'
 
 export interface Progress {
@@ -9,7 +10,16 @@ export interface Progress {
 }
 
 export const catalogue = signal<LessonInfo[]>([])
+/** levels are those of the map, in their order. */
+export const levels = signal<string[]>([])
 export const progress = signal<Progress>(read())
+
+/** readCatalogue asks which lessons there are. */
+export async function readCatalogue(): Promise<void> {
+  const told = await query<{ levels: string[]; lessons: LessonInfo[] }>('lessons')
+  levels.value = told.levels
+  catalogue.value = told.lessons
+}
 
 function read(): Progress {
   try {
@@ -27,7 +37,7 @@ function write(next: Progress): void {
 
 /** noteProgress keeps that a lesson was finished. */
 export function noteProgress(state: LessonState): void {
-  if (!state.done) return
+  if (!state.done || state.own) return
   const before = progress.value[state.id]
   const yours = state.golf.yours
   const best = Math.min(yours, before?.best ?? yours)

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { head, query, ready } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 
 interface Difference {
   from: string

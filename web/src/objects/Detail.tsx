@@ -7,7 +7,8 @@ import { draftKey, drafts, dropDraft, keepDraft } from '../state/drafts'
 import { manifests, putManifest } from '../state/manifests'
 import { mode, object } from '../state/page'
 import { head, query, ready } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
+import { later } from '../ui/later'
 import { Compare } from './Compare'
 import { ManifestEditor } from './ManifestEditor'
 import { OwnerBands } from './OwnerBands'
@@ -16,6 +17,7 @@ const shown = signal<{ key: string; rv: string; text: string } | null>(null)
 const owners = signal<Owners | null>(null)
 const wire = signal<Field[] | null>(null)
 const words = text.objects
+const Skew = later(() => import('./Skew'))
 
 export function Detail({ at }: { at: string | undefined }) {
   const of = object.value
@@ -43,7 +45,7 @@ export function Detail({ at }: { at: string | undefined }) {
         <h2 class="mono">{of ? `${of.resource} ${of.ns ? `${of.ns}/` : ''}${of.name}` : words.newObject}</h2>
         {of && (
           <div class="forms" role="group" aria-label={words.view}>
-            {(['edit', 'owners', 'diff', 'wire'] as const).map(name => (
+            {(['edit', 'owners', 'diff', 'wire', 'skew'] as const).map(name => (
               <button key={name} class="quiet" aria-pressed={mode.value === name} onClick={() => { mode.value = name }}>
                 {words[name]}
               </button>
@@ -55,6 +57,7 @@ export function Detail({ at }: { at: string | undefined }) {
       {of && mode.value === 'edit' && (shown.value ? <Existing of={of} {...shown.value} id={shown.value.key} /> : <p class="hint">{words.none(of.name)}</p>)}
       {of && mode.value === 'owners' && owners.value && <OwnerBands owners={owners.value} />}
       {of && mode.value === 'diff' && <Compare of={of} at={at} />}
+      {of && mode.value === 'skew' && <Skew of={of} />}
       {of && mode.value === 'wire' && (wire.value ? <Fields fields={wire.value} /> : <p class="hint">{words.none('protobuf')}</p>)}
     </div>
   )

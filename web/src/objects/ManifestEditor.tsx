@@ -1,11 +1,10 @@
-// ManifestEditor edits one manifest and sends it. It begins as a plain text area and becomes an editor with colours
-// when that chunk has come; the server's own errors are put at the lines they speak of.
-import { useEffect, useRef, useState } from 'preact/hooks'
+// ManifestEditor edits one manifest and sends it; the server's own errors are put at the lines they speak of.
+import { useRef, useState } from 'preact/hooks'
 import type { Result } from '../engine/protocol'
-import type { Editor } from '../editor/editor'
 import { complaints, type Complaint } from '../editor/locate'
+import { TextEditor } from '../editor/TextEditor'
 import { ready, run, transcript } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 
 interface Props {
   value: string
@@ -19,12 +18,9 @@ interface Props {
 const words = text.objects
 
 export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange, onSent }: Props) {
-  const host = useRef<HTMLDivElement>(null)
-  const editor = useRef<Editor | null>(null)
   const content = useRef(value)
   const [problems, setProblems] = useState<Complaint[]>([])
   const [said, setSaid] = useState('')
-  const [loaded, setLoaded] = useState(false)
 
   const change = (next: string) => {
     content.current = next
@@ -37,35 +33,14 @@ export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange, on
     const found = problemsOf(content.current, result)
     const rehearsed = flags.includes('--dry-run')
     setProblems(found)
-    editor.current?.complain(found)
     setSaid(found.length === 0 ? (rehearsed ? words.checked : words.sent) : '')
     if (found.length === 0 && !rehearsed) onSent?.()
   }
-  const submit = useRef(() => {})
-  submit.current = () => void send(of ? 'replace' : 'create')
-
-  useEffect(() => {
-    let gone = false
-    void import('../editor/editor').then(({ mount }) => {
-      if (gone || !host.current) return
-      editor.current = mount(host.current, {
-        value: content.current, label: words.editor, onChange: change, onSubmit: () => submit.current(),
-      })
-      setLoaded(true)
-    })
-    return () => {
-      gone = true
-      editor.current?.destroy()
-    }
-  }, [])
 
   return (
     <div class="editing">
-      <div class="editor" ref={host} />
-      {!loaded && (
-        <textarea class="mono" rows={14} aria-label={words.editor} spellcheck={false} defaultValue={value}
-          onInput={event => change(event.currentTarget.value)} />
-      )}
+      <TextEditor value={value} label={words.editor} problems={problems} onChange={change}
+        onSubmit={() => void send(of ? 'replace' : 'create')} />
       <div class="split">
         {of ? <button class="primary" onClick={() => void send('replace')}>{words.replace}</button>
           : <button class="primary" onClick={() => void send('create')}>{words.create}</button>}

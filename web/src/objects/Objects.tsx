@@ -5,7 +5,7 @@ import type { Resource, Table } from '../engine/protocol'
 import { mode, object, resource } from '../state/page'
 import { live, revisionInView } from '../state/player'
 import { head, namespaces, query, ready, resources } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Detail } from './Detail'
 
 const words = text.objects

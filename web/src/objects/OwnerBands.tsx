@@ -1,6 +1,6 @@
 // OwnerBands is a manifest with the owners of each line: a colour band and a letter for every field manager.
 import type { Owners } from '../engine/protocol'
-import { text } from '../text.en'
+import { text } from '../text'
 
 const words = text.objects
 const hues = 6 // band colours in the style sheet; a seventh manager shares the first's, and has its own letter

@@ -1,9 +1,10 @@
 // Share keeps this world: as a link, or as a scenario file that also runs outside of the page.
 import { useEffect, useState } from 'preact/hooks'
 import { dialog, notice } from '../state/page'
-import { ask, head, query } from '../state/session'
+import { frame } from '../state/embed'
+import { ask, head, query, transcript } from '../state/session'
 import { enter } from '../state/worlds'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
 import { currentLink, linkLimit } from './link'
 import { mostBytes } from './codec'
@@ -35,6 +36,10 @@ export function Share() {
         <button class="primary" onClick={() => void copy()}>{copied ? words.copied : words.copy}</button>
       </div>
       <p class="hint small" role="status">{copied ? words.copied : words.size(link.length)}{link.length > linkLimit && ` ${words.long}`}</p>
+      <label><span>{words.embed}</span>
+        <textarea id="embed" class="mono" rows={3} readOnly value={link && frame(link, transcript.value.at(-1)?.line ?? '')}
+          onFocus={event => event.currentTarget.select()} />
+      </label>
       <div class="split">
         <button onClick={() => void save()}>{words.file}</button>
         <label class="file"><span>{words.load}</span>
@@ -60,7 +65,7 @@ async function save(): Promise<void> {
 async function load(file: File | undefined): Promise<void> {
   if (!file) return
   try {
-    if (file.size > mostBytes) throw new Error(`${file.size} bytes, and ${mostBytes} are the most`)
+    if (file.size > mostBytes) throw new Error(words.tooLarge(file.size, mostBytes))
     await enter({ scenario: await file.text() })
   } catch (error) {
     dialog.value = ''

@@ -2,13 +2,15 @@
 // world is a function of its engine, its seed and its log. A link is input from strangers: its size is checked while it
 // is unpacked and its shape before it is used, and its texts are only ever shown as text.
 import type { Boot, Op } from '../engine/protocol'
+import { text } from '../text'
 
 export interface Shared extends Boot {
   lesson?: string
 }
 
+const faults = text.share.faults
 export const mostBytes = 1_000_000
-export const mostOps = 5000
+export const mostOps = 12_000
 
 /** pack makes the part of a link that follows #. */
 export async function pack(world: Shared, engine: string): Promise<string> {
@@ -20,8 +22,8 @@ export async function pack(world: Shared, engine: string): Promise<string> {
 /** unpack reads what pack made; it throws an Error that says what is wrong. */
 export async function unpack(hash: string): Promise<{ world: Shared; engine: string }> {
   const [version, engine = '', data = ''] = hash.replace(/^#/, '').split('.')
-  if (version !== 'v1') throw new Error(`this page reads links of version v1, and this is "${version?.slice(0, 8)}"`)
-  if (!/^[\w-]{1,64}$/.test(engine) || !/^[\w-]+$/.test(data)) throw new Error('the link is cut or damaged')
+  if (version !== 'v1') throw new Error(faults.version(version?.slice(0, 8) ?? ''))
+  if (!/^[\w-]{1,64}$/.test(engine) || !/^[\w-]+$/.test(data)) throw new Error(faults.damaged)
   const bytes = await collect(
     new Blob([fromBase64(data)]).stream().pipeThrough(new DecompressionStream('deflate-raw')), mostBytes,
   )
@@ -38,7 +40,7 @@ async function collect(stream: ReadableStream<Uint8Array>, limit: number): Promi
     size += value.byteLength
     if (size > limit) {
       await reader.cancel()
-      throw new Error(`the link holds more than ${limit} bytes`)
+      throw new Error(faults.large(limit))
     }
     parts.push(value)
   }
@@ -63,12 +65,13 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 }
 
 function checked(value: unknown): Shared {
-  if (typeof value !== 'object' || value === null) throw new Error('the link does not hold a world')
-  const { seed, replicas, scenario, lesson, log, cursor, answers, controllers, nodes } = value as Record<string, unknown>
+  if (typeof value !== 'object' || value === null) throw new Error(faults.world)
+  const { seed, replicas, scenario, lesson, own, log, cursor, answers, controllers, nodes } = value as Record<string, unknown>
   const world: Shared = {}
   if (typeof seed === 'string' && /^\d{1,20}$/.test(seed)) world.seed = seed
   if (typeof scenario === 'string') world.scenario = scenario
   if (typeof lesson === 'string' && /^[\w-]{1,64}$/.test(lesson)) world.lesson = lesson
+  if (typeof own === 'string') world.own = own
   if (Array.isArray(replicas)) world.replicas = replicas.slice(0, 9) as NonNullable<Boot['replicas']>
   if (Array.isArray(controllers)) world.controllers = controllers.filter(c => typeof c === 'string').slice(0, 100)
   if (typeof nodes === 'number' && Number.isInteger(nodes) && nodes > 0) world.nodes = nodes
@@ -85,11 +88,11 @@ function checkedAnswers(answers: object): Record<string, number> {
 }
 
 function checkedLog(log: unknown): Op[] {
-  if (!Array.isArray(log)) throw new Error('the log of the link is not a list')
-  if (log.length > mostOps) throw new Error(`the link holds more than ${mostOps} operations`)
+  if (!Array.isArray(log)) throw new Error(faults.log)
+  if (log.length > mostOps) throw new Error(faults.long(mostOps))
   return log.map((op: unknown, i) => {
     const { line, files } = (op ?? {}) as { line?: unknown; files?: unknown }
-    if (typeof line !== 'string') throw new Error(`operation ${i + 1} of the link has no line`)
+    if (typeof line !== 'string') throw new Error(faults.line(i + 1))
     if (files === undefined) return { line }
     const named = Object.entries(files as object).map(([name, content]) => [name, String(content)])
     return { line, files: Object.fromEntries(named) as Record<string, string> }

@@ -5,17 +5,25 @@ import { bootBody, engineName, head, lessonState, ready } from '../state/session
 import { pack } from './codec'
 
 const pause = 350 // ms between two operations from which on the address bar is written at once
+const perOp = 1 // ms more for each operation of a log: packing it takes a while, and nobody waits for the address of a long one
 
 /** linkLimit is the length from which on some programs cut a link. */
 export const linkLimit = 8000
 
+const engineHash = () => manifest?.[engineName.value]?.hash.slice(0, 12) ?? 'dev'
+
 /** currentHash is the world as the part of a link after #. */
 export function currentHash(): Promise<string> {
-  return pack(bootBody(), manifest?.[engineName.value]?.hash.slice(0, 12) ?? 'dev')
+  return pack(bootBody(), engineHash())
 }
 
 export async function currentLink(): Promise<string> {
   return `${location.origin}${location.pathname}#${await currentHash()}`
+}
+
+/** lessonLink is a link to a lesson that somebody wrote, at its beginning. */
+export async function lessonLink(own: string): Promise<string> {
+  return `${location.origin}${location.pathname}#${await pack({ own, log: [] }, engineHash())}`
 }
 
 /** keepAddress writes the address bar from now on, except of the world that the page opens with anyway. */
@@ -33,7 +41,8 @@ export function keepAddress(opening: () => boolean): void {
       })
     }
     // At once, unless many operations follow each other: some browsers take no more than three a second.
-    if (performance.now() - last > pause) write()
-    else timer = window.setTimeout(write, pause)
+    const wait = n < 500 ? pause : pause + n * perOp
+    if (n < 500 && performance.now() - last > pause) write()
+    else timer = window.setTimeout(write, wait)
   })
 }

@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals'
 
 export type Tab = 'console' | 'objects' | 'http' | 'actors' | 'log'
-export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations'
+export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations' | 'builder'
 export type Theme = 'auto' | 'light' | 'dark'
 
 export const tab = signal<Tab>('console')
@@ -16,7 +16,7 @@ export const singleKeys = signal(recall('singleKeys') !== 'off')
 export const object = signal<{ resource: string; ns: string; name: string } | null>(null)
 export const resource = signal('configmaps')
 /** mode is how the objects tab shows its object. */
-export const mode = signal<'edit' | 'owners' | 'diff' | 'wire'>('edit')
+export const mode = signal<'edit' | 'owners' | 'diff' | 'wire' | 'skew'>('edit')
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value

@@ -2,6 +2,7 @@
 // at the past, which needs no engine, because the picture is a fold over the frames up to the one in view.
 import { computed, effect, signal, untracked } from '@preact/signals'
 import { Folder, interesting, type Known, type Picture } from '../timeline/fold'
+import { foldAway } from '../timeline/quiet'
 import { arrival, frames, head, lessonState, query, ready, run } from './session'
 
 export const view = signal(0)
@@ -20,7 +21,14 @@ export const arrived = computed(() => live.value && view.value >= frames.value.l
 const always: Known[] = [{ id: 'store', horizon: '' }, { id: 'replica/1', horizon: '' }]
 const folder = new Folder()
 
-export const picture = computed<Picture>(() => folder.fold(frames.value, view.value, arrived.value ? [...always, ...known.value] : always))
+/** unfolded shows the lanes of quiet controllers, too. */
+export const unfolded = signal(false)
+
+export const picture = computed<Picture>(() => {
+  const lanes = arrived.value ? [...always, ...known.value] : always
+  const all = folder.fold(frames.value, view.value, lanes)
+  return unfolded.value ? all : foldAway(all, lanes)
+})
 
 const still = typeof matchMedia === 'function' ? matchMedia('(prefers-reduced-motion: reduce)') : { matches: true }
 const stepTime = 90 // ms of page time for each new frame while following

@@ -5,7 +5,7 @@ import { putManifest } from './manifests'
 import { Engine, Refused, type FramesMessage } from '../engine/engine'
 import { compile, manifest, schemaData, type EngineName } from '../engine/files'
 import type { Boot, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
-import { text } from '../text.en'
+import { text } from '../text'
 
 export type Status =
   | { state: 'loading' }
@@ -50,7 +50,22 @@ export const ready = computed(() => status.value.state === 'ready')
 /** own is the frame of the last request that a line of the learner sent; others may have acted since. */
 export const own = signal(0)
 
-let engine: Engine | null = null
+/** World is what answers the page: the engine in its Worker, or a cluster that is served. */
+export interface World {
+  readonly name: EngineName
+  onFrames: (message: FramesMessage) => void
+  onExit: (text: string) => void
+  ask<T>(kind: string, body?: object): Promise<T>
+  stop(): void
+}
+
+/** attached says that the world is a cluster that kubesim serves. */
+export const attached = signal(false)
+
+/** lessonTexts are those of the lessons in the language of the page, by their ids; a lesson that is not among them speaks English. */
+export const lessonTexts = signal<Record<string, string>>({})
+
+let engine: World | null = null
 let booted: Boot = {}
 let log: Op[] = []
 let entries = 0
@@ -204,6 +219,13 @@ export async function retell(): Promise<void> {
   await tell()
 }
 
+/** retold tells the lessons in the language that the page speaks now. */
+export async function retold(): Promise<void> {
+  if (!engine) return
+  absorb(await engine.ask<Answer>('speak', { texts: lessonTexts.value }))
+  if (lessonState.value) lesson.value = await query<Lesson>('lesson')
+}
+
 /** recover starts a new Worker with the log of the one that died. */
 export async function recover(withoutLast = false): Promise<void> {
   const body = bootBody()
@@ -215,7 +237,7 @@ export async function recover(withoutLast = false): Promise<void> {
 
 async function describe(): Promise<void> {
   await discover()
-  lesson.value = lessonState.value ? await query<Lesson>('lesson', { lesson: lessonState.value.id }) : null
+  lesson.value = lessonState.value ? await query<Lesson>('lesson') : null
   for (const [name, content] of Object.entries(lesson.value?.files ?? {})) putManifest(name, content)
 }
 
@@ -256,19 +278,34 @@ function defines(frame: Frame): boolean {
 
 // open stops the Worker there is, and starts another one.
 function open(name: EngineName): void {
+  attached.value = false
+  const made = new Engine(name)
+  connect(made)
+  if (Object.keys(lessonTexts.value).length > 0) made.ask('speak', { texts: lessonTexts.value }).catch(() => {}) // before the boot, which says what is wrong
+}
+
+function connect(world: World): void {
   engine?.stop()
-  engineName.value = name
-  engine = new Engine(name)
+  engineName.value = world.name
+  engine = world
   engine.onFrames = receive
   engine.onExit = why => {
     status.value = { state: 'stopped', text: why }
   }
 }
 
+/** attach shows a cluster that is served, in the place of a world of the page. */
+export async function attach(world: World & { onHead(head: Head): void }): Promise<void> {
+  connect(world)
+  attached.value = true
+  world.onHead = now => absorb({ head: now })
+  await bootWith({})
+}
+
 /** ask sends a request. What the engine lacks (the other engine, the schema of another minor) is brought, and the
  * request sent again. */
 export async function ask<T>(kind: string, body: object): Promise<T> {
-  if (!engine) throw new Error('the simulator is not loaded yet')
+  if (!engine) throw new Error(text.engine.notYet)
   for (let tries = 0; ; tries++) {
     try {
       return await engine.ask<T>(kind, body)
@@ -285,7 +322,7 @@ async function supply(needs: string, booting: boolean): Promise<void> {
     await engine?.ask('schema', { minor, data: await schemaData(minor) })
     return
   }
-  if (what !== 'cel' || !manifest?.cel) throw new Error(`the simulator needs ${needs}, and this page does not have it`)
+  if (what !== 'cel' || !manifest?.cel) throw new Error(text.engine.lacks(needs))
   await compile('cel').catch((error: Error) => { throw new Error(text.engine.noCEL(error.message)) })
   open('cel')
   if (!booting && engine) absorb(await engine.ask<Answer>('boot', bootBody()))

@@ -3,9 +3,9 @@
 import { computed, signal } from '@preact/signals'
 import { currentHash } from '../share/link'
 import { unpack } from '../share/codec'
-import { text } from '../text.en'
+import { text } from '../text'
 import { dialog, notice } from './page'
-import { bootWith, head, lessonState, ready } from './session'
+import { attached, bootWith, head, lessonState, ready, start } from './session'
 import type { Boot } from '../engine/protocol'
 
 /** captions say, for each operation of the scenario with which the page opens, what it is about. */
@@ -51,7 +51,7 @@ export const enterBare = () => enter({ seed: '1' })
 
 async function begin(boot: Boot): Promise<boolean> {
   try {
-    await bootWith(boot)
+    await (attached.value ? start(boot) : bootWith(boot))
     length.value = 0
     return true
   } catch (error) {

@@ -5,7 +5,7 @@ import {
   arrived, ended, live, look, nextInteresting, opInView, playing, revisionInView, speed, step, toEnd, togglePlay, toStart, view,
 } from '../state/player'
 import { branch, branches, fork, frames, head, query, ready, redo, undo } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Icon } from '../ui/Icon'
 import type { Axis } from './layout'
 import { elapsed } from './elapsed'

@@ -2,12 +2,13 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
-import { arrived, known, picture, selected, view } from '../state/player'
+import { arrived, known, picture, selected, unfolded, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
-import { text } from '../text.en'
+import { stateWords, text } from '../text'
 import { Controls, Past } from './Controls'
 import type { Lane } from './fold'
 import type { Axis } from './layout'
+import { LaneWords, opened, openLane } from './LaneWords'
 import { describe, laneName } from './marks'
 import { Track } from './Track'
 
@@ -32,15 +33,17 @@ export function Timeline() {
     <section class="timeline" aria-label={text.timeline.title}>
       <Controls axis={axis.value} onAxis={value => { axis.value = value }} />
       <Past />
+      <LaneWords lanes={shown.lanes} states={states.value} />
       {shown.lanes.length === 0 ? <p class="nothing">{text.timeline.empty}</p> : (
         <div class="lanes">
-          <ul class="labels" aria-hidden="true">
-            <li class="axis">{axis.value === 'revision' ? text.timeline.revision : text.timeline.time} →</li>
+          <ul class="labels">
+            <li class="axis" aria-hidden="true">{axis.value === 'revision' ? text.timeline.revision : text.timeline.time} →</li>
             {shown.lanes.map(lane => <Label key={lane.id} lane={lane} head={shown.head} />)}
           </ul>
           <Track axis={axis.value} tokens={tokens.value} />
         </div>
       )}
+      <Quiet lanes={shown.quiet ?? []} />
       <Twin />
     </section>
   )
@@ -49,15 +52,28 @@ export function Timeline() {
 function Label({ lane, head }: { lane: Lane; head: number }) {
   const words = text.timeline
   const behind = lane.horizon > 0 && lane.kind !== 'client' ? head - lane.horizon : 0
-  const state = lane.expired ? words.expired : lane.closed ? words.closed : arrived.value ? states.value.get(lane.id) : ''
+  const state = lane.expired ? words.expired : lane.closed ? words.closed : arrived.value ? stateWords(states.value.get(lane.id) ?? '') : ''
   let note = lane.horizon ? words.knows(String(lane.horizon)) : ''
   if (behind > 0 && lane.kind === 'replica') note = words.behind(behind)
   if (lane.kind === 'watch') note = [words.watch('').trim(), note].filter(Boolean).join(', ')
   return (
     <li class={lane.expired ? 'expired' : lane.closed ? 'closed' : ''}>
-      <span class="name" title={laneName(lane.id)}><LaneName lane={lane} /></span>
+      <button class="name" data-lane={lane.id} title={laneName(lane.id)} aria-label={words.words(laneName(lane.id))}
+        aria-expanded={opened.value === lane.id} onClick={() => openLane(lane)}><LaneName lane={lane} /></button>
       <span class="knows">{state || note}</span>
     </li>
+  )
+}
+
+// Quiet says which controllers are folded away, and brings them back.
+function Quiet({ lanes }: { lanes: readonly Lane[] }) {
+  if (lanes.length === 0 && !unfolded.value) return null
+  return (
+    <p class="past">
+      <button class="quiet" aria-expanded={unfolded.value} onClick={() => { unfolded.value = !unfolded.value }}>
+        {unfolded.value ? text.timeline.fold : text.timeline.quiet(lanes.length)}
+      </button>
+    </p>
   )
 }
 

@@ -5,11 +5,12 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Frame, TokenSpan } from '../engine/protocol'
 import { hovered, live, picture, selected, view } from '../state/player'
 import { frames, own } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { chain, type Picture } from './fold'
 import { elapsed } from './elapsed'
 import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
 import { describe, laneName, Shape } from './marks'
+import { Hem } from './Hem'
 import { Curtain, Horizon, Tokens } from './overlays'
 import { nextMark, stopOf } from './walk'
 
@@ -32,13 +33,21 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
     observer.observe(box.current)
     return () => observer.disconnect()
   }, [])
-  useEffect(() => keepInSight(box.current, x), [x, axis])
+  // show draws what is at x, and scrolls there when everything is laid out anyway.
+  const show = (x: number) => {
+    const to = Math.min(scrolled(left.value, room.value, x), Math.max(0, width - room.value))
+    if (to === left.value) return
+    left.value = to
+    requestAnimationFrame(() => { if (box.current && left.value === to) box.current.scrollLeft = to })
+  }
+  useEffect(() => show(x), [x, axis, room.value > 0])
 
   const from = left.value - sight
   const to = left.value + (room.value || 1200) + sight
   return (
     <div class="track" ref={box} onScroll={() => { left.value = box.current?.scrollLeft ?? 0 }}>
-      <svg width={width} height={height} role="group"
+      <div class="room" style={{ width: `${width}px` }} />
+      <svg width={room.value} height={height} viewBox={`${left.value} 0 ${room.value} ${height}`} role="group"
         aria-label={text.timeline.summary(shown.lanes.length, shown.last, String(shown.head))}
         onKeyDown={event => move(event, shown)} onPointerLeave={() => { hovered.value = 0 }}>
         <Grid plan={plan} height={height} from={from} to={to} />
@@ -47,17 +56,17 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
         <Thread shown={shown} plan={plan} />
         <Tokens tokens={tokens} shown={shown} plan={plan} />
         <line class="view" x1={x} x2={x} y1={axisHeight - 6} y2={height} />
-        <Marks shown={shown} plan={plan} from={from} to={to} />
+        <Marks shown={shown} plan={plan} from={from} to={to} show={show} />
+        <Hem shown={shown} plan={plan} height={height} />
       </svg>
     </div>
   )
 }
 
-function keepInSight(box: HTMLDivElement | null, x: number): void {
-  if (!box) return
-  const room = box.clientWidth
-  if (x > box.scrollLeft + room - 70) box.scrollLeft = x - room + 110
-  else if (x < box.scrollLeft + 30) box.scrollLeft = Math.max(0, x - room / 3)
+// scrolled is how far to scroll so that x is in sight.
+function scrolled(left: number, room: number, x: number): number {
+  if (x > left + room - 70) return Math.max(0, x - room + 110)
+  return x < left + 30 ? Math.max(0, x - room / 3) : left
 }
 
 function Grid({ plan, height, from, to }: { plan: Layout; height: number; from: number; to: number }) {
@@ -111,6 +120,7 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
         const frame = frames.value[n - 1]
         const cause = frame?.cause ? frames.value[frame.cause - 1] : undefined
         if (!frame || !cause || !set.has(cause.n) || frame.n > shown.last) return null
+        if (!rows.has(cause.lane) || !rows.has(frame.lane)) return null // folded away
         const [x1, y1] = spot(cause)
         const [x2, y2] = spot(frame)
         const middle = (y1 + y2) / 2
@@ -123,16 +133,25 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
 // stops is the mark of each lane at which Tab stops: the one that had the focus last.
 const stops = signal<Record<string, number>>({})
 
-function Marks({ shown, plan, from, to }: { shown: Picture; plan: Layout; from: number; to: number }) {
+function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; from: number; to: number; show(x: number): void }) {
   const lit = hovered.value ? chain(frames.value, hovered.value) : null
+  const near = new Map<string, Frame[]>()
+  for (const frame of plan.inSight(from, to)) {
+    const marks = near.get(frame.lane)
+    if (frame.n > shown.last) continue
+    if (marks) marks.push(frame)
+    else near.set(frame.lane, [frame])
+  }
   return (
     <g class={lit ? 'marks lit' : 'marks'}>
       {shown.lanes.map((lane, row) => {
         const stop = stopOf(lane, stops.value[lane.id], selected.value)
-        const inSight = lane.marks.filter(({ n }) => n === stop || (plan.x(n) >= from && plan.x(n) <= to))
+        const inSight = near.get(lane.id) ?? []
+        const stopped = frames.value[stop - 1]
+        if (stopped && !inSight.includes(stopped)) inSight.push(stopped)
         return (
           <g key={lane.id} role="group" aria-label={laneName(lane.id)}>
-            {inSight.map(frame => <Mark key={frame.n} frame={frame} x={plan.x(frame.n)} y={rowY(row)} stop={frame.n === stop} lit={lit?.has(frame.n) ?? false}
+            {inSight.map(frame => <Mark key={frame.n} frame={frame} x={plan.x(frame.n)} y={rowY(row)} show={show} stop={frame.n === stop} lit={lit?.has(frame.n) ?? false}
               gone={Number(frame.rv) <= shown.compacted && lane.kind !== 'client'} />)}
           </g>
         )
@@ -141,10 +160,13 @@ function Marks({ shown, plan, from, to }: { shown: Picture; plan: Layout; from: 
   )
 }
 
-function Mark({ frame, x, y, stop, lit, gone }: { frame: Frame; x: number; y: number; stop: boolean; lit: boolean; gone: boolean }) {
+function Mark({ frame, x, y, show, stop, lit, gone }: {
+  frame: Frame; x: number; y: number; show(x: number): void; stop: boolean; lit: boolean; gone: boolean
+}) {
   const names = ['mark', lit && 'on', frame.n === selected.value && 'chosen', gone && 'gone']
   const focus = () => {
     hovered.value = frame.n
+    show(x)
     stops.value = { ...stops.value, [frame.lane]: frame.n }
   }
   // tabindex in lower case: an attribute of SVG is what it is called.

@@ -5,9 +5,10 @@
 //	replica/1  │  ○──○          the newest commit applied to its cache
 //	watch/w    ╞══●  b          the newest event or bookmark
 //	client/x   ▸     ✕          the newest revision it was told
+//	controller/c  ↻             the revision that it knew when it worked last
 import type { Frame } from '../engine/protocol'
 
-export type LaneKind = 'store' | 'replica' | 'watch' | 'client'
+export type LaneKind = 'store' | 'replica' | 'watch' | 'client' | 'controller'
 
 export interface Lane {
   id: string
@@ -25,6 +26,8 @@ export interface Lane {
 
 export interface Picture {
   lanes: Lane[]
+  /** quiet are lanes that are folded away: see foldAway. */
+  quiet?: Lane[]
   compacted: number
   compactedAt: number
   head: number
@@ -32,11 +35,11 @@ export interface Picture {
   last: number
 }
 
-const order: Record<LaneKind, number> = { store: 0, replica: 1, watch: 2, client: 3 }
+const order: Record<LaneKind, number> = { store: 0, replica: 1, watch: 2, client: 3, controller: 4 }
 
 export function laneKind(id: string): LaneKind {
   const kind = id.split('/', 1)[0]
-  return kind === 'replica' || kind === 'watch' || kind === 'client' ? kind : 'store'
+  return kind === 'replica' || kind === 'watch' || kind === 'client' || kind === 'controller' ? kind : 'store'
 }
 
 function newLane(id: string, frame: { n: number; rv: string }): Lane {
@@ -54,7 +57,7 @@ export function revision(frame: { rv: string }): number {
 }
 
 const moves: Record<string, true> = {
-  'store.commit': true, 'cache.apply': true, 'watch.event': true, 'watch.bookmark': true, 'http.res': true,
+  'store.commit': true, 'cache.apply': true, 'watch.event': true, 'watch.bookmark': true, 'http.res': true, reconcile: true,
 }
 
 /** Known is a lane that is there although nothing has happened on it, and what it knows. */

@@ -25,6 +25,8 @@ export interface Layout {
   x(n: number): number
   /** at is the x of a revision (or time), also of one between or beyond the columns. */
   at(key: number): number
+  /** inSight are the frames of the columns between two x, in the order of the columns. */
+  inSight(from: number, to: number): Frame[]
 }
 
 export const rowHeight = 40 // px of a lane
@@ -44,8 +46,9 @@ interface Slots {
   key: number
   rv: number
   lanes: Map<string, number>
+  frames: Frame[]
   most: number
-  x: number
+  column: Column
 }
 
 /** Planner lays frames out, and goes on from where it was when newer ones have come: only they are looked at. */
@@ -55,6 +58,8 @@ export class Planner {
   private readonly byId = new Map<string, Slots>()
   private ordered: Slots[] = []
   private places: { slots: Slots; slot: number }[] = []
+  private between = 0
+  private changed = 0 // the first of the columns that are not where they were
 
   /** plan places frames on an axis; room is the width in px that short histories are stretched to. */
   plan(frames: readonly Frame[], axis: Axis, room = 0): Layout {
@@ -63,20 +68,52 @@ export class Planner {
     this.axis = axis
     for (let i = this.places.length; i < frames.length; i++) this.put(frames[i] as Frame)
     this.frames = frames
-    const columns = spread(this.ordered, axis, room)
-    const { places } = this
+    this.spread(room)
+    const { places, ordered } = this
+    const columns = ordered.map(slots => slots.column)
     const end = columns.at(-1)
     const x = (n: number) => {
       const place = places[n - 1]
-      return place ? place.slots.x + place.slot * slot : 0
+      return place ? place.slots.column.x + place.slot * slot : 0
     }
-    return { axis, columns, x, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key) }
+    const inSight = (from: number, to: number) => {
+      const frames: Frame[] = []
+      for (let i = Math.max(0, after(columns, column => column.x <= from) - 1); i < ordered.length && (columns[i]?.x ?? 0) <= to; i++) {
+        frames.push(...(ordered[i] as Slots).frames)
+      }
+      return frames
+    }
+    return { axis, columns, x, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key), inSight }
+  }
+
+  // spread gives each column its x and its width. Those before the first that has changed stay where they are.
+  private spread(room: number): void {
+    const { ordered, axis } = this
+    const needed = (i: number) => {
+      const { most, key } = ordered[i] as Slots
+      return (most - 1) * slot + (axis === 'time' ? lapse(key, ordered[i + 1]?.key) : 0)
+    }
+    let between = gap
+    if (ordered.length * gap < room) { // else nothing is left to share
+      const taken = ordered.reduce((sum, _, i) => sum + needed(i), margin * 2)
+      between = Math.max(gap, Math.min(widest, (room - taken) / ordered.length))
+    }
+    let i = between === this.between ? Math.max(0, this.changed - 1) : 0
+    let x = ordered[i - 1] ? (ordered[i - 1] as Slots).column.x + (ordered[i - 1] as Slots).column.width : margin
+    for (; i < ordered.length; i++) {
+      const slots = ordered[i] as Slots
+      slots.column = { key: slots.key, x, width: needed(i) + between }
+      x += slots.column.width
+    }
+    this.between = between
+    this.changed = ordered.length
   }
 
   private forget(): void {
     this.byId.clear()
     this.ordered = []
     this.places = []
+    this.changed = 0
   }
 
   private put(frame: Frame): void {
@@ -85,13 +122,17 @@ export class Planner {
     const id = `${key}/${rv}`
     let slots = this.byId.get(id)
     if (!slots) {
-      slots = { key, rv, lanes: new Map(), most: 1, x: 0 }
+      slots = { key, rv, lanes: new Map(), frames: [], most: 1, column: { key, x: 0, width: 0 } }
       this.byId.set(id, slots)
       this.insert(slots)
     }
     const taken = slots.lanes.get(frame.lane) ?? 0
     slots.lanes.set(frame.lane, taken + 1)
-    slots.most = Math.max(slots.most, taken + 1)
+    slots.frames.push(frame)
+    if (taken + 1 > slots.most) {
+      slots.most = taken + 1
+      this.changed = Math.min(this.changed, this.ordered.lastIndexOf(slots))
+    }
     this.places.push({ slots, slot: taken })
   }
 
@@ -100,6 +141,7 @@ export class Planner {
     let at = this.ordered.length
     while (at > 0 && before(slots, this.ordered[at - 1] as Slots)) at--
     this.ordered.splice(at, 0, slots)
+    this.changed = Math.min(this.changed, at)
   }
 }
 
@@ -110,35 +152,25 @@ export function layout(frames: readonly Frame[], axis: Axis, room = 0): Layout {
   return new Planner().plan(frames, axis, room)
 }
 
-// spread gives each column its x, and each of its slots the same.
-function spread(slots: readonly Slots[], axis: Axis, room: number): Column[] {
-  const needed = slots.map(({ key, most }, i) => (most - 1) * slot + (axis === 'time' ? lapse(key, slots[i + 1]?.key) : 0))
-  const taken = needed.reduce((sum, width) => sum + width, margin * 2)
-  const between = Math.max(gap, Math.min(widest, (room - taken) / slots.length))
-  let x = margin
-  return slots.map((one, i) => {
-    const width = (needed[i] ?? 0) + between
-    const column = { key: one.key, x, width }
-    one.x = x
-    x += width
-    return column
-  })
-}
-
 // lapse widens a column by the time that passes after it: 14 px for each power of ten of milliseconds.
 function lapse(from: number, to: number | undefined): number {
   return to === undefined ? 0 : 14 * Math.log10(1 + to - from)
 }
 
-function find(columns: readonly Column[], key: number): number {
+// after is how many columns at the beginning fulfil something that no later one does.
+function after(columns: readonly Column[], holds: (column: Column) => boolean): number {
   let low = 0
   let high = columns.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((columns[middle]?.key ?? 0) <= key) low = middle + 1
+    if (holds(columns[middle] as Column)) low = middle + 1
     else high = middle
   }
-  const column = columns[low - 1]
+  return low
+}
+
+function find(columns: readonly Column[], key: number): number {
+  const column = columns[after(columns, one => one.key <= key) - 1]
   if (!column) return 0
   return column.key === key ? column.x : column.x + column.width / 2
 }

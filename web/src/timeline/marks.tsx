@@ -2,7 +2,7 @@
 //
 //	▸ request   201 answer   ■ commit   ○ cache   Ⓐ event (added, modified, deleted)   ╷b bookmark   ✕ end   ϟ fault
 import type { Frame } from '../engine/protocol'
-import { text } from '../text.en'
+import { text } from '../text'
 
 /** letter is what a watch event is called in one letter: A, M or D. */
 export function letter(frame: Frame): string {
@@ -23,7 +23,7 @@ export function laneName(id: string): string {
   const name = rest.join('/')
   if (kind === 'replica') return text.timeline.replica(name)
   if (kind === 'watch') return text.timeline.watch(name)
-  if (kind === 'client') return text.timeline.client(name)
+  if (kind === 'client' || kind === 'controller') return text.timeline.client(name)
   return kind
 }
 
@@ -37,6 +37,8 @@ export function Shape({ frame }: { frame: Frame }) {
       return <rect class="shape solid" x="-6.5" y="-6.5" width="13" height="13" rx="2" />
     case 'store.compact':
       return <path class="shape stroke" d="M0 -10 V10 M-5 -10 H5 M-5 10 H5" />
+    case 'reconcile':
+      return <Reconcile frame={frame} />
     case 'cache.apply':
       return <circle class="shape open" r="5.5" />
     case 'watch.event':
@@ -54,6 +56,17 @@ export function Shape({ frame }: { frame: Frame }) {
     default:
       return <path class="shape stroke" d="M0 -7 V7" />
   }
+}
+
+// A reconcile is a turn; how many things it wrote stands in it.
+function Reconcile({ frame }: { frame: Frame }) {
+  const wrote = /writes (\d+)$/.exec(frame.text)?.[1]
+  return (
+    <g class="turn">
+      <path class={`shape stroke${(frame.code ?? 0) >= 400 ? ' bad' : ''}`} d="M6.5 -4 A7.5 7.5 0 1 0 7.5 1 M7.5 -8 V-3.5 H3" />
+      {wrote && <text y="3.5">{wrote}</text>}
+    </g>
+  )
 }
 
 function Answer({ code }: { code: number }) {

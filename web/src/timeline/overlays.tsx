@@ -1,6 +1,6 @@
 // What lies over and under the marks: how far each lane knows, what the store has forgotten, and continue tokens.
 import type { TokenSpan } from '../engine/protocol'
-import { text } from '../text.en'
+import { text } from '../text'
 import type { Lane, Picture } from './fold'
 import { rowHeight, rowY, type Layout } from './layout'
 
@@ -33,7 +33,7 @@ export function Curtain({ shown, plan, height }: { shown: Picture; plan: Layout;
       </defs>
       <rect class="cloth" x="0" y={0} width={x} height={height} />
       <rect fill="url(#hatch)" x="0" y={0} width={x} height={height} />
-      <line class="hem" x1={x} x2={x} y1="0" y2={height} />
+      {plan.axis === 'time' && <line class="hem" x1={x} x2={x} y1="0" y2={height} />}
       {x > 130 && <text x={x - 8} y={14} text-anchor="end">{text.timeline.compacted(shown.compacted)}</text>}
     </g>
   )

@@ -3,18 +3,30 @@ import type { Lane } from './fold'
 
 /** stopOf is the mark of a lane that Tab reaches; the others are reached from it with the arrow keys. */
 export function stopOf(lane: Lane, stopped: number | undefined, open: number): number {
-  const has = (n: number | undefined) => n !== undefined && lane.marks.some(mark => mark.n === n)
+  const has = (n: number | undefined) => n !== undefined && placeOf(lane.marks, n) >= 0
   if (has(open)) return open
   return stopped !== undefined && has(stopped) ? stopped : (lane.marks.at(-1)?.n ?? 0)
+}
+
+// placeOf is where the mark of frame n stands among the marks of a lane, which are in the order of frames; -1: it is none of them.
+function placeOf(marks: Lane['marks'], n: number): number {
+  let low = 0
+  let high = marks.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((marks[middle]?.n ?? 0) < n) low = middle + 1
+    else high = middle
+  }
+  return marks[low]?.n === n ? low : -1
 }
 
 /** nextMark is the mark that a key leads to: left and right, Home and End within a lane, up and down to the nearest mark of the
  * next lane that has one; undefined: the key leads nowhere. */
 export function nextMark(lanes: readonly Lane[], n: number, key: string): number | undefined {
-  const row = lanes.findIndex(lane => lane.marks.some(mark => mark.n === n))
+  const row = lanes.findIndex(lane => placeOf(lane.marks, n) >= 0)
   const marks = lanes[row]?.marks
   if (!marks) return undefined
-  const at = marks.findIndex(mark => mark.n === n)
+  const at = placeOf(marks, n)
   switch (key) {
     case 'ArrowRight': return marks[at + 1]?.n
     case 'ArrowLeft': return marks[at - 1]?.n

@@ -5,9 +5,10 @@ import { Console } from '../console/Transcript'
 import { RawRequest } from '../console/RawRequest'
 import { Guide } from '../lessons/Guide'
 import { Objects } from '../objects/Objects'
+import { embedded, whole } from '../state/embed'
 import { dialog, notice, tab, type Tab } from '../state/page'
 import { recover, status } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { TextLog, Timeline } from '../timeline/Timeline'
 import { Bar } from './Bar'
 import { Dialogs } from './Dialogs'
@@ -16,6 +17,7 @@ import { Inspector } from './Inspector'
 const order: Tab[] = ['console', 'objects', 'http', 'actors', 'log']
 
 export function App() {
+  if (embedded) return <Embedded />
   return (
     <>
       <a class="skip" href="#command">{text.skipToCommand}</a>
@@ -33,6 +35,25 @@ export function App() {
         </div>
       </main>
       {dialog.value && <Dialogs key={dialog.value} />}
+    </>
+  )
+}
+
+// Embedded is the page in an article.
+function Embedded() {
+  const open = (event: Event & { currentTarget: HTMLAnchorElement }) => { event.currentTarget.href = whole() }
+  return (
+    <>
+      <Stopped />
+      <main>
+        <div class="stage">
+          <h1 class="heard">{text.title}</h1>
+          <CommandLine />
+          <Timeline />
+          <section class="workspace" aria-label={text.tabs.console}><Console /></section>
+          <a class="whole" href={whole()} target="_blank" rel="noopener" onPointerDown={open} onFocus={open}>{text.whole}</a>
+        </div>
+      </main>
     </>
   )
 }

@@ -1,8 +1,10 @@
 // Bar is the top of the page: its name, the engine's state in numbers, and the ways to lessons, sharing and keys.
 import { expected, manifest, received } from '../engine/files'
-import { dialog, theme, type Theme } from '../state/page'
-import { status, version } from '../state/session'
-import { text } from '../text.en'
+import { choose, language, languages, type Language } from '../language'
+import { readCatalogue } from '../lessons/progress'
+import { dialog, notice, theme, type Theme } from '../state/page'
+import { attached, ready, retold, status, version } from '../state/session'
+import { text } from '../text'
 
 const themes: Theme[] = ['auto', 'light', 'dark']
 
@@ -16,6 +18,9 @@ export function Bar() {
         <button onClick={() => { dialog.value = 'lessons' }}>{text.head.lessons}</button>
         <button onClick={() => { dialog.value = 'share' }}>{text.head.share}</button>
         <button onClick={() => { dialog.value = 'keys' }}>{text.head.keys} <kbd>?</kbd></button>
+        <select id="language" aria-label={text.head.language} value={language.value} onChange={event => void change(event.currentTarget.value as Language)}>
+          {Object.entries(languages).map(([name, itself]) => <option key={name} value={name} lang={name}>{itself}</option>)}
+        </select>
         <select aria-label={text.head.theme} value={theme.value} onChange={event => { theme.value = event.currentTarget.value as Theme }}>
           {themes.map(name => <option key={name} value={name}>{text.head.themes[name]}</option>)}
         </select>
@@ -24,11 +29,25 @@ export function Bar() {
   )
 }
 
+// change speaks another language: the page at once, the lessons when the engine has been told. The focus stays on the choice, which
+// has been drawn anew.
+async function change(next: Language): Promise<void> {
+  try {
+    await choose(next)
+    requestAnimationFrame(() => document.getElementById('language')?.focus())
+    if (!ready.value || attached.value) return
+    await retold()
+    await readCatalogue()
+  } catch (error) {
+    notice.value = (error as Error).message
+  }
+}
+
 // Progress is determinate: the size of the engine is known since the page was built.
 function Progress() {
   const now = status.value
   if (!manifest) return <p class="engine bad">{text.engine.missing}</p>
-  if (now.state === 'ready') return <p class="engine" role="status">{text.engine.ready(version.value)}</p>
+  if (now.state === 'ready') return <p class="engine" role="status">{attached.value ? text.served.ready(version.value) : text.engine.ready(version.value)}</p>
   if (now.state === 'stopped') return <p class="engine bad">{text.engine.stoppedTitle}</p>
   const share = expected ? Math.min(1, received.value / expected) : 0
   return (

@@ -4,11 +4,11 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dialog } from '../state/page'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Icon } from './Icon'
 
-export function Dialog({ title, onKey, children }: {
-  title: string; onKey?(key: string): void; children: ComponentChildren
+export function Dialog({ title, wide = false, onKey, children }: {
+  title: string; wide?: boolean; onKey?(key: string): void; children: ComponentChildren
 }) {
   const box = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
@@ -21,7 +21,7 @@ export function Dialog({ title, onKey, children }: {
   const closed = (event: Event) => { if ((event.currentTarget as HTMLElement).isConnected) close() }
   const pressed = (event: KeyboardEvent) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) onKey?.(event.key) }
   return (
-    <dialog ref={box} aria-labelledby="dialog-title" onClose={closed} onKeyDown={pressed}
+    <dialog ref={box} class={wide ? 'wide' : ''} aria-labelledby="dialog-title" onClose={closed} onKeyDown={pressed}
       onClick={event => { if (event.target === box.current) close() }}>
       <div class="inside">
         <div class="split">

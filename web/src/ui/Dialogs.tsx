@@ -3,8 +3,9 @@ import { bring, situations } from '../actors/situations'
 import { Lessons } from '../lessons/Lessons'
 import { Share } from '../share/Share'
 import { dialog, singleKeys } from '../state/page'
-import { text } from '../text.en'
+import { text } from '../text'
 import { Dialog } from './Dialog'
+import { later } from './later'
 
 export function Dialogs() {
   switch (dialog.value) {
@@ -12,9 +13,12 @@ export function Dialogs() {
     case 'share': return <Share />
     case 'keys': return <Keys />
     case 'situations': return <Situations />
+    case 'builder': return <Dialog title={text.builder.title} wide><Builder /></Dialog>
     default: return null
   }
 }
+
+const Builder = later(() => import('../builder/Builder'))
 
 function Keys() {
   return (
@@ -47,7 +51,7 @@ function Situations() {
           <li key={situation.key}>
             <button class="lesson" aria-keyshortcuts={situation.key} onClick={() => choose(situation.key)}>
               <kbd>{situation.key}</kbd>
-              <span><b>{situation.title}</b><span class="about">{situation.about}</span></span>
+              <span><b>{text.situations[situation.key]?.[0]}</b><span class="about">{text.situations[situation.key]?.[1]}</span></span>
             </button>
           </li>
         ))}

@@ -5,7 +5,7 @@ import { AnswerView } from '../console/AnswerView'
 import { object, resource, tab } from '../state/page'
 import { look, selected, view } from '../state/player'
 import { frames, head, own, query, ready } from '../state/session'
-import { text } from '../text.en'
+import { text } from '../text'
 import { describe } from '../timeline/marks'
 import { Icon } from './Icon'
 

@@ -1,0 +1,88 @@
+package gallery
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubesim/kubesim/fake"
+)
+
+var adopt = exhibit{
+	name:    "adopt",
+	seen:    "kubernetes/kubernetes#42639",
+	mistake: "who is about to go away adopts what was to outlive it",
+	pattern: "adoption by who is there: a fresh look at oneself, and the version of the child",
+	server:  fake.Options{Bare: true, Controllers: []string{"garbage-collector-controller"}},
+	test:    testAdopt,
+}
+
+// adopter owns the Secrets that carry its label, and adopts those that nobody owns. A user deletes it, and its Secrets shall stay:
+// the garbage collector takes the owner references away, then the owner. The controller sees a Secret without owner before it
+// sees that its own object is about to go, adopts it once more, and the garbage collector deletes it with its owner.
+//
+// Look at kubernetes/kubernetes#42639, and #43032 there for what is left.
+//
+// The correct version asks the server whether its object is there, and to stay, and adopts the Secret only as it has seen it: when
+// the garbage collector has changed it since, the server refuses. A Secret that nobody has owned yet is not safe in this way:
+// the garbage collector has no reason to change it.
+type adopter struct {
+	client.Client
+	live    client.Reader
+	correct bool
+}
+
+func (a *adopter) Reconcile(ctx context.Context, set *corev1.ConfigMap) (reconcile.Result, error) {
+	members := &corev1.SecretList{}
+	err := a.List(ctx, members, client.InNamespace(set.Namespace), client.MatchingLabels{"set": set.Name})
+	if err != nil || set.DeletionTimestamp != nil {
+		return done, err
+	}
+	for i := range members.Items {
+		member := &members.Items[i]
+		if metav1.GetControllerOf(member) != nil {
+			continue
+		}
+		if a.correct && !exists(ctx, a.live, set) {
+			return done, errOld
+		}
+		patch := client.MergeFrom(member.DeepCopy())
+		if a.correct {
+			patch = client.MergeFromWithOptions(member.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		}
+		if err := controllerutil.SetControllerReference(set, member, a.Scheme()); err != nil {
+			return done, err
+		}
+		if err := a.Patch(ctx, member, patch); client.IgnoreNotFound(err) != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func testAdopt(w *world) {
+	w.operate(func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap] {
+		return &adopter{m.GetClient(), m.GetAPIReader(), w.correct}
+	})
+	for _, name := range []string{"a", "b", "c"} {
+		member := secret(named(name))
+		member.Labels = map[string]string{"set": "set"}
+		w.must(w.Create(w.Context(), member))
+	}
+	set := w.cluster("set")
+	w.await("the members are adopted", func() bool {
+		return !slices.ContainsFunc(w.secrets("default"), func(s corev1.Secret) bool { return !metav1.IsControlledBy(&s, set) })
+	})
+	w.must(w.Delete(w.Context(), set, client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+	w.pass(trouble)
+	w.settle()
+	if n := len(w.secrets("default")); n != 3 {
+		w.Errorf("%d members are left, want all 3", n)
+	}
+}

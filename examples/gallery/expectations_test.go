@@ -1,0 +1,117 @@
+package gallery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubesim/kubesim/fake"
+)
+
+var expectations = exhibit{
+	name:    "expectations",
+	seen:    "ray-project/kuberay#715",
+	mistake: "what is missing is counted in a cache, which lacks what was made last",
+	pattern: "expectations: what it has made counts until the cache has it",
+	server:  fake.Options{Bare: true},
+	test:    testExpectations,
+}
+
+// rays makes as many workers as a cluster wants, Secrets with generated names: those that the cache lacks. Before the cache knows
+// of all of them it looks again, because the first one has arrived, and makes the others once more. The real one then
+// deletes some of too many, and the work on them is lost.
+//
+// Look at ray-project/kuberay#715; kubernetes-sigs/kubebuilder#1381 asks how to avoid it.
+//
+// The correct version remembers what it has made until its cache has it. When it cannot know what was made, because it starts or
+// because a create failed in some way, it lets pass the time that a request may be on its way, and asks the server.
+type rays struct {
+	client.Client
+	live    client.Reader
+	correct bool
+	unsure  time.Time                        // since then it does not know what was made
+	made    map[types.UID]map[types.UID]bool // by cluster: workers that the cache did not have
+}
+
+func (r *rays) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.Result, error) {
+	have, err := r.workers(ctx, r.Client, cluster)
+	if err != nil {
+		return done, err
+	}
+	count := len(have)
+	if r.correct {
+		if r.made[cluster.UID] == nil && !alone(r.unsure) {
+			return reconcile.Result{RequeueAfter: time.Until(r.unsure.Add(inFlight))}, nil
+		}
+		if count, err = r.known(ctx, cluster, have); err != nil {
+			return done, err
+		}
+	}
+	for ; count < size(cluster); count++ {
+		worker := secret(named(""))
+		worker.GenerateName, worker.Labels = cluster.Name+"-worker-", map[string]string{"cluster": cluster.Name}
+		if err := controllerutil.SetControllerReference(cluster, worker, r.Scheme()); err != nil {
+			return done, err
+		}
+		if err := r.Create(ctx, worker); err != nil {
+			delete(r.made, cluster.UID) // it may be there, or come later
+			r.unsure = time.Now()
+			return done, err
+		}
+		if r.correct {
+			r.made[cluster.UID][worker.UID] = true
+		}
+	}
+	return done, nil
+}
+
+// known counts the workers of the cache, and those that it lacks.
+func (r *rays) known(ctx context.Context, cluster *corev1.ConfigMap, cached map[types.UID]bool) (int, error) {
+	if r.made[cluster.UID] == nil {
+		there, err := r.workers(ctx, r.live, cluster)
+		if err != nil {
+			return 0, err
+		}
+		r.made[cluster.UID] = there
+	}
+	for uid := range cached {
+		delete(r.made[cluster.UID], uid)
+	}
+	return len(cached) + len(r.made[cluster.UID]), nil
+}
+
+func (r *rays) workers(ctx context.Context, from client.Reader, cluster *corev1.ConfigMap) (map[types.UID]bool, error) {
+	list, uids := &corev1.SecretList{}, map[types.UID]bool{}
+	err := from.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingLabels{"cluster": cluster.Name})
+	for i := range list.Items {
+		uids[list.Items[i].UID] = true
+	}
+	return uids, err
+}
+
+func testExpectations(w *world) {
+	w.srv.Never("more than three workers", func(view fake.View) error {
+		if n := len(view.List("secrets", "default")); n > 3 {
+			return fmt.Errorf("there are %d", n)
+		}
+		return nil
+	})
+	w.operate(func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap] {
+		return &rays{m.GetClient(), m.GetAPIReader(), w.correct, time.Now(), map[types.UID]map[types.UID]bool{}}
+	})
+	c := w.cluster("ray", "size", "1")
+	w.pass(inFlight + 10*time.Second)
+	change(w, c, func(c *corev1.ConfigMap) { c.Data["size"] = "3" })
+	w.pass(trouble)
+	w.settle()
+	if n := len(w.secrets("default")); n != 3 {
+		w.Errorf("%d workers, want 3", n)
+	}
+}

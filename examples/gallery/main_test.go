@@ -1,0 +1,212 @@
+package gallery
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	controllerruntime "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubesim/kubesim/examples/bubble"
+	"github.com/kubesim/kubesim/fake"
+)
+
+func TestMain(m *testing.M) {
+	bubble.Ready()
+	controllerruntime.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard()) // client-go complains about faults, and rightly
+	os.Exit(m.Run())
+}
+
+// exhibit is a controller of the gallery, in two versions.
+type exhibit struct {
+	name    string       // of its file
+	seen    string       // where the mistake was reported
+	mistake string       // what it is
+	pattern string       // what the correct version does instead
+	server  fake.Options // what its server is like
+	test    func(w *world)
+}
+
+// world is what an ordinary test works with: a server, a client of its own, and which version is tested.
+type world struct {
+	fake.T
+	client.Client
+	srv     *fake.Server
+	correct bool
+}
+
+// body is the test of an exhibit as Explore wants it.
+func (x *exhibit) body(correct bool) func(t fake.T, srv *fake.Server) {
+	return func(t fake.T, srv *fake.Server) {
+		c, err := client.New(fake.Config[rest.Config](srv, "test"), client.Options{Mapper: mapper()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.test(&world{t, c, srv, correct})
+	}
+}
+
+// mapper knows the kinds that the controllers here have to do with.
+func mapper() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	m.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	m.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
+	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
+	m.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
+	return m
+}
+
+// process runs a program that may crash and start again, by the name that faults know it by.
+func (w *world) process(name string, run func(ctx context.Context, config *rest.Config) error) {
+	w.srv.Process(name, func(ctx context.Context, transport http.RoundTripper) error {
+		return run(ctx, &rest.Config{Host: w.srv.URL(), Transport: transport, QPS: -1})
+	})
+}
+
+// manage runs a manager of controller-runtime with what setup adds to it.
+func (w *world) manage(name string, setup func(m manager.Manager) error) {
+	w.process(name, func(ctx context.Context, config *rest.Config) error {
+		m, err := manager.New(config, manager.Options{
+			Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
+			// controller-runtime's own queue may leave a goroutine behind when it stops, which no bubble forgives.
+			Controller:     controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
+			MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper(), nil },
+		})
+		if err == nil {
+			err = setup(m)
+		}
+		if err != nil {
+			return err
+		}
+		return m.Start(ctx)
+	})
+}
+
+// operate runs an operator: a controller of ConfigMaps that hears of the Secrets that they own, too. make is called whenever
+// its process starts. What m.GetClient reads comes from a cache; m.GetAPIReader asks the server.
+func (w *world) operate(make func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap]) {
+	w.manage("operator", func(m manager.Manager) error {
+		return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
+			Complete(reconcile.AsReconciler(m.GetClient(), make(m)))
+	})
+}
+
+// must ends the test with an error.
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// exists asks the server whether an object is there and not about to go away.
+func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool {
+	now := &corev1.ConfigMap{}
+	err := live.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	return err == nil && now.UID == obj.UID && now.DeletionTimestamp == nil
+}
+
+// errOld is the answer of a reconciler that must not trust what it has seen.
+var errOld = errors.New("the cache is old: look again later")
+
+// inFlight is for how long a request may still be on its way when the process that sent it has ended. A real server gives up after a
+// minute (--request-timeout); here nothing takes longer than this.
+const inFlight = 30 * time.Second
+
+// alone reports whether no request of the process before, which one knows nothing of, can arrive any more.
+func alone(started time.Time) bool { return time.Since(started) >= inFlight }
+
+// done is the answer of a reconciler that needs no other look.
+var done = reconcile.Result{}
+
+// cluster makes the custom resource of an operator.
+func (w *world) cluster(name string, data ...string) *corev1.ConfigMap {
+	w.Helper()
+	c := &corev1.ConfigMap{ObjectMeta: named(name), Data: map[string]string{}}
+	for i := 0; i < len(data); i += 2 {
+		c.Data[data[i]] = data[i+1]
+	}
+	w.must(w.Create(w.Context(), c))
+	return c
+}
+
+// size is how many members a cluster wants.
+func size(cluster *corev1.ConfigMap) int {
+	n, _ := strconv.Atoi(cluster.Data["size"])
+	return n
+}
+
+// change changes the newest state of an object, as a user does.
+func change[O client.Object](w *world, obj O, change func(O)) {
+	w.Helper()
+	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(obj), obj))
+	change(obj)
+	w.must(w.Update(w.Context(), obj)) // nothing happens between two requests of the test
+}
+
+// secrets returns the Secrets of a namespace.
+func (w *world) secrets(namespace string) []corev1.Secret {
+	w.Helper()
+	list := &corev1.SecretList{}
+	w.must(w.List(w.Context(), list, client.InNamespace(namespace)))
+	return list.Items
+}
+
+// pass lets time pass. It is that of a bubble.
+func (w *world) pass(d time.Duration) { time.Sleep(d) }
+
+// await lets time pass until something is so. When that takes long, trouble ends before its time.
+func (w *world) await(what string, so func() bool) {
+	w.Helper()
+	for waited := time.Duration(0); !so(); waited += time.Second {
+		switch waited {
+		case patience:
+			w.srv.Heal()
+		case patience + whole:
+			w.Fatalf("it never came to this: %s", what)
+		}
+		w.pass(time.Second)
+	}
+}
+
+// settle ends all trouble, and lets everybody finish their work.
+func (w *world) settle() {
+	w.srv.Heal()
+	w.pass(whole)
+}
+
+const (
+	trouble  = time.Minute     // is how long things go wrong, once the test has done its part
+	patience = 2 * time.Minute // is how long the test waits for something while things go wrong
+	whole    = 5 * time.Minute // is how long everybody has to finish, then
+)
+
+func named(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "default", Name: name}
+}
+
+// secret makes one from pairs of keys and values.
+func secret(meta metav1.ObjectMeta, data ...string) *corev1.Secret {
+	s := &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{}}
+	for i := 0; i < len(data); i += 2 {
+		s.Data[data[i]] = []byte(data[i+1])
+	}
+	return s
+}

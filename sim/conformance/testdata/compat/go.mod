@@ -1,0 +1,3 @@
+module github.com/kubesim/kubesim/sim/conformance/testdata/compat
+
+go 1.26.0

@@ -1,0 +1,120 @@
+// Command compat starts clients and programs of others against kubesim, and keeps what came of it:
+//
+//	rows ─▶ install: the Go module proxy, npm, apt ─▶ a program, a test binary ─▶ asks a kubesim of its own ─▶ results.txt ─▶ README
+//	        WORK/k8s-0.32, WORK/helm-4, …            (unless it is there)         (or the server at -target)   pass, or why not
+//
+// What was installed and built stays in the work folder, so that a run goes on where another one was interrupted. "make compat"
+// runs it. It is a module below testdata, because nothing else may require what it does; it needs the Go command and the
+// standard library only.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// flags are the command line, and what every row needs.
+type flags struct {
+	work, kubesim, only, readme string
+	target, token               string // of another server; "": kubesim
+	render                      bool
+}
+
+func main() {
+	var f flags
+	flag.StringVar(&f.work, "work", "", "the folder for what is installed, built and logged")
+	flag.StringVar(&f.kubesim, "kubesim", "", "the program kubesim")
+	flag.StringVar(&f.only, "only", "", "run the rows whose names begin with one of these only, with commas between them")
+	flag.StringVar(&f.readme, "readme", "../../../../README.md", "the document with the table")
+	flag.BoolVar(&f.render, "render", false, "run nothing: write the table of the results that there are")
+	flag.StringVar(&f.target, "target", "", "ask this server instead of kubesim, and keep nothing: http://127.0.0.1:6480")
+	flag.StringVar(&f.token, "token", "", "the bearer token of its administrator")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := f.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "compat:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func (f flags) run(ctx context.Context) error {
+	if f.render {
+		return f.write(nil)
+	}
+	var err error
+	for _, path := range []*string{&f.work, &f.kubesim} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(f.work, 0o755); err != nil {
+		return err
+	}
+	failed := 0
+	for _, r := range rows {
+		if !r.chosen(f.only) || f.target != "" && !r.remote {
+			continue
+		}
+		begin := time.Now()
+		verdict, err := f.judge(ctx, r)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Printf("%-32s %-10s %6.0f s  %s\n", r.name, r.version, time.Since(begin).Seconds(), verdict)
+		if err != nil {
+			failed++
+			fmt.Fprintf(os.Stderr, "%s: %v\n", r.name, err)
+		}
+		if f.target == "" {
+			if err := f.write(map[string]result{r.name: {r.name, r.version, verdict}}); err != nil {
+				return err
+			}
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d rows fail", failed)
+	}
+	return nil
+}
+
+// judge runs a row and says what came of it in a few words; the error is what nobody has explained yet.
+func (f flags) judge(ctx context.Context, r row) (verdict string, err error) {
+	var missing notHere
+	switch err := r.run(ctx, f, r); {
+	case errors.As(err, &missing):
+		return "not here: " + missing.Error(), nil
+	case err == nil && r.known != "":
+		return "pass", fmt.Errorf("it passes: take its known reason out")
+	case err == nil:
+		return "pass", nil
+	case r.known != "":
+		return r.known, nil
+	default:
+		return "fails", err
+	}
+}
+
+// notHere says what this machine lacks for a row.
+type notHere string
+
+func (n notHere) Error() string { return string(n) }
+
+// chosen reports whether the row's name begins with one of the words, or there are none.
+func (r row) chosen(words string) bool {
+	for word := range strings.SplitSeq(words, ",") {
+		if strings.HasPrefix(strings.ReplaceAll(r.name, " ", "-"), word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,283 @@
+package guard
+
+import (
+	"go/ast"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+var (
+	link    = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
+)
+
+// TestLinks: a document that leads nowhere is worse than none.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasSuffix(name, ".md") {
+			for _, complaint := range deadLinks(all, name) {
+				t.Error(complaint)
+			}
+		}
+	}
+}
+
+// deadLinks returns a line for each link of a document that leads to no file, folder or heading of the project.
+func deadLinks(all map[string][]byte, name string) (dead []string) {
+	for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(all[name]), ""), -1) {
+		target, anchor, _ := strings.Cut(m[2], "#")
+		if strings.Contains(m[2], ":") {
+			continue // another site
+		}
+		file := name
+		if target != "" {
+			file = path.Join(path.Dir(name), target)
+		}
+		switch {
+		case !exists(all, file):
+			dead = append(dead, name+": there is no "+m[2])
+		case anchor != "" && !slices.Contains(anchors(string(all[file])), anchor):
+			dead = append(dead, name+": "+file+" has no heading "+anchor)
+		}
+	}
+	return dead
+}
+
+// exists reports whether there is a file or a folder of the name.
+func exists(all map[string][]byte, name string) bool {
+	if _, ok := all[name]; ok {
+		return true
+	}
+	for file := range all {
+		if strings.HasPrefix(file, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// anchors are the names by which headings of a document can be linked.
+func anchors(text string) (names []string) {
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		plain := strings.Map(func(r rune) rune {
+			if r == ' ' {
+				return '-'
+			}
+			if strings.ContainsRune("`.,:;?!()'\"/&*", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(m[1]))
+		names = append(names, plain)
+	}
+	return names
+}
+
+func TestLinksFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	all := map[string][]byte{
+		"a/README.md": []byte("[b](../b.md) [c](../b.md#how-it-works) [d](e/f.go) [g](../b.md#other) [h](https://example.com/x)\n```\n[i](j)\n```\n"),
+		"b.md":        []byte("# How it `works`?\n"),
+	}
+	is.Equal(deadLinks(all, "a/README.md"), []string{"a/README.md: there is no e/f.go", "a/README.md: b.md has no heading other"})
+}
+
+const tour = "examples/api-tour.md"
+
+// TestTour: each chapter of Kubernetes' documents leads to a lesson that there is, to a test in the file that is named, and to
+// something that was recorded.
+func TestTour(t *testing.T) {
+	t.Parallel()
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chapters := 0
+	for line := range strings.Lines(string(all[tour])) {
+		if strings.HasPrefix(line, "| ") && strings.Contains(line, "https://") {
+			chapters++
+			for _, complaint := range tourComplaints(all, line) {
+				t.Error(complaint)
+			}
+		}
+	}
+	if chapters < 100 {
+		t.Errorf("%s has %d chapters: the guard looks in the wrong place", tour, chapters)
+	}
+}
+
+// tourComplaints says what is wrong with a chapter of the tour.
+func tourComplaints(all map[string][]byte, row string) (wrong []string) {
+	cells := strings.Split(strings.Trim(strings.TrimSpace(row), "|"), "|")
+	if len(cells) != 4 {
+		return []string{row + ": a chapter, a lesson, a test, a recorded area"}
+	}
+	chapter := link.FindStringSubmatch(cells[0])[1]
+	for i, check := range []func(text, file string) bool{
+		func(id, file string) bool {
+			return file == "sim/lesson/data/"+id+"/text.en.md" && slices.Contains(strings.Fields(string(all["sim/lesson/data/order.txt"])), id)
+		},
+		func(name, file string) bool {
+			return strings.Contains(string(all[file]), "\nfunc "+strings.Trim(name, "`")+"(")
+		},
+		func(name, file string) bool {
+			_, recorded := all[strings.TrimSuffix(file, ".http")+".res"]
+			return strings.HasSuffix(strings.TrimSuffix(file, ".http"), name) && (recorded || !strings.HasSuffix(file, ".http") && exists(all, file))
+		},
+	} {
+		links := link.FindAllStringSubmatch(cells[i+1], -1)
+		if len(links) == 0 {
+			wrong = append(wrong, chapter+": it leads to nothing in column "+[]string{"lesson", "test", "recorded"}[i])
+		}
+		for _, m := range links {
+			if file := path.Join(path.Dir(tour), m[2]); !check(m[1], file) {
+				wrong = append(wrong, chapter+": "+m[1]+" is not in "+file)
+			}
+		}
+	}
+	return wrong
+}
+
+func TestTourFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	all := map[string][]byte{
+		"sim/lesson/data/order.txt": []byte("paths\n"), "sim/lesson/data/paths/text.en.md": []byte("x"), "fake/a_test.go": []byte("\nfunc TestA("),
+		"sim/conformance/testdata/cases/list/a.http": []byte("x"), "sim/conformance/testdata/cases/list/b.http": []byte("x"), "sim/conformance/testdata/cases/list/b.res": []byte("x"),
+	}
+	const head = "| [C](https://example.com/) | [paths](../sim/lesson/data/paths/text.en.md) | "
+	is.Equal(tourComplaints(all, head+"[`TestA`](../fake/a_test.go) | [list/b](../sim/conformance/testdata/cases/list/b.http) |\n"), nil)
+	is.Equal(tourComplaints(all, head+"[`TestB`](../fake/a_test.go) | [list/a](../sim/conformance/testdata/cases/list/a.http) |\n"), []string{
+		"C: `TestB` is not in fake/a_test.go", "C: list/a is not in sim/conformance/testdata/cases/list/a.http",
+	})
+	is.Equal(tourComplaints(all, head+" | [list](../sim/conformance/testdata/cases/list) |\n"), []string{"C: it leads to nothing in column test"})
+}
+
+// TestCompatTable: the table of compatibility shows what make compat has found, and nothing else.
+func TestCompatTable(t *testing.T) {
+	t.Parallel()
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if complaint := compatComplaint(string(all["README.md"]), string(all["sim/conformance/testdata/compat/results.txt"])); complaint != "" {
+		t.Error(complaint)
+	}
+}
+
+// compatComplaint says how the table in a document differs from the results, a line each with tabs between its parts.
+func compatComplaint(document, results string) string {
+	_, rest, _ := strings.Cut(document, "<!-- compat: make compat writes this table -->\n")
+	table, _, found := strings.Cut(rest, "<!-- end of compat -->\n")
+	want := "| client or program | version | result |\n|---|---|---|\n"
+	for line := range strings.Lines(results) {
+		want += "| " + strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", " | ") + " |\n"
+	}
+	switch {
+	case !found || results == "":
+		return "README.md has no table of compatibility, or make compat no results"
+	case table != want:
+		return "the table of compatibility is not that of results.txt: make compat writes both"
+	}
+	return ""
+}
+
+func TestCompatTableFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	const document = "<!-- compat: make compat writes this table -->\n| client or program | version | result |\n|---|---|---|\n| helm 4 | 4.3.1 | pass |\n<!-- end of compat -->\n"
+	is.Equal(compatComplaint(document, "helm 4\t4.3.1\tpass\n"), "")
+	is.True(compatComplaint(document, "helm 4\t4.3.1\tfails\n") != "")
+	is.True(compatComplaint(document, "") != "")
+}
+
+// usedPackages are those that people call in their tests and programs, not only we.
+var usedPackages = []string{
+	"clock", "fake", "fake/ctrl", "sim", "sim/archive", "sim/auth", "sim/auth/token", "sim/checker", "sim/cron", "sim/fault", "sim/lesson",
+	"sim/mvcc", "sim/object", "sim/quantity", "sim/scenario", "sim/selector", "sim/soak", "sim/trace",
+}
+
+// TestConstructorsHaveExamples: whoever is to make something finds in its documentation how, as code that runs.
+func TestConstructorsHaveExamples(t *testing.T) {
+	t.Parallel()
+	made, shown := 0, map[string]bool{}
+	for _, s := range mustSources(t, source.isTest) {
+		for _, d := range s.ast.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				shown[s.dir()+" "+f.Name.Name] = true
+			}
+		}
+	}
+	for _, dir := range usedPackages {
+		for _, name := range constructors(mustSources(t, func(s source) bool { return s.dir() == dir && !s.isTest() })) {
+			made++
+			if !shown[dir+" Example"+name] {
+				t.Errorf("%s.%s has no example: write Example%s in %s/example_test.go", dir, name, name, dir)
+			}
+		}
+	}
+	if made < 50 {
+		t.Errorf("found %d constructors: the guard looks in the wrong place", made)
+	}
+}
+
+// constructors are the exported functions of a package that return something of an exported type of it, in the order of files.
+func constructors(files []source) (names []string) {
+	types := map[string]bool{}
+	for _, s := range files {
+		for _, d := range s.ast.Decls {
+			if g, ok := d.(*ast.GenDecl); ok {
+				for _, spec := range g.Specs {
+					if t, ok := spec.(*ast.TypeSpec); ok {
+						types[t.Name.Name] = t.Name.IsExported()
+					}
+				}
+			}
+		}
+	}
+	for _, s := range files {
+		for _, d := range s.ast.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results == nil {
+				continue
+			}
+			made := f.Type.Results.List[0].Type
+			if p, ok := made.(*ast.StarExpr); ok {
+				made = p.X
+			}
+			if id, ok := made.(*ast.Ident); ok && types[id.Name] {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+func TestConstructorsFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := snippet(t, `
+type A struct{}
+type b struct{}
+func NewA() (*A, error) { return nil, nil }
+func OfA() A { return A{} }
+func NewB() b { return b{} }
+func (A) With() A { return A{} }
+func newA() A { return A{} }
+func Text() string { return "" }
+`)
+	is.Equal(constructors([]source{s}), []string{"NewA", "OfA"})
+}

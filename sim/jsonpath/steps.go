@@ -1,0 +1,284 @@
+package jsonpath
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// valuesMax bounds how many values a step leads to, so that no path takes more than a server has.
+const valuesMax = 10_000
+
+// path is what stands in braces: steps, taken one after the other.
+type path []step
+
+// step turns values into those that it leads to.
+type step interface {
+	from(values []any) ([]any, error)
+}
+
+func (p path) follow(values []any) ([]any, error) {
+	for _, s := range p {
+		var err error
+		if values, err = s.from(values); err != nil {
+			return nil, err
+		}
+		values = values[:min(len(values), valuesMax)]
+	}
+	return values, nil
+}
+
+// field leads to the value of a name in objects.
+type field string
+
+func (f field) from(values []any) (out []any, err error) {
+	for _, v := range values {
+		if m, ok := v.(map[string]any); ok {
+			if x, ok := m[string(f)]; ok {
+				out = append(out, x)
+			}
+		}
+	}
+	return out, nil
+}
+
+// word is a name without a dot: range, an end without a range, or a mistake.
+type word string
+
+func (w word) from(values []any) ([]any, error) {
+	switch w {
+	case "range":
+		return values, nil
+	case "end":
+		return nil, errors.New("not in range, nothing to end")
+	}
+	return nil, fmt.Errorf("unrecognized identifier %s", string(w))
+}
+
+// constant is a text, once, or a number or a truth for every value.
+type constant struct{ value any }
+
+func (c constant) from(values []any) ([]any, error) {
+	if _, ok := c.value.(string); ok {
+		return []any{c.value}, nil
+	}
+	out := make([]any, len(values))
+	for i := range out {
+		out[i] = c.value
+	}
+	return out, nil
+}
+
+// all leads to the elements of lists and the values of objects, those by the order of their names.
+type all struct{}
+
+func (all) from(values []any) (out []any, err error) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case []any:
+			out = append(out, v...)
+		case map[string]any:
+			for _, name := range object.SortedKeys(v) {
+				out = append(out, v[name])
+			}
+		case string:
+			for i := range len(v) {
+				out = append(out, int64(v[i])) // as Go's reflection has it
+			}
+		}
+	}
+	return out, nil
+}
+
+// below leads to the values themselves and all that is in them, but for numbers, truths and what is empty.
+type below struct{}
+
+func (b below) from(values []any) (out []any, err error) {
+	for _, v := range values {
+		if len(out) > valuesMax {
+			break
+		}
+		if text, ok := v.(string); ok {
+			if text != "" {
+				out = append(out, v)
+			}
+			continue
+		}
+		in, _ := all{}.from([]any{v})
+		if len(in) == 0 {
+			continue
+		}
+		deeper, _ := b.from(in)
+		out = append(append(out, v), deeper...)
+	}
+	return out, nil
+}
+
+// union leads to what each of its paths leads to, in turn.
+type union []path
+
+func (u union) from(values []any) (out []any, err error) {
+	for _, p := range u {
+		found, err := p.follow(values)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// bound is a bound of a slice, which may be left out.
+type bound struct {
+	n     int
+	given bool
+}
+
+// slice leads to the elements from:to:by of lists, or to a single one.
+type slice struct {
+	start, end, by bound
+	single         bool
+}
+
+func (s slice) from(values []any) (out []any, err error) {
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("%T is not array or slice", v)
+		}
+		from, to := s.bounds(len(list))
+		switch {
+		case from == to: // as one asks for nothing, what is read so far is all
+			return out, nil
+		case from < 0 || from >= len(list):
+			return nil, fmt.Errorf("array index out of bounds: index %d, length %d", from, len(list))
+		case to < 0 || to > len(list):
+			return nil, fmt.Errorf("array index out of bounds: index %d, length %d", to-1, len(list))
+		case from > to:
+			return nil, fmt.Errorf("starting index %d is greater than ending index %d", from, to)
+		case s.by.given && s.by.n <= 0:
+			return nil, errors.New("step must be > 0")
+		}
+		for by := max(s.by.n, 1); from < to; from += min(by, to-from) {
+			out = append(out, list[from])
+		}
+	}
+	return out, nil
+}
+
+// bounds returns the bounds in a list of n elements. Negative ones count from its end.
+func (s slice) bounds(n int) (from, to int) {
+	from, to = s.start.n, s.end.n
+	switch {
+	case s.single:
+		to = from + 1
+	case !s.end.given:
+		to = n
+	}
+	if from < 0 {
+		from += n
+	}
+	if to < 0 || to == 0 && s.single {
+		to += n
+	}
+	return from, to
+}
+
+// filter leads to the elements of lists for which a comparison holds, or that have a value at a path.
+type filter struct {
+	left, right path
+	op          string // "": that left is there
+}
+
+func (f filter) from(values []any) (out []any, err error) {
+	for _, v := range values {
+		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("%v is not array or slice and cannot be filtered", v)
+		}
+		for _, x := range list {
+			if ok, err := f.lets(x); err != nil {
+				return nil, err
+			} else if ok {
+				out = append(out, x)
+			}
+		}
+	}
+	return out, nil
+}
+
+// lets reports whether an element is let through.
+func (f filter) lets(x any) (bool, error) {
+	left, err := f.left.follow([]any{x})
+	if f.op == "" {
+		return len(left) > 0, nil
+	}
+	if err != nil || len(left) == 0 {
+		return false, err
+	}
+	right, err := f.right.follow([]any{x})
+	if err != nil || len(right) == 0 {
+		return false, err
+	}
+	if len(left) > 1 || len(right) > 1 {
+		return false, errors.New("can only compare one element at a time")
+	}
+	return holds(left[0], f.op, right[0])
+}
+
+// holds compares two texts, two whole numbers, two other numbers, or two truths for equality.
+func holds(a any, op string, b any) (bool, error) {
+	var order int
+	var alike bool
+	switch x := a.(type) {
+	case string:
+		order, alike = orderOf(x, b)
+	case int64:
+		order, alike = orderOf(x, b)
+	case float64:
+		order, alike = orderOf(x, b)
+	case bool:
+		y, ok := b.(bool)
+		if ok && op != "==" && op != "!=" {
+			return false, errBadType
+		}
+		if alike = ok; x != y {
+			order = 1
+		}
+	default:
+		return false, errBadType
+	}
+	holds, known := map[string]bool{"==": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0,
+		">=": order >= 0}[op]
+	switch {
+	case !known:
+		return false, fmt.Errorf("unrecognized filter operator %s", op)
+	case alike:
+		return holds, nil
+	case basic(b):
+		return false, errors.New("incompatible types for comparison")
+	}
+	return false, errBadType
+}
+
+var errBadType = errors.New("invalid type for comparison")
+
+// basic reports whether a value is one that can be compared with another.
+func basic(v any) bool {
+	switch v.(type) {
+	case nil, map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// orderOf compares a value with another of its type, ok false for one of another type.
+func orderOf[T cmp.Ordered](a T, other any) (order int, ok bool) {
+	b, ok := other.(T)
+	return cmp.Compare(a, b), ok
+}

@@ -1,0 +1,62 @@
+package lesson_test
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/lesson"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+func ExampleFind() {
+	l, err := lesson.Find("bookmarks")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Title)
+	fmt.Println(l.Steps[0].ID, l.Steps[0].Solution)
+	// Output:
+	// A watch with nothing to say
+	// watch [watch configmaps --rv={{start}} --bookmarks --name marked]
+}
+
+// A session goes on to the next step when the checks of a step hold.
+func ExampleStart() {
+	l, err := lesson.Find("first")
+	if err != nil {
+		panic(err)
+	}
+	s, err := lesson.Start(l)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Step().ID)
+	op, err := scenario.Parse("create configmap paint --from-literal color=red")
+	if err != nil {
+		panic(err)
+	}
+	if _, err := s.Do(op); err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Step().ID)
+	// Output:
+	// create
+	// change
+}
+
+// Parse says what is wrong with a lesson that somebody writes.
+func ExampleParse() {
+	_, err := lesson.Parse([]byte("id: mine\ntitle: Mine\nabout: A try.\nsteps:\n- id: only\n"), []byte("## other\nHello.\n"))
+	fmt.Println(err)
+	// Output: lesson.yaml: unknown field "id"; package lesson says which fields there are
+}
+
+// Translate says what is still to be translated.
+func ExampleTranslate() {
+	l, err := lesson.Find("first")
+	if err != nil {
+		panic(err)
+	}
+	_, err = lesson.Translate(l, []byte("title: 一个数字管一切\nabout: 每次写入都产生一个修订版本。\n"))
+	fmt.Println(err)
+	// Output: translation of first: step create: its text is missing
+}

@@ -1,0 +1,100 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	controlplane "github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// looked is what controllers of the control plane have done that is no frame yet, and the reconcile whose frame came last.
+//
+//	store               ■ 4046                      ■ 4047
+//	controller/NAME        └─▶ reconcile, cause 4046 ──┘ the cause of what it writes
+type looked struct {
+	reconciles []controlplane.Reconcile
+	last       controlplane.Reconcile
+	frame      uint64 // of the last one; 0: there was none
+}
+
+// laneOf is the lane of a controller of the control plane.
+func laneOf(controller string) string { return "controller/" + controller }
+
+// lookOn notes from now on what controllers do. A reconcile of which nothing comes leaves no frame: whoever is told of a commit
+// looks at it, most often for nothing.
+func (w *World) lookOn() {
+	w.looked = looked{}
+	if w.options.Quiet {
+		return
+	}
+	w.cluster.Control(func(m *controlplane.Manager) {
+		m.Witness = func(r controlplane.Reconcile) {
+			if !r.Quiet() {
+				w.looked.reconciles = append(w.looked.reconciles, r)
+			}
+		}
+	})
+}
+
+// reconciledBefore makes frames of what controllers have done before a revision was written.
+func (w *World) reconciledBefore(rev uint64) {
+	l := &w.looked
+	for len(l.reconciles) > 0 && l.reconciles[0].Before < rev {
+		r := l.reconciles[0]
+		l.reconciles = l.reconciles[1:]
+		f := Frame{Kind: Reconciled, Lane: laneOf(r.Controller), RV: r.Knew, Cause: w.commits[r.Told], Text: tellReconcile(&r)}
+		if r.Failed != nil {
+			f.Code, f.Reason = r.Failed.Code, string(r.Failed.Reason)
+		}
+		if r.After > r.Before { // else time is seen to have passed when something else happens
+			w.tickFrame()
+		}
+		l.last, l.frame = r, w.append(f)
+	}
+}
+
+// writes returns the frame of the reconcile that has made a commit, or 0.
+func (l *looked) writes(r *trace.Record) uint64 {
+	if l.frame == 0 || r.Client != l.last.Controller || r.Rev <= l.last.Before || r.Rev > l.last.After {
+		return 0
+	}
+	return l.frame
+}
+
+// tellReconcile is a reconcile for people: "default/web reads deployments.apps, pods at 4046, writes 2".
+func tellReconcile(r *controlplane.Reconcile) string {
+	text := strings.TrimSpace(r.Key.String())
+	if len(r.Read) > 0 {
+		text += fmt.Sprintf(" reads %s at %d,", strings.Join(r.Read, ", "), r.Knew)
+	}
+	switch n := r.After - r.Before; {
+	case r.Failed != nil:
+		text += " fails: " + r.Failed.Message
+	case n == 0:
+		text += " writes nothing"
+	default:
+		text += fmt.Sprintf(" writes %d", n)
+	}
+	return strings.TrimSpace(text)
+}
+
+// stepController lets a controller of the control plane do the next n things. It reports false if there is none of that name.
+func (w *World) stepController(name string, n int) (known bool) {
+	did := 0
+	w.cluster.Control(func(m *controlplane.Manager) {
+		known = m.Has(name)
+		for known && did < n && m.StepOf(name) {
+			did++
+		}
+	})
+	if !known {
+		return false
+	}
+	w.used = true
+	if did < n {
+		w.say("%s has nothing to do", name)
+	}
+	w.run()
+	return true
+}

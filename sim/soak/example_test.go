@@ -1,0 +1,40 @@
+package soak_test
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/soak"
+)
+
+// A seed says what a run is like, and the run is the same each time.
+func ExampleRun() {
+	r, err := soak.Run(soak.Options{Config: soak.Swarm(1, 50)})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(r.Violations))
+	// Output: 0
+}
+
+func ExampleSwarm() {
+	c := soak.Swarm(1, 50)
+	fmt.Println(c.Seed, c.Ops, c.String() == soak.Swarm(1, 50).String(), c.String() == soak.Swarm(2, 50).String())
+	// Output: 1 50 true false
+}
+
+// A watch that loses deletions is found, and the run made as short as it may be.
+func ExampleShrink() {
+	o := soak.Options{Config: soak.Swarm(3, 100), Tamper: func(_ int, event []byte) [][]byte {
+		if bytes.Contains(event, []byte(`"type":"DELETED"`)) {
+			return nil
+		}
+		return [][]byte{event}
+	}}
+	r, err := soak.Shrink(o, soak.Run)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Ops < 10, len(r.Violations) > 0)
+	// Output: true true
+}

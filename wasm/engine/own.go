@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/lesson"
+)
+
+// speak takes the texts of lessons in another language, by the ids of the lessons: their files lesson.LANGUAGE.yaml. A lesson that
+// is not among them speaks English. The one that runs is told anew; its world stays as it is.
+func (e *Engine) speak(q *request) (fields, error) {
+	before := e.texts
+	e.texts = q.Texts
+	if e.run == nil || e.run.session == nil || e.begin.own != "" {
+		return nil, nil
+	}
+	l, err := e.findLesson(e.begin.lesson.ID)
+	if err != nil {
+		e.texts = before
+		return nil, err
+	}
+	e.begin.lesson = l
+	r, err := e.begin.replay(e.current, e.current.n)
+	if err != nil {
+		return nil, err
+	}
+	e.run, e.past = r, past{} // the same frames: the page has them
+	return e.here(), nil
+}
+
+// findLesson returns a lesson in the language of the page.
+func (e *Engine) findLesson(id string) (*lesson.Lesson, error) {
+	l, err := lesson.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	return e.translated(l)
+}
+
+func (e *Engine) translated(l *lesson.Lesson) (*lesson.Lesson, error) {
+	words, ok := e.texts[l.ID]
+	if !ok {
+		return l, nil
+	}
+	return lesson.Translate(l, []byte(words))
+}
+
+// The most that a lesson from outside may hold (a link is untrusted).
+const (
+	ownMax      = 100_000 // bytes
+	ownLinesMax = 300     // of setup, do and solutions
+	replicasMax = 9
+)
+
+// ownLesson reads a lesson that somebody wrote in a page: one lesson.yaml with the texts in its steps.
+func ownLesson(text string) (*lesson.Lesson, error) {
+	if len(text) > ownMax {
+		return nil, failed("the lesson has %d bytes, at most %d are taken", len(text), ownMax)
+	}
+	l, err := lesson.Parse([]byte(text), nil)
+	if err != nil {
+		return nil, err
+	}
+	ops := slices.Clone(l.Setup)
+	lines := 0
+	for _, s := range l.Steps {
+		ops = append(ops, s.Do...)
+		lines += len(s.Solution)
+	}
+	if lines += len(ops); lines > ownLinesMax {
+		return nil, failed("the lesson has %d lines in setup, do and solution, at most %d are taken", lines, ownLinesMax)
+	}
+	for i := range ops {
+		if err := tooLong(&ops[i]); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Replicas) > replicasMax {
+		return nil, failed("the lesson has %d replicas, at most %d are taken", len(l.Replicas), replicasMax)
+	}
+	return l, plane{l.Controllers, l.Nodes}.check()
+}
+
+// rehearsedView is a step of a lesson that was taken with its own solutions.
+type rehearsedView struct {
+	ID       string   `json:"id"`
+	Text     string   `json:"text"`
+	Ask      string   `json:"ask,omitempty"`
+	Options  []string `json:"options"`
+	Right    int      `json:"right"` // -1: none, or nothing is asked
+	Hints    []string `json:"hints"`
+	Solution []string `json:"solution"`
+}
+
+// rehearse is the view of a lesson that somebody writes: what is wrong with it, its steps as a learner sees them, and where its own
+// solutions do not lead on.
+func (e *Engine) rehearse(q *request) (any, error) {
+	l, err := ownLesson(q.Own)
+	if err != nil {
+		fault := fields{"text": err.Error(), "path": ""}
+		var at *lesson.Fault
+		if errors.As(err, &at) {
+			fault["path"] = at.Path
+		}
+		return fields{"fault": fault}, nil
+	}
+	if l.Engine == "cel" && name() != "cel" {
+		return nil, errWantsCEL
+	}
+	if needs := needed((&beginning{lesson: l}).versions(nil)); needs != "" {
+		return nil, notLoaded(needs)
+	}
+	steps, stuck := lesson.Rehearse(l)
+	if stuck != nil && name() != "cel" && strings.Contains(stuck.Why, refusedCEL) {
+		return nil, errWantsCEL
+	}
+	out := fields{"title": l.Title, "about": l.About, "all": len(l.Steps), "steps": each(steps, func(s lesson.Rehearsed) rehearsedView {
+		return rehearsedView{s.ID, s.Text, s.Ask, each(s.Options, func(c lesson.Choice) string { return c.Say }), s.Right,
+			append([]string{}, s.Hints...), append([]string{}, s.Solution...)}
+	})}
+	if stuck != nil {
+		out["stuck"] = fields{"step": stuck.Step, "why": stuck.Why}
+	}
+	return out, nil
+}

@@ -1,0 +1,50 @@
+// TextEditor is a plain text area that becomes an editor with colours when that chunk has come. Lines with problems are marked.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Editor } from './editor'
+import type { Complaint } from './locate'
+
+interface Props {
+  /** value is what it begins with. */
+  value: string
+  label: string
+  problems: Complaint[]
+  onChange(content: string): void
+  onSubmit(): void
+}
+
+export function TextEditor({ value, label, problems, onChange, onSubmit }: Props) {
+  const host = useRef<HTMLDivElement>(null)
+  const editor = useRef<Editor | null>(null)
+  const content = useRef(value)
+  const [loaded, setLoaded] = useState(false)
+  const tell = useRef({ onChange, onSubmit })
+  tell.current = { onChange, onSubmit }
+  const change = (next: string) => {
+    content.current = next
+    tell.current.onChange(next)
+  }
+
+  useEffect(() => {
+    let gone = false
+    void import('./editor').then(({ mount }) => {
+      if (gone || !host.current) return
+      editor.current = mount(host.current, { value: content.current, label, onChange: change, onSubmit: () => tell.current.onSubmit() })
+      setLoaded(true)
+    })
+    return () => {
+      gone = true
+      editor.current?.destroy()
+    }
+  }, [])
+  useEffect(() => editor.current?.complain(problems), [problems, loaded])
+
+  return (
+    <>
+      <div class="editor" ref={host} />
+      {!loaded && (
+        <textarea class="mono" rows={14} aria-label={label} spellcheck={false} defaultValue={value}
+          onInput={event => change(event.currentTarget.value)} />
+      )}
+    </>
+  )
+}

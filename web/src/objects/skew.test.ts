@@ -1,0 +1,12 @@
+import { expect, test, vi } from 'vitest'
+vi.stubGlobal('document', { documentElement: { dataset: {} } })
+vi.mock('../engine/engine', () => import('../state/fake-engine'))
+vi.mock('../engine/files', () => ({ compile: vi.fn(), manifest: null, schemaData: vi.fn() }))
+const { beside } = await import('./Skew')
+
+test('what only one server has stands beside nothing, and what both changed beside each other', () => {
+  const line = (op: string, text: string) => ({ op, text })
+  expect(beside([line(' ', 'a'), line('-', 'b'), line('-', 'c'), line('+', 'd'), line(' ', 'e'), line('+', 'f')])).toEqual([
+    ['a', 'a'], ['b', 'd'], ['c', null], ['e', 'e'], [null, 'f'],
+  ])
+})

@@ -1,0 +1,80 @@
+// Lines to a cluster that is served: those that have a request behind them, to its API server or below /sim/v1/.
+import type { Resource } from '../engine/protocol'
+
+export interface Sent {
+  method: string
+  path: string
+  body?: string
+  type?: string
+}
+
+const known = 'a cluster that is served takes get, create, replace, apply, delete, request, compact, expire, tick, fault, and the words of servers and controllers'
+
+/** words takes a line apart; quotes hold a word together. */
+export function words(line: string): string[] {
+  return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '')
+}
+
+/** requestOf is the request that a line stands for. It throws when there is none. */
+export function requestOf(line: string, files: Record<string, string>, resources: readonly Resource[]): Sent {
+  const all = words(line)
+  const flag = (...names: string[]) => {
+    const at = all.findIndex(word => names.includes(word))
+    return at < 0 ? undefined : all.splice(at, 2)[1]
+  }
+  const everywhere = all.includes('-A')
+  const namespace = flag('-n', '--namespace') ?? 'default'
+  const file = flag('-f', '--filename')
+  const header = flag('-H')
+  const [verb = '', what = '', ...more] = all.filter(word => word !== '-A')
+  const text = file === undefined ? undefined : files[file]
+  switch (verb) {
+    case 'compact': case 'expire': return { method: 'POST', path: `/sim/v1/${verb}` }
+    case 'tick': return { method: 'POST', path: `/sim/v1/${what === 'settled' ? 'controllers/settle' : `clock/advance?d=${encodeURIComponent(what)}`}` }
+    case 'fault': return what === 'clear' ? { method: 'DELETE', path: '/sim/v1/faults' } : { method: 'POST', path: '/sim/v1/faults', body: line.trim().slice('fault '.length) }
+    case 'request': return sent(what, more[0] ?? '/', text, header?.replace(/^content-type:\s*/i, ''))
+    case 'get': case 'list': return { method: 'GET', path: pathOf(find(what, resources), everywhere ? '' : namespace, more[0]) }
+    case 'delete': return { method: 'DELETE', path: pathOf(find(what, resources), namespace, more[0]) }
+    case 'create': case 'replace': case 'apply': return write(verb, text, namespace, resources)
+  }
+  if (troubles.includes(verb) && what) return trouble(verb, what, more)
+  throw new Error(`${verb}: ${known}`)
+}
+
+const troubles = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow']
+
+// trouble is what is done to a server, by its number, or to a controller, by its name.
+function trouble(verb: string, who: string, more: readonly string[]): Sent {
+  const parameter = { unready: 'for', slow: 'for', stall: 'after', lag: 'resource' }[verb]
+  const query = parameter && more[0] ? `?${parameter}=${encodeURIComponent(more[0])}` : ''
+  return { method: 'POST', path: `/sim/v1/${/^\d+$/.test(who) ? 'replicas' : 'controllers'}/${who}/${verb}${query}` }
+}
+
+function sent(method: string, path: string, body?: string, type?: string): Sent {
+  return { method, path, ...(body === undefined ? {} : { body, type: type ?? 'application/yaml' }) }
+}
+
+function find(name: string, resources: readonly Resource[]): Resource {
+  const [plural = '', ...group] = name.split('.')
+  const found = resources.find(of => (of.resource === plural || of.kind.toLowerCase() === plural.toLowerCase() || of.short?.includes(plural))
+    && (group.length === 0 || of.group === group.join('.')))
+  if (!found) throw new Error(`there is no resource ${name}`)
+  return found
+}
+
+function pathOf({ group, version, resource, namespaced }: Resource, namespace: string, name?: string): string {
+  const root = group ? `/apis/${group}/${version}` : `/api/${version}`
+  return `${root}${namespaced && namespace ? `/namespaces/${namespace}` : ''}/${resource}${name ? `/${name}` : ''}`
+}
+
+// write sends a manifest to where its kind is.
+function write(verb: string, text: string | undefined, namespace: string, resources: readonly Resource[]): Sent {
+  if (text === undefined) throw new Error(`${verb} needs a manifest here: ${verb} -f FILE`)
+  const field = (name: string) => new RegExp(`^\\s*"?${name}"?:\\s*"?([^"\\s,]+)`, 'm').exec(text)?.[1] ?? ''
+  const [group, version] = field('apiVersion').includes('/') ? field('apiVersion').split('/') as [string, string] : ['', field('apiVersion')]
+  const kind = resources.find(of => of.kind === field('kind') && of.group === group && !of.resource.includes('/'))
+  if (!kind) throw new Error(`there is no ${field('kind')} in ${field('apiVersion')}`)
+  const path = pathOf({ ...kind, version }, namespace, verb === 'create' ? undefined : field('name'))
+  if (verb === 'apply') return { method: 'PATCH', path: `${path}?fieldManager=kubesim`, body: text, type: 'application/apply-patch+yaml' }
+  return { method: verb === 'create' ? 'POST' : 'PUT', path, body: text, type: 'application/yaml' }
+}

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+import { exchange, stateWords, text } from './text'
+import { english } from './text.en'
+import { lessons, words as chinese } from './text.zh-CN'
+
+vi.stubGlobal('document', { documentElement: { dataset: {} } })
+vi.mock('./engine/engine', () => import('./state/fake-engine'))
+vi.mock('./engine/files', () => ({ compile: vi.fn(), manifest: null, schemaData: vi.fn() }))
+const { captionsOf } = await import('./state/worlds')
+const { preferred } = await import('./language')
+
+type Word = string | ((...args: unknown[]) => string)
+
+// flat lists all words of a language by their keys; a function stands for the text that it makes of some arguments.
+function flat(words: unknown, at = ''): [string, Word][] {
+  if (typeof words !== 'object' || words === null) return [[at, words as Word]]
+  return Object.entries(words).flatMap(([key, word]) => flat(word, at ? `${at}.${key}` : key))
+}
+
+// What a function is called with: plain numbers and names, or a list of them, as those of the map take.
+const samples = ['7', '3', 'xyzzy']
+const made = (word: Word, list: boolean) => typeof word === 'string' ? word : word(...(list ? [['left', 'right']] : samples.slice(0, word.length)))
+
+const takesList = (key: string) => ['map.buildsOn', 'map.leadsTo'].includes(key)
+const theirs = new Map(flat(chinese))
+// In English these are comments of the scenario with which the page opens, and words of the engine.
+const extra = (key: string) => /^(opener\.captions|states)\./.test(key)
+
+test('both languages have the same texts', () => {
+  const keys = (words: unknown) => flat(words).map(([key]) => key).filter(key => !extra(key)).sort()
+  expect(keys(chinese)).toEqual(keys(english))
+})
+
+const codes = (said: string) => (said.match(/`[^`]+`|--[a-z-]+|\b[1-5]\d\d\b|\b(?:Enter|Esc|Ctrl)\b/g) ?? []).sort()
+const sentence = /[A-Za-z']+(?: [A-Za-z']+){3,}/
+const han = /\p{Script=Han}/u
+// Commands, and what has no other name in Chinese.
+const same = (key: string) => /^console\.(starters|placeholder)|formats|^objects\.wire|^title$|^actors\.addInformer|^timeline\.(watch|client)|^keys\.list\.\d+\.0/.test(key)
+
+test('both speak of the same values and codes, and no English is left in Chinese', () => {
+  const wrong: string[] = []
+  for (const [key, word] of flat(english)) {
+    if (extra(key)) continue
+    const [here, there] = [made(word, takesList(key)), made(theirs.get(key) as Word, takesList(key))]
+    if (codes(here).join() !== codes(there).join()) wrong.push(`${key}: ${codes(here)} and ${codes(there)}`)
+    for (const sample of [...samples, 'left', 'right']) {
+      if (here.includes(sample) && typeof word === 'function' && !there.includes(sample)) wrong.push(`${key}: without ${sample}: ${there}`)
+    }
+    const plain = there.replace(/`[^`]+`/g, '')
+    if (!same(key) && (!han.test(plain) || sentence.test(plain))) wrong.push(`${key}: ${there}`)
+  }
+  expect(wrong).toEqual([])
+})
+
+test('no text is unused', () => {
+  const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter(file => /\.tsx?$/.test(file) && !/text\.(en|zh-CN|test)/.test(file))
+    .map(file => readFileSync(`src/${file}`, 'utf8')).join('\n')
+  // What is looked up by a name that is data: kinds of frames, themes, levels, situations, effects, tabs, forms.
+  const lookedUp = /^(kinds|tabs|levels|situations|head\.themes|lessons\.effects|keys\.list|console\.(formats|starters)|http\.formats|opener\.captions)\.|^objects\.(edit|diff|skew)$|^map\.(solved|open|later)$/
+  const unused = flat(english).map(([key]) => key).filter(key => !lookedUp.test(key) && !new RegExp(`\\.${key.split('.').at(-1)}\\b`).test(source))
+  expect(unused).toEqual([])
+})
+
+test('the captions of the opening are those of its scenario', () => {
+  const captions = [...new Set(captionsOf(readFileSync('../wasm/opener.txtar', 'utf8')))]
+  expect(Object.keys(chinese.opener.captions)).toEqual(captions)
+  for (const said of Object.values(chinese.opener.captions)) expect(said).toMatch(han)
+})
+
+test('the states are those that the engine tells', () => {
+  const source = ['../wasm/engine', '../sim/scenario'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
+  expect(Object.keys(chinese.states).filter(state => !source.includes(`"${state}"`))).toEqual([])
+  exchange(chinese)
+  expect([stateWords('has read 12'), stateWords('watches'), stateWords('unheard of')]).toEqual(['已读取 12 个', '正在监视', 'unheard of'])
+  exchange(english)
+})
+
+test('every lesson is there in Chinese', () => {
+  const order = readFileSync('../sim/lesson/data/order.txt', 'utf8').split('\n').filter(Boolean)
+  expect(Object.keys(lessons).sort()).toEqual([...order].sort())
+})
+
+test('words are exchanged in place', () => {
+  const held = text.lessons
+  exchange(chinese)
+  expect(held.step(1, 5)).toBe('第 1 步，共 5 步')
+  expect(text.keys.list).toBe(chinese.keys.list)
+  exchange(english)
+  expect(held.steps(1)).toBe('1 step')
+  expect(held.steps(2)).toBe('2 steps')
+})
+
+test('the language is the one that was chosen, else the first of the browser that there is', () => {
+  expect(preferred('en', ['zh-CN'])).toBe('en')
+  expect(preferred('', ['de', 'zh-TW', 'en'])).toBe('zh-CN')
+  expect(preferred('', ['fr', 'en-GB', 'zh'])).toBe('en')
+  expect(preferred('tlh', ['zha'])).toBe('en')
+})

@@ -1,0 +1,58 @@
+// Hem is the edge of the curtain: it is drawn, with the pointer or the arrow keys, to the revision before which the store is to
+// forget. Letting go, or Enter, runs compact.
+import { useSignal } from '@preact/signals'
+import { live } from '../state/player'
+import { ready, run } from '../state/session'
+import { text } from '../text'
+import type { Picture } from './fold'
+import type { Layout } from './layout'
+
+const words = text.timeline
+
+/** revisionAt is the revision at a place of the axis of revisions: that of the column on the left of it, at most the newest. */
+export function revisionAt({ columns }: Layout, x: number, newest: number): number {
+  const found = columns.findLast(column => column.x <= x)
+  return Math.min(found?.key ?? 0, newest)
+}
+
+/** stepped is the next revision to the left or right of one that the axis shows. */
+export function stepped({ columns }: Layout, from: number, by: 1 | -1, newest: number): number {
+  const next = by > 0 ? columns.find(column => column.key > from) : columns.findLast(column => column.key < from)
+  return Math.min(next?.key ?? from, newest)
+}
+
+export function Hem({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
+  const drawn = useSignal(0) // the revision that it is drawn to; 0: it hangs where it is
+  if (plan.axis === 'time' || !live.value || !ready.value || plan.columns.length === 0) return null
+  const at = drawn.value || shown.compacted
+  const x = at ? plan.at(at) + 13 : 6
+  const draw = (rv: number) => { drawn.value = rv > shown.compacted ? rv : 0 }
+  const letGo = () => {
+    if (drawn.value) void run(`compact ${drawn.value}`)
+    drawn.value = 0
+  }
+  const move = (event: PointerEvent & { currentTarget: SVGGElement }) => {
+    if (!event.currentTarget.hasPointerCapture(event.pointerId)) return
+    const svg = event.currentTarget.ownerSVGElement
+    if (svg) draw(revisionAt(plan, event.clientX - svg.getBoundingClientRect().left + svg.viewBox.baseVal.x - 13, shown.head))
+  }
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') draw(stepped(plan, at, event.key === 'ArrowRight' ? 1 : -1, shown.head))
+    else if (event.key === 'Enter') letGo()
+    else if (event.key === 'Escape') drawn.value = 0
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <g class={drawn.value ? 'handle drawn' : 'handle'} role="slider" tabindex={0} aria-label={words.draw} aria-valuemin={shown.compacted}
+      aria-valuemax={shown.head} aria-valuenow={at} aria-valuetext={at ? words.compacted(at) : words.nothingForgotten}
+      onPointerDown={event => event.currentTarget.setPointerCapture(event.pointerId)} onPointerMove={move} onPointerUp={letGo}
+      onPointerCancel={() => { drawn.value = 0 }} onKeyDown={press} onBlur={() => { drawn.value = 0 }}>
+      <title>{words.draw}</title>
+      {drawn.value > 0 && <rect class="cloth" x="0" y="0" width={x} height={height} />}
+      <line class="hem" x1={x} x2={x} y1="0" y2={height} />
+      <rect class="grip" x={x - 5} y="2" width="10" height="20" rx="3" />
+    </g>
+  )
+}

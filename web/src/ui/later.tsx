@@ -1,0 +1,23 @@
+// later makes a component of one that is fetched when it is shown first, so that the first visit does not wait for it.
+import { useEffect, useState } from 'preact/hooks'
+import type { FunctionComponent } from 'preact'
+
+export function later<P extends object>(load: () => Promise<{ default: FunctionComponent<P> }>): FunctionComponent<P> {
+  let loaded: FunctionComponent<P> | null = null
+  return function Later(props: P) {
+    const [Shown, setShown] = useState<FunctionComponent<P> | null>(() => loaded)
+    useEffect(() => {
+      if (loaded) return
+      let gone = false
+      load().then(
+        module => {
+          loaded = module.default
+          if (!gone) setShown(() => module.default)
+        },
+        () => {}, // offline, before it was ever fetched: it stays away
+      )
+      return () => { gone = true }
+    }, [])
+    return Shown ? <Shown {...props} /> : null
+  }
+}

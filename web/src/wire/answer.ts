@@ -1,0 +1,69 @@
+// Answers what the browser itself asks of the API server in this page: fetch('/api/v1/namespaces'), in an article or in the
+// developer tools. The service worker (public/sw.js) hands the request over, and takes the answer, or the events of a watch
+// one after the other, through a port.
+import { effect } from '@preact/signals'
+import type { Exchange } from '../engine/protocol'
+import { quote } from '../console/RawRequest'
+import { attached, frames, query, ready, run } from '../state/session'
+
+/** Asked is a request as the service worker sends it. */
+export interface Asked {
+  method: string
+  path: string // with the query
+  headers: [string, string][]
+  body: string
+}
+
+const client = 'fetch' // who it is that asks, in the world
+const bodyName = 'fetch-body'
+
+// What a browser adds by itself says nothing to an API server.
+const own = /^(accept|content-type|if-none-match|impersonate-.*|x-.*)$/i
+
+/** lineOf is a request as a line of the scenario language. */
+export function lineOf({ method, path, headers, body }: Asked): string {
+  const flags = headers.filter(([name, value]) => own.test(name) && value !== '*/*').map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`)
+  return ['request', method, quote(path), `--as ${client}`, ...flags, ...(body ? [`-f ${bodyName}`] : [])].join(' ')
+}
+
+/** answer runs a request and sends its answer through the port: {pass} when there is no engine, else {status, headers, body} or
+ * {error}; of a watch, {chunk} for each event follows, and {end}. */
+export async function answer(asked: Asked, port: MessagePort): Promise<void> {
+  if (!ready.value || attached.value) {
+    port.postMessage({ pass: true })
+    return
+  }
+  const result = await run(lineOf(asked), asked.body ? { [bodyName]: asked.body } : undefined)
+  const res = result?.http?.res
+  if (!result?.http || !res) {
+    port.postMessage({ error: result?.text ?? 'the API server does not answer' })
+    return
+  }
+  const body = res.encoding === 'base64' ? Uint8Array.from(atob(res.body), c => c.charCodeAt(0)) : res.body
+  port.postMessage({ status: res.code, headers: res.headers, body, stream: Boolean(result.watch) })
+  if (result.watch) follow(result.watch, result.http.n ?? 0, port)
+}
+
+// follow sends the events of a watch as they come, until it ends or nobody reads any more.
+function follow(watch: string, request: number, port: MessagePort): void {
+  const lane = `watch/${watch}`
+  let seen = 0
+  let sending = Promise.resolve()
+  const stop = effect(() => {
+    const fresh = frames.value.filter(frame => frame.n > seen && frame.lane === lane)
+    seen = frames.value.length
+    if (fresh.length === 0) return
+    const numbers = new Set(fresh.map(frame => frame.n))
+    const ended = fresh.some(frame => frame.kind === 'watch.close')
+    sending = sending.then(async () => {
+      const { events = [] } = await query<Exchange>('exchange', { frame: request })
+      for (const event of events) if (numbers.has(event.frame)) port.postMessage({ chunk: `${event.body.trimEnd()}\n` })
+      if (ended) port.postMessage({ end: true })
+    }).catch(() => port.postMessage({ end: true }))
+    if (ended) queueMicrotask(() => stop())
+  })
+  port.onmessage = () => { // it was cancelled
+    stop()
+    void run(`stop ${watch}`)
+  }
+}

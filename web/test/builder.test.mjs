@@ -1,0 +1,129 @@
+// The map of the lessons, and lessons that somebody writes: typed, checked, shared as a link, taken by a stranger.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import AxeBuilder from '@axe-core/playwright'
+import { ready, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
+
+const it = hosted()
+
+async function openMap(options) {
+  const opened = await it.open(options)
+  await ready(opened.page)
+  await opened.page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+  await opened.page.locator('dialog .lesson').first().waitFor()
+  return opened
+}
+
+async function openBuilder(options) {
+  const opened = await openMap(options)
+  await opened.page.locator('dialog button', { hasText: 'Write a lesson' }).click()
+  await opened.page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
+  await opened.page.locator('.editor .cm-content').waitFor()
+  return opened
+}
+
+// write puts a text into the editor in the place of what is there.
+async function write(page, content) {
+  await page.locator('.editor .cm-content').click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(content)
+}
+
+const lesson = `id: mine
+title: <b>Mine</b>
+about: Something.
+steps:
+- say: a
+  text: "<img src=x onerror=alert(1)> Create a, after {{revision}}."
+  check: [configmaps/a exists]
+  hint: [One., create configmap a]
+  solution: [create configmap a]
+- say: end
+  text: Done.
+`
+
+test('the map says what builds on what and what is solved, and arrow keys move in it', async () => {
+  const { context, page, faults } = await openMap()
+  const card = id => page.locator(`dialog .lesson[data-lesson="${id}"]`)
+  assert.equal(await page.locator('dialog .map section').count(), 9)
+  assert.match(await card('list-watch').innerText(), /builds on “One number for everything”/)
+  assert.ok(await card('list-watch').evaluate(element => element.classList.contains('later')))
+  const lines = () => page.locator('.maplines path').count()
+  assert.ok(await lines() >= 35, `${await lines()} lines`)
+  await card('first').focus()
+  await page.keyboard.press('ArrowRight')
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.lesson), 'paths')
+  assert.ok(await page.locator('.maplines .near').count() >= 1)
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Enter')
+  await page.locator('.guide .dots').waitFor()
+  for (let step = 1; step < 5; step++) {
+    await page.locator('.guide .eyebrow', { hasText: `Step ${step} of 5` }).waitFor()
+    await page.locator('.hints button', { hasText: 'Show me' }).click()
+  }
+  await page.locator('.guide .eyebrow', { hasText: 'Lesson finished' }).waitFor()
+  await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+  await page.locator('dialog .lesson.solved[data-lesson="first"]').waitFor()
+  assert.match(await page.locator('dialog h3', { hasText: 'Basics' }).innerText(), /1 of 2/)
+  assert.ok(await card('list-watch').evaluate(element => element.classList.contains('open')))
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('on a phone the map is a list', async () => {
+  const { context, page } = await openMap({ viewport: { width: 390, height: 844 } })
+  assert.equal(await page.locator('.maplines').isVisible(), false)
+  const left = await page.locator('dialog .lesson').evaluateAll(cards => [...new Set(cards.map(card => Math.round(card.getBoundingClientRect().left)))])
+  assert.equal(left.length, 1)
+  assert.equal(await page.locator('dialog .lesson[data-lesson="list-watch"] .needs').isVisible(), true)
+  await context.close()
+})
+
+test('a lesson is written, its errors stand at their lines, and a link leads a stranger into it', async () => {
+  const { context, page, faults } = await openBuilder()
+  await write(page, lesson.replace('configmaps/a exists', 'configmaps a b'))
+  await page.locator('.verdict .bad', { hasText: 'Line 7:' }).waitFor()
+  await page.locator('.editor .cm-refused').waitFor()
+  await write(page, lesson.replace('solution: [create configmap a]', 'solution: [create configmap b]'))
+  await page.locator('.verdict .bad', { hasText: 'Its own solution does not pass step 1: configmaps/a exists' }).waitFor()
+  await write(page, lesson)
+  await page.locator('.verdict', { hasText: 'It can be solved: its own solutions pass all 2 steps.' }).waitFor()
+  assert.match(await page.locator('.preview li').first().innerText(), /<img src=x onerror=alert\(1\)> Create a, after \d+\./)
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  assert.deepEqual(violations.map(v => `${v.id}: ${v.nodes[0]?.html.slice(0, 160)}`), [])
+  await page.locator('dialog button', { hasText: 'Copy link' }).click()
+  await page.locator('#lesson-link').waitFor()
+  const link = await page.locator('#lesson-link').inputValue()
+  await page.locator('dialog button', { hasText: 'Take it' }).click()
+  await page.locator('.guide .note', { hasText: 'the lesson that you are writing' }).waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+
+  const other = await it.open({}, link)
+  await ready(other.page)
+  await other.page.locator('.guide .note', { hasText: 'nobody has checked what it says' }).waitFor()
+  assert.equal(await other.page.locator('.guide h2').innerText(), '<b>Mine</b>')
+  assert.match(await other.page.locator('.guide .prose').first().innerText(), /<img src=x/)
+  assert.equal(await other.page.locator('.guide img, .guide h2 b').count(), 0)
+  await type(other.page, 'create configmap a')
+  await other.page.locator('.guide .eyebrow', { hasText: 'Lesson finished' }).waitFor()
+  await other.page.reload() // the address holds the lesson and how far it has come
+  await ready(other.page)
+  await other.page.locator('.guide .eyebrow', { hasText: 'Lesson finished' }).waitFor()
+  await other.page.locator('.guide .note button', { hasText: 'Look at how it is made' }).click()
+  await other.page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
+  assert.deepEqual(other.faults, [])
+  await other.context.close()
+})
+
+test('a link with something that is no lesson is refused with words', async () => {
+  const { deflateRawSync } = await import('node:zlib')
+  const packed = deflateRawSync(Buffer.from(JSON.stringify({ own: 'id: x', log: [] }))).toString('base64url')
+  const { context, page, faults } = await it.open({}, `${it.host.url}#v1.dev.${packed}`)
+  await ready(page)
+  await page.locator('.banner', { hasText: 'id, title and about must be there' }).waitFor()
+  await type(page, 'create configmap a') // the page goes on
+  assert.deepEqual(faults, [])
+  await context.close()
+})

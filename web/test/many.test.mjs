@@ -1,0 +1,73 @@
+// A world of ten thousand objects: a create costs hardly more than in a small one, and the tab stays small.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
+import { launch, open } from './browser.mjs'
+import { serve } from './server.mjs'
+
+const objects = 10_000
+const tries = 40
+const limits = { more: 20, megabytes: 300 } // ms of the processor for one create, beyond what it costs in a small world; of the renderer
+
+const host = await serve()
+const browser = await launch()
+const client = await browser.newBrowserCDPSession()
+after(async () => {
+  await browser.close()
+  await host.stop()
+})
+
+// A renderer's own memory, in MB: what it shares with the other processes of the browser is not the tab's.
+function ownMemory(pid) {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Math.round([...rollup.matchAll(/^Private_\w+:\s+(\d+) kB/gm)].reduce((sum, [, kB]) => sum + Number(kB), 0) / 1000)
+}
+
+const renderers = async () => (await client.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer')
+
+// visit opens a world of so many objects, creates some more, one after the other, and measures. Processor time counts, of all threads of
+// the renderer, from the key that sends a line to the entry with its answer: a machine that runs tests is seldom idle.
+async function visit(size) {
+  const log = Array.from({ length: size }, (_, i) => ({ line: `create configmap c${i}` }))
+  const link = `#v1.dev.${deflateRawSync(JSON.stringify({ seed: '1', log })).toString('base64url')}`
+  const { context, page } = await open(browser, host.url + link)
+  page.setDefaultTimeout(300_000)
+  await page.locator('.engine', { hasText: /in this page/ }).waitFor()
+  await page.waitForFunction(n => document.querySelector('.scrub').value === String(n), 4 * size)
+  const spent = async () => (await renderers()).reduce((sum, { cpuTime }) => sum + cpuTime * 1000, 0)
+  const before = await spent()
+  await page.evaluate(async n => {
+    const input = document.getElementById('command')
+    for (let i = 0; i < n; i++) {
+      const answered = new Promise(resolve => {
+        const observer = new MutationObserver(() => {
+          if (!document.querySelector('.entry:last-child .line')?.textContent.includes(`more${i}`)) return
+          observer.disconnect()
+          resolve()
+        })
+        observer.observe(document.querySelector('.transcript'), { childList: true, subtree: true })
+      })
+      input.value = `create configmap more${i}`
+      input.dispatchEvent(new Event('input', { bubbles: true }))
+      input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))
+      await answered
+    }
+  }, tries)
+  const create = (await spent() - before) / tries
+  const cdp = await context.newCDPSession(page)
+  await cdp.send('HeapProfiler.collectGarbage')
+  const tab = Math.max(...(await renderers()).map(({ id }) => ownMemory(id)))
+  await context.close()
+  return { create, tab }
+}
+
+test(`at ${objects} objects a create costs hardly more than at ten, and the tab less than ${limits.megabytes} MB`, {
+  timeout: 600_000, skip: process.platform === 'linux' ? false : 'memory is read in /proc',
+}, async () => {
+  const few = await visit(10)
+  const many = await visit(objects)
+  console.log(`a create ${few.create.toFixed(1)} ms of the processor at 10 objects, ${many.create.toFixed(1)} ms at ${objects}; the tab ${few.tab} and ${many.tab} MB`)
+  assert.ok(many.create - few.create <= limits.more, `a create costs ${many.create} ms, and ${few.create} at ten objects`)
+  assert.ok(many.tab <= limits.megabytes, `the tab takes ${many.tab} MB`)
+})
