@@ -2,6 +2,7 @@ package lesson_test
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/scenario"
