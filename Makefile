@@ -250,7 +250,7 @@ real-assets: ## build the real etcd, kube-apiserver and kubectl as envtest's pro
 
 # What is installed and built for the rows, and their logs, are below it.
 COMPAT_DIR = $${TMPDIR:-/tmp}/kubesim-compat
-compat: ## clients and programs of others against kubesim; writes the table of the README (first run 1 h, 5 GB; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
+compat: ## clients and programs of others against kubesim; writes the table of the README (the first run builds for an hour; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
 	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
 	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -only "$(ROWS)" \
 		-target "$(KUBESIM_TARGET)" -token "$(KUBESIM_TOKEN)"

@@ -29,12 +29,20 @@ import (
 // with the request, which a testing/synctest bubble can see through; the request's context ends each of them.
 type transport struct {
 	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
+	pinned  bool                                    // a replica that was named is the one
 	control http.Handler                            // answers below controlPrefix
 	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 	trial   *trial                                  // nil, or sees each request and may do something around it
 	draws   *draws                                  // nil, or told of each request
+}
+
+// to is the same, to one API server.
+func (t *transport) to(server *apiserver.Server) *transport {
+	one := *t
+	one.pick = func(*http.Request) *apiserver.Server { return server }
+	return &one
 }
 
 // RoundTrip answers one request and closes its body.
@@ -106,14 +114,16 @@ func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Res
 
 // inbound turns the client's request into the one that a server sees, with its body read.
 func inbound(r *http.Request) (*apiserver.Request, error) {
-	sent := r.URL.RequestURI()
-	target := sent
-	if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
-		target = "http://h" + target
-	}
-	u, err := url.ParseRequestURI(target)
-	if err != nil {
-		return nil, fmt.Errorf("kubesim: the request's URL %q cannot be sent: %w", r.URL, err)
+	u, sent := r.URL, r.URL.RequestURI()
+	if u.Opaque != "" || u.RawQuery != "" || !strings.HasPrefix(u.Path, "/") { // else a server reads the path that the client has
+		target := sent
+		if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
+			target = "http://h" + target
+		}
+		var err error
+		if u, err = url.ParseRequestURI(target); err != nil {
+			return nil, fmt.Errorf("kubesim: the request's URL %q cannot be sent: %w", r.URL, err)
+		}
 	}
 	method := r.Method
 	if method == "" {

@@ -66,6 +66,7 @@ func testTerminal(w *world) {
 	p := w.cluster("promotion", "version", "2")
 	w.pass(trouble)
 	w.settle()
+	w.pass(3 * whole) // a queue waits for up to 1,000 s before it gives a key again that has failed often
 	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(p), p))
 	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(stage), stage))
 	if p.Data["phase"] != "Succeeded" || string(stage.Data["version"]) != "2" {

@@ -29,7 +29,7 @@ func decode(text string, t *schema.Type) (obj object.Object, strict []string, er
 
 // newDecoder returns the decoder of a text that may have parts of an item that was read, nil for none.
 func newDecoder(text string, before *resource.Item) *decoder {
-	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit}
+	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit, where: make(path, 0, 8)}
 	if before != nil {
 		d.before = before.Parsed()
 	}

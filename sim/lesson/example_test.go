@@ -2,6 +2,7 @@ package lesson_test
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/scenario"
@@ -48,4 +49,23 @@ func ExampleParse() {
 	_, err := lesson.Parse([]byte("id: mine\ntitle: Mine\nabout: A try.\nsteps:\n- id: only\n"), []byte("## other\nHello.\n"))
 	fmt.Println(err)
 	// Output: lesson.yaml: unknown field "id"; package lesson says which fields there are
+}
+
+// A translation has every text of its lesson, and no other one.
+func ExampleTranslate() {
+	l, err := lesson.Find("first")
+	if err != nil {
+		panic(err)
+	}
+	words, err := os.ReadFile("data/first/lesson.zh-CN.yaml")
+	if err != nil {
+		panic(err)
+	}
+	other, err := lesson.Translate(l, words)
+	fmt.Println(other.ID, other.Title != l.Title, err)
+	_, err = lesson.Translate(l, []byte("title: Eine Zahl"))
+	fmt.Println(err)
+	// Output:
+	// first true <nil>
+	// translation of first: title and about must be there
 }

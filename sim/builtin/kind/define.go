@@ -15,7 +15,7 @@ import (
 // Define returns the definitions of all resources that a server serves by default, in the order of discovery. It completes
 // the kinds of the resources, which are not to be used again; a resource without one has no rules of its own.
 func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.Definition {
-	known := map[string]*Kind{}
+	known, hubs := map[string]*Kind{}, map[string]*resource.Definition{}
 	for i := range kinds {
 		k := &kinds[i]
 		for _, minor := range slices.Sorted(maps.Keys(k.Since)) {
@@ -23,7 +23,7 @@ func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.D
 				k.Since[minor](k)
 			}
 		}
-		k.obey(server.Gates)
+		k.obey(server.Gates, func() *schema.Type { return hubs[k.Storage].Type() })
 		k.complete()
 		known[k.Storage] = k
 	}
@@ -38,6 +38,7 @@ func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.D
 		if defs[i].Hub = served[r.Storage]; defs[i].Hub == nil {
 			defs[i].Hub = defs[i] // virtual, or stored in a version that is not served
 		}
+		hubs[defs[i].Storage] = defs[i].Hub
 	}
 	return defs
 }

@@ -3,10 +3,12 @@ package kind
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // Gate is a feature gate and what it decides about one resource. A disabled gate drops its fields on every write unless the
@@ -39,8 +41,8 @@ type GatedValue struct {
 	Allowed     []string
 }
 
-// obey makes a kind obey the gates of a server.
-func (k *Kind) obey(gates resource.Gates) {
+// obey makes a kind obey the gates of a server. hub returns the type of its objects.
+func (k *Kind) obey(gates resource.Gates, hub func() *schema.Type) {
 	var off []Gate
 	for _, g := range k.Gates {
 		if !gates[g.Name] {
@@ -59,7 +61,7 @@ func (k *Kind) obey(gates resource.Gates) {
 		}
 	}
 	if len(off) > 0 {
-		dropDisabled(&k.Strategy, off)
+		dropDisabled(&k.Strategy, off, hub)
 	}
 	if slices.ContainsFunc(off, func(g Gate) bool { return g.Values != nil }) {
 		k.Validate, k.ValidateStatus = refuseValues(off, k.Validate), refuseValues(off, k.rule("status"))
@@ -67,20 +69,49 @@ func (k *Kind) obey(gates resource.Gates) {
 }
 
 // dropDisabled makes a strategy drop the fields of disabled gates.
-func dropDisabled(s *resource.Strategy, off []Gate) {
+func dropDisabled(s *resource.Strategy, off []Gate, hub func() *schema.Type) {
 	create, update := s.PrepareForCreate, s.PrepareForUpdate
+	left := sync.OnceValue(func() []Gate { return known(off, hub()) })
 	s.PrepareForCreate = func(ctx *resource.Context, obj object.Object) {
-		dropGated(off, obj, nil)
+		dropGated(left(), obj, nil)
 		if create != nil {
 			create(ctx, obj)
 		}
 	}
 	s.PrepareForUpdate = func(ctx *resource.Context, obj, old object.Object) {
-		dropGated(off, obj, old)
+		dropGated(left(), obj, old)
 		if update != nil {
 			update(ctx, obj, old)
 		}
 	}
+}
+
+// known returns the gates without the fields that objects of a release do not have: most gates that are off came later.
+func known(off []Gate, t *schema.Type) (left []Gate) {
+	for _, g := range off {
+		var fields []string
+		for _, path := range g.Fields {
+			if has(t, strings.Split(strings.TrimSuffix(path, "?"), ".")) {
+				fields = append(fields, path)
+			}
+		}
+		if g.Fields = fields; len(fields) > 0 {
+			left = append(left, g)
+		}
+	}
+	return left
+}
+
+// has reports whether there is a field at the path in values of a type.
+func has(t *schema.Type, path []string) bool {
+	if len(path) == 0 || t.Kind == schema.Any {
+		return true
+	}
+	if path[0] == "*" {
+		return t.Elem != nil && has(t.Elem, path[1:])
+	}
+	f := t.Field(path[0])
+	return f != nil && has(f.Type, path[1:])
 }
 
 // refuseValues makes a rule also refuse the values of disabled gates.

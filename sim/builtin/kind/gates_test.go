@@ -6,6 +6,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 func TestServer(t *testing.T) {
@@ -21,6 +22,19 @@ func TestServer(t *testing.T) {
 	is.True(err != nil)
 	_, err = Server("latest", nil)
 	is.True(err != nil)
+}
+
+// Fields that the release does not have need not be dropped.
+func TestKnownGates(t *testing.T) {
+	is := is.New(t)
+	set, err := schema.Load("1.36")
+	is.NoErr(err)
+	left := known([]Gate{
+		{Name: "A", Fields: []string{"spec.evictionResponders", "spec.hostnameOverride"}},
+		{Name: "B", Fields: []string{"spec.containers.*.livenessProbe.httpGet.protocol"}},
+		{Name: "C", Fields: []string{"spec.containers.*.lifecycle.stopSignal?"}},
+	}, set.Kind(schema.GVK{Version: "v1", Kind: "Pod"}))
+	is.Equal(left, []Gate{{Name: "A", Fields: []string{"spec.hostnameOverride"}}, {Name: "C", Fields: []string{"spec.containers.*.lifecycle.stopSignal?"}}})
 }
 
 // A field goes unless the stored object uses the gate's fields anywhere.

@@ -85,7 +85,10 @@ func BadDeletionCost(obj object.Object) bool {
 
 func badDeletionCost(annotation any) bool {
 	cost, ok := annotation.(string)
+	if !ok {
+		return false
+	}
 	canonical := cost == "0" || cost != "" && (cost[0] == '-' || '1' <= cost[0] && cost[0] <= '9')
 	_, err := strconv.ParseInt(cost, 10, 32)
-	return ok && (!canonical || err != nil)
+	return !canonical || err != nil
 }

@@ -8,13 +8,13 @@ import { recover, status } from '../state/session'
 import { text } from '../text'
 import { TextLog, Timeline } from '../timeline/Timeline'
 import { Bar } from './Bar'
-import { Dialogs } from './Dialogs'
 import { Inspector } from './Inspector'
 import { later } from './later'
 
 const Actors = later(() => import('../actors/Actors'))
 const Objects = later(() => import('../objects/Objects'))
 const RawRequest = later(() => import('../console/RawRequest'))
+const Dialogs = later(() => import('./Dialogs'))
 
 const order: Tab[] = ['console', 'objects', 'http', 'actors', 'log']
 
