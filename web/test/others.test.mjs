@@ -31,7 +31,12 @@ for (const { name, path, start, missing } of browsers) {
   })
 }
 
-const focus = (page, selector) => page.run(of => document.querySelector(of).focus(), selector)
+// WebKit takes the focus only once what is new has been laid out.
+const focus = (page, selector) => page.until(of => {
+  const one = document.querySelector(of)
+  one?.focus()
+  return one !== null && document.activeElement === one
+}, selector)
 
 async function type(page, line) {
   await focus(page, '#command')
@@ -54,8 +59,8 @@ async function lesson(page, host) {
   })
   await page.until(() => /in this page/.test(document.querySelector('.engine')?.textContent))
   await page.until(() => document.querySelectorAll('.mark').length > 10) // the opening
-  await focus(page, '.guide .primary')
-  await page.keys(enter)
+  await page.until(() => document.querySelector('.guide .primary[aria-disabled="true"]') === null)
+  await press(page, '.guide .primary', '')
   await page.until(() => document.querySelector('.guide[data-lesson="first"]') !== null)
   await type(page, 'create configmap pant --from-literal color=red')
   await shows(page, '.astray', 'created configmaps default/pant')
