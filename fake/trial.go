@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -90,7 +91,7 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
 	told := t.listen(r)
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
-		res, err := t.aside(by, r).answer(r, true)
+		res, err := t.aside(by).answer(r, true)
 		told(res)
 		return res, err
 	}
@@ -108,12 +109,19 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 	return res, err
 }
 
-// aside is a transport that leads to the test's own API server, unless the test has said which one it asks.
-func (t *trial) aside(by *transport, r *http.Request) *transport {
-	if by.pinned || strings.HasPrefix(r.URL.Host, replicaHost) {
+// aside is a transport that leads to the test's own API server, unless it, or a URL, names another one.
+func (t *trial) aside(by *transport) *transport {
+	if by.pinned {
 		return by
 	}
-	return by.to(t.server.cluster.Server(t.own))
+	own := *by
+	own.pick = func(r *http.Request) *apiserver.Server {
+		if strings.HasPrefix(r.URL.Host, replicaHost) {
+			return by.pick(r)
+		}
+		return t.server.cluster.Server(t.own)
+	}
+	return &own
 }
 
 // due counts a request, and returns the steps before and after it.
@@ -332,7 +340,7 @@ func (s *Server) ask(method, path, body string) []byte {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	admin := s.transport.to(s.cluster.Server(s.trial.own))
+	admin := *s.trial.aside(s.transport)
 	admin.client = func(*http.Request) *auth.Client {
 		return &auth.Client{User: &auth.User{Name: explorer, Groups: []string{"system:masters"}}}
 	}
