@@ -120,6 +120,22 @@ func TestExploreCorrect(t *testing.T) {
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, copied(true))
 }
 
+// The test itself has an API server of its own: whatever happens to the others, it is answered.
+func TestExploreSpares(t *testing.T) {
+	t.Parallel()
+	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
+		is := is.New(t)
+		srv.Process("copier", copier(srv, true))
+		for i := range 30 {
+			code, err := send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"m`+strconv.Itoa(i)+`"}}`, nil)
+			is.NoErr(err)
+			is.Equal(code, http.StatusCreated)
+			time.Sleep(time.Second)
+		}
+		srv.Heal()
+	})
+}
+
 // What was found is written down, and run first from then on; the report says how to run it alone. The test runs itself,
 // because it fails then.
 func TestExploreCorpus(t *testing.T) {
