@@ -54,9 +54,9 @@ func (r *Replica) URL() string { return r.srv.ReplicaURL(r.n) }
 
 // Transport carries requests to this replica, whatever their URL names and whoever the client is.
 func (r *Replica) Transport() http.RoundTripper {
-	t := *r.srv.transport
-	t.pick = func(*http.Request) *apiserver.Server { return r.srv.cluster.Server(r.n) }
-	return &t
+	t := r.srv.transport.to(r.srv.cluster.Server(r.n))
+	t.pinned = true
+	return t
 }
 
 // Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all of them.

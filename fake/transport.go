@@ -29,12 +29,20 @@ import (
 // with the request, which a testing/synctest bubble can see through; the request's context ends each of them.
 type transport struct {
 	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
+	pinned  bool                                    // a replica that was named is the one
 	control http.Handler                            // answers below controlPrefix
 	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 	trial   *trial                                  // nil, or sees each request and may do something around it
 	draws   *draws                                  // nil, or told of each request
+}
+
+// to is the same, to one API server.
+func (t *transport) to(server *apiserver.Server) *transport {
+	one := *t
+	one.pick = func(*http.Request) *apiserver.Server { return server }
+	return &one
 }
 
 // RoundTrip answers one request and closes its body.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
-	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -91,7 +90,7 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
 	told := t.listen(r)
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
-		res, err := t.aside(by).answer(r, true)
+		res, err := t.aside(by, r).answer(r, true)
 		told(res)
 		return res, err
 	}
@@ -109,16 +108,12 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 	return res, err
 }
 
-// aside is a transport that leads to the test's own API server, unless a URL names another one.
-func (t *trial) aside(by *transport) *transport {
-	own := *by
-	own.pick = func(r *http.Request) *apiserver.Server {
-		if strings.HasPrefix(r.URL.Host, replicaHost) {
-			return by.pick(r)
-		}
-		return t.server.cluster.Server(t.own)
+// aside is a transport that leads to the test's own API server, unless the test has said which one it asks.
+func (t *trial) aside(by *transport, r *http.Request) *transport {
+	if by.pinned || strings.HasPrefix(r.URL.Host, replicaHost) {
+		return by
 	}
-	return &own
+	return by.to(t.server.cluster.Server(t.own))
 }
 
 // due counts a request, and returns the steps before and after it.
@@ -337,7 +332,7 @@ func (s *Server) ask(method, path, body string) []byte {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	admin := *s.trial.aside(s.transport)
+	admin := s.transport.to(s.cluster.Server(s.trial.own))
 	admin.client = func(*http.Request) *auth.Client {
 		return &auth.Client{User: &auth.User{Name: explorer, Groups: []string{"system:masters"}}}
 	}

@@ -9,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// policyIdle is SCHED_IDLE: a thread that runs while nobody else wants to (sched(7)).
-const policyIdle = 5
+// niceMost is the lowest priority of those that still have a share of a busy machine (sched(7)): whoever has none may keep a lock
+// of the runtime for long.
+const niceMost = 19
 
 // interrupter is the thread in which the runtime looks who has run for too long (runtime.sysmon). 0: it is not known.
 var interrupter = sync.OnceValue(func() int {
@@ -27,16 +28,11 @@ var interrupter = sync.OnceValue(func() int {
 	return id
 })
 
-// Yield lets the thread that interrupts goroutines run only while nobody else wants to: on a busy machine the runtime then
-// hardly notices that a goroutine runs for long because the process waits for a processor. It reports whether that is possible.
+// Yield lets the thread that interrupts goroutines wait behind all others: on a busy machine the runtime then hardly notices that
+// a goroutine runs for long because the process waits for a processor. It reports whether that is possible.
 func Yield() bool {
 	thread := interrupter()
-	var priority int32
-	if thread == 0 {
-		return false
-	}
-	_, _, failed := syscall.RawSyscall(syscall.SYS_SCHED_SETSCHEDULER, uintptr(thread), policyIdle, uintptr(unsafe.Pointer(&priority)))
-	return failed == 0
+	return thread != 0 && syscall.Setpriority(syscall.PRIO_PROCESS, thread, niceMost) == nil
 }
 
 // Interrupter is for how long the thread that interrupts goroutines has run. While that does not grow, none is interrupted. It is

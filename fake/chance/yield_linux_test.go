@@ -13,7 +13,7 @@ import (
 
 const yielding = "KUBESIM_TEST_YIELD"
 
-// A process says whether its runtime's thread is the one that is meant: it grows with what that does, and takes the policy.
+// A process says whether its runtime's thread is the one that is meant: it grows with what that does, and takes the priority.
 func init() {
 	if os.Getenv(yielding) == "" {
 		return

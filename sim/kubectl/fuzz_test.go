@@ -8,14 +8,18 @@ import (
 	"time"
 )
 
-// one answers whatever it is asked with the same, and has one file.
-type one struct{ answer, file []byte }
+// one answers whatever it is asked with the same, and has one file. Time passes while somebody waits.
+type one struct {
+	answer, file []byte
+	now          time.Duration
+}
 
 var errOnly = errors.New("there is nothing else")
 
 func (o *one) Do(*Request) (*Answer, error) { return &Answer{Code: 200, Body: o.answer}, nil }
-func (o *one) Watch(_ *Request, _ time.Duration, event func([]byte) bool) (*Answer, error) {
+func (o *one) Watch(_ *Request, patience time.Duration, event func([]byte) bool) (*Answer, error) {
 	event(o.answer)
+	o.now += max(patience, time.Second)
 	return nil, nil
 }
 func (o *one) Follow(_ *Request, event func([]byte)) (*Answer, error) {
@@ -25,8 +29,8 @@ func (o *one) Follow(_ *Request, event func([]byte)) (*Answer, error) {
 func (o *one) Exec(*Request, []byte, func(bool, []byte)) (*Answer, error) {
 	return &Answer{Code: 200, Body: o.answer}, nil
 }
-func (o *one) Now() time.Time      { return time.Unix(1767225600, 0) }
-func (o *one) Sleep(time.Duration) {}
+func (o *one) Now() time.Time        { return time.Unix(1767225600, 0).Add(o.now) }
+func (o *one) Sleep(d time.Duration) { o.now += max(d, time.Second) }
 
 func (o *one) ReadFile(name string) ([]byte, error) {
 	if name != "a.yaml" {
@@ -49,7 +53,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Add("kubectl get pods", []byte(`{"kind":"Table","columnDefinitions":[{"name":"A"}],"rows":[{"cells":[1,{}]}]}`), []byte("a: &a [*a]"))
 	f.Fuzz(func(_ *testing.T, line string, answer, file []byte) {
-		o := &one{answer, file}
+		o := &one{answer: answer, file: file}
 		s := &Session{Conn: o, Files: o, Config: &Config{Server: "http://a"}, Edit: func(_, text string) (string, error) { return text + " ", nil }}
 		s.Line(line, io.Discard, io.Discard)
 		Paste(line)

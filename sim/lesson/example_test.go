@@ -50,13 +50,21 @@ func ExampleParse() {
 	// Output: lesson.yaml: unknown field "id"; package lesson says which fields there are
 }
 
-// Translate says what is still to be translated.
+// A translation has every text of its lesson, and no other one.
 func ExampleTranslate() {
 	l, err := lesson.Find("first")
 	if err != nil {
 		panic(err)
 	}
-	_, err = lesson.Translate(l, []byte("title: 一个数字管一切\nabout: 每次写入都产生一个修订版本。\n"))
+	words, err := os.ReadFile("data/first/lesson.zh-CN.yaml")
+	if err != nil {
+		panic(err)
+	}
+	other, err := lesson.Translate(l, words)
+	fmt.Println(other.ID, other.Title != l.Title, err)
+	_, err = lesson.Translate(l, []byte("title: Eine Zahl"))
 	fmt.Println(err)
-	// Output: translation of first: step create: its text is missing
+	// Output:
+	// first true <nil>
+	// translation of first: title and about must be there
 }

@@ -40,11 +40,12 @@ const worker = readFileSync(join(dist, 'sw.js'), 'utf8')
   .replace(/^const FILES = .*$/m, `const FILES = ${JSON.stringify(['./', ...list.map(file => `./${file}`)])}`)
 writeFileSync(join(dist, 'sw.js'), worker)
 
-// The budget counts what the page needs to be usable: HTML, CSS and scripts. The editor is a chunk of its own, and so are other
-// languages than English, and what is fetched when it is shown first (src/ui/later.tsx).
-const first = /^index\.html$|\/(index|style|worker)-/
+// The budget counts what the page needs to be usable: HTML, CSS and scripts that it names, and the workers. The editor is a chunk of
+// its own, and so are other languages than English, and what is fetched when it is shown first (src/ui/later.tsx).
+const html = readFileSync(join(dist, 'index.html'), 'utf8')
+const first = file => file === 'index.html' || html.includes(file) || /\/(style|worker|unpacker)-/.test(file)
 const weight = { page: 0, later: 0, editor: 0, language: 0 }
-const part = file => (first.test(file) ? 'page' : /\/editor-/.test(file) ? 'editor' : /\/text\.\w/.test(file) ? 'language' : 'later')
+const part = file => (first(file) ? 'page' : /\/editor-/.test(file) ? 'editor' : /\/text\.\w/.test(file) ? 'language' : 'later')
 console.log('\n     raw     br  file')
 for (const file of small.filter(file => /\.(html|css|js)$/.test(file) && file !== 'sw.js')) {
   const bytes = readFileSync(join(dist, file))

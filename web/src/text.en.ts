@@ -1,6 +1,9 @@
 // Every text of the page in English. text.zh-CN.ts has the same in Chinese, and the texts of the lessons, which are in
 // sim/lesson/data; text.ts is the language that was chosen. What the server and commands answer is English everywhere.
 
+// many is a number of things.
+const many = (n: number, one: string, more = `${one}s`) => `${n} ${n === 1 ? one : more}`
+
 export const english = {
   title: 'kubesim',
   page: 'kubesim: the Kubernetes API server, in this page',
@@ -56,7 +59,7 @@ export const english = {
     revision: 'Revision',
     time: 'Time',
     summary: (lanes: number, marks: number, rv: string) =>
-      `${lanes} lanes, ${marks} marks, store at revision ${rv}. Arrow keys move between marks, Enter opens one.`,
+      `${many(lanes, 'lane')}, ${many(marks, 'mark')}, store at revision ${rv}. Arrow keys move between marks, Enter opens one.`,
     start: 'First frame',
     back: 'One frame back',
     play: 'Play',
@@ -83,7 +86,7 @@ export const english = {
     tokenExpired: (rv: string) => `continue token at ${rv}: expired, its next page is 410`,
     empty: 'Nothing has happened yet.',
     words: (lane: string) => `What can be done to ${lane}`,
-    quiet: (n: number) => (n === 1 ? '1 quiet controller' : `${n} quiet controllers`), fold: 'Fold quiet controllers away',
+    quiet: (n: number) => many(n, 'quiet controller'), fold: 'Fold quiet controllers away',
     next: (what: string, when: string) => (what ? `next: ${what} in ${when}` : `next timer in ${when}`),
     log: 'As text',
     logHint: 'The timeline as a list, oldest first.',
@@ -129,7 +132,7 @@ export const english = {
     tokenAt: (start: string, rv: string) => `goes on after ${start} at revision ${rv}`,
     tokenForgotten: (start: string, rv: string) => `goes on after ${start} at revision ${rv}, which the store has forgotten: 410`,
     tokenNow: (start: string) => `goes on after ${start} at the newest revision: no longer the moment that the list began with`,
-    candidates: (n: number) => `${n} completions`,
+    candidates: (n: number) => many(n, 'completion'),
   },
 
   http: {
@@ -183,11 +186,11 @@ export const english = {
     name: 'Name', start: 'Start', rules: 'Rules', noClients: 'No clients have called yet.',
     noFaults: 'No faults. Add one in the words the Go API uses.',
     faultLine: 'New fault', addFault: 'Add', clear: 'Clear all',
-    holds: (n: number) => `holds ${n}`, requests: (n: number) => (n === 1 ? '1 request' : `${n} requests`),
+    holds: (n: number) => `holds ${n}`, requests: (n: number) => many(n, 'request'),
     controllers: 'Controllers of the control plane', stepped: 'They wait: one thing at a time',
     stepOne: 'Step', settle: 'Until they have settled',
     due: (key: string, when: string) => (when ? `${key} in ${when}` : key), more: (n: number) => `and ${n} more`, about: 'Is about to do', idle: 'has nothing to do',
-    idleOnes: (n: number) => `${n} that have nothing to do`, noControllers: 'None run in this world. Free play begins with all of them.',
+    idleOnes: (n: number) => `${n} with nothing to do`, noControllers: 'None run in this world. Free play begins with all of them.',
     hold: 'Hold', release: 'Release', held: 'held', crash: 'Crash', next: 'Next page',
   },
 
@@ -224,7 +227,7 @@ export const english = {
     about: 'A lesson is one YAML file. While you type, the engine reads it, takes it with its own solutions, and says what is wrong in which line.',
     guide: 'How to write one', manifest: 'The lesson, as YAML', preview: 'What a learner sees', loading: 'One moment',
     wrong: (line: number, what: string) => (line ? `Line ${line}: ${what}` : what),
-    solvable: (steps: number) => `It can be solved: its own solutions pass all ${steps} steps.`,
+    solvable: (steps: number) => `It can be solved: its own solutions pass all of its ${many(steps, 'step')}.`,
     stuck: (step: number, why: string) => `Its own solution does not pass step ${step}: ${why}`,
     right: 'right', solution: 'Solution', hints: 'Hints',
     take: 'Take it', copy: 'Copy link', link: 'Link to this lesson', example: 'Begin with the example again',
@@ -233,12 +236,12 @@ export const english = {
   },
 
   lessons: {
-    title: 'Lessons', minutes: (n: number) => `${n} min`, steps: (n: number) => (n === 1 ? '1 step' : `${n} steps`),
+    title: 'Lessons', minutes: (n: number) => `${n} min`, steps: (n: number) => many(n, 'step'),
     start: 'Start', done: 'done', close: 'Close',
     step: (i: number, n: number) => `Step ${i} of ${n}`,
     predict: 'Before you run it', commit: 'That is my answer', right: 'Right.', wrong: 'Not so. Now see why.',
     hint: 'Hint', solve: 'Show me', next: 'Next lesson', finished: 'Lesson finished',
-    golf: (yours: number, par: number) => (yours <= par ? `${yours} requests: no shorter way is known` : `${yours} requests; it can be done with ${par}`),
+    golf: (yours: number, par: number) => (yours <= par ? `${many(yours, 'request')}: no shorter way is known` : `${many(yours, 'request')}; it can be done with ${par}`),
     before: 'The lesson as it was at the frame in view.',
     arrived: (i: number, n: number, said: string) => `Step ${i} of ${n}. ${said.replaceAll('`', '')}`,
     unasked: 'This was not asked for:',
@@ -258,18 +261,18 @@ export const english = {
   share: {
     title: 'Keep or share this world',
     about: 'The link holds the seed and every operation; whoever opens it sees the same bytes.',
-    copy: 'Copy link', copied: 'Copied', size: (n: number) => `${n} characters`,
+    copy: 'Copy link', copied: 'Copied', size: (n: number) => many(n, 'character'),
     long: 'This link is long; some programs cut it. A file is safer.',
     embed: 'For an article: an iframe with the last line to run',
     file: 'Save as scenario (.txtar)', load: 'Open a scenario', badLink: 'This link could not be read', refused: 'This world could not be made',
     hash: 'Hash of everything that happened, the same on every machine:',
-    badFile: 'This file could not be run', tooLarge: (bytes: number, most: number) => `${bytes} bytes, and ${most} are the most`,
+    badFile: 'This file could not be run', tooLarge: (bytes: number, most: number) => `${many(bytes, 'byte')}, and ${most} are the most`,
     faults: {
       version: (version: string) => `this page reads links of version v1, and this is "${version}"`,
       damaged: 'the link is cut or damaged',
-      large: (most: number) => `the link holds more than ${most} bytes`,
+      large: (most: number) => `the link holds more than ${many(most, 'byte')}`,
       world: 'the link does not hold a world', log: 'the log of the link is not a list',
-      long: (most: number) => `the link holds more than ${most} operations`,
+      long: (most: number) => `the link holds more than ${many(most, 'operation')}`,
       line: (n: number) => `operation ${n} of the link has no line`,
     },
     otherEngine: 'This link was made with another version of the server: it is replayed with this one.', goTest: 'The file also runs with `kubesim run` and in go test.',

@@ -53,6 +53,11 @@ test('both speak of the same values and codes, and no English is left in Chinese
   expect(wrong).toEqual([])
 })
 
+test('one thing is not several', () => { // the recorded steps are thousands
+  const ones = flat(english).map(([key, word]) => [key, typeof word === 'string' || takesList(key) ? '' : word(...([1, 1, 1].slice(0, word.length)).map(n => (/replaceAll/.test(word.toString()) ? String(n) : n)))])
+  expect(ones.filter(([key, said]) => key !== 'opener.checked' && /(?<!of |No )\b1 (?:[a-z]+ )?[a-z]{2,}s\b/.test(said ?? ''))).toEqual([])
+})
+
 test('no text is unused', () => {
   const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter(file => /\.tsx?$/.test(file) && !/text\.(en|zh-CN|test)/.test(file))

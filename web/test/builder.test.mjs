@@ -88,7 +88,7 @@ test('a lesson is written, its errors stand at their lines, and a link leads a s
   await write(page, lesson.replace('solution: [create configmap a]', 'solution: [create configmap b]'))
   await page.locator('.verdict .bad', { hasText: 'Its own solution does not pass step 1: configmaps/a exists' }).waitFor()
   await write(page, lesson)
-  await page.locator('.verdict', { hasText: 'It can be solved: its own solutions pass all 2 steps.' }).waitFor()
+  await page.locator('.verdict', { hasText: 'It can be solved: its own solutions pass all of its 2 steps.' }).waitFor()
   assert.match(await page.locator('.preview li').first().innerText(), /<img src=x onerror=alert\(1\)> Create a, after \d+\./)
   const { violations } = await new AxeBuilder({ page }).analyze()
   assert.deepEqual(violations.map(v => `${v.id}: ${v.nodes[0]?.html.slice(0, 160)}`), [])

@@ -22,6 +22,11 @@ export function findFirefox() {
   return process.env.FIREFOX ?? found(['firefox', 'firefox-esr']) ?? null
 }
 
+/** findWebKit returns the path of WebKit's driver, or null, also where there is no screen for it. WEBKIT names it directly. */
+export function findWebKit() {
+  return process.env.WEBKIT ?? (found(['Xvfb']) ? found(['WebKitWebDriver']) : null) ?? null
+}
+
 /** findBrowser returns the path of a browser, or null. CHROMIUM names one directly. */
 export function findBrowser() {
   if (process.env.CHROMIUM) return process.env.CHROMIUM

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-async function freePort() {
+/** freePort is a port that nobody listens on. */
+export async function freePort() {
   const server = createServer()
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address()

@@ -2,6 +2,7 @@
 // of the browser itself, a page in an article.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
 import { ready, says, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
@@ -194,4 +195,17 @@ test('an article shows one command, its answer and its timeline in an iframe', a
   await says(bare.page, /201/)
   assert.deepEqual([...faults, ...article.faults, ...bare.faults], [])
   for (const one of [context, article.context, bare.context]) await one.close()
+})
+
+test('the link that a failed go test prints opens its run', async () => {
+  const scenario = '# a conflict\n\nrequest POST /api/v1/namespaces/default/configmaps --as op -f w1.json -H \'Content-Type: application/json\'\ntick 1.5s\n'
+    + '\n-- w1.json --\n{"metadata": {"name": "told"}}\n'
+  const link = `#v1.dev.${deflateRawSync(JSON.stringify({ scenario })).toString('base64url')}` // as fake/explore.Link packs it
+  const { context, page, faults } = await it.open({}, it.host.url + link)
+  await ready(page)
+  await page.locator('.entry', { hasText: '201 Created configmap/told' }).waitFor()
+  await lane(page, 'op').waitFor()
+  assert.equal(await page.locator('.banner').count(), 0)
+  assert.deepEqual(faults, [])
+  await context.close()
 })

@@ -7,7 +7,7 @@ import { hosted } from './hosted.mjs'
 
 const it = hosted()
 
-// Ten states of the page, each looked at by axe at two widths in two schemes.
+// States of the page, each looked at by axe at two widths in two schemes.
 const states = {
   'first screen': async () => {},
   'console': async page => {
@@ -22,12 +22,21 @@ const states = {
     await page.locator('.forms button', { hasText: 'Owners' }).click()
     await page.locator('.bands .letter').first().waitFor()
   },
+  'one server beside itself': async page => {
+    await page.locator('.forms button', { hasText: 'Servers' }).click()
+    await page.locator('.detail .hint', { hasText: 'There is one server' }).waitFor()
+  },
   'raw HTTP': async page => { await page.locator('#tab-http').click() },
   'actors': async page => { await page.locator('#tab-actors').click() },
   'the past, as text': async page => {
     await page.locator('#tab-log').click()
     await page.locator('body').press(',')
     await page.locator('.past').waitFor()
+  },
+  'words of a lane': async page => {
+    await page.locator('.past button', { hasText: 'Newest' }).click()
+    await page.locator('.labels button', { hasText: 'server 1' }).click()
+    await page.locator('.words button').first().waitFor()
   },
   'a dialog': async page => {
     await page.locator('.bar nav button', { hasText: 'Share' }).click()
@@ -44,6 +53,14 @@ const states = {
     await page.locator('#tab-console').click()
     for (const line of ['create configmap paint --from-literal color=red', 'delete configmap paint']) await type(page, line)
     await page.locator('.astray.broken').waitFor()
+  },
+  'controllers at work, step by step': async page => {
+    await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+    await page.locator('dialog button', { hasText: 'Free play' }).click()
+    await page.locator('.guide h2', { hasText: 'Free play' }).waitFor()
+    for (const line of ['stepped yes', 'apply -f deployment.yaml', 'step deployment-controller', 'stop replicaset-controller', 'compact']) await type(page, line)
+    await page.locator('#tab-actors').click()
+    await page.locator('.plane .cards .bad').waitFor()
   },
 }
 
@@ -73,5 +90,27 @@ test('nothing is wider than a screen of 320 px, nor than one at 200 % zoom', asy
       assert.ok(width <= viewport.width, `${tab} is ${width} px wide at ${viewport.width}`)
     }
     await context.close()
+  }
+})
+
+test('axe finds nothing in an article\'s frame, and with two servers side by side', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const { context, page } = await it.open({ colorScheme, viewport: { width: 700, height: 480 } }, `${it.host.url}?embed=create+configmap+a`)
+    await page.locator('#command').press('Enter')
+    await page.locator('.entry').waitFor()
+    assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations.map(v => `${v.id}: ${v.nodes[0]?.html.slice(0, 160)}`), [])
+    await context.close()
+    const two = await it.open({ colorScheme })
+    await ready(two.page)
+    await two.page.locator('body').press('s')
+    await two.page.locator('dialog').waitFor()
+    await two.page.keyboard.press('l')
+    await two.page.locator('.labels li', { hasText: 'server 2' }).waitFor()
+    await two.page.locator('#tab-objects').click()
+    await two.page.locator('table button.row', { hasText: 'fresh' }).click()
+    await two.page.locator('.forms button', { hasText: 'Servers' }).click()
+    await two.page.locator('.skew table').waitFor()
+    assert.deepEqual((await new AxeBuilder({ page: two.page }).analyze()).violations.map(v => `${v.id}: ${v.nodes[0]?.html.slice(0, 160)}`), [])
+    await two.context.close()
   }
 })

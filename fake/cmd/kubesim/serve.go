@@ -45,7 +45,8 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --tls-cert-file FILE  serve HTTPS with this certificate
   --tls-private-key-file FILE
                         its key
-  --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where
+  --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where. It shows
+                        what happens in this cluster, if only this machine reaches the page
   --web-listen ADDRESS  where to serve the page (default: any port of the host of --listen)
   --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
   --load FILE           create the objects in a YAML or JSON file first; may be repeated

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -161,8 +162,9 @@ func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// servePage serves the page in a folder, attached to the cluster of a listener if there is one, on a listener of its own: the path /
-// of the other one is the API's. It returns the URL, and what ends it.
+// servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It is attached to the
+// cluster of that one, if there is one, where only this machine reaches it: over it nobody is to come to an API that he would not
+// reach otherwise, or without TLS. It returns the URL, and what ends it.
 func servePage(folder, address string, to *fake.Listener) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -177,7 +179,7 @@ func servePage(folder, address string, to *fake.Listener) (at string, stop func(
 		return "", nil, errors.Join(fmt.Errorf("--web-listen: %w", err), root.Close())
 	}
 	var h http.Handler = pages{root.FS()}
-	if to != nil {
+	if at, err := netip.ParseAddrPort(l.Addr().String()); to != nil && err == nil && at.Addr().IsLoopback() {
 		if h, err = attach(h, to); err != nil {
 			return "", nil, errors.Join(err, l.Close(), root.Close())
 		}

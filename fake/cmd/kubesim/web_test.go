@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
 )
 
@@ -102,4 +104,26 @@ func TestServeWeb(t *testing.T) {
 	is.Equal(<-done, 0)
 	_, err = client.Get(url)
 	is.True(err != nil) // it ends with the server
+}
+
+// A page that the network reaches leads nobody to the API.
+func TestServeWebAbroad(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	folder := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(folder, "index.html"), []byte("hello"), 0o644))
+	srv := fake.RunT(t)
+	l, err := srv.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	for address, want := range map[string]int{"127.0.0.1:0": 200, "0.0.0.0:0": 404} { // order does not matter
+		url, stop, err := servePage(folder, address, l)
+		is.NoErr(err)
+		_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"))
+		is.NoErr(err)
+		res, err := http.Get("http://127.0.0.1:" + port + "/version")
+		is.NoErr(err)
+		is.NoErr(res.Body.Close())
+		is.Equal(res.StatusCode, want)
+		stop()
+	}
 }

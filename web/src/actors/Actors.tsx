@@ -16,7 +16,7 @@ const Controllers = later(() => import('./Controllers'))
 const replicas = signal<Replica[]>([])
 const clients = signal<Client[]>([])
 
-export function Actors() {
+export default function Actors() {
   useEffect(() => {
     if (!ready.value) return
     query<{ replicas: Replica[] }>('replicas', moment.value).then(view => { replicas.value = view.replicas ?? [] }, () => {})

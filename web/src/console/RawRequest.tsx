@@ -54,7 +54,7 @@ function ask(format: string): void {
   headers.value = [`Accept: ${accepts[format]}`, ...others].join('\n')
 }
 
-export function RawRequest() {
+export default function RawRequest() {
   const words = text.http
   return (
     <div class="two">

@@ -19,7 +19,7 @@ const wire = signal<Field[] | null>(null)
 const words = text.objects
 const Skew = later(() => import('./Skew'))
 
-export function Detail({ at }: { at: string | undefined }) {
+export default function Detail({ at }: { at: string | undefined }) {
   const of = object.value
   useEffect(() => {
     if (!of || !ready.value) return

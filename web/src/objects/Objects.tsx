@@ -6,8 +6,9 @@ import { mode, object, resource } from '../state/page'
 import { live, revisionInView } from '../state/player'
 import { head, namespaces, query, ready, resources } from '../state/session'
 import { text } from '../text'
-import { Detail } from './Detail'
+import { later } from '../ui/later'
 
+const Detail = later(() => import('./Detail'))
 const words = text.objects
 const mostRows = 200 // that are drawn; more are not read
 const namespace = signal('')
@@ -24,7 +25,7 @@ function listed(): string[] {
   return [...new Set(resources.value.filter(of => of.verbs.includes('list')).map(address))]
 }
 
-export function Objects() {
+export default function Objects() {
   const at = live.value ? undefined : revisionInView.value
   useEffect(() => {
     if (!ready.value) return

@@ -1,18 +1,20 @@
 // App is the page: a bar, the guide at the side, the timeline, and a workspace of tabs under it.
-import { Actors } from '../actors/Actors'
 import { CommandLine } from '../console/CommandLine'
 import { Console } from '../console/Transcript'
-import { RawRequest } from '../console/RawRequest'
 import { Guide } from '../lessons/Guide'
-import { Objects } from '../objects/Objects'
 import { embedded, whole } from '../state/embed'
 import { dialog, notice, tab, type Tab } from '../state/page'
 import { recover, status } from '../state/session'
 import { text } from '../text'
 import { TextLog, Timeline } from '../timeline/Timeline'
 import { Bar } from './Bar'
-import { Dialogs } from './Dialogs'
 import { Inspector } from './Inspector'
+import { later } from './later'
+
+const Actors = later(() => import('../actors/Actors'))
+const Objects = later(() => import('../objects/Objects'))
+const RawRequest = later(() => import('../console/RawRequest'))
+const Dialogs = later(() => import('./Dialogs'))
 
 const order: Tab[] = ['console', 'objects', 'http', 'actors', 'log']
 

@@ -1,4 +1,4 @@
-// The small dialogs: the list of keys, and the situations that one key brings about.
+// The dialogs, in a chunk of their own: the map of the lessons, sharing, the list of keys, situations, and the builder.
 import { bring, situations } from '../actors/situations'
 import { Lessons } from '../lessons/Lessons'
 import { Share } from '../share/Share'
@@ -7,7 +7,7 @@ import { text } from '../text'
 import { Dialog } from './Dialog'
 import { later } from './later'
 
-export function Dialogs() {
+export default function Dialogs() {
   switch (dialog.value) {
     case 'lessons': return <Lessons />
     case 'share': return <Share />

@@ -1,0 +1,148 @@
+package guard
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parsing is a package that reads what comes from outside.
+type parsing struct {
+	reads   string
+	targets []string // fuzz targets in the package
+	why     string   // there is none: whose targets reach it, or who writes what it reads
+}
+
+// parsers are all of them, by folder. A package with a function that reads a text or bytes has a row; a row has a fuzz target,
+// or says why not.
+var parsers = map[string]parsing{
+	"examples/crds":               {reads: "manifests", targets: []string{"FuzzParts"}},
+	"examples/frobber":            {reads: "objects of several versions", targets: []string{"FuzzNormalize", "FuzzRoundTrip"}},
+	"examples/operator/api/v1":    {reads: "objects of two versions", targets: []string{"FuzzConversion"}},
+	"examples/soak":               {reads: "answers", why: "FuzzRead of sim/checker"},
+	"fake":                        {reads: "requests of all kinds, sessions over WebSocket and SPDY, origins, admission files with their kubeconfigs; the naive model says what is right", targets: []string{"FuzzAdmissionConfig", "FuzzHandler", "FuzzModel", "FuzzOrigins", "FuzzUpgrade"}},
+	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
+	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
+	"fake/explore":                {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
+	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
+	"fake/kustomize":              {reads: "kustomizations", targets: []string{"FuzzBuild"}},
+	"sim/apiserver":               {reads: "paths and queries", targets: []string{"FuzzInfo"}},
+	"sim/archive":                 {reads: "archives, and the log that keeps up", targets: []string{"FuzzLog", "FuzzRead"}},
+	"sim/auth":                    {reads: "files of tokens", targets: []string{"FuzzReadTokens"}},
+	"sim/auth/token":              {reads: "tokens and keys", targets: []string{"FuzzCheck", "FuzzKeys"}},
+	"sim/boot":                    {reads: "what servers make when they start", why: "it is in the tree"},
+	"sim/builtin/apps":            {reads: "fields of stored objects", why: "FuzzHandler of fake"},
+	"sim/builtin/autoscaling":     {reads: "an annotation", why: "FuzzHandler of fake"},
+	"sim/builtin/batch":           {reads: "indexes of Jobs", why: "FuzzHandler of fake"},
+	"sim/builtin/certificates":    {reads: "certificates and signing requests", targets: []string{"FuzzLeaf"}},
+	"sim/builtin/gotext":          {reads: "how Go prints types", why: "it is generated, and in the tree"},
+	"sim/builtin/kindtest":        {reads: "objects of tests", why: "only tests have it"},
+	"sim/cel/celgo":               {reads: "rules in CEL, with the formats that they know", targets: []string{"FuzzRules"}},
+	"sim/checker":                 {reads: "answers and events", targets: []string{"FuzzRead"}},
+	"sim/codec":                   {reads: "JSON, YAML, protobuf, what a client accepts; CBOR is refused", targets: []string{"FuzzDecode", "FuzzNegotiate", "FuzzPartial", "FuzzPlainJSON", "FuzzProto", "FuzzYAML"}},
+	"sim/conformance":             {reads: "cases and recordings", targets: []string{"FuzzDecode", "FuzzParseCase"}},
+	"sim/controller/batch":        {reads: "indexes of Jobs", targets: []string{"FuzzIndexes"}},
+	"sim/controller/certificates": {reads: "signing requests", targets: []string{"FuzzRequest"}},
+	"sim/controller/network":      {reads: "addresses of stored objects", why: "they were validated: FuzzIP of sim/field"},
+	"sim/crd":                     {reads: "definitions of custom resources", targets: []string{"FuzzDefinition"}},
+	"sim/crd/structural":          {reads: "schemas of definitions", targets: []string{"FuzzStructural"}},
+	"sim/cron":                    {reads: "schedules", targets: []string{"FuzzSchedule"}},
+	"sim/discovery":               {reads: "requests of discovery", targets: []string{"FuzzServe"}},
+	"sim/fault":                   {reads: "faults and decisions", targets: []string{"FuzzParse", "FuzzParseDecisions"}},
+	"sim/field":                   {reads: "paths of fields, IP addresses and networks", targets: []string{"FuzzIP", "FuzzPath"}},
+	"sim/fieldmanager":            {reads: "managed fields", targets: []string{"FuzzManagedFields"}},
+	"sim/jsonpath":                {reads: "templates and paths", targets: []string{"FuzzTemplate"}},
+	"sim/kubectl":                 {reads: "command lines, files and answers", targets: []string{"FuzzLine"}},
+	"sim/kubelet":                 {reads: "annotations that say what containers do", targets: []string{"FuzzScript"}},
+	"sim/kubelet/shell":           {reads: "commands of containers", targets: []string{"FuzzShell"}},
+	"sim/lesson":                  {reads: "files of lessons", targets: []string{"FuzzParse"}},
+	"sim/mvcc":                    {reads: "operations on the store", targets: []string{"FuzzStore"}},
+	"sim/object":                  {reads: "JSON", targets: []string{"FuzzJSON", "FuzzParseValue"}},
+	"sim/patch":                   {reads: "patches", targets: []string{"FuzzJSONPatch", "FuzzStrategic"}},
+	"sim/quantity":                {reads: "quantities", targets: []string{"FuzzQuantity"}},
+	"sim/registry":                {reads: "continue tokens and options of lists", targets: []string{"FuzzContinueToken", "FuzzListOptions"}},
+	"sim/replica":                 {reads: "what the store has", why: "servers have written it, or FuzzRead of sim/archive"},
+	"sim/scenario":                {reads: "scenarios, lines, conditions, rules and traces", targets: []string{"FuzzParse", "FuzzParseCondition", "FuzzParseFile", "FuzzParseRules", "FuzzParseTrace", "FuzzWorld"}},
+	"sim/scheduler":               {reads: "what a scheduler has saved of itself", why: "FuzzRead of sim/archive"},
+	"sim/schema":                  {reads: "schema data", targets: []string{"FuzzParse"}},
+	"sim/selector":                {reads: "selectors", targets: []string{"FuzzFields", "FuzzLabels"}},
+	"sim/trace":                   {reads: "traces", targets: []string{"FuzzParse"}},
+	"sim/trouble":                 {reads: "words of faults", targets: []string{"FuzzParse"}},
+	"sim/webhook":                 {reads: "answers of webhooks", targets: []string{"FuzzAnswer"}},
+	"sim/wire":                    {reads: "names of headers", targets: []string{"FuzzCanonical"}},
+	"wasm/engine":                 {reads: "messages of the page, what is in a link (web/src/share/codec.ts unpacks it), texts that are shown side by side, protobuf that is shown", targets: []string{"FuzzDiff", "FuzzHandle", "FuzzOpenWire", "FuzzYAMLLines"}},
+	"wasm/slim/jsoniter":          {reads: "JSON of managed fields", targets: []string{"FuzzIterator"}},
+}
+
+// parses finds functions by their names; those that are meant take a text, bytes or a reader.
+var parses = regexp.MustCompile(`^(Parse|parse|Read|read|Decode|decode|Unmarshal|unmarshal|Load|load|Open|open|tokenize|scan)([A-Z].*)?$`)
+
+// texts of the types that are read.
+var readable = []string{"string", "[]byte", "io.Reader", "[]string", "*bufio.Reader", "[][]byte", "json.RawMessage"}
+
+// reads reports whether a function has a parameter that can be read, and a result: who has none makes nothing of it.
+func reads(f *ast.FuncDecl, text func(ast.Expr) string) bool {
+	return f.Type.Results != nil && slices.ContainsFunc(f.Type.Params.List, func(p *ast.Field) bool { return slices.Contains(readable, text(p.Type)) })
+}
+
+func TestParsers(t *testing.T) {
+	found := map[string][]string{}
+	targets := map[string][]string{}
+	for _, s := range mustSources(t, func(s source) bool { return !s.in("sim/schema/gen", "sim/guard") }) {
+		for _, d := range s.ast.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			switch {
+			case !ok:
+			case s.isTest() && strings.HasPrefix(f.Name.Name, "Fuzz") && f.Recv == nil:
+				targets[s.dir()] = append(targets[s.dir()], f.Name.Name)
+			case !s.isTest() && parses.MatchString(f.Name.Name) && reads(f, s.text):
+				found[s.dir()] = append(found[s.dir()], f.Name.Name)
+			}
+		}
+	}
+	for dir, names := range found { // the order of complaints does not matter
+		if _, ok := parsers[dir]; !ok {
+			t.Errorf("%s reads what comes from outside (%s): give it a row in parsers, with a fuzz target or why it has none", dir, strings.Join(names, ", "))
+		}
+	}
+	for dir, names := range targets { // nor here
+		slices.Sort(names)
+		if want := slices.Sorted(slices.Values(parsers[dir].targets)); !slices.Equal(names, want) {
+			t.Errorf("%s has the fuzz targets %v, and its row says %v", dir, names, want)
+		}
+		for _, name := range names {
+			if seeds, _ := filepath.Glob(filepath.Join(root, dir, "testdata/fuzz", name, "*")); len(seeds) == 0 {
+				t.Errorf("%s: %s has no corpus in testdata/fuzz", dir, name)
+			}
+		}
+	}
+	for dir, p := range parsers { // nor here
+		if _, err := os.Stat(filepath.Join(root, dir)); err != nil || (len(p.targets) == 0) != (p.why != "") || p.reads == "" {
+			t.Errorf("%s: a row says what is read, and either the targets or why there is none: %v", dir, err)
+		}
+		if len(p.targets) > 0 && len(targets[dir]) == 0 {
+			t.Errorf("%s: its row says %v, and there is no target", dir, p.targets)
+		}
+	}
+}
+
+// text prints a type as it stands in the file.
+func (s source) text(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return s.text(e.X) + "." + e.Sel.Name
+	case *ast.StarExpr:
+		return "*" + s.text(e.X)
+	case *ast.ArrayType:
+		if e.Len == nil {
+			return "[]" + s.text(e.Elt)
+		}
+	}
+	return ""
+}
