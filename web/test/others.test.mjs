@@ -46,9 +46,10 @@ async function type(page, line) {
 
 const shows = (page, selector, text) => page.until((of, wanted) => [...document.querySelectorAll(of)].some(one => one.textContent.includes(wanted)), selector, text)
 
-const press = (page, selector, text) => page.run((of, wanted) => {
-  [...document.querySelectorAll(of)].find(one => one.textContent.includes(wanted)).click()
-}, selector, text)
+async function press(page, selector, text) {
+  await shows(page, selector, text)
+  await page.run((of, wanted) => { [...document.querySelectorAll(of)].find(one => one.textContent.includes(wanted)).click() }, selector, text)
+}
 
 async function lesson(page, host) {
   await page.go(host.url)

@@ -15,7 +15,7 @@ test('a request, its revision and its event are joined by one thread', async () 
   await type(page, 'create configmap threaded')
   await page.waitForFunction(n => document.querySelectorAll('.mark').length > n + 3, before)
   assert.ok(await page.locator('.thread path').count() >= 3, 'request to commit, commit to cache, cache to watch')
-  assert.match(await page.locator('.transcript').innerText(), /201 Created configmaps\/threaded/)
+  await says(page, /201 Created configmaps\/threaded/)
   assert.deepEqual(faults, [])
   await context.close()
 })
@@ -87,9 +87,8 @@ test('scrubbing looks at the past, and a fork acts from there', async () => {
   await page.keyboard.press('f')
   await page.locator('.past').waitFor({ state: 'detached' })
   await type(page, 'get configmaps')
-  const said = await page.locator('.entry').last().innerText()
-  assert.match(said, /kept/)
-  assert.doesNotMatch(said, /dropped/)
+  await says(page, /kept/)
+  assert.doesNotMatch(await page.locator('.entry').last().innerText(), /dropped/)
   await context.close()
 })
 
@@ -241,6 +240,8 @@ test('a world goes out as a scenario file and comes back', async () => {
   await page.locator('dialog button', { hasText: 'Free play' }).click()
   await page.locator('.guide h2', { hasText: 'Free play' }).waitFor()
   for (const line of ['create configmap a', 'lag 1', 'create configmap b']) await type(page, line)
+  const rv = /rv \d+/
+  await says(page, rv)
   const made = await page.locator('.entry').last().innerText()
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
@@ -250,7 +251,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   await page.locator('dialog input[type=file]').setInputFiles(file)
   await page.waitForFunction(() => document.querySelectorAll('.entry').length === 5) // controllers and nodes are lines of the file
-  const rv = /rv \d+/
+  await says(page, rv)
   assert.equal(rv.exec(await page.locator('.entry').last().innerText())[0], rv.exec(made)[0])
   await context.close()
 })
