@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/kubesim/kubesim/fake"
 )
 
 var growth = flag.Bool("growth", false, "measure among up to 100,000 objects, and print how operations grow")
@@ -117,7 +115,7 @@ type world struct {
 
 // newWorld returns a server with some ConfigMaps and as many custom resources.
 func newWorld(t *testing.T, objects, least int) *world {
-	w := &world{t: t, server: fake.RunT(t).Transport(), objects: objects, limit: least / 2}
+	w := &world{t: t, server: kubesim(t), objects: objects, limit: least / 2}
 	w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition, 201)
 	w.do("POST", "/api/v1/namespaces/kube-public/configmaps", `{"metadata":{"name":"elsewhere"}}`, 201)
 	for range objects {

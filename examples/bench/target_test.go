@@ -52,8 +52,10 @@ var targets = []target{
 	{"floor-answers", func(t testing.TB, n int) pods { return typed{floorClient(t, json, n, true)} }},
 }
 
-// kubesim returns the transport of a new server.
-func kubesim(t testing.TB) http.RoundTripper { return fake.RunT(t).Transport() }
+// kubesim returns the transport of a new server. Time stands still while a benchmark writes.
+func kubesim(t testing.TB) http.RoundTripper {
+	return fake.RunT(t, fake.Options{MaxWritesPerInstant: -1}).Transport()
+}
 
 // floorClient returns a client of a floor whose reads are answered as kubesim answers them.
 func floorClient(t testing.TB, contentType string, existing int, knowsAnswers bool) kubernetes.Interface {
