@@ -57,6 +57,8 @@ func withFile(line, doc string) Typed {
 	name := fileName(doc)
 	words := strings.Fields(before + " " + after)
 	switch {
+	case len(words) == 0: // nobody reads it
+		return Typed{"echo wrote " + name, map[string]string{name: doc}}
 	case words[0] == "cat" && len(words) == 3 && words[1] == ">":
 		name = words[2]
 		return Typed{"echo wrote " + name, map[string]string{name: doc}}
