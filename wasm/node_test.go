@@ -21,6 +21,16 @@ import (
 // memoryMax is how much linear memory the engine may take in any lesson, in bytes: a telephone holds the page, too.
 const memoryMax = 48e6
 
+// nodeOf returns where node is. CI has it; Go alone is enough for everything but the page.
+func nodeOf(t *testing.T) string {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("needs node: https://nodejs.org, or apt-get install nodejs")
+	}
+	return node
+}
+
 // TestNode builds the engine of the page and takes every lesson in it under node: its frames are those of the native
 // build, byte for byte, and its memory stays small.
 func TestNode(t *testing.T) {
@@ -28,10 +38,7 @@ func TestNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the engine for js/wasm")
 	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("needs node: https://nodejs.org, or apt-get install nodejs")
-	}
+	node := nodeOf(t)
 	built := filepath.Join(t.TempDir(), "engine.wasm")
 	mustRun(t, exec.Command(node, "build.mjs", "--raw="+built, "core")) // as make wasm does
 	root := strings.TrimSpace(mustRun(t, exec.Command("go", "env", "GOROOT")))
@@ -152,11 +159,7 @@ func soakHash(t *testing.T, file string) string {
 // TestPack: what is packed becomes the same bytes again, and what is damaged is refused (pack.test.mjs).
 func TestPack(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("needs node: https://nodejs.org, or apt-get install nodejs")
-	}
-	mustRun(t, exec.Command(node, "--test", "pack.test.mjs"))
+	mustRun(t, exec.Command(nodeOf(t), "--test", "pack.test.mjs"))
 }
 
 func mustRun(t *testing.T, c *exec.Cmd) string {
