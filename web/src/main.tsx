@@ -16,7 +16,7 @@ import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
 import { rehearse } from './state/player'
 import { attach, bootWith, frames, show, start, status } from './state/session'
-import { captions, captionsOf, listenBack, opened, opener, opening } from './state/worlds'
+import { captions, captionsOf, listenBack, opener, opening, opens } from './state/worlds'
 import { text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
@@ -42,8 +42,8 @@ async function begin(): Promise<void> {
   else if (embedded) await start({ seed: '1' })
   else {
     if (recording) play(recording)
+    opens()
     await start({ scenario: recording?.scenario ?? '' }).catch(refused)
-    opened()
     if (recording && JSON.stringify(frames.value) !== JSON.stringify(recording.frames)) notice.value = text.engine.mismatch
   }
   performance.mark('answer')

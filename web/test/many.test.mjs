@@ -1,22 +1,16 @@
 // A world of ten thousand objects: a create costs hardly more than in a small one, and the tab stays small.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { launch, open } from './browser.mjs'
-import { serve } from './server.mjs'
+import { onlyChromium } from './browser.mjs'
+import { hosted } from './hosted.mjs'
 
 const objects = 10_000
 const tries = 40
 const limits = { more: 20, megabytes: 300 } // ms of the processor for one create, beyond what it costs in a small world; of the renderer
 
-const host = await serve()
-const browser = await launch()
-const client = await browser.newBrowserCDPSession()
-after(async () => {
-  await browser.close()
-  await host.stop()
-})
+const it = hosted()
 
 // A renderer's own memory, in MB: what it shares with the other processes of the browser is not the tab's.
 function ownMemory(pid) {
@@ -24,14 +18,14 @@ function ownMemory(pid) {
   return Math.round([...rollup.matchAll(/^Private_\w+:\s+(\d+) kB/gm)].reduce((sum, [, kB]) => sum + Number(kB), 0) / 1000)
 }
 
-const renderers = async () => (await client.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer')
-
 // visit opens a world of so many objects, creates some more, one after the other, and measures. Processor time counts, of all threads of
 // the renderer, from the key that sends a line to the entry with its answer: a machine that runs tests is seldom idle.
 async function visit(size) {
+  const client = await it.browser.newBrowserCDPSession()
+  const renderers = async () => (await client.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer')
   const log = Array.from({ length: size }, (_, i) => ({ line: `create configmap c${i}` }))
   const link = `#v1.dev.${deflateRawSync(JSON.stringify({ seed: '1', log })).toString('base64url')}`
-  const { context, page } = await open(browser, host.url + link)
+  const { context, page } = await it.open({}, it.host.url + link)
   page.setDefaultTimeout(300_000)
   await page.locator('.engine', { hasText: /in this page/ }).waitFor()
   await page.waitForFunction(n => document.querySelector('.scrub').value === String(n), 4 * size)
@@ -63,7 +57,7 @@ async function visit(size) {
 }
 
 test(`at ${objects} objects a create costs hardly more than at ten, and the tab less than ${limits.megabytes} MB`, {
-  timeout: 600_000, skip: process.platform === 'linux' ? false : 'memory is read in /proc',
+  timeout: 600_000, skip: onlyChromium('time and memory are those that the protocol of Chromium tells') || (process.platform === 'linux' ? false : 'memory is read in /proc'),
 }, async () => {
   const few = await visit(10)
   const many = await visit(objects)
