@@ -64,7 +64,7 @@ function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Contro
       ) : <p class="hint">{words.idle}</p>}
       <p class="chips">
         {wordsOf({ kind: 'controller', label: name }, state).map(line => (
-          <button key={line} aria-label={line} onClick={() => void run(line)}>{line.replace(` ${name}`, '')}</button>
+          <button key={line} aria-label={`${line.replace(` ${name}`, '')} ${name}`} onClick={() => void run(line)}>{line.replace(` ${name}`, '')}</button>
         ))}
       </p>
     </li>

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { freePort, soon } from './start.mjs'
 
 const commands = {
-  go: 'WebDriver:Navigate', refresh: 'WebDriver:Refresh', back: 'WebDriver:Back', forward: 'WebDriver:Forward',
+  go: 'WebDriver:Navigate', back: 'WebDriver:Back', forward: 'WebDriver:Forward',
   run: 'WebDriver:ExecuteAsyncScript', perform: 'WebDriver:PerformActions', keys: 'WebDriver:ElementSendKeys',
 }
 const values = new Set(['run']) // of these what is wanted is in {value}

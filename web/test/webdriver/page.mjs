@@ -49,7 +49,6 @@ class Page {
   }
 
   goto(url) { return this.travel('go', { url }) }
-  reload() { return this.travel('refresh') }
   goBack() { return this.travel('back') }
   goForward() { return this.travel('forward') }
   title() { return this.evaluate(() => document.title) }
@@ -57,6 +56,15 @@ class Page {
   perform(action) { return this.session.send('perform', { actions: [action] }) }
   evaluate(what, arg) { return this.call(typeof what === 'function' ? what : `() => { ${what} }`, [arg]) }
   ask(what, args) { return this.call(what.name, args) }
+
+  // The page reloads itself: Firefox asks the service worker for a page that its user reloads, and not for one that WebDriver does.
+  async reload() {
+    await this.evaluate(() => {
+      window.leaving = true
+      setTimeout(() => location.reload())
+    })
+    await this.waitForFunction(() => !window.leaving && document.readyState === 'complete')
+  }
 
   async travel(command, parameters = {}) {
     await this.evaluate(() => {}) // what has happened to the page that is left

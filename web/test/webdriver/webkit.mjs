@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort, soon } from './start.mjs'
 
-const commands = { go: '/url', refresh: '/refresh', back: '/back', forward: '/forward', run: '/execute/async', perform: '/actions' }
+const commands = { go: '/url', back: '/back', forward: '/forward', run: '/execute/async', perform: '/actions' }
 
 // miniBrowser is the path of WebKit's own small browser, which takes more options than the driver's default.
 function miniBrowser() {
