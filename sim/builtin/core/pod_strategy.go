@@ -108,14 +108,14 @@ func mergeLabelKeys(term object.Object, operator string, keys []string, labels m
 
 // syncAppArmor copies the old annotations for AppArmor into the fields (KEP-24).
 func syncAppArmor(ctx *resource.Context, obj object.Object) {
-	if obj.String("spec", "os", "name") == "windows" {
+	annotations := obj.At("metadata", "annotations")
+	if !podspec.NameProfiles(annotations) || obj.String("spec", "os", "name") == "windows" {
 		return
 	}
 	whole := obj.Map("spec", "securityContext", "appArmorProfile")
 	for c := range podspec.Containers(obj.At("spec")) {
 		key := podspec.AppArmorPrefix + c.String("name")
-		v, _ := obj.Get("metadata", "annotations", key)
-		annotation, ok := v.(string)
+		annotation, ok := annotations[key].(string)
 		if !ok || c.Has("securityContext", "appArmorProfile") {
 			continue
 		}
