@@ -20,6 +20,7 @@ import { captions, captionsOf, listenBack, opened, opener, opening } from './sta
 import { text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
+import { drawOnce } from './ui/draw'
 import { listen } from './ui/keys'
 
 interface Recording {
@@ -105,6 +106,7 @@ async function open(): Promise<void> {
     line.value = offered
   }
   await speak(preferred()).catch(() => speak('en'))
+  drawOnce()
   const host = document.getElementById('app') as HTMLElement
   host.replaceChildren() // the bar that is painted before this program is there
   render(<Page />, host)

@@ -87,7 +87,7 @@ export const english = {
     empty: 'Nothing has happened yet.',
     words: (lane: string) => `What can be done to ${lane}`,
     quiet: (n: number) => many(n, 'quiet controller'), fold: 'Fold quiet controllers away',
-    next: (what: string, when: string) => (what ? `next: ${what} in ${when}` : `next timer in ${when}`),
+    next: (when: string) => `next timer in ${when}`,
     log: 'As text',
     logHint: 'The timeline as a list, oldest first.',
     now: 'world clock',

@@ -101,7 +101,7 @@ export const words: Text = {
     empty: '还什么都没有发生。',
     words: lane => `可以对 ${lane} 做什么`,
     quiet: n => `${n} 个安静的控制器`, fold: '收起安静的控制器',
-    next: (what, when) => (what ? `接下来：${when} 后 ${what}` : `下一个定时器：${when} 后`),
+    next: when => `下一个定时器：${when} 后`,
     log: '文字形式',
     logHint: '以列表形式呈现的时间线，最早的在最前面。',
     now: '世界时钟',

@@ -6,6 +6,7 @@ import { line } from '../state/page'
 import { live } from '../state/player'
 import { head, note, query, ready, run, transcript } from '../state/session'
 import { text } from '../text'
+import { nextPicture } from '../ui/draw'
 import { opsOf, reach, runAll, withManifests, type Candidate, type Completion } from './prompt'
 
 const none: Completion = { from: 0, to: 0, items: [] }
@@ -52,6 +53,8 @@ function close(): void {
 async function complete(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   if (!asked.trim() || !ready.value) return close()
+  await nextPicture()
+  if (line.value !== asked) return // typed on, or run
   try {
     const told = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
     if (input.value !== asked) return

@@ -64,11 +64,12 @@ export class Engine {
   }
 
   private receive(data: unknown): void {
-    if (!(data instanceof Uint8Array)) {
-      this.fail(String((data as { exit?: string }).exit ?? 'unknown message'))
-      return
-    }
-    const message = JSON.parse(new TextDecoder().decode(data))
+    if (Array.isArray(data)) for (const bytes of data) this.read(bytes as Uint8Array)
+    else this.fail(String((data as { exit?: string }).exit ?? 'unknown message'))
+  }
+
+  private read(bytes: Uint8Array): void {
+    const message = JSON.parse(new TextDecoder().decode(bytes))
     if (message.v !== protocolVersion) {
       this.fail(text.engine.protocol(message.v, protocolVersion))
       return

@@ -111,7 +111,6 @@ export class Served {
       case 'replicas': return { replicas: await this.replicas() }
       case 'timeline': return await this.timeline()
       case 'faults': return { faults: (await this.get('/sim/v1/faults')).split('\n').filter(Boolean).map(text => ({ text, state: '' })) }
-      case 'clock': return { next: null }
       case 'clients': return { clients: [] }
       case 'controllers': return { controllers: [], stepped: false }
       case 'results': return { from: 0, results: [] }
@@ -131,7 +130,7 @@ export class Served {
     const lanes = (await this.replicas() as { n: number; rv: string; cut: boolean; lagging: string[]; version: string }[]).map(of => ({
       id: `replica/${of.n}`, kind: 'replica', label: of.version, horizon: of.rv, from: '', state: of.cut ? 'cut' : of.lagging.length > 0 ? 'lagging' : '', replica: of.n,
     }))
-    return { lanes, compacted: '0', tokens: [], now: Date.now(), rv: this.head().rv }
+    return { lanes, compacted: '0', tokens: [], now: Date.now(), next: null, rv: this.head().rv }
   }
 
   private async names(path: string): Promise<string[]> {
