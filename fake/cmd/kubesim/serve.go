@@ -151,6 +151,7 @@ the simulator is moved:
                            DELETE clears; POST faults/release lets held watch events go
   GET  controllers         what controllers there are, and what they have to do within an hour
   POST controllers/settle  they work, and time passes, until they have nothing to do for ten seconds
+  POST controllers/stepped?wait=true  they wait for POST controllers/step, or controllers/{name}/step
   POST controllers/{name}/ACTION  stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
   GET  replicas            what the API servers are like
   POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s,
