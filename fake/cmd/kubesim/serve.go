@@ -46,7 +46,8 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --tls-private-key-file FILE
                         its key
   --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where. It shows
-                        what happens in this cluster, if only this machine reaches the page
+                        what happens in this cluster, if only this machine reaches the page; where tokens count, the URL
+                        has the first one behind its #
   --web-listen ADDRESS  where to serve the page (default: any port of the host of --listen)
   --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
   --load FILE           create the objects in a YAML or JSON file first; may be repeated
@@ -322,7 +323,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	}
 	page := ""
 	if f.web != "" {
-		url, stop, err := servePage(f.web, f.pageAddress(), l)
+		url, stop, err := servePage(f.web, f.pageAddress(), l, token)
 		if err != nil {
 			return fmt.Errorf("serve: %w", err)
 		}

@@ -38,7 +38,7 @@ export class Engine {
   constructor(readonly name: EngineName) {
     this.worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
     this.worker.onmessage = ({ data }) => this.receive(data)
-    this.worker.onerror = event => this.fail(event.message || 'the worker failed')
+    this.worker.onerror = event => this.fail(event.message || text.engine.worker)
     if (manifest) this.worker.postMessage({ exec: engineURL(manifest.exec.file) })
     compile(name).then(
       module => this.worker.postMessage({ module }),
@@ -65,7 +65,7 @@ export class Engine {
 
   private receive(data: unknown): void {
     if (Array.isArray(data)) for (const bytes of data) this.read(bytes as Uint8Array)
-    else this.fail(String((data as { exit?: string }).exit ?? 'unknown message'))
+    else this.fail((data as { exit: string }).exit || text.engine.ended)
   }
 
   private read(bytes: Uint8Array): void {

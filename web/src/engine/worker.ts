@@ -42,7 +42,7 @@ async function start(module: WebAssembly.Module): Promise<void> {
   const ended = go.run(instance)
   if (scope.kubesimHandle) scope.kubesimReady()
   await ended
-  scope.postMessage({ exit: 'the program ended' })
+  scope.postMessage({ exit: '' }) // it should never end
 }
 
 scope.onmessage = ({ data }) => {
