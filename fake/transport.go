@@ -99,6 +99,7 @@ func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Res
 			Header: http.Header{"Content-Type": {"application/jsonl"}}, Body: t.follow(r.Context()), Request: r}, nil
 	}
 	in := httptest.NewRequest(q.Method, r.URL.RequestURI(), bytes.NewReader(q.Body))
+	in.Header = http.Header(q.Header).Clone()
 	w := httptest.NewRecorder()
 	t.control.ServeHTTP(w, in)
 	res := w.Result()

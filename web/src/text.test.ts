@@ -25,7 +25,7 @@ const made = (word: Word, list: boolean) => typeof word === 'string' ? word : wo
 const takesList = (key: string) => ['map.buildsOn', 'map.leadsTo'].includes(key)
 const theirs = new Map(flat(chinese))
 // In English these are comments of the scenario with which the page opens, and words of the engine.
-const extra = (key: string) => /^(opener\.captions|states)\./.test(key)
+const extra = (key: string) => /^(opener\.captions|states|said)\./.test(key)
 
 test('both languages have the same texts', () => {
   const keys = (words: unknown) => flat(words).map(([key]) => key).filter(key => !extra(key)).sort()
@@ -36,7 +36,7 @@ const codes = (said: string) => (said.match(/`[^`]+`|--[a-z-]+|\b[1-5]\d\d\b|\b(
 const sentence = /[A-Za-z']+(?: [A-Za-z']+){3,}/
 const han = /\p{Script=Han}/u
 // Commands, and what has no other name in Chinese.
-const same = (key: string) => /^console\.(starters|placeholder)|formats|^objects\.wire|^title$|^actors\.addInformer|^timeline\.(watch|client)|^keys\.list\.\d+\.0/.test(key)
+const same = (key: string) => /^console\.(starters|placeholder)|formats|^objects\.wire|^title$|^colon$|^actors\.addInformer|^timeline\.(watch|client)|^keys\.list\.\d+\.0/.test(key)
 
 test('both speak of the same values and codes, and no English is left in Chinese', () => {
   const wrong: string[] = []
@@ -75,7 +75,7 @@ test('the captions of the opening are those of its scenario', () => {
 })
 
 test('the states are those that the engine tells', () => {
-  const source = ['../wasm/engine', '../sim/scenario'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
+  const source = ['../wasm/engine', '../sim/scenario', '../sim/controller'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
   expect(Object.keys(chinese.states).filter(state => !source.includes(`"${state}"`))).toEqual([])
   exchange(chinese)
   expect([stateWords('has read 12'), stateWords('watches'), stateWords('unheard of')]).toEqual(['已读取 12 个', '正在监视', 'unheard of'])
