@@ -206,8 +206,8 @@ export const english = {
 
   // What the engine says that lanes and actors are doing; in English, its own words.
   states: {} as Record<string, string>,
-  // Help, completions, what is wrong and why: as states.
-  said: {} as Record<string, string>, colon: ': ',
+  // Help, completions, what is wrong and why: the engine's own sentences.
+  said: (sentence: string) => sentence,
 
   // By their keys: actors/situations.ts.
   situations: {

@@ -1,7 +1,7 @@
 // What the engine says is in the catalogue: the test reads it out of the sources in Go.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { engineWords, exchange } from './text'
+import { exchange, text } from './text'
 import { english } from './text.en'
 import { words } from './text.zh-CN'
 import { said } from './text.zh-CN.engine'
@@ -44,7 +44,7 @@ afterEach(() => exchange(english))
 
 test('each help, each completion and each error of the engine is there in Chinese', () => {
   expect([helps.length > 90, details.length > 8, errors.length > 150]).toEqual([true, true, true])
-  const missing = [...helps, ...details, ...errors].filter(text => !leads(text) && engineWords(text) === text)
+  const missing = [...helps, ...details, ...errors].filter(sentence => !leads(sentence) && text.said(sentence) === sentence)
   expect([...new Set(missing)]).toEqual([])
 })
 
@@ -59,12 +59,12 @@ test('the catalogue has nothing that the engine does not say, and speaks of the 
 })
 
 test('what the engine puts together is taken apart', () => {
-  expect(engineWords('step 2 (dry): check: count pods is 3: column 7: there is no command "gte"; did you mean get?'))
+  expect(text.said('step 2 (dry): check: count pods is 3: column 7: there is no command "gte"; did you mean get?'))
     .toBe('第 2 步（dry）：check：count pods 是 3：第 7 列：没有命令 "gte"；你是不是想写 get？')
-  expect(engineWords('configmaps/paint .data.color == blue: configmaps/paint .data.color is red')).toBe('configmaps/paint .data.color == blue：configmaps/paint .data.color 是 red')
-  expect(engineWords('status is 404, code is 4')).toBe('status 是 404, code 是 4')
-  expect(engineWords('there is no pod "x" at revision 7')).toBe('在版本 7 没有 pod "x"')
-  expect(engineWords('configmaps "a" not found')).toBe('configmaps "a" not found')
+  expect(text.said('configmaps/paint .data.color == blue: configmaps/paint .data.color is red')).toBe('configmaps/paint .data.color == blue：configmaps/paint .data.color 是 red')
+  expect(text.said('status is 404, code is 4')).toBe('status 是 404, code 是 4')
+  expect(text.said('there is no pod "x" at revision 7')).toBe('在版本 7 没有 pod "x"')
+  expect(text.said('configmaps "a" not found')).toBe('configmaps "a" not found')
   exchange(english)
-  expect(engineWords('let time pass')).toBe('let time pass')
+  expect(text.said('let time pass')).toBe('let time pass')
 })

@@ -1,5 +1,6 @@
 // Every text of the page in Chinese, and those of the lessons: a chunk that is fetched when Chinese is chosen.
 import type { Text } from './text.en'
+import { translator } from './text.shapes'
 import { said } from './text.zh-CN.engine'
 
 const files = import.meta.glob<string>('../../sim/lesson/data/*/lesson.zh-CN.yaml', { query: '?raw', import: 'default', eager: true })
@@ -218,7 +219,7 @@ export const words: Text = {
     hold: '拦住', release: '放行', held: '被拦住', crash: '崩溃', next: '下一页',
   },
 
-  said, colon: '：',
+  said: translator(said, '：'),
 
   states: {
     cut: '已切断', lagging: '滞后', held: '被拦住', closed: '已关闭',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { lookAt } from './axe.mjs'
 import { launch, open, ready, says, type } from './browser.mjs'
 
 const root = new URL('../../', import.meta.url).pathname
@@ -85,6 +86,7 @@ async function controllers(page, server) {
   await page.locator('.plane details summary').click()
   await page.locator('.plane button[aria-label="stop replicaset-controller"]').click()
   await page.locator('.plane li', { hasText: 'replicaset-controller' }).filter({ hasText: 'stopped' }).waitFor()
+  await lookAt(page, 'controllers of a served cluster')
   await page.locator('.plane button[aria-label="start replicaset-controller"]').click()
   await page.locator('.plane .option input').check()
   await page.waitForFunction(() => document.querySelector('.plane .option input').checked && document.querySelector('.plane .primary[aria-disabled="false"]'))
@@ -120,6 +122,7 @@ test('a token comes with the link, stays in the tab, and is asked for where ther
     const stranger = await open(browser, server.page.replace(/#.*/, ''))
     const form = stranger.page.locator('form.token')
     await form.locator('p', { hasText: 'User "system:anonymous" cannot' }).waitFor()
+    await lookAt(stranger.page, 'a token is asked for')
     await form.locator('input').fill('nonsense')
     await form.locator('button').click()
     await form.locator('p', { hasText: 'Unauthorized' }).waitFor()

@@ -1,7 +1,7 @@
 // What is wrong with a lesson that somebody writes, by lines. The engine says where in the YAML, as a path; the line of a path is
 // found here, as for manifests.
 import { complaints, locate, type Complaint } from '../editor/locate'
-import { engineWords, text } from '../text'
+import { text } from '../text'
 
 /** Rehearsal is the view rehearse: a fault, or the steps as far as the lesson's own solutions lead. */
 export interface Rehearsal {
@@ -16,8 +16,8 @@ export interface Rehearsal {
 
 /** problemsOf is everything that is wrong; line 0: with the lesson as a whole. */
 export function problemsOf(lesson: string, { fault, stuck }: Rehearsal): Complaint[] {
-  if (fault) return [{ line: lineOf(lesson, fault.path, fault.text), text: engineWords(fault.text) }]
-  if (stuck) return [{ line: locate(lesson, `steps[${stuck.step}]`), text: text.builder.stuck(stuck.step + 1, engineWords(stuck.why)) }]
+  if (fault) return [{ line: lineOf(lesson, fault.path, fault.text), text: text.said(fault.text) }]
+  if (stuck) return [{ line: locate(lesson, `steps[${stuck.step}]`), text: text.builder.stuck(stuck.step + 1, text.said(stuck.why)) }]
   return []
 }
 

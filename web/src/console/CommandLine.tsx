@@ -5,7 +5,7 @@ import { filesOf } from '../state/manifests'
 import { line } from '../state/page'
 import { live } from '../state/player'
 import { head, note, query, ready, run, transcript } from '../state/session'
-import { engineWords, text } from '../text'
+import { text } from '../text'
 import { nextPicture } from '../ui/draw'
 import { opsOf, reach, runAll, withManifests, type Candidate, type Completion } from './prompt'
 
@@ -40,8 +40,8 @@ async function explain(asked: string, name?: string): Promise<void> {
   const { commands } = await query<{ commands: Command[] }>('help')
   const one = commands.find(command => command.name === name)
   const rows: [string, string][] = one
-    ? [[one.usage, engineWords(one.text)], [one.example, text.console.example], ...(one.flags ?? []).map(flag => [flag.text, engineWords(flag.detail)] as [string, string])]
-    : commands.map(command => [command.usage, engineWords(command.text)])
+    ? [[one.usage, text.said(one.text)], [one.example, text.console.example], ...(one.flags ?? []).map(flag => [flag.text, text.said(flag.detail)] as [string, string])]
+    : commands.map(command => [command.usage, text.said(command.text)])
   note({ op: head.value.n, line: asked, help: rows })
 }
 
@@ -160,7 +160,7 @@ export function CommandLine() {
         {items.map((item, i) => (
           <li key={item.text} id={`candidate-${i}`} role="option" aria-selected={i === chosen.value}
             onPointerDown={event => { event.preventDefault(); accept(document.getElementById('command') as HTMLInputElement, item) }}>
-            <code>{item.text}</code><span>{engineWords(item.detail)}</span>
+            <code>{item.text}</code><span>{text.said(item.detail)}</span>
           </li>
         ))}
         {all.length > most && <li role="presentation"><span>{text.actors.more(all.length - most)}</span></li>}

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
 import { live, opInView, selected } from '../state/player'
 import { frames, head, lessonState, transcript, type Entry } from '../state/session'
-import { engineWords, text } from '../text'
+import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
 
 const most = 60 // entries that are drawn, unless somebody asks for all
@@ -76,8 +76,8 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
         ? result && result.lines.length > 0 && <pre class="mono" lang="en" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
         : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
-      {result && !result.ok && result.text && <p class="bad">{engineWords(result.text)}</p>}
-      {entry.error && <p class="bad">{engineWords(entry.error)}</p>}
+      {result && !result.ok && result.text && <p class="bad">{text.said(result.text)}</p>}
+      {entry.error && <p class="bad">{text.said(entry.error)}</p>}
       {entry.help && <dl class="help">{entry.help.map(([word, means]) => <div key={word}><dt class="mono">{word}</dt><dd>{means}</dd></div>)}</dl>}
     </li>
   )

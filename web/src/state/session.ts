@@ -269,7 +269,7 @@ function receive(message: FramesMessage): void {
       own.value = 0
       answered.value = null
     }
-    frames.value = message.reset ? message.frames : [...frames.value, ...message.frames]
+    frames.value = message.reset ? message.frames : frames.value.concat(message.frames)
     arrival.value = { before, reset: message.reset ?? false, same }
   })
   if (ready.value && message.frames.some(defines)) void discover()

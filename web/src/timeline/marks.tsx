@@ -2,7 +2,7 @@
 //
 //	▸ request   201 answer   ■ commit   ○ cache   Ⓐ event (added, modified, deleted)   ╷b bookmark   ✕ end   ϟ fault
 import type { Frame } from '../engine/protocol'
-import { engineWords, text } from '../text'
+import { text } from '../text'
 
 /** letter is what a watch event is called in one letter: A, M or D. */
 export function letter(frame: Frame): string {
@@ -14,7 +14,7 @@ export function letter(frame: Frame): string {
 export function describe(frame: Frame): string {
   const kind = text.kinds[frame.kind] ?? frame.kind
   const rv = frame.rv && frame.rv !== '0' ? `, revision ${frame.rv}` : ''
-  const said = frame.kind.startsWith('check.') ? engineWords(frame.text) : frame.text
+  const said = frame.kind.startsWith('check.') ? text.said(frame.text) : frame.text
   return `${laneName(frame.lane)}: ${kind}, ${said}${rv}`
 }
 
