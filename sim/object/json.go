@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -108,6 +109,14 @@ func AppendFloat(b []byte, f float64) []byte {
 
 const hex = "0123456789abcdef"
 
+// plain are the bytes that a JSON string has as they are, whatever stands beside them.
+var plain = func() (is [256]bool) {
+	for c := range utf8.RuneSelf {
+		is[c] = c >= 0x20 && !strings.ContainsRune(`"\<>&`, rune(c))
+	}
+	return is
+}()
+
 // AppendString prints a string as encoding/json does: HTML characters, U+2028, U+2029 and control characters escaped,
 // invalid UTF-8 replaced by U+FFFD.
 func AppendString(b []byte, s string) []byte {
@@ -115,6 +124,10 @@ func AppendString(b []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
+		if plain[c] {
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && size == 1 {
@@ -126,10 +139,6 @@ func AppendString(b []byte, s string) []byte {
 				start = i + size
 			}
 			i += size
-			continue
-		}
-		if c >= 0x20 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
-			i++
 			continue
 		}
 		b = appendEscaped(append(b, s[start:i]...), c)

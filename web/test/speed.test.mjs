@@ -3,23 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { launch, ready } from './browser.mjs'
+import { contention } from './contention.mjs'
 import { serve } from './server.mjs'
 
 const limits = { paint: 500, usable: 500, answer: 2000 } // ms after the navigation began
 const visits = 8
-
-// contention is by how much others slow this machine down now: wall time over processor time of a busy loop. The
-// limits are those of a machine that has a processor free.
-function contention() {
-  const wall = performance.now()
-  const begun = process.cpuUsage()
-  let used = 0
-  while (used < 200) {
-    const { user, system } = process.cpuUsage(begun)
-    used = (user + system) / 1000
-  }
-  return Math.max(1, (performance.now() - wall) / used)
-}
 
 test('painted and usable within 0.5 s, the engine answers within 2 s, at 20 Mbit/s', async () => {
   const host = await serve({ line: { bytesPerSecond: 20e6 / 8, latency: 20 } })
