@@ -28,8 +28,11 @@ class Context {
   setDefaultTimeout(ms) { this.limit = ms }
 
   async newPage() {
-    this.session = await this.sessions.open({ viewport: { width: 1280, height: 720 }, colorScheme: 'light', locale: 'en-US', ...this.options })
-    return new Page(this.session, this)
+    const { viewport = { width: 1280, height: 720 }, ...options } = this.options
+    this.session = await this.sessions.open({ colorScheme: 'light', locale: 'en-US', ...options })
+    const page = new Page(this.session, this)
+    await page.setViewportSize(viewport)
+    return page
   }
 
   close() { return this.sessions.done(this.session) }
@@ -65,6 +68,13 @@ class Page {
     })
     await this.waitForFunction(() => !window.leaving && document.readyState === 'complete')
   }
+
+  async setViewportSize(viewport) {
+    await this.session.resize(viewport)
+    await this.waitForFunction(({ width, height }) => innerWidth === width && innerHeight === height, viewport)
+  }
+
+  emulateMedia({ colorScheme }) { return this.session.paint(colorScheme) }
 
   async travel(command, parameters = {}) {
     await this.evaluate(() => {}) // what has happened to the page that is left

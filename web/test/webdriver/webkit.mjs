@@ -38,7 +38,7 @@ function home({ locale, reducedMotion }) {
 }
 
 async function start(path, display, options) {
-  const { viewport, colorScheme, serviceWorkers } = options
+  const { colorScheme, serviceWorkers } = options
   const { folder, env } = home(options)
   const port = await freePort()
   const driver = spawn(path, [`--port=${port}`], { stdio: 'ignore', env: {
@@ -62,12 +62,11 @@ async function start(path, display, options) {
     const { sessionId } = await ask('POST', '/session', { capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: miniBrowser(), args } } } }, 30_000)
     const at = `/session/${sessionId}`
     await ask('POST', `${at}/timeouts`, { script: 300_000, pageLoad: 60_000 })
-    await ask('POST', `${at}/window/rect`, viewport)
-    const fits = { script: 'return innerWidth === arguments[0] && innerHeight === arguments[1]', args: [viewport.width, viewport.height] }
-    await soon(() => ask('POST', `${at}/execute/sync`, fits), 'a window of this size')
     return {
       downloads: join(folder, 'Downloads'),
       send: (command, { element, ...parameters }) => ask('POST', at + (commands[command] ?? `/element/${Object.values(element)[0]}/value`), parameters),
+      resize: viewport => ask('POST', `${at}/window/rect`, viewport),
+      async paint(wanted) { if (wanted !== colorScheme) throw new Error('MiniBrowser keeps the colour scheme that it is started with') },
       end: () => end(at),
     }
   } catch (error) {
