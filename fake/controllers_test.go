@@ -2,7 +2,9 @@ package fake_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +140,38 @@ func TestTroubleOfControllers(t *testing.T) {
 	is.True(strings.Contains(text, `there is no controller "nobody": there are `))
 	_, text = c.do("POST", "/sim/v1/controllers/deployment-controller/cut", "")
 	is.True(strings.Contains(text, "there are lag, resume, restart, stop, crash, start and slow"))
+}
+
+// Over the control requests controllers are stepped, and say what they are like.
+func TestStepsByRequest(t *testing.T) {
+	c, is := controlled(t)
+	control := func(path string) int {
+		code, _ := c.do("POST", "/sim/v1/controllers/"+path, "")
+		return code
+	}
+	is.Equal(control("stepped?wait=true"), 200)
+	c.must("POST", webs, threePods)
+	_, _, text := c.ask("GET", "/sim/v1/controllers", "", "application/json", "")
+	var report controller.Report
+	is.NoErr(json.Unmarshal([]byte(text), &report))
+	is.True(report.Stepped)
+	at := slices.IndexFunc(report.Controllers, func(r controller.Reported) bool { return r.Name == deploymentController })
+	is.Equal(report.Controllers[at].Due, []controller.Due{{Key: "default/web", In: 0}})
+	is.Equal(c.number(webSets), 0)
+	is.Equal(control(deploymentController+"/step"), 200)
+	is.Equal(c.number(webSets), 1)
+	is.Equal(control("cronjob-controller/step"), 409) // it has nothing to do
+	is.Equal(control("nobody/step"), 400)
+	is.Equal(control("stepped"), 400) // whether?
+	for steps := 0; control("step") == 200; steps++ {
+		is.True(steps < 100)
+	}
+	is.Equal(c.number(webPods), 3)
+	is.Equal(control("stop"), 404)
+	is.Equal(control("stepped?wait=false"), 200)
+	is.Equal(control(replicaSetController+"/stop"), 200)
+	_, _, text = c.ask("GET", "/sim/v1/controllers", "", "application/json", "")
+	is.True(strings.Contains(text, `{"name":"replicaset-controller","state":"stopped","rv":"`))
 }
 
 // A day in which nothing happens costs nothing: nobody wakes up.

@@ -31,6 +31,7 @@ var tailWords = []word{
 		{name: "view", help: "Display merged kubeconfig settings or a specified kubeconfig file", run: (*call).viewConfig, flags: "flatten? merge? minify? raw?" + printed},
 	}},
 	{name: "options", help: "Print the list of flags inherited by all commands", run: func(c *call) error {
+		c.printf("The following options can be passed to any command:\n\n")
 		for _, f := range flagsOf(everywhere) {
 			c.printf("    %s\n", f.named())
 		}

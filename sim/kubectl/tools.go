@@ -16,7 +16,7 @@ var tools map[string]func(s *Session, args []string, input []byte) int
 func init() {
 	tools = map[string]func(s *Session, args []string, input []byte) int{
 		"cat": cat, "curl": curl, "echo": echo, "grep": grep, "head": ends, "tail": lastLines, "wc": count, "sort": sorted,
-		"sleep": sleep, "ls": list, "jq": noJQ,
+		"sleep": sleep, "ls": list, "base64": base64Text, "jq": noJQ,
 		"true":  func(*Session, []string, []byte) int { return 0 },
 		"false": func(*Session, []string, []byte) int { return 1 },
 	}

@@ -111,12 +111,17 @@ func (e *Engine) faults(*request) (any, error) {
 
 // clock is the view of the time, and of when something happens by itself.
 func (e *Engine) clock(*request) (any, error) {
+	return fields{"now": e.run.world.Now().UnixMilli(), "next": e.next()}, nil
+}
+
+// next is when time makes something happen, nil if it never does.
+func (e *Engine) next() any {
 	w := e.run.world
-	out := fields{"now": w.Now().UnixMilli(), "next": nil}
-	if at, ok := w.NextTimer(); ok {
-		out["next"] = fields{"at": at.UnixMilli(), "in": at.Sub(w.Now()).Milliseconds()}
+	at, ok := w.NextTimer()
+	if !ok {
+		return nil
 	}
-	return out, nil
+	return fields{"at": at.UnixMilli(), "in": at.Sub(w.Now()).Milliseconds()}
 }
 
 // exchangeAt is the view of a request and its answer, by the number of one of their frames.

@@ -63,7 +63,7 @@ func (e *Engine) timeline(*request) (any, error) {
 		lanes = append(lanes, lane)
 	}
 	return fields{"lanes": lanes, "compacted": formatRev(compacted), "tokens": e.brackets(),
-		"now": w.Now().UnixMilli(), "rv": rev}, nil
+		"now": w.Now().UnixMilli(), "next": e.next(), "rv": rev}, nil
 }
 
 func (e *Engine) watchLanes() []laneView {

@@ -10,16 +10,18 @@ import { compile, engineURL, manifest } from './engine/files'
 import type { Frame, TimelineView } from './engine/protocol'
 import { language, preferred, speak } from './language'
 import { readCatalogue } from './lessons/progress'
+import { takeToken } from './served/token'
 import { unpack } from './share/codec'
 import { keepAddress } from './share/link'
 import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
 import { rehearse } from './state/player'
-import { attach, bootWith, frames, show, start, status } from './state/session'
-import { captions, captionsOf, listenBack, opened, opener, opening } from './state/worlds'
+import { bootWith, frames, show, start, status } from './state/session'
+import { captions, captionsOf, listenBack, opener, opening, opens } from './state/worlds'
 import { text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
+import { drawOnce } from './ui/draw'
 import { listen } from './ui/keys'
 
 interface Recording {
@@ -28,13 +30,16 @@ interface Recording {
   timeline: TimelineView
 }
 
+// A token is no part of an address that somebody shares.
+takeToken()
+
 // serves says that this page comes from kubesim serve, which has a cluster to show.
 const serves = new URLSearchParams(location.search).has('attach')
 
 async function begin(): Promise<void> {
   if (serves && location.hash.length < 2) {
-    const { Served } = await import('./served/served')
-    return attach(new Served())
+    const { attachServed } = await import('./served/attach')
+    return attachServed()
   }
   const shared = location.hash.length > 1 ? await fromAddress(location.hash) : null
   const recording = embedded ? null : await record()
@@ -42,8 +47,8 @@ async function begin(): Promise<void> {
   else if (embedded) await start({ seed: '1' })
   else {
     if (recording) play(recording)
+    opens()
     await start({ scenario: recording?.scenario ?? '' }).catch(refused)
-    opened()
     if (recording && JSON.stringify(frames.value) !== JSON.stringify(recording.frames)) notice.value = text.engine.mismatch
   }
   performance.mark('answer')
@@ -105,6 +110,7 @@ async function open(): Promise<void> {
     line.value = offered
   }
   await speak(preferred()).catch(() => speak('en'))
+  drawOnce()
   const host = document.getElementById('app') as HTMLElement
   host.replaceChildren() // the bar that is painted before this program is there
   render(<Page />, host)

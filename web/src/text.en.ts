@@ -27,7 +27,7 @@ export const english = {
     noSchema: (minor: string) => `this page has no schema data for Kubernetes ${minor}`,
     lacks: (needs: string) => `the simulator needs ${needs}, and this page does not have it`,
     notYet: 'the simulator is not loaded yet',
-    dead: 'the simulator stopped',
+    dead: 'the simulator stopped', worker: 'the worker failed', ended: 'the program ended', silent: 'the API server does not answer',
     protocol: (theirs: number, ours: number) => `the engine speaks protocol ${theirs}, this page ${ours}: reload the page`,
     mismatch: 'The recording and the live server differ. That is a bug: please report this link.',
   },
@@ -87,7 +87,7 @@ export const english = {
     empty: 'Nothing has happened yet.',
     words: (lane: string) => `What can be done to ${lane}`,
     quiet: (n: number) => many(n, 'quiet controller'), fold: 'Fold quiet controllers away',
-    next: (what: string, when: string) => (what ? `next: ${what} in ${when}` : `next timer in ${when}`),
+    next: (when: string) => `next timer in ${when}`,
     log: 'As text',
     logHint: 'The timeline as a list, oldest first.',
     now: 'world clock',
@@ -106,7 +106,17 @@ export const english = {
   tabs: { console: 'Console', objects: 'Objects', http: 'Raw HTTP', actors: 'Actors', log: 'As text' },
 
   served: {
-    title: 'The cluster that is served', ready: (version: string) => `${version}, served`, own: 'A world of your own, in this page',
+    title: 'The cluster that is served', own: 'A world of your own, in this page',
+    ready: (version: string, user: string) => (user ? `${version}, served, as ${user}` : `${version}, served`),
+    asks: 'This cluster wants to know who you are', another: 'Another token', token: 'Token', attach: 'Attach',
+    which: 'kubesim serve prints a link with a token. Another one of the server does as well; it is kept for this tab only.',
+    takes: (word: string) => `${word}: a cluster that is served takes get, create, replace, apply, delete, request, compact, expire, tick, fault, `
+      + 'and the words of servers and controllers',
+    noResource: (name: string) => `there is no resource ${name}`, noKind: (kind: string, version: string) => `there is no ${kind} in ${version}`,
+    noManifest: (verb: string) => `a manifest is missing here: ${verb} -f FILE`,
+    noWayBack: (word: string) => `${word}: a cluster that is served cannot be taken back; kubesim serve --clock manual lets you move its time`,
+    noView: (view: string) => `${view}: the page does not know that of a cluster that is served`,
+    yaml: 'a cluster that is served shows its objects as YAML', ended: 'the server has ended', items: (n: number) => many(n, 'item'),
     about: 'What happens in it is shown as it happens, whoever asks: kubectl, a controller, this page. Its time is real, and nothing can be taken back.',
   },
 
@@ -196,6 +206,8 @@ export const english = {
 
   // What the engine says that lanes and actors are doing; in English, its own words.
   states: {} as Record<string, string>,
+  // Help, completions, what is wrong and why: the engine's own sentences.
+  said: (sentence: string) => sentence,
 
   // By their keys: actors/situations.ts.
   situations: {

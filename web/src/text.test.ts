@@ -25,7 +25,7 @@ const made = (word: Word, list: boolean) => typeof word === 'string' ? word : wo
 const takesList = (key: string) => ['map.buildsOn', 'map.leadsTo'].includes(key)
 const theirs = new Map(flat(chinese))
 // In English these are comments of the scenario with which the page opens, and words of the engine.
-const extra = (key: string) => /^(opener\.captions|states)\./.test(key)
+const extra = (key: string) => /^(opener\.captions|states)\.|^said$/.test(key)
 
 test('both languages have the same texts', () => {
   const keys = (words: unknown) => flat(words).map(([key]) => key).filter(key => !extra(key)).sort()
@@ -75,7 +75,7 @@ test('the captions of the opening are those of its scenario', () => {
 })
 
 test('the states are those that the engine tells', () => {
-  const source = ['../wasm/engine', '../sim/scenario'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
+  const source = ['../wasm/engine', '../sim/scenario', '../sim/controller'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
   expect(Object.keys(chinese.states).filter(state => !source.includes(`"${state}"`))).toEqual([])
   exchange(chinese)
   expect([stateWords('has read 12'), stateWords('watches'), stateWords('unheard of')]).toEqual(['已读取 12 个', '正在监视', 'unheard of'])

@@ -1,5 +1,7 @@
 // Every text of the page in Chinese, and those of the lessons: a chunk that is fetched when Chinese is chosen.
 import type { Text } from './text.en'
+import { translator } from './text.shapes'
+import { said } from './text.zh-CN.engine'
 
 const files = import.meta.glob<string>('../../sim/lesson/data/*/lesson.zh-CN.yaml', { query: '?raw', import: 'default', eager: true })
 
@@ -31,7 +33,7 @@ export const words: Text = {
     noSchema: minor => `这个网页没有 Kubernetes ${minor} 的模式数据`,
     lacks: needs => `模拟器需要 ${needs}，而这个网页没有`,
     notYet: '模拟器还没有加载完',
-    dead: '模拟器停止了',
+    dead: '模拟器停止了', worker: 'worker 失败了', ended: '程序结束了', silent: 'API 服务器没有应答',
     protocol: (theirs, ours) => `引擎使用的协议版本是 ${theirs}，网页使用的是 ${ours}：请重新加载网页`,
     mismatch: '录像与实际运行的服务器不一致。这是一个缺陷：请带上这个链接反馈给我们。',
   },
@@ -101,7 +103,7 @@ export const words: Text = {
     empty: '还什么都没有发生。',
     words: lane => `可以对 ${lane} 做什么`,
     quiet: n => `${n} 个安静的控制器`, fold: '收起安静的控制器',
-    next: (what, when) => (what ? `接下来：${when} 后 ${what}` : `下一个定时器：${when} 后`),
+    next: when => `下一个定时器：${when} 后`,
     log: '文字形式',
     logHint: '以列表形式呈现的时间线，最早的在最前面。',
     now: '世界时钟',
@@ -120,7 +122,16 @@ export const words: Text = {
   tabs: { console: '控制台', objects: '对象', http: '原始 HTTP', actors: '参与者', log: '文字形式' },
 
   served: {
-    title: '正在提供服务的集群', ready: version => `${version}，正在提供服务`, own: '你自己的世界，就在这个网页里',
+    title: '正在提供服务的集群', own: '你自己的世界，就在这个网页里',
+    ready: (version, user) => (user ? `${version}，正在提供服务，身份是 ${user}` : `${version}，正在提供服务`),
+    asks: '这个集群要知道你是谁', another: '换一个令牌', token: '令牌', attach: '连接',
+    which: 'kubesim serve 打印的链接里带有令牌。服务器的其他令牌也可以；它只为这个标签页保留。',
+    takes: word => `${word}：所服务的集群接受 get、create、replace、apply、delete、request、compact、expire、tick、fault，以及关于服务器和控制器的词`,
+    noResource: name => `没有资源 ${name}`, noKind: (kind, version) => `${version} 里没有 ${kind}`,
+    noManifest: verb => `这里缺清单：${verb} -f FILE`,
+    noWayBack: word => `${word}：所服务的集群不能退回；用 kubesim serve --clock manual 可以拨动它的时间`,
+    noView: view => `${view}：网页不知道所服务集群的这一项`,
+    yaml: '所服务的集群以 YAML 显示对象', ended: '服务器结束了', items: n => `${n} 项`,
     about: '无论谁发来请求——kubectl、控制器还是这个网页——集群里发生的事都会立刻显示出来。它的时间是真实的，什么都不能撤回。',
   },
 
@@ -207,6 +218,8 @@ export const words: Text = {
     idleOnes: n => `${n} 个没有事可做`, noControllers: '这个世界里没有控制器在运行。自由练习一开始就有全部控制器。',
     hold: '拦住', release: '放行', held: '被拦住', crash: '崩溃', next: '下一页',
   },
+
+  said: translator(said, '：'),
 
   states: {
     cut: '已切断', lagging: '滞后', held: '被拦住', closed: '已关闭',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { lookAt } from './axe.mjs'
 import { launch, open, ready, says, type } from './browser.mjs'
 
 const root = new URL('../../', import.meta.url).pathname
@@ -18,8 +19,8 @@ function build(folder) {
 }
 
 // serving starts the server and returns where the API and the page are.
-async function serving(program) {
-  const child = spawn(program, ['serve', '--nodes', '2', '--web', join(root, 'web/dist')], { stdio: ['ignore', 'pipe', 'ignore'] })
+async function serving(program, ...flags) {
+  const child = spawn(program, ['serve', ...flags, '--web', join(root, 'web/dist')], { stdio: ['ignore', 'pipe', 'ignore'] })
   const at = {}
   for await (const line of createInterface(child.stdout)) {
     const [what, url] = line.split(' ')
@@ -31,7 +32,7 @@ async function serving(program) {
 
 test('kubesim serve --web shows what happens in the served cluster as it happens', { timeout: 300_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubesim-'))
-  const server = await serving(build(folder))
+  const server = await serving(build(folder), '--nodes', '2')
   const browser = await launch()
   try {
     const { page, faults } = await open(browser, server.page)
@@ -54,8 +55,88 @@ test('kubesim serve --web shows what happens in the served cluster as it happens
     await says(page, /200/)
     await type(page, 'undo')
     await says(page, /a cluster that is served takes/)
+    await controllers(page, server)
     await page.locator('.guide a').click()
     await ready(page) // a world of one's own
+    assert.deepEqual(faults, [])
+  } finally {
+    await browser.close()
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 2, selector: { matchLabels: { app: 'web' } },
+  template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } }
+
+// Controllers of the served cluster have lanes and cards, and what is said to them is done there.
+async function controllers(page, server) {
+  const told = async () => (await (await fetch(`${server.serving}/sim/v1/controllers`, { headers: { accept: 'application/json' } })).json())
+  const one = async name => (await told()).controllers.find(controller => controller.name === name)
+  const send = body => fetch(`${server.serving}/apis/apps/v1/namespaces/default/deployments`, {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
+  })
+  assert.equal((await send(web)).status, 201)
+  await page.locator('.labels [data-lane="controller/deployment-controller"]').click()
+  await page.locator('.words button', { hasText: 'slow deployment-controller 30s' }).click()
+  await page.locator('.labels li', { hasText: 'slow' }).waitFor()
+  assert.equal((await one('deployment-controller')).slow, 30_000)
+  await page.locator('.words button', { hasText: 'slow deployment-controller 0s' }).click()
+  await page.locator('#tab-actors').click()
+  await page.locator('.plane details summary').click()
+  await page.locator('.plane button[aria-label="stop replicaset-controller"]').click()
+  await page.locator('.plane li', { hasText: 'replicaset-controller' }).filter({ hasText: 'stopped' }).waitFor()
+  await lookAt(page, 'controllers of a served cluster')
+  await page.locator('.plane button[aria-label="start replicaset-controller"]').click()
+  await page.locator('.plane .option input').check()
+  await page.waitForFunction(() => document.querySelector('.plane .option input').checked && document.querySelector('.plane .primary[aria-disabled="false"]'))
+  assert.equal((await told()).stepped, true)
+  assert.equal((await send({ ...web, metadata: { name: 'two' } })).status, 201)
+  await page.locator('.plane li', { hasText: 'deployment-controller' }).filter({ hasText: 'default/two' }).waitFor()
+  await page.locator('.plane button[aria-label="step deployment-controller"]').click()
+  await page.locator('.mark[data-kind="reconcile"][aria-label*="default/two"]').first().waitFor()
+  await page.locator('.plane .option input').uncheck()
+  await page.locator('#tab-console').click()
+}
+
+test('a token comes with the link, stays in the tab, and is asked for where there is none', { timeout: 300_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubesim-'))
+  const server = await serving(build(folder), '--auth', 'rbac')
+  const browser = await launch()
+  try {
+    assert.match(server.page, /\/#token=admintoken$/)
+    const { page, faults } = await open(browser, server.page)
+    const as = name => page.locator('.engine', { hasText: `served, as ${name}` }).waitFor()
+    await as('admin')
+    assert.equal(await page.evaluate(() => location.href + JSON.stringify(localStorage)).then(seen => seen.includes('admintoken')), false)
+    const made = await fetch(`${server.serving}/api/v1/namespaces/default/configmaps`, {
+      method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer admintoken' }, body: JSON.stringify({ metadata: { name: 'mine' } }),
+    })
+    assert.equal(made.status, 201)
+    await page.locator('.mark[aria-label*="default/mine"]').first().waitFor() // the trace is followed
+    await type(page, 'get configmaps')
+    await says(page, /200/)
+    await page.reload()
+    await as('admin')
+
+    const stranger = await open(browser, server.page.replace(/#.*/, ''))
+    const form = stranger.page.locator('form.token')
+    await form.locator('p', { hasText: 'User "system:anonymous" cannot' }).waitFor()
+    await lookAt(stranger.page, 'a token is asked for')
+    await form.locator('input').fill('nonsense')
+    await form.locator('button').click()
+    await form.locator('p', { hasText: 'Unauthorized' }).waitFor()
+    await form.locator('input').fill('alicetoken')
+    await form.locator('button').click()
+    await form.locator('p', { hasText: 'User "alice" cannot get path "/sim/v1/trace"' }).waitFor() // no right to it: that is said with a name
+    await type(stranger.page, 'get configmaps')
+    await says(stranger.page, /403 .*User "alice" cannot list resource "configmaps"/)
+    await form.locator('input').fill('admintoken')
+    await form.locator('button').click()
+    await stranger.page.locator('.engine', { hasText: 'served, as admin' }).waitFor()
+    await stranger.page.locator('.mark[aria-label*="default/mine"]').first().waitFor()
+    const refusals = /status of 40[13]/
+    assert.deepEqual([...faults, ...stranger.faults].filter(fault => !refusals.test(fault)), [])
     assert.deepEqual(faults, [])
   } finally {
     await browser.close()

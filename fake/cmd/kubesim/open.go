@@ -50,7 +50,7 @@ func (p program) open(ctx context.Context, args []string) error {
 	if _, err := os.Stat(folder); f.web == "" && errors.Is(err, fs.ErrNotExist) {
 		return errors.New("open: say where the page is: --web DIR (make web-dist builds web/dist), --site URL, or " + explore.SiteVariable)
 	}
-	url, stop, err := servePage(folder, f.pageAddress(), nil)
+	url, stop, err := servePage(folder, f.pageAddress(), nil, "")
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}

@@ -46,7 +46,8 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --tls-private-key-file FILE
                         its key
   --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where. It shows
-                        what happens in this cluster, if only this machine reaches the page
+                        what happens in this cluster, if only this machine reaches the page; where tokens count, the URL
+                        has the first one behind its #
   --web-listen ADDRESS  where to serve the page (default: any port of the host of --listen)
   --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
   --load FILE           create the objects in a YAML or JSON file first; may be repeated
@@ -151,6 +152,7 @@ the simulator is moved:
                            DELETE clears; POST faults/release lets held watch events go
   GET  controllers         what controllers there are, and what they have to do within an hour
   POST controllers/settle  they work, and time passes, until they have nothing to do for ten seconds
+  POST controllers/stepped?wait=true  they wait for POST controllers/step, or controllers/{name}/step
   POST controllers/{name}/ACTION  stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
   GET  replicas            what the API servers are like
   POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s,
@@ -321,7 +323,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	}
 	page := ""
 	if f.web != "" {
-		url, stop, err := servePage(f.web, f.pageAddress(), l)
+		url, stop, err := servePage(f.web, f.pageAddress(), l, token)
 		if err != nil {
 			return fmt.Errorf("serve: %w", err)
 		}

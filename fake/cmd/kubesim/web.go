@@ -164,8 +164,9 @@ func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It is attached to the
 // cluster of that one, if there is one, where only this machine reaches it: over it nobody is to come to an API that he would not
-// reach otherwise, or without TLS. It returns the URL, and what ends it.
-func servePage(folder, address string, to *fake.Listener) (at string, stop func(), err error) {
+// reach otherwise, or without TLS. It returns the URL, and what ends it. The URL of an attached page has the token that the page is to
+// send behind its #, which no browser sends to a server.
+func servePage(folder, address string, to *fake.Listener, token string) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return "", nil, fmt.Errorf("--web: %w", err)
@@ -179,14 +180,18 @@ func servePage(folder, address string, to *fake.Listener) (at string, stop func(
 		return "", nil, errors.Join(fmt.Errorf("--web-listen: %w", err), root.Close())
 	}
 	var h http.Handler = pages{root.FS()}
+	fragment := ""
 	if at, err := netip.ParseAddrPort(l.Addr().String()); to != nil && err == nil && at.Addr().IsLoopback() {
 		if h, err = attach(h, to); err != nil {
 			return "", nil, errors.Join(err, l.Close(), root.Close())
 		}
+		if token != "" {
+			fragment = "#token=" + url.QueryEscape(token)
+		}
 	}
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	go s.Serve(l)
-	return "http://" + l.Addr().String() + "/", func() { s.Close(); root.Close() }, nil
+	return "http://" + l.Addr().String() + "/" + fragment, func() { s.Close(); root.Close() }, nil
 }
 
 // pageAddress is where the page is served: --web-listen, or any port of the host of --listen.

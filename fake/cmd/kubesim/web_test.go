@@ -116,8 +116,10 @@ func TestServeWebAbroad(t *testing.T) {
 	l, err := srv.Listen(fake.ListenOptions{})
 	is.NoErr(err)
 	for address, want := range map[string]int{"127.0.0.1:0": 200, "0.0.0.0:0": 404} { // order does not matter
-		url, stop, err := servePage(folder, address, l)
+		url, stop, err := servePage(folder, address, l, "a b")
 		is.NoErr(err)
+		url, token, _ := strings.Cut(url, "#")
+		is.Equal(token, map[int]string{200: "token=a+b", 404: ""}[want]) // for a page of the cluster only
 		_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"))
 		is.NoErr(err)
 		res, err := http.Get("http://127.0.0.1:" + port + "/version")

@@ -30,7 +30,7 @@ export default function Controllers() {
         <>
           <p class="chips">
             <label class="option">
-              <input type="checkbox" checked={stepped} onChange={event => void run(`stepped ${event.currentTarget.checked ? 'yes' : 'no'}`)} />
+              <input type="checkbox" checked={stepped} onChange={event => void wait(event.currentTarget.checked)} />
               <span>{words.stepped}</span>
             </label>
             <button class="primary" aria-disabled={!stepped} onClick={() => { if (stepped) void run('reconcile') }}>{words.stepOne}</button>
@@ -45,6 +45,13 @@ export default function Controllers() {
       )}
     </section>
   )
+}
+
+// wait shows the choice at once; one that is refused is taken back.
+async function wait(stepped: boolean): Promise<void> {
+  const before = plane.value
+  plane.value = { ...before, stepped }
+  if (!(await run(`stepped ${stepped ? 'yes' : 'no'}`))) plane.value = before
 }
 
 function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Controller }) {
@@ -64,7 +71,7 @@ function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Contro
       ) : <p class="hint">{words.idle}</p>}
       <p class="chips">
         {wordsOf({ kind: 'controller', label: name }, state).map(line => (
-          <button key={line} aria-label={line} onClick={() => void run(line)}>{line.replace(` ${name}`, '')}</button>
+          <button key={line} aria-label={`${line.replace(` ${name}`, '')} ${name}`} onClick={() => void run(line)}>{line.replace(` ${name}`, '')}</button>
         ))}
       </p>
     </li>

@@ -16,8 +16,8 @@ export interface Rehearsal {
 
 /** problemsOf is everything that is wrong; line 0: with the lesson as a whole. */
 export function problemsOf(lesson: string, { fault, stuck }: Rehearsal): Complaint[] {
-  if (fault) return [{ line: lineOf(lesson, fault.path, fault.text), text: fault.text }]
-  if (stuck) return [{ line: locate(lesson, `steps[${stuck.step}]`), text: text.builder.stuck(stuck.step + 1, stuck.why) }]
+  if (fault) return [{ line: lineOf(lesson, fault.path, fault.text), text: text.said(fault.text) }]
+  if (stuck) return [{ line: locate(lesson, `steps[${stuck.step}]`), text: text.builder.stuck(stuck.step + 1, text.said(stuck.why)) }]
   return []
 }
 

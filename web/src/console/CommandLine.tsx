@@ -6,6 +6,7 @@ import { line } from '../state/page'
 import { live } from '../state/player'
 import { head, note, query, ready, run, transcript } from '../state/session'
 import { text } from '../text'
+import { nextPicture } from '../ui/draw'
 import { opsOf, reach, runAll, withManifests, type Candidate, type Completion } from './prompt'
 
 const none: Completion = { from: 0, to: 0, items: [] }
@@ -39,8 +40,8 @@ async function explain(asked: string, name?: string): Promise<void> {
   const { commands } = await query<{ commands: Command[] }>('help')
   const one = commands.find(command => command.name === name)
   const rows: [string, string][] = one
-    ? [[one.usage, one.text], [one.example, text.console.example], ...(one.flags ?? []).map(flag => [flag.text, flag.detail] as [string, string])]
-    : commands.map(command => [command.usage, command.text])
+    ? [[one.usage, text.said(one.text)], [one.example, text.console.example], ...(one.flags ?? []).map(flag => [flag.text, text.said(flag.detail)] as [string, string])]
+    : commands.map(command => [command.usage, text.said(command.text)])
   note({ op: head.value.n, line: asked, help: rows })
 }
 
@@ -52,6 +53,8 @@ function close(): void {
 async function complete(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   if (!asked.trim() || !ready.value) return close()
+  await nextPicture()
+  if (line.value !== asked) return // typed on, or run
   try {
     const told = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
     if (input.value !== asked) return
@@ -157,7 +160,7 @@ export function CommandLine() {
         {items.map((item, i) => (
           <li key={item.text} id={`candidate-${i}`} role="option" aria-selected={i === chosen.value}
             onPointerDown={event => { event.preventDefault(); accept(document.getElementById('command') as HTMLInputElement, item) }}>
-            <code>{item.text}</code><span>{item.detail}</span>
+            <code>{item.text}</code><span>{text.said(item.detail)}</span>
           </li>
         ))}
         {all.length > most && <li role="presentation"><span>{text.actors.more(all.length - most)}</span></li>}

@@ -1,23 +1,32 @@
 // Transcript is what was run and what came of it: the line, the HTTP it sent, the answer's first lines.
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
 import { live, opInView, selected } from '../state/player'
 import { frames, head, lessonState, transcript, type Entry } from '../state/session'
 import { text } from '../text'
+import { afterDrawing } from '../ui/draw'
 
-const most = 100 // entries that are drawn, unless somebody asks for all
+const most = 60 // entries that are drawn, unless somebody asks for all
+const least = 40 // when there are more, all but so many go at once: without the first one the browser works out the style of all again
+
+/** begin is the first entry to draw, where before is the id of the one that was the first. */
+export function begin(entries: readonly Pick<Entry, 'id'>[], before: number): number {
+  const at = entries.findIndex(({ id }) => id >= before)
+  const drawn = at < 0 ? 0 : entries.length - at
+  return drawn > most || drawn < least ? Math.max(0, entries.length - least) : at
+}
 const unrolled = signal(false)
 
 export function Console() {
   const list = useRef<HTMLDivElement>(null)
   const entries = live.value ? transcript.value : transcript.value.filter(entry => entry.op <= opInView.value)
   const later = transcript.value.length - entries.length
-  const earlier = unrolled.value ? 0 : Math.max(0, entries.length - most)
-  useEffect(() => { // when the page is laid out anyway
-    requestAnimationFrame(() => list.current?.scrollTo({ top: list.current.scrollHeight }))
-  }, [entries])
+  const first = useRef(0)
+  const earlier = unrolled.value ? 0 : begin(entries, first.current)
+  first.current = entries[earlier]?.id ?? 0
+  useLayoutEffect(() => afterDrawing(() => list.current?.scrollTo({ top: list.current.scrollHeight })), [entries])
   return (
     <div class="console">
       <div class="transcript" ref={list} role="log" aria-label={text.tabs.console} tabIndex={0}>
@@ -67,8 +76,8 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
         ? result && result.lines.length > 0 && <pre class="mono" lang="en" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
         : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
-      {result && !result.ok && result.text && <p class="bad">{result.text}</p>}
-      {entry.error && <p class="bad">{entry.error}</p>}
+      {result && !result.ok && result.text && <p class="bad">{text.said(result.text)}</p>}
+      {entry.error && <p class="bad">{text.said(entry.error)}</p>}
       {entry.help && <dl class="help">{entry.help.map(([word, means]) => <div key={word}><dt class="mono">{word}</dt><dd>{means}</dd></div>)}</dl>}
     </li>
   )

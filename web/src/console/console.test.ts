@@ -8,6 +8,7 @@ const session = await import('../state/session')
 const { line } = await import('../state/page')
 const { putManifest } = await import('../state/manifests')
 const { submit } = await import('./CommandLine')
+const { begin } = await import('./Transcript')
 const { paths, quote } = await import('./RawRequest')
 const { captionsOf } = await import('../state/worlds')
 const { withReplicas } = await import('../actors/AddReplica')
@@ -58,4 +59,21 @@ test('one server more: the log no longer says how many there are', () => {
 test('what was not asked for is told in words', () => {
   const done = effects({ n: 1, line: '', effects: [{ kind: 'created', of: 'pods default/a' }, { kind: 'time', of: '+1m0s' }, { kind: 'watch', of: 'mine' }] })
   expect(done).toBe('created pods default/a, let time pass: +1m0s, began the watch mine')
+})
+
+test('the newest entries are drawn; old ones go several at a time, and come back when newer ones are undone', () => {
+  const entries = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ id: from + i }))
+  expect(begin(entries(1, 31), 0)).toBe(0)
+  let first = 0
+  const begins = []
+  for (let to = 2; to <= 600; to++) { // a transcript holds 400
+    const now = entries(Math.max(1, to - 400), to)
+    const at = begin(now, first)
+    expect(now.length - at).toBeLessThanOrEqual(60)
+    expect(now.length - at).toBeGreaterThanOrEqual(Math.min(now.length, 40))
+    first = now[at]?.id ?? 0
+    begins.push(first)
+  }
+  expect(new Set(begins).size).toBeLessThan(30)
+  expect(begin(entries(1, 101), 95)).toBe(60)
 })

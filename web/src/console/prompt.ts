@@ -22,7 +22,7 @@ export function withManifests(line: string, { from, to, items, ...more }: Comple
   const typed = line.slice(from, to)
   if (!/(^|\s)(-f|--filename)$/.test(before)) return { from, to, items, ...more }
   const names = Object.keys(manifests.value).filter(name => name.startsWith(typed) && !items.some(item => item.text === name))
-  const all = [...items, ...names.map(name => ({ text: name, detail: 'file' }))]
+  const all = [...items, ...names.map(name => ({ text: name, detail: 'file' }))] // the engine's own word
   return { from, to, items: all }
 }
 

@@ -38,7 +38,7 @@ export class Engine {
   constructor(readonly name: EngineName) {
     this.worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
     this.worker.onmessage = ({ data }) => this.receive(data)
-    this.worker.onerror = event => this.fail(event.message || 'the worker failed')
+    this.worker.onerror = event => this.fail(event.message || text.engine.worker)
     if (manifest) this.worker.postMessage({ exec: engineURL(manifest.exec.file) })
     compile(name).then(
       module => this.worker.postMessage({ module }),
@@ -64,11 +64,12 @@ export class Engine {
   }
 
   private receive(data: unknown): void {
-    if (!(data instanceof Uint8Array)) {
-      this.fail(String((data as { exit?: string }).exit ?? 'unknown message'))
-      return
-    }
-    const message = JSON.parse(new TextDecoder().decode(data))
+    if (Array.isArray(data)) for (const bytes of data) this.read(bytes as Uint8Array)
+    else this.fail((data as { exit: string }).exit || text.engine.ended)
+  }
+
+  private read(bytes: Uint8Array): void {
+    const message = JSON.parse(new TextDecoder().decode(bytes))
     if (message.v !== protocolVersion) {
       this.fail(text.engine.protocol(message.v, protocolVersion))
       return

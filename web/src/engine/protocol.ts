@@ -217,6 +217,8 @@ export interface TimelineView {
   compacted: string
   tokens: TokenSpan[] | null
   now: number
+  /** next is when time makes something happen: ms from now. */
+  next: { in: number } | null
   rv: string
 }
 

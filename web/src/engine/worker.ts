@@ -2,7 +2,7 @@
 //
 //   page ──{exec}──────────▶ load Go's glue           (once, while the module still streams in)
 //   page ──{module}────────▶ start the program        (once)
-//   page ──Uint8Array──────▶ kubesimHandle ──▶ Uint8Array[] ──▶ page
+//   page ──Uint8Array──────▶ kubesimHandle ──▶ Uint8Array[] ──▶ page (all of them in one message)
 //   page ◀──{exit: text}──── the program ended: nothing more will come
 
 interface GoRuntime {
@@ -26,7 +26,8 @@ function handle(message: Uint8Array): void {
     waiting.push(message)
     return
   }
-  for (const answer of scope.kubesimHandle(message)) scope.postMessage(answer, [answer.buffer as ArrayBuffer])
+  const answers = scope.kubesimHandle(message)
+  scope.postMessage(answers, answers.map(answer => answer.buffer as ArrayBuffer))
 }
 
 let glue: Promise<unknown> = Promise.resolve()
@@ -41,7 +42,7 @@ async function start(module: WebAssembly.Module): Promise<void> {
   const ended = go.run(instance)
   if (scope.kubesimHandle) scope.kubesimReady()
   await ended
-  scope.postMessage({ exit: 'the program ended' })
+  scope.postMessage({ exit: '' }) // it should never end
 }
 
 scope.onmessage = ({ data }) => {

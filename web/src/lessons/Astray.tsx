@@ -12,7 +12,7 @@ export function Astray({ state, broken }: { state: LessonState; broken: Broken |
   const to = broken ? broken.n - 1 : (last?.n ?? 1) - 1
   return (
     <div class={broken ? 'note astray broken' : 'note astray'} role="status">
-      {broken ? <p><b>{words.broken}</b> <code>{broken.line}</code> {words.inTheWay(broken.step + 1)} <span class="hint">{broken.why}</span></p>
+      {broken ? <p><b>{words.broken}</b> <code>{broken.line}</code> {words.inTheWay(broken.step + 1)} <span class="hint">{text.said(broken.why)}</span></p>
         : last && <p>{words.unasked} <code>{last.line}</code> {effects(last)}</p>}
       <p class="chips">
         <button onClick={() => void seek(to)}>{head.value.n - to > 1 ? words.undoTo(head.value.n - to) : words.undo}</button>

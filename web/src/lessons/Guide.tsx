@@ -3,9 +3,11 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Broken, Lesson, LessonState } from '../engine/protocol'
 import { dialog, focusCommand } from '../state/page'
-import { attached, bootBody, change, head, lesson, lessonState, query, ready, retell } from '../state/session'
+import { attached, bootBody, change, head, lesson, lessonState, query, ready, retell, version } from '../state/session'
 import { moment } from '../state/player'
 import { opening } from '../state/worlds'
+import { user, wanted } from '../served/token'
+import { later } from '../ui/later'
 import { text } from '../text'
 import { Icon } from '../ui/Icon'
 import { Astray } from './Astray'
@@ -15,6 +17,7 @@ import { Prose } from './Prose'
 import { nextLesson, noteProgress } from './progress'
 import { runnable } from './runnable'
 
+const TokenForm = later(() => import('../served/TokenForm'))
 const words = text.lessons
 const answer = signal(-1)
 
@@ -26,7 +29,7 @@ export function Guide() {
   useEffect(() => { answer.value = -1 }, [state?.id, state?.step])
   return (
     <section class="guide" aria-label={words.title} data-lesson={state?.id}>
-      {state && of ? <Running of={of} state={state} /> : opening.value || !ready.value ? <Opener /> : <Welcome />}
+      {wanted.value ? <TokenForm /> : state && of ? <Running of={of} state={state} /> : opening.value || !ready.value ? <Opener /> : <Welcome />}
     </section>
   )
 }
@@ -47,7 +50,16 @@ function useInView(now: LessonState | null): LessonState | null {
 }
 
 function Welcome() {
-  if (attached.value) return <><h2>{text.served.title}</h2><p>{text.served.about}</p><p><a href="?own">{text.served.own}</a></p></>
+  if (attached.value) {
+    return (
+      <>
+        <h2>{text.served.title}</h2>
+        <p>{text.served.about}</p>
+        {user.value && <p><button class="quiet" onClick={() => { wanted.value = text.served.ready(version.value, user.value) }}>{text.served.another}</button></p>}
+        <p><a href="?own">{text.served.own}</a></p>
+      </>
+    )
+  }
   return (
     <>
       <h2>{text.head.sandbox}</h2>

@@ -18,21 +18,29 @@ export interface Entry {
   text?: string
 }
 
-/** Tracer turns records into frames, in their order. */
+/** Tracer turns records into frames, in their order. It knows the controllers by their names. */
 export class Tracer {
   private readonly numbers = new Map<number, number>() // of a record: of its frame
   private readonly callers = new Map<number, Entry>() // requests by their record
   private last = 0
   private newest = 0
 
-  /** take returns the frames of some records; there is none for a decision of an API server. */
+  constructor(private readonly controllers: ReadonlySet<string> = new Set()) {}
+
+  /** take returns the frames of some records; there is none for a decision of an API server, and two for a write of a controller, which
+   * asks no server for it: what it did, on its own lane, and the commit. */
   take(entries: readonly Entry[]): Frame[] {
     return entries.flatMap(entry => {
       const frame = this.frame(entry)
       if (!frame) return []
+      const made: Frame[] = []
+      if (frame.kind === 'store.commit' && !frame.cause && this.controllers.has(entry.client ?? '')) {
+        frame.cause = ++this.last
+        made.push({ ...frame, n: this.last, cause: 0, lane: `controller/${entry.client}`, kind: 'reconcile', text: `${entry.verb} ${frame.ref}` })
+      }
       frame.n = ++this.last
       this.numbers.set(entry.n, frame.n)
-      return [frame]
+      return [...made, frame]
     })
   }
 

@@ -1,5 +1,6 @@
 // Lines to a cluster that is served: those that have a request behind them, to its API server or below /sim/v1/.
 import type { Resource } from '../engine/protocol'
+import { text as texts } from '../text'
 
 export interface Sent {
   method: string
@@ -7,8 +8,6 @@ export interface Sent {
   body?: string
   type?: string
 }
-
-const known = 'a cluster that is served takes get, create, replace, apply, delete, request, compact, expire, tick, fault, and the words of servers and controllers'
 
 /** words takes a line apart; quotes hold a word together. */
 export function words(line: string): string[] {
@@ -31,6 +30,8 @@ export function requestOf(line: string, files: Record<string, string>, resources
   switch (verb) {
     case 'compact': case 'expire': return { method: 'POST', path: `/sim/v1/${verb}` }
     case 'tick': return { method: 'POST', path: `/sim/v1/${what === 'settled' ? 'controllers/settle' : `clock/advance?d=${encodeURIComponent(what)}`}` }
+    case 'stepped': return { method: 'POST', path: `/sim/v1/controllers/stepped?wait=${what === 'yes'}` }
+    case 'reconcile': return { method: 'POST', path: '/sim/v1/controllers/step' }
     case 'fault': return what === 'clear' ? { method: 'DELETE', path: '/sim/v1/faults' } : { method: 'POST', path: '/sim/v1/faults', body: line.trim().slice('fault '.length) }
     case 'request': return sent(what, more[0] ?? '/', text, header?.replace(/^content-type:\s*/i, ''))
     case 'get': case 'list': return { method: 'GET', path: pathOf(find(what, resources), everywhere ? '' : namespace, more[0]) }
@@ -38,10 +39,10 @@ export function requestOf(line: string, files: Record<string, string>, resources
     case 'create': case 'replace': case 'apply': return write(verb, text, namespace, resources)
   }
   if (troubles.includes(verb) && what) return trouble(verb, what, more)
-  throw new Error(`${verb}: ${known}`)
+  throw new Error(texts.served.takes(verb))
 }
 
-const troubles = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow']
+const troubles = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow', 'step']
 
 // trouble is what is done to a server, by its number, or to a controller, by its name.
 function trouble(verb: string, who: string, more: readonly string[]): Sent {
@@ -58,7 +59,7 @@ function find(name: string, resources: readonly Resource[]): Resource {
   const [plural = '', ...group] = name.split('.')
   const found = resources.find(of => (of.resource === plural || of.kind.toLowerCase() === plural.toLowerCase() || of.short?.includes(plural))
     && (group.length === 0 || of.group === group.join('.')))
-  if (!found) throw new Error(`there is no resource ${name}`)
+  if (!found) throw new Error(texts.served.noResource(name))
   return found
 }
 
@@ -69,11 +70,11 @@ function pathOf({ group, version, resource, namespaced }: Resource, namespace: s
 
 // write sends a manifest to where its kind is.
 function write(verb: string, text: string | undefined, namespace: string, resources: readonly Resource[]): Sent {
-  if (text === undefined) throw new Error(`${verb} needs a manifest here: ${verb} -f FILE`)
+  if (text === undefined) throw new Error(texts.served.noManifest(verb))
   const field = (name: string) => new RegExp(`^\\s*"?${name}"?:\\s*"?([^"\\s,]+)`, 'm').exec(text)?.[1] ?? ''
   const [group, version] = field('apiVersion').includes('/') ? field('apiVersion').split('/') as [string, string] : ['', field('apiVersion')]
   const kind = resources.find(of => of.kind === field('kind') && of.group === group && !of.resource.includes('/'))
-  if (!kind) throw new Error(`there is no ${field('kind')} in ${field('apiVersion')}`)
+  if (!kind) throw new Error(texts.served.noKind(field('kind'), field('apiVersion')))
   const path = pathOf({ ...kind, version }, namespace, verb === 'create' ? undefined : field('name'))
   if (verb === 'apply') return { method: 'PATCH', path: `${path}?fieldManager=kubesim`, body: text, type: 'application/apply-patch+yaml' }
   return { method: verb === 'create' ? 'POST' : 'PUT', path, body: text, type: 'application/yaml' }

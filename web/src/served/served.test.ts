@@ -26,6 +26,8 @@ test('records become frames that are joined by their causes; a decision has no f
     [4, 'watch/op configmaps', 'watch.event', 2], [5, 'client/kubectl', 'http.res', 1], [6, 'store', 'store.commit', undefined],
   ])
   expect(frames[5]?.text).toContain('(replicaset-controller)')
+  const known = new Tracer(new Set(['replicaset-controller'])).take(entries.slice(-1))
+  expect(known.map(({ n, lane, kind, cause }) => [n, lane, kind, cause])).toEqual([[1, 'controller/replicaset-controller', 'reconcile', 0], [2, 'store', 'store.commit', 1]])
 })
 
 test('a line to a served cluster is a request, or an error that says what there is', () => {
@@ -36,6 +38,9 @@ test('a line to a served cluster is a request, or an error that says what there 
   expect(of('lag 2 pods')).toEqual({ method: 'POST', path: '/sim/v1/replicas/2/lag?resource=pods' })
   expect(of('slow job-controller 5s').path).toBe('/sim/v1/controllers/job-controller/slow?for=5s')
   expect(of('stall 1 45s').path).toBe('/sim/v1/replicas/1/stall?after=45s')
+  expect([of('step job-controller').path, of('reconcile').path, of('stepped yes').path, of('stepped no').path]).toEqual([
+    '/sim/v1/controllers/job-controller/step', '/sim/v1/controllers/step', '/sim/v1/controllers/stepped?wait=true', '/sim/v1/controllers/stepped?wait=false',
+  ])
   expect(of('tick 5m').path).toBe('/sim/v1/clock/advance?d=5m')
   expect(of('fault on update pods times=1 do fail Conflict')).toMatchObject({ path: '/sim/v1/faults', body: 'on update pods times=1 do fail Conflict' })
   expect(of(`request POST /x -f b -H 'Content-Type: application/json'`, { b: '{}' })).toEqual({ method: 'POST', path: '/x', body: '{}', type: 'application/json' })

@@ -1,12 +1,17 @@
 // A cluster that kubesim serves, in the place of the engine of the page: its trace is followed, what is looked at is asked of its API
 // server, and lines become requests to it or below /sim/v1/. It is nobody's own world: there is no undo, and no log.
 import type { FramesMessage } from '../engine/engine'
-import type { Head, Resource, Table } from '../engine/protocol'
+import type { Controller, Head, Resource, Table } from '../engine/protocol'
+import { text as texts } from '../text'
 import { requestOf } from './lines'
 import { Tracer, type Entry } from './frames'
+import { token, user, wanted } from './token'
 
 const pause = 250 // ms in which records are gathered
 const most = 20_000 // frames; then the older ones go
+
+/** Refusal is what a cluster says to somebody who may not: it does not know who it is (401), or that user may not (403). */
+export class Refusal extends Error {}
 
 export class Served {
   readonly name = 'core'
@@ -15,7 +20,9 @@ export class Served {
   onHead: (head: Head) => void = () => {}
 
   private readonly ended = new AbortController()
+  private controllers = new Set<string>()
   private tracer = new Tracer()
+  private begun = false
   private waiting: Entry[] = []
   private kept: Entry[] = []
   private count = 0
@@ -28,7 +35,7 @@ export class Served {
       case 'boot': return await this.boot() as T
       case 'do': return await this.carryOut(body['op'] as { line: string; files?: Record<string, string> }) as T
       case 'query': return { data: await this.view(String(body['view']), body) } as T
-      default: throw new Error(`${kind}: a cluster that is served cannot be taken back; kubesim serve --clock manual lets you move its time`)
+      default: throw new Error(texts.served.noWayBack(kind))
     }
   }
 
@@ -39,20 +46,28 @@ export class Served {
 
   private async boot(): Promise<object> {
     const { gitVersion } = JSON.parse(await this.get('/version'))
+    user.value = await this.whoAmI()
     await this.discover()
-    void this.follow().catch((error: Error) => { if (!this.ended.signal.aborted) this.onExit(error.message) })
+    if (!token()) await this.names('/api/v1/namespaces') // where nobody may do anything without a token, the page asks for one
+    await this.report().then(({ controllers }) => { this.controllers = new Set(controllers.map(({ name }) => name)) }, mayNot)
+    this.tracer = new Tracer(this.controllers)
+    void this.follow().catch((error: Error) => {
+      if (this.ended.signal.aborted) return
+      if (error instanceof Refusal) wanted.value = error.message
+      else this.onExit(error.message)
+    })
     return { head: this.head(), version: gitVersion }
   }
 
   // follow reads the trace as it grows.
   private async follow(): Promise<void> {
-    const answer = await fetch('/sim/v1/trace?follow=1', { signal: this.ended.signal })
-    if (!answer.ok || !answer.body) throw new Error(await answer.text())
+    const answer = await this.send('/sim/v1/trace?follow=1')
+    if (!answer.ok || !answer.body) throw refused(answer.status, await answer.text())
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
     let rest = ''
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) throw new Error('the server has ended')
+      if (done) throw new Error(texts.served.ended)
       const lines = (rest + value).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) if (line) this.waiting.push(JSON.parse(line) as Entry)
@@ -64,13 +79,14 @@ export class Served {
     this.timer = 0
     const fresh = this.waiting.splice(0).filter(entry => entry.site)
     this.kept.push(...fresh)
-    const reset = this.kept.length > most
-    if (reset) {
+    const reset = !this.begun || this.kept.length > most
+    this.begun = true
+    if (this.kept.length > most) {
       this.kept = this.kept.slice(-most / 2)
-      this.tracer = new Tracer()
+      this.tracer = new Tracer(this.controllers)
       this.count = 0
     }
-    const frames = this.tracer.take(reset ? this.kept : fresh)
+    const frames = this.tracer.take(this.count === 0 ? this.kept : fresh)
     if (frames.length === 0) return
     this.count += frames.length
     this.onFrames({ branch: '0', reset, frames })
@@ -83,16 +99,34 @@ export class Served {
   }
 
   private async get(path: string, accept = 'application/json'): Promise<string> {
-    const answer = await fetch(path, { headers: { accept }, signal: this.ended.signal })
+    const answer = await this.send(path, { headers: { accept } })
     const text = await answer.text()
-    if (!answer.ok) throw new Error(messageOf(text))
+    if (!answer.ok) throw refused(answer.status, text)
     return text
+  }
+
+  // send sends a request in the name of whoever has the token, if there is one. An answer that it is not good any more opens the form.
+  private async send(path: string, { headers, ...init }: RequestInit & { headers?: Record<string, string> } = {}): Promise<Response> {
+    const bearer: Record<string, string> = token() ? { authorization: `Bearer ${token()}` } : {}
+    const answer = await fetch(path, { ...init, headers: { ...headers, ...bearer }, signal: this.ended.signal })
+    if (answer.status === 401) wanted.value = messageOf(await answer.clone().text())
+    return answer
+  }
+
+  // whoAmI asks the cluster who it takes the page for; where tokens do not count, everybody is the administrator.
+  private async whoAmI(): Promise<string> {
+    if (!token()) return ''
+    const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
+    const answer = await this.send('/apis/authentication.k8s.io/v1/selfsubjectreviews', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const said = await answer.text()
+    if (!answer.ok) throw refused(answer.status, said)
+    return (JSON.parse(said) as { status: { userInfo: { username: string } } }).status.userInfo.username
   }
 
   private async carryOut({ line, files = {} }: { line: string; files?: Record<string, string> }): Promise<object> {
     const { method, path, body, type } = requestOf(line, files, this.resources)
     const headers: Record<string, string> = type ? { 'content-type': type } : {}
-    const answer = await fetch(path, { method, headers, ...(body === undefined ? {} : { body }), signal: this.ended.signal })
+    const answer = await this.send(path, { method, headers, ...(body === undefined ? {} : { body }) })
     const said = await answer.text()
     this.lines++
     const shown = path.startsWith('/sim/') ? said.trim().split('\n').filter(Boolean).map(one => `   ${one}`) : []
@@ -105,21 +139,24 @@ export class Served {
 
   private async view(view: string, q: Record<string, unknown>): Promise<unknown> {
     switch (view) {
-      case 'resources': return { resources: this.resources, namespaces: await this.names('/api/v1/namespaces') }
+      case 'resources': return { resources: this.resources, namespaces: (await this.names('/api/v1/namespaces').catch(mayNot)) ?? ['default'] }
       case 'table': return await this.table(String(q['resource']), String(q['ns'] ?? ''), Number(q['limit'] ?? 200))
       case 'object': return await this.object(q)
       case 'replicas': return { replicas: await this.replicas() }
       case 'timeline': return await this.timeline()
       case 'faults': return { faults: (await this.get('/sim/v1/faults')).split('\n').filter(Boolean).map(text => ({ text, state: '' })) }
-      case 'clock': return { next: null }
       case 'clients': return { clients: [] }
-      case 'controllers': return { controllers: [], stepped: false }
+      case 'controllers': return await this.report()
       case 'results': return { from: 0, results: [] }
       case 'lessons': return { lessons: [] }
       case 'complete': return { from: 0, to: 0, items: [] }
       case 'log': return { log: [], seed: '1', replicas: [] }
-      default: throw new Error(`${view}: the page does not know that of a cluster that is served`)
+      default: throw new Error(texts.served.noView(view))
     }
+  }
+
+  private async report(): Promise<{ controllers: Controller[]; stepped: boolean }> {
+    return JSON.parse(await this.get('/sim/v1/controllers'))
   }
 
   private async replicas(): Promise<object[]> {
@@ -131,7 +168,11 @@ export class Served {
     const lanes = (await this.replicas() as { n: number; rv: string; cut: boolean; lagging: string[]; version: string }[]).map(of => ({
       id: `replica/${of.n}`, kind: 'replica', label: of.version, horizon: of.rv, from: '', state: of.cut ? 'cut' : of.lagging.length > 0 ? 'lagging' : '', replica: of.n,
     }))
-    return { lanes, compacted: '0', tokens: [], now: Date.now(), rv: this.head().rv }
+    const { controllers } = await this.report()
+    const troubled = controllers.filter(({ state }) => state).map(({ name, rv, state }) => ({
+      id: `controller/${name}`, kind: 'controller', label: name, horizon: rv, from: '', state,
+    }))
+    return { lanes: [...lanes, ...troubled], compacted: '0', tokens: [], now: Date.now(), next: null, rv: this.head().rv }
   }
 
   private async names(path: string): Promise<string[]> {
@@ -159,7 +200,7 @@ export class Served {
   }
 
   private async object(q: Record<string, unknown>): Promise<object> {
-    if (q['format'] !== 'yaml') throw new Error('a cluster that is served shows its objects as YAML')
+    if (q['format'] !== 'yaml') throw new Error(texts.served.yaml)
     const ns = q['ns'] ? ` -n ${q['ns']}` : ''
     const { path } = requestOf(`get ${q['resource']} ${q['name']}${ns}`, {}, this.resources)
     const text = await this.get(path, 'application/yaml')
@@ -174,6 +215,16 @@ interface Discovery {
   }[]
 }
 
+// mayNot goes on without what the user may not see.
+function mayNot(error: Error): undefined {
+  if (!(error instanceof Refusal)) throw error
+}
+
+// refused is the error that an answer is.
+function refused(code: number, text: string): Error {
+  return code === 401 || code === 403 ? new Refusal(messageOf(text)) : new Error(messageOf(text))
+}
+
 // messageOf is what a Status says, or the text itself.
 function messageOf(text: string): string {
   try {
@@ -186,7 +237,7 @@ function messageOf(text: string): string {
 function summary(text: string): string {
   try {
     const { kind, metadata, items } = JSON.parse(text) as { kind: string; metadata?: { name?: string; resourceVersion?: string }; items?: unknown[] }
-    return items ? `${items.length} items` : [kind, metadata?.name, metadata?.resourceVersion && `rv ${metadata.resourceVersion}`].filter(Boolean).join(' ')
+    return items ? texts.served.items(items.length) : [kind, metadata?.name, metadata?.resourceVersion && `rv ${metadata.resourceVersion}`].filter(Boolean).join(' ')
   } catch {
     return ''
   }

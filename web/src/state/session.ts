@@ -4,7 +4,7 @@ import { batch, computed, signal } from '@preact/signals'
 import { putManifest } from './manifests'
 import { Engine, Refused, type FramesMessage } from '../engine/engine'
 import { compile, manifest, schemaData, type EngineName } from '../engine/files'
-import type { Boot, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
+import type { Boot, Exchange, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
 import { text } from '../text'
 
 export type Status =
@@ -49,6 +49,9 @@ export const ready = computed(() => status.value.state === 'ready')
 
 /** own is the frame of the last request that a line of the learner sent; others may have acted since. */
 export const own = signal(0)
+
+/** answered is what that line was answered, when it was one request that is over. */
+export const answered = signal<Exchange | null>(null)
 
 /** World is what answers the page: the engine in its Worker, or a cluster that is served. */
 export interface World {
@@ -152,6 +155,7 @@ export async function run(line: string, files?: Record<string, string>): Promise
     log.push(op)
     absorb(answer)
     own.value = answer.result.http?.n ?? 0
+    answered.value = answer.result.http?.res && !answer.result.watch ? answer.result.http : null
     note({ op: head.value.n, line, result: answer.result })
     return answer.result
   } catch (error) {
@@ -261,8 +265,11 @@ function receive(message: FramesMessage): void {
   const before = message.reset ? 0 : frames.value.length
   const same = status.value.state === 'recorded' && message.reset === true && alike(frames.value, message.frames)
   batch(() => {
-    if (message.reset) own.value = 0
-    frames.value = message.reset ? message.frames : [...frames.value, ...message.frames]
+    if (message.reset) {
+      own.value = 0
+      answered.value = null
+    }
+    frames.value = message.reset ? message.frames : frames.value.concat(message.frames)
     arrival.value = { before, reset: message.reset ?? false, same }
   })
   if (ready.value && message.frames.some(defines)) void discover()

@@ -1,17 +1,19 @@
 // Controls is the strip above the lanes: where in the past the page looks, how it plays, and the world's own clock.
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import type { TimelineView } from '../engine/protocol'
 import {
   arrived, ended, live, look, nextInteresting, opInView, playing, revisionInView, speed, step, toEnd, togglePlay, toStart, view,
 } from '../state/player'
-import { branch, branches, fork, frames, head, query, ready, redo, undo } from '../state/session'
+import { branch, branches, fork, frames, head, ready, redo, undo } from '../state/session'
 import { text } from '../text'
 import { Icon } from '../ui/Icon'
 import type { Axis } from './layout'
 import { elapsed } from './elapsed'
 
 const words = text.timeline
-const due = signal<{ what?: string; in: number } | null>(null)
+
+/** due is when time makes something happen, as the engine tells it. */
+export const due = signal<TimelineView['next']>(null)
 
 export function Controls({ axis, onAxis }: { axis: Axis; onAxis(axis: Axis): void }) {
   const last = frames.value.length
@@ -61,13 +63,6 @@ export function Past() {
 
 function Clock() {
   const now = arrived.value ? head.value.vt : (frames.value[view.value - 1]?.vt ?? 0)
-  useEffect(() => {
-    if (!ready.value) return
-    query<{ next: { what?: string; in: number } | null }>('clock').then(
-      clock => { due.value = clock.next },
-      () => { due.value = null },
-    )
-  }, [head.value, ready.value])
   return (
     <dl class="clock">
       <div><dt>{words.at}</dt><dd>{revisionInView.value}</dd></div>
@@ -75,7 +70,7 @@ function Clock() {
         <dt>{words.now}</dt>
         <dd><time>{now ? new Date(now).toISOString().slice(11, now % 1000 ? 23 : 19) : '–'}</time></dd>
       </div>
-      {due.value && arrived.value && <div class="due"><dd>{words.next(due.value.what ?? '', elapsed(due.value.in))}</dd></div>}
+      {due.value && arrived.value && <div class="due"><dd>{words.next(elapsed(due.value.in))}</dd></div>}
     </dl>
   )
 }

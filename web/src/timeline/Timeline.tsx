@@ -5,7 +5,7 @@ import type { TimelineView, TokenSpan } from '../engine/protocol'
 import { arrived, known, picture, selected, unfolded, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
 import { stateWords, text } from '../text'
-import { Controls, Past } from './Controls'
+import { Controls, due, Past } from './Controls'
 import type { Lane } from './fold'
 import type { Axis } from './layout'
 import { LaneWords, opened, openLane } from './LaneWords'
@@ -20,6 +20,7 @@ const states = signal<Map<string, string>>(new Map())
 export function learn(view: TimelineView): void {
   tokens.value = view.tokens ?? []
   known.value = view.lanes.filter(lane => lane.kind !== 'client')
+  due.value = view.next ?? null
   states.value = new Map(view.lanes.map(lane => [lane.id, lane.state ?? '']))
 }
 

@@ -1,11 +1,12 @@
 // Track is the drawing: one row for each lane, one column for each revision, and the thread of causes over both.
 // It draws the marks in sight only; the scroll position of its box says which those are.
 import { signal, useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Frame, TokenSpan } from '../engine/protocol'
 import { hovered, live, picture, selected, view } from '../state/player'
 import { frames, own } from '../state/session'
 import { text } from '../text'
+import { afterDrawing } from '../ui/draw'
 import { chain, type Picture } from './fold'
 import { elapsed } from './elapsed'
 import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
@@ -18,8 +19,9 @@ const sight = 240 // px drawn beyond either edge of the box
 
 export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
   const box = useRef<HTMLDivElement>(null)
-  const left = useSignal(0)
+  const left = useRef(0) // what is in sight begins there
   const room = useSignal(0)
+  const walked = useSignal(0) // how often it has been another part for another reason than that the frame in view moved
   const shown = picture.value
   const planner = useRef(new Planner()).current
   const plan = useMemo(() => planner.plan(frames.value, axis, room.value - 40), [frames.value, axis, room.value])
@@ -33,25 +35,44 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
     observer.observe(box.current)
     return () => observer.disconnect()
   }, [])
-  // show draws what is at x, and scrolls there when everything is laid out anyway.
-  const show = (x: number) => {
-    const to = Math.min(scrolled(left.value, room.value, x), Math.max(0, width - room.value))
-    if (to === left.value) return
-    left.value = to
-    requestAnimationFrame(() => { if (box.current && left.value === to) box.current.scrollLeft = to })
+  // What is drawn is drawn where it will be: the box scrolls there as soon as the drawing is as wide as it has to be.
+  const goTo = (x: number) => {
+    const to = Math.round(Math.min(scrolled(left.current, room.value, x), Math.max(0, width - room.value)))
+    if (to === left.current) return
+    left.current = to
+    afterDrawing(() => { if (box.current && left.current === to) box.current.scrollLeft = to })
   }
-  useEffect(() => show(x), [x, axis, room.value > 0])
+  const going = useRef(goTo)
+  going.current = goTo
+  const show = useRef((x: number) => { // the same for ever, so that marks that stay as they are need not be drawn again
+    const before = left.current
+    going.current(x)
+    if (left.current !== before) walked.value++
+  }).current
+  const scroll = () => {
+    const to = box.current?.scrollLeft ?? 0
+    if (to === left.current) return
+    left.current = to
+    walked.value++
+  }
+  void walked.value // draws anew
+  const followed = useRef('')
+  const follows = `${x} ${axis} ${room.value > 0}`
+  if (followed.current !== follows) {
+    followed.current = follows
+    goTo(x)
+  }
 
-  const from = left.value - sight
-  const to = left.value + (room.value || 1200) + sight
+  const from = left.current - sight
+  const to = left.current + (room.value || 1200) + sight
   return (
-    <div class="track" ref={box} onScroll={() => { left.value = box.current?.scrollLeft ?? 0 }}>
+    <div class="track" ref={box} onScroll={scroll}>
       <div class="room" style={{ width: `${width}px` }} />
-      <svg width={room.value} height={height} viewBox={`${left.value} 0 ${room.value} ${height}`} role="group"
+      <svg width={room.value} height={height} viewBox={`${left.current} 0 ${room.value} ${height}`} role="group"
         aria-label={text.timeline.summary(shown.lanes.length, shown.last, String(shown.head))}
         onKeyDown={event => move(event, shown)} onPointerLeave={() => { hovered.value = 0 }}>
         <Grid plan={plan} height={height} from={from} to={to} />
-        {shown.lanes.map((lane, row) => <Horizon key={lane.id} lane={lane} row={row} plan={plan} width={width} />)}
+        {shown.lanes.map((lane, row) => <Horizon key={lane.id} lane={lane} row={row} plan={plan} from={from} to={to} />)}
         <Curtain shown={shown} plan={plan} height={height} />
         <Thread shown={shown} plan={plan} />
         <Tokens tokens={tokens} shown={shown} plan={plan} />
@@ -65,7 +86,7 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
 
 // scrolled is how far to scroll so that x is in sight.
 function scrolled(left: number, room: number, x: number): number {
-  if (x > left + room - 70) return Math.max(0, x - room + 110)
+  if (x > left + room - 70) return Math.max(0, x - (room * 2) / 3)
   return x < left + 30 ? Math.max(0, x - room / 3) : left
 }
 

@@ -57,6 +57,7 @@ export class Planner {
   private frames: readonly Frame[] = []
   private readonly byId = new Map<string, Slots>()
   private ordered: Slots[] = []
+  private columns: Column[] = [] // those of ordered
   private places: { slots: Slots; slot: number }[] = []
   private between = 0
   private changed = 0 // the first of the columns that are not where they were
@@ -69,8 +70,7 @@ export class Planner {
     for (let i = this.places.length; i < frames.length; i++) this.put(frames[i] as Frame)
     this.frames = frames
     this.spread(room)
-    const { places, ordered } = this
-    const columns = ordered.map(slots => slots.column)
+    const { places, ordered, columns } = this
     const end = columns.at(-1)
     const x = (n: number) => {
       const place = places[n - 1]
@@ -103,6 +103,7 @@ export class Planner {
     for (; i < ordered.length; i++) {
       const slots = ordered[i] as Slots
       slots.column = { key: slots.key, x, width: needed(i) + between }
+      this.columns[i] = slots.column
       x += slots.column.width
     }
     this.between = between
@@ -112,6 +113,7 @@ export class Planner {
   private forget(): void {
     this.byId.clear()
     this.ordered = []
+    this.columns = []
     this.places = []
     this.changed = 0
   }

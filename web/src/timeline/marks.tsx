@@ -14,7 +14,8 @@ export function letter(frame: Frame): string {
 export function describe(frame: Frame): string {
   const kind = text.kinds[frame.kind] ?? frame.kind
   const rv = frame.rv && frame.rv !== '0' ? `, revision ${frame.rv}` : ''
-  return `${laneName(frame.lane)}: ${kind}, ${frame.text}${rv}`
+  const said = frame.kind.startsWith('check.') ? text.said(frame.text) : frame.text
+  return `${laneName(frame.lane)}: ${kind}, ${said}${rv}`
 }
 
 /** laneName is a lane as the page calls it. */

@@ -4,8 +4,8 @@ import { text } from '../text'
 import type { Lane, Picture } from './fold'
 import { rowHeight, rowY, type Layout } from './layout'
 
-/** Horizon is the bar of a lane: it ends at the highest revision that the lane knows. */
-export function Horizon({ lane, row, plan, width }: { lane: Lane; row: number; plan: Layout; width: number }) {
+/** Horizon is the bar of a lane: it ends at the highest revision that the lane knows. Its rail is drawn from one x to another. */
+export function Horizon({ lane, row, plan, from, to }: { lane: Lane; row: number; plan: Layout; from: number; to: number }) {
   const y = rowY(row)
   const start = lane.marks[0] ? plan.x(lane.marks[0].n) : plan.at(lane.horizon)
   const byTime = lane.reached ? plan.x(lane.reached) : start
@@ -13,7 +13,7 @@ export function Horizon({ lane, row, plan, width }: { lane: Lane; row: number; p
   const state = lane.expired ? 'expired' : lane.closed ? 'closed' : ''
   return (
     <g class={`horizon ${lane.kind} ${state}`} aria-hidden="true">
-      <line class="rail" x1="0" x2={width} y1={y} y2={y} />
+      <line class="rail" x1={from} x2={to} y1={y} y2={y} />
       {start > 0 && <><rect class="known" x={start - 12} y={y - 13} width={Math.max(0, end - start) + 24} height="26" rx="5" />
       <path class="edge" d={`M${end + 12} ${y - 13} V${y + 13}`} /></>}
     </g>

@@ -3,6 +3,7 @@ import { expected, manifest, received } from '../engine/files'
 import { choose, language, languages, type Language } from '../language'
 import { readCatalogue } from '../lessons/progress'
 import { dialog, notice, theme, type Theme } from '../state/page'
+import { user, wanted } from '../served/token'
 import { attached, ready, retold, status, version } from '../state/session'
 import { text } from '../text'
 
@@ -47,8 +48,9 @@ async function change(next: Language): Promise<void> {
 function Progress() {
   const now = status.value
   if (!manifest) return <p class="engine bad">{text.engine.missing}</p>
-  if (now.state === 'ready') return <p class="engine" role="status">{attached.value ? text.served.ready(version.value) : text.engine.ready(version.value)}</p>
+  if (now.state === 'ready') return <p class="engine" role="status">{attached.value ? text.served.ready(version.value, user.value) : text.engine.ready(version.value)}</p>
   if (now.state === 'stopped') return <p class="engine bad">{text.engine.stoppedTitle}</p>
+  if (wanted.value) return <p class="engine" role="status">{text.served.asks}</p>
   const share = expected ? Math.min(1, received.value / expected) : 0
   return (
     <p class="engine" role="status">

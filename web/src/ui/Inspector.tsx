@@ -4,7 +4,7 @@ import type { Exchange, Frame } from '../engine/protocol'
 import { AnswerView } from '../console/AnswerView'
 import { object, resource, tab } from '../state/page'
 import { look, selected, view } from '../state/player'
-import { frames, head, own, query, ready } from '../state/session'
+import { answered, frames, head, own, query, ready } from '../state/session'
 import { text } from '../text'
 import { describe } from '../timeline/marks'
 import { Icon } from './Icon'
@@ -77,18 +77,20 @@ function Link({ frame, mark }: { frame: Frame; mark: string }) {
 function Http({ frame }: { frame: Frame }) {
   const [exchange, setExchange] = useState<Exchange | null>(null)
   const world = head.value
+  const known = [answered.value?.n, answered.value?.answered].includes(frame.n) ? answered.value : null
   useEffect(() => {
-    if (!ready.value) return
+    if (!ready.value || known) return
     let current = true
     query<Exchange>('exchange', { frame: frame.n }).then(
       answer => { if (current) setExchange(answer) },
       () => { if (current) setExchange(null) },
     )
     return () => { current = false }
-  }, [frame.n, world.n, world.branch, ready.value])
-  if (!exchange) return null
-  const later = (exchange.answered ?? 0) > view.value
-  return <AnswerView exchange={later ? { ...exchange, res: null } : exchange} />
+  }, [frame.n, known, world.n, world.branch, ready.value])
+  const shown = known ?? exchange
+  if (!shown) return null
+  const later = (shown.answered ?? 0) > view.value
+  return <AnswerView exchange={later ? { ...shown, res: null } : shown} />
 }
 
 // Subject leads from a commit or an event to the object it is about: "configmaps default/a".

@@ -4,6 +4,7 @@
 import { effect } from '@preact/signals'
 import type { Exchange } from '../engine/protocol'
 import { quote } from '../console/RawRequest'
+import { text } from '../text'
 import { attached, frames, query, ready, run } from '../state/session'
 
 /** Asked is a request as the service worker sends it. */
@@ -36,7 +37,7 @@ export async function answer(asked: Asked, port: MessagePort): Promise<void> {
   const result = await run(lineOf(asked), asked.body ? { [bodyName]: asked.body } : undefined)
   const res = result?.http?.res
   if (!result?.http || !res) {
-    port.postMessage({ error: result?.text ?? 'the API server does not answer' })
+    port.postMessage({ error: result?.text ?? text.engine.silent })
     return
   }
   const body = res.encoding === 'base64' ? Uint8Array.from(atob(res.body), c => c.charCodeAt(0)) : res.body

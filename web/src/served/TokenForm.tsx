@@ -1,0 +1,26 @@
+// TokenForm asks for a token where a cluster that is served has refused the page.
+import { useEffect, useRef } from 'preact/hooks'
+import { text } from '../text'
+import { attachServed } from './attach'
+import { keepToken, wanted } from './token'
+
+const words = text.served
+
+export default function TokenForm() {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  const send = (event: Event) => {
+    event.preventDefault()
+    keepToken(input.current?.value.trim() ?? '')
+    void attachServed()
+  }
+  return (
+    <form class="token" onSubmit={send}>
+      <h2>{words.asks}</h2>
+      <p class="bad" role="status">{wanted.value}</p>
+      <p>{words.which}</p>
+      <label><span>{words.token}</span><input ref={input} type="password" class="mono" autocomplete="off" spellcheck={false} /></label>
+      <button type="submit" class="primary">{words.attach}</button>
+    </form>
+  )
+}

@@ -1,0 +1,16 @@
+// The page shows a cluster that is served, or asks for a token when that refuses it.
+import { attach, status } from '../state/session'
+import { Refusal, Served } from './served'
+import { wanted } from './token'
+
+/** attachServed shows the cluster that serves this page. */
+export async function attachServed(): Promise<void> {
+  wanted.value = ''
+  status.value = { state: 'loading' }
+  try {
+    await attach(new Served())
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    wanted.value = error.message
+  }
+}

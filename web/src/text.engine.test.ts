@@ -1,0 +1,70 @@
+// What the engine says is in the catalogue: the test reads it out of the sources in Go.
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { exchange, text } from './text'
+import { english } from './text.en'
+import { words } from './text.zh-CN'
+import { said } from './text.zh-CN.engine'
+
+const literal = '(?:"(?:[^"\\\\\\n]|\\\\.)*"|`[^`]*`)'
+const texts = `(${literal}(?:\\s*\\+\\s*${literal})*)`
+
+// value is a text of Go's, of several parts perhaps.
+function value(source: string): string {
+  return [...source.matchAll(new RegExp(literal, 'g'))].map(([one]) => (one.startsWith('`') ? one.slice(1, -1) : JSON.parse(one.replace(/\\(?:x..|['\d]..|[av'])/g, '?')) as string)).join('')
+}
+
+// shape is a format with {} for its verbs; what is put behind a name ("; did you mean …?") is a sentence of its own.
+const shape = (format: string) => format.replace(/(%[a-z])%s$/, '$1').replace(/%[.\d]*[a-z]/g, '{}')
+
+function sources(folder: string, besides = /_test\.go$/): string {
+  return readdirSync(folder).filter(file => file.endsWith('.go') && !file.endsWith('_test.go') && !besides.test(file))
+    .map(file => readFileSync(`${folder}/${file}`, 'utf8')).join('\n').replaceAll(/len\("[^"]*"\)/g, '0')
+}
+
+// Of a scenario what a page asks for: it runs no go test, replays no trace and reads no file of one.
+const scenario = sources('../sim/scenario', /^(runt|replay|recording|sweep|export|shell)\.go$/)
+const lesson = sources('../sim/lesson', /^(lesson|translate)\.go$/)
+const engine = sources('../wasm/engine')
+const trouble = sources('../sim/trouble')
+
+function found(source: string, pattern: string): string[] {
+  return [...source.matchAll(new RegExp(pattern, 'g'))].map(([, text]) => value(text ?? ''))
+}
+
+const helps = [...found(scenario + trouble, `\\bHelp:\\s*${texts}`),
+  ...[...scenario.matchAll(/Words: +\[\]Choice\{(.*?)\}\}/gs)].flatMap(([, list]) => found(list ?? '', `\\{${literal}, ${texts}`))].filter(help => help)
+const details = [...found(engine, `plainItems\\([^\\n]*, ${texts}\\)`), ...found(engine, `itemView\\{[^\\n{}]*, ${texts}\\}`)]
+const errors = found(scenario + lesson + engine, `\\b(?:wrong|fail|parse|failed|Errorf|errors\\.New)\\([^"\`\\n]*${texts}`).map(shape)
+// What only leads to another sentence, with a word of the language or none, is no sentence.
+const leads = (text: string) => /^(?:(?:\{\}|\{\{\{\}\}\}|when|let|do|range|once|column|[a-z.]+:)[ :]*)+$/.test(text)
+
+beforeEach(() => exchange(words))
+afterEach(() => exchange(english))
+
+test('each help, each completion and each error of the engine is there in Chinese', () => {
+  expect([helps.length > 90, details.length > 8, errors.length > 150]).toEqual([true, true, true])
+  const missing = [...helps, ...details, ...errors].filter(sentence => !leads(sentence) && text.said(sentence) === sentence)
+  expect([...new Set(missing)]).toEqual([])
+})
+
+test('the catalogue has nothing that the engine does not say, and speaks of the same values', () => {
+  const all = [scenario, lesson, engine, trouble].join('\n')
+  const spoken = new Set([...helps, ...details, ...errors])
+  const pieces = (text: string) => text.split('{}').map(part => part.trim()).filter(part => part)
+  const whole = [...all.matchAll(new RegExp(texts, 'g'))].map(([one]) => shape(value(one)))
+  expect(Object.keys(said).filter(key => !spoken.has(key) && !pieces(key).every(part => whole.some(text => text.includes(part))))).toEqual([])
+  const codes = (text: string) => (text.match(/--[a-z-]+|\b[1-5]\d\d\b|\{[{}]*\d?\}|=[A-Z]+/g) ?? []).map(code => code.replace(/\d\}/, '}')).sort().join()
+  expect(Object.entries(said).filter(([key, text]) => codes(key) !== codes(text)).map(([key]) => key)).toEqual([])
+})
+
+test('what the engine puts together is taken apart', () => {
+  expect(text.said('step 2 (dry): check: count pods is 3: column 7: there is no command "gte"; did you mean get?'))
+    .toBe('第 2 步（dry）：check：count pods 是 3：第 7 列：没有命令 "gte"；你是不是想写 get？')
+  expect(text.said('configmaps/paint .data.color == blue: configmaps/paint .data.color is red')).toBe('configmaps/paint .data.color == blue：configmaps/paint .data.color 是 red')
+  expect(text.said('status is 404, code is 4')).toBe('status 是 404, code 是 4')
+  expect(text.said('there is no pod "x" at revision 7')).toBe('在版本 7 没有 pod "x"')
+  expect(text.said('configmaps "a" not found')).toBe('configmaps "a" not found')
+  exchange(english)
+  expect(text.said('let time pass')).toBe('let time pass')
+})
