@@ -49,7 +49,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets compat
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -85,9 +85,12 @@ lint-web: ## mistakes in the page's code that the compiler does not see (biome; 
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web/node_modules/.package-lock.json && cd web && npm run --silent check && npm run --silent lint; \
 	else echo "left out: the linter of the page needs npm (https://nodejs.org, or: apt-get install npm)"; fi
 
-test-web: ## unit tests of the page, then the page in a real browser (CHROMIUM)
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web-dist && cd web && npm run --silent unit && npm run --silent browser; \
+test-web: ## unit tests of the page, then the page in real browsers (BROWSERS: chromium, firefox, webkit)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web-dist && cd web && npm run --silent unit && BROWSERS="$(BROWSERS)" npm run --silent browser; \
 	else echo "left out: tests of the page need npm (https://nodejs.org, or: apt-get install npm)"; fi
+
+test-browsers: BROWSERS := chromium firefox webkit
+test-browsers: test-web ## the same in all three browsers, where they are installed
 
 shots: web-dist ## screenshots of the page into web/shots: first screen and a lesson, wide and narrow, light and dark
 	cd web && node test/shots.mjs

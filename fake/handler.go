@@ -59,7 +59,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		relay(w, a.Stream)
 	case a.Watch != nil:
 		defer h.watches.give()
-		newStream(r.Context(), server, a.Watch).writeTo(w)
+		newStream(r.Context(), server, a).writeTo(w)
 	default:
 		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/watchcache"
 	"github.com/kubesim/kubesim/sim/wire"
 )
@@ -152,7 +153,7 @@ func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *h
 	}
 	if a.Watch != nil {
 		res.ContentLength = -1
-		res.Body = newStream(r.Context(), server, a.Watch)
+		res.Body = newStream(r.Context(), server, a)
 		return res
 	}
 	res.ContentLength = int64(a.Body.Len())
@@ -175,6 +176,7 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 type stream struct {
 	server *apiserver.Server
 	watch  *watchcache.Watch
+	gzip   bool
 	ctx    context.Context
 	once   sync.Once // of Close
 	closed chan struct{}
@@ -184,8 +186,8 @@ type stream struct {
 	last   error    // but this
 }
 
-func newStream(ctx context.Context, server *apiserver.Server, watch *watchcache.Watch) *stream {
-	return &stream{server: server, watch: watch, ctx: ctx, closed: make(chan struct{})}
+func newStream(ctx context.Context, server *apiserver.Server, a *apiserver.Answer) *stream {
+	return &stream{server: server, watch: a.Watch, gzip: a.Header.Get("Content-Encoding") == "gzip", ctx: ctx, closed: make(chan struct{})}
 }
 
 // Read waits for an event, for the end of the watch or for the end of the request's context.
@@ -215,6 +217,9 @@ func (s *stream) await() error {
 			return s.ctx.Err()
 		}
 		s.frames, s.ended = s.watch.Take()
+		if s.gzip && len(s.frames) > 0 {
+			s.frames = [][]byte{codec.Member(s.frames)}
+		}
 		if s.last = io.EOF; s.ended && s.watch.Broken() != nil {
 			s.last = io.ErrUnexpectedEOF
 		}

@@ -45,15 +45,14 @@ func defaultIngressClass() Plugin {
 // newest, of those the first by name. "" is none.
 func defaultClass(objects resource.Reader, storage string, marks ...string) string {
 	name, created := "", ""
-	objects.Each(storage, "", func(class object.Object) bool {
+	for _, class := range objects.All(storage, "") {
 		for _, mark := range marks {
 			at := class.String("metadata", "creationTimestamp")
 			if class.Annotations()[mark] == "true" && (name == "" || at > created) {
 				name, created = class.Name(), at
 			}
 		}
-		return true
-	})
+	}
 	return name
 }
 

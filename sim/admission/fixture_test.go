@@ -31,12 +31,13 @@ func (s stored) Field(storage, namespace, name, label string) (string, bool) {
 	return obj.String(object.Path(label)...), obj != nil
 }
 
-func (s stored) Each(storage, namespace string, yield func(object.Object) bool) {
+func (s stored) All(storage, namespace string) (objects []object.Object) {
 	for _, obj := range s[storage] {
-		if (namespace == "" || obj.Namespace() == namespace) && !yield(obj.Copy()) {
-			return
+		if namespace == "" || obj.Namespace() == namespace {
+			objects = append(objects, obj.Copy())
 		}
 	}
+	return objects
 }
 
 // bare is the definition of everything stored.
@@ -55,7 +56,11 @@ func (s stored) Item(storage, namespace, name string) *resource.Item {
 }
 
 func (s stored) Items(storage, namespace string, yield func(*resource.Item) bool) {
-	s.Each(storage, namespace, func(obj object.Object) bool { return yield(s.Item(storage, obj.Namespace(), obj.Name())) })
+	for _, obj := range s.All(storage, namespace) {
+		if !yield(s.Item(storage, obj.Namespace(), obj.Name())) {
+			return
+		}
+	}
 }
 
 // parse reads an object, or fails the test.

@@ -40,12 +40,13 @@ func (a *Attributes) limited() bool {
 }
 
 // eachLimit calls f for each LimitRange of the namespace until it refuses.
-func (a *Attributes) eachLimit(f func(object.Object) *status.Status) (s *status.Status) {
-	a.Objects.Each(limitRanges, a.Namespace, func(r object.Object) bool {
-		s = f(r)
-		return s == nil
-	})
-	return s
+func (a *Attributes) eachLimit(f func(object.Object) *status.Status) *status.Status {
+	for _, r := range a.Objects.All(limitRanges, a.Namespace) {
+		if s := f(r); s != nil {
+			return s
+		}
+	}
+	return nil
 }
 
 // limitsOf returns the limits of a LimitRange that are of a type.

@@ -199,11 +199,8 @@ func violations(a *Attributes, level security) []string {
 		count int
 	}
 	groups := map[string]group{}
-	total := 0
-	a.Objects.Each(pods, a.Object.Name(), func(pod object.Object) bool {
-		if total++; total > podsChecked {
-			return true
-		}
+	all := a.Objects.All(pods, a.Object.Name())
+	for _, pod := range all[:min(len(all), podsChecked)] {
 		if reason, _ := evaluate(level, pod); reason != "" {
 			g := groups[reason]
 			if g.count == 0 || pod.Name() < g.name {
@@ -211,8 +208,7 @@ func violations(a *Attributes, level security) []string {
 			}
 			groups[reason] = group{g.name, g.count + 1}
 		}
-		return true
-	})
+	}
 	var lines, out []string
 	for _, reason := range object.SortedKeys(groups) {
 		g := groups[reason]
@@ -225,7 +221,7 @@ func violations(a *Attributes, level security) []string {
 			lines = append(lines, fmt.Sprintf("%s (and %d other pods): %s", g.name, g.count-1, reason))
 		}
 	}
-	if total > podsChecked {
+	if total := len(all); total > podsChecked {
 		out = append(out, fmt.Sprintf("new PodSecurity enforce level only checked against the first %d of %d existing pods", podsChecked, total))
 	}
 	if len(lines) > 0 {

@@ -83,11 +83,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 	if a.exempt() || a.Definition.Hub.Strategy.Virtual {
 		return nil, nil
 	}
-	var bindings []object.Object
-	a.Objects.Each(p.bindings, "", func(b object.Object) bool {
-		bindings = append(bindings, b)
-		return true
-	})
+	bindings := a.Objects.All(p.bindings, "")
 	if len(bindings) == 0 {
 		return nil, nil
 	}
@@ -97,7 +93,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 
 // bound is invocations for the bindings that there are.
 func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
-	a.Objects.Each(p.storage, "", func(obj object.Object) bool {
+	for _, obj := range a.Objects.All(p.storage, "") {
 		of := p.compile(a, obj)
 		var own []object.Object
 		for _, b := range bindings {
@@ -106,19 +102,19 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 			}
 		}
 		if len(own) == 0 {
-			return true
+			continue
 		}
 		kind, s := of.constraints.match(a, p.host)
 		if s != nil {
 			problems = append(problems, problem{policy: of, text: "failed to configure policy: " + s.Message})
 		}
 		if kind == nil || s != nil {
-			return true
+			continue
 		}
 		paramKind, err := p.paramKind(of)
 		if err != nil {
 			problems = append(problems, problem{policy: of, text: "failed to configure policy: " + err.Error()})
-			return true
+			continue
 		}
 		for _, b := range own {
 			more, err := p.bind(a, of, b, kind, paramKind)
@@ -127,8 +123,7 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 			}
 			list = append(list, more...)
 		}
-		return true
-	})
+	}
 	return list, problems
 }
 
@@ -196,12 +191,11 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 		if err != nil {
 			return nil, err
 		}
-		a.Objects.Each(kind.Storage, namespace, func(obj object.Object) bool {
+		for _, obj := range a.Objects.All(kind.Storage, namespace) {
 			if sel.Matches(obj.Labels()) {
 				found = append(found, kind.FromStored(obj))
 			}
-			return true
-		})
+		}
 	}
 	if len(found) == 0 && ref.String("parameterNotFoundAction") == "Deny" {
 		return nil, errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")

@@ -63,8 +63,8 @@ type account struct {
 
 // openAccounts returns an account for each quota that is about the object. All of them must know what is used so far, and
 // the object must state what they want to count.
-func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, s *status.Status) {
-	a.Objects.Each(resourceQuotas, a.Namespace, func(quota object.Object) bool {
+func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, _ *status.Status) {
+	for _, quota := range a.Objects.All(resourceQuotas, a.Namespace) {
 		acc := &account{quota: quota, hard: resource.AmountsAt(quota, "status", "hard"), used: resource.AmountsAt(quota, "status", "used")}
 		var limits []string
 		known := true
@@ -75,20 +75,19 @@ func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, s *sta
 			}
 		}
 		if len(limits) == 0 || !m.Within(resource.Scopes(quota), a.Object) {
-			return true
+			continue
 		}
 		if m.Demands != nil {
 			if why := m.Demands(limits, a.Object); why != "" {
-				s = a.refuse("failed quota: %s: %s", quota.Name(), why)
+				return nil, a.refuse("failed quota: %s: %s", quota.Name(), why)
 			}
 		}
-		if s == nil && !known {
-			s = a.refuse("status unknown for quota: %s, resources: %s", quota.Name(), strings.Join(limits, ","))
+		if !known {
+			return nil, a.refuse("status unknown for quota: %s, resources: %s", quota.Name(), strings.Join(limits, ","))
 		}
 		accounts = append(accounts, acc)
-		return s == nil
-	})
-	return accounts, s
+	}
+	return accounts, nil
 }
 
 // chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.

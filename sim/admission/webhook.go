@@ -63,10 +63,9 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 		return nil
 	}
 	var list []*webhook
-	a.Objects.Each(w.storage, "", func(obj object.Object) bool {
+	for _, obj := range a.Objects.All(w.storage, "") {
 		list = append(list, w.configuration(a, obj).hooks...)
-		return true
-	})
+	}
 	if len(list) > 0 {
 		a.unfold()
 	}

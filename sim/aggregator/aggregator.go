@@ -132,17 +132,16 @@ func (a *Aggregator) Known() []string { return object.SortedKeys(a.known) }
 
 // Load takes in the APIServices of a store that was read: they are as available as they were.
 func (a *Aggregator) Load() {
-	a.servers.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
+	for _, obj := range a.servers.Reader().All(server.APIServices, "") {
 		if obj.Map("spec", "service") == nil {
 			a.list(obj.Name(), obj)
-			return true
+			continue
 		}
 		r := newRemote(obj)
 		if a.put(r); a.through != nil {
 			a.ask(r)
 		}
-		return true
-	})
+	}
 	if len(a.known) > 0 {
 		a.servers.Rediscover()
 	}
@@ -177,12 +176,11 @@ func (a *Aggregator) Remotes() []discovery.Remote {
 // Priorities is discovery.Options' Priorities: the highest one of each group's APIServices.
 func (a *Aggregator) Priorities() map[string]int64 {
 	all := map[string]int64{}
-	a.servers.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
+	for _, obj := range a.servers.Reader().All(server.APIServices, "") {
 		priority, _ := obj.Int("spec", "groupPriorityMinimum")
 		group := obj.String("spec", "group")
 		all[group] = max(all[group], priority)
-		return true
-	})
+	}
 	return all
 }
 

@@ -152,12 +152,11 @@ func (a *Aggregator) missing(r *remote) (reason, message string) {
 	}
 	port := object.Object(ports[i].(map[string]any)).String("name")
 	found, ready := false, false
-	a.servers.Reader().Each(endpointSlices, r.Namespace, func(obj object.Object) bool {
+	for _, obj := range a.servers.Reader().All(endpointSlices, r.Namespace) {
 		if obj.Labels()[serviceName] == r.Service {
 			found, ready = true, ready || endpointsReady(obj, port)
 		}
-		return !ready
-	})
+	}
 	switch {
 	case !found:
 		return "EndpointsNotFound", fmt.Sprintf("cannot find endpointslices for service/%s in %q", r.Service, r.Namespace)

@@ -107,10 +107,15 @@ func (c *call) write(code int, body codec.Text) {
 func (c *call) finish(code int, body codec.Text) {
 	if compressed, ok := codec.Compress(body, c.q.Header.Get("Accept-Encoding")); ok {
 		body = compressed
-		c.header.Set("Content-Encoding", "gzip")
-		c.header.Add("Vary", "Accept-Encoding")
+		c.compressed()
 	}
 	c.answer(code, body)
+}
+
+// compressed says so in the header.
+func (c *call) compressed() {
+	c.header.Set("Content-Encoding", "gzip")
+	c.header.Add("Vary", "Accept-Encoding")
 }
 
 // answer ends the call. The answer of a HEAD has no body.

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -110,6 +111,9 @@ func (c *call) watch(q *registry.Request, o registry.ListOptions) {
 		return
 	}
 	c.header.Set("Content-Type", c.format.ContentType)
+	if o.ListsFirst() && c.s.Registry.Server.Since(37) && codec.TakesGzip(c.q.Header.Get("Accept-Encoding")) {
+		c.compressed() // WatchListCompression
+	}
 	c.addWarnings()
 	c.done(&Answer{Code: 200, Header: c.header, Watch: w})
 }

@@ -122,7 +122,9 @@ type Answer struct {
 	Header wire.Header
 	Body   codec.Text
 	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
-	Watch  *watchcache.Watch
+
+	// Watch is the body where it never ends. Where the Header says Content-Encoding: gzip, what is sent at once is a codec.Member.
+	Watch *watchcache.Watch
 
 	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
 	// connection, an io.ReadWriteCloser.

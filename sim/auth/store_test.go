@@ -61,8 +61,9 @@ func (s store) Field(storage, namespace, name, _ string) (string, bool) {
 	return "", s.Item(storage, namespace, name) != nil
 }
 
-func (s store) Each(storage, namespace string, yield func(object.Object) bool) {
-	s.Items(storage, namespace, func(it *resource.Item) bool { return yield(it.Object()) })
+func (s store) All(storage, namespace string) (objects []object.Object) {
+	s.Items(storage, namespace, func(it *resource.Item) bool { objects = append(objects, it.Object()); return true })
+	return objects
 }
 
 func (s store) Item(storage, namespace, name string) *resource.Item {

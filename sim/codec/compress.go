@@ -9,12 +9,18 @@ import (
 // compressMin is the largest answer that is never compressed (API concepts, "Response compression").
 const compressMin = 128 * 1024
 
-// Compress returns t compressed, and true, if the client takes gzip and t is large enough to be worth it. Weights are
-// not understood: "gzip;q=1" is not gzip. The caller adds Content-Encoding: gzip and Vary: Accept-Encoding.
+// Compress returns t compressed, and true, if the client takes gzip and t is large enough to be worth it.
+// The caller adds Content-Encoding: gzip and Vary: Accept-Encoding.
 func Compress(t Text, acceptEncoding string) (Text, bool) {
-	if t.Len() <= compressMin || !takesGzip(acceptEncoding) {
+	if t.Len() <= compressMin || !TakesGzip(acceptEncoding) {
 		return t, false
 	}
+	return Text{Member(t)}, true
+}
+
+// Member returns t as a member of a gzip file (RFC 1952), which is the members that follow each other: what has been sent can be read
+// before the next one comes.
+func Member(t Text) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 	if err != nil {
@@ -22,10 +28,11 @@ func Compress(t Text, acceptEncoding string) (Text, bool) {
 	}
 	_, _ = t.WriteTo(z) // a bytes.Buffer takes everything
 	_ = z.Close()
-	return Text{out.Bytes()}, true
+	return out.Bytes()
 }
 
-func takesGzip(acceptEncoding string) bool {
+// TakesGzip reports whether an Accept-Encoding header names gzip. Weights are not understood: "gzip;q=1" is not gzip.
+func TakesGzip(acceptEncoding string) bool {
 	for token := range strings.SplitSeq(acceptEncoding, ",") {
 		if strings.TrimSpace(token) == "gzip" {
 			return true

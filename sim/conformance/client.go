@@ -133,7 +133,11 @@ func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
 		cancel()
 	}
 	t.during(w.Within, stop, func() {
-		r := bufio.NewReader(body)
+		plain, err := e.plain(body)
+		if err != nil {
+			return
+		}
+		r := bufio.NewReader(plain)
 		for len(e.events.Items) < w.Events {
 			line, err := r.ReadBytes('\n')
 			if err != nil {
@@ -154,15 +158,23 @@ func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
 
 // unzip replaces a compressed body by what it holds.
 func (e *exchange) unzip() error {
-	if len(e.body) == 0 || e.header.Get("Content-Encoding") != "gzip" {
+	if len(e.body) == 0 {
 		return nil
 	}
-	r, err := gzip.NewReader(bytes.NewReader(e.body))
+	r, err := e.plain(bytes.NewReader(e.body))
 	if err != nil {
 		return err
 	}
 	e.body, err = io.ReadAll(r)
 	return err
+}
+
+// plain reads what a body holds that may be compressed.
+func (e *exchange) plain(body io.Reader) (io.Reader, error) {
+	if e.header.Get("Content-Encoding") != "gzip" {
+		return body, nil
+	}
+	return gzip.NewReader(body)
 }
 
 // build replaces the placeholders of a step.

@@ -127,9 +127,13 @@ func (c *Client) Field(of, namespace, name, label string) (value string, exists 
 	return "", false
 }
 
-// Each calls yield with a copy of each object, in key order, until it returns false.
-func (c *Client) Each(of, namespace string, yield func(object.Object) bool) {
-	c.Items(of, namespace, func(it *resource.Item) bool { return yield(it.Object()) })
+// All returns copies of the objects, in key order.
+func (c *Client) All(of, namespace string) (all []object.Object) {
+	c.Items(of, namespace, func(it *resource.Item) bool {
+		all = append(all, it.Object())
+		return true
+	})
+	return all
 }
 
 // Items calls yield with each object as it is stored, in key order, until it returns false.

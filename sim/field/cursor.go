@@ -22,8 +22,8 @@ import (
 // it is absent: OrEmpty and OrZero read it so, IfGiven leaves its zero value unchecked, and Required reports it.
 // Methods that check return the cursor, for further checks.
 //
-// A Cursor is a value, and cheap to make: it fits into registers, paths are only made for errors, and only objects that
-// cursors come through are noted in memory.
+// A Cursor is a value, and cheap to make: it fits into registers, paths are only made for errors, and only the objects that
+// cursors come to are noted in memory.
 type Cursor struct {
 	value, old any // nil: absent or null; old may be unknown
 	report     *report
@@ -53,28 +53,14 @@ type report struct {
 	errs   ErrorList
 	base   string
 	places []place
-	first  [8]place // enough for small objects
+	first  [16]place // enough for small objects
 }
 
-// place is an object that cursors have come through.
+// place is an object that a cursor has come to.
 type place struct {
 	up   int32
 	move move
 	name string
-}
-
-// note returns the index of a place, which is mostly one of those that were noted last.
-func (r *report) note(at place) int32 {
-	for i := len(r.places) - 1; i >= max(1, len(r.places)-12); i-- {
-		if p := &r.places[i]; p.up == at.up && p.move == at.move && p.name == at.name {
-			return int32(i)
-		}
-	}
-	if len(r.places) == len(r.first) {
-		r.places = append(make([]place, 0, 6*len(r.first)), r.places...)
-	}
-	r.places = append(r.places, at)
-	return int32(len(r.places) - 1)
 }
 
 func newCursor(base string, value, old any) Cursor {
@@ -117,7 +103,8 @@ func (c Cursor) Key(key string) Cursor {
 	return c
 }
 
-// enter moves the cursor to a member of the object where it is.
+// enter moves the cursor to a member of the object where it is. An object there is noted at once: most cursors at objects go
+// on to several of their members.
 func (c *Cursor) enter(name string, s move) {
 	c.note()
 	m, _ := c.value.(map[string]any)
@@ -130,6 +117,9 @@ func (c *Cursor) enter(name string, s move) {
 		c.old = nil
 	}
 	c.name, c.move = name, s
+	if _, ok := c.value.(map[string]any); ok {
+		c.note()
+	}
 }
 
 // Index returns a cursor at an item of a list. It has no old value, as that of Each.
@@ -167,7 +157,12 @@ func (c Cursor) Was(old object.Object) Cursor {
 // note gives the cursor a place of its own.
 func (c *Cursor) note() {
 	if c.move != stay {
-		c.place, c.move = c.report.note(place{c.place, c.move, c.name}), stay
+		r := c.report
+		if len(r.places) == len(r.first) {
+			r.places = append(make([]place, 0, 4*len(r.first)), r.places...) // enough for most others
+		}
+		r.places = append(r.places, place{c.place, c.move, c.name})
+		c.place, c.move = int32(len(r.places)-1), stay
 	}
 }
 
@@ -188,6 +183,9 @@ func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 			one := at
 			if one.value, one.move = item, at.move.item(i); item == nil {
 				one.value = map[string]any{}
+			}
+			if _, ok := one.value.(map[string]any); ok {
+				one.note()
 			}
 			if !yield(one) {
 				return

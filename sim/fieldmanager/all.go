@@ -34,14 +34,14 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 // are none.
 func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack []string) []byte {
 	start := len(b)
-	d.eachField(root, obj, func(name string, s *shape, zero, v any) {
+	d.eachField(root, obj, func(name string, text []byte, s *shape, zero, v any) {
 		before := len(b)
 		switch name {
 		case "apiVersion", "kind":
 		case "metadata":
-			b = d.appendNew(b, name, s, leaf, v, unowned)
+			b = d.appendNew(b, text, s, leaf, v, unowned)
 		default:
-			b = d.appendNew(b, name, s, zero, v, nil)
+			b = d.appendNew(b, text, s, zero, v, nil)
 		}
 		if slices.Contains(putBack, name) { // where there may be something wrong with it
 			b = b[:before]
@@ -52,9 +52,9 @@ func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack
 
 // appendNew prints the paths of a field as far as its value is more than zero: of a container that is always there those
 // below, without some. A container that is set is a path itself.
-func (d *differ) appendNew(b []byte, name string, s *shape, zero, v any, hidden []string) []byte {
+func (d *differ) appendNew(b, text []byte, s *shape, zero, v any, hidden []string) []byte {
 	before := len(b)
-	b = appendField(b, name)
+	b = append(b, text...)
 	start := len(b)
 	switch {
 	case zero == noZero:
@@ -66,9 +66,9 @@ func (d *differ) appendNew(b []byte, name string, s *shape, zero, v any, hidden 
 	case s.kind == set || s.kind == listMap:
 		b = d.appendItems(b, s, v.([]any))
 	default:
-		d.eachField(s, v.(map[string]any), func(name string, s *shape, zero, v any) {
+		d.eachField(s, v.(map[string]any), func(name string, text []byte, s *shape, zero, v any) {
 			if !slices.Contains(hidden, name) {
-				b = d.appendNew(b, name, s, zero, v, nil)
+				b = d.appendNew(b, text, s, zero, v, nil)
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
 		if !s.atomic && (s.kind == structure || s.kind == dictionary || s.kind == deduced) {
-			d.eachField(s, v, func(name string, s *shape, _, v any) { b = d.appendAll(appendField(b, name), s, v) })
+			d.eachField(s, v, func(_ string, text []byte, s *shape, _, v any) { b = d.appendAll(append(b, text...), s, v) })
 		}
 	case []any:
 		if !s.atomic && (s.kind == set || s.kind == listMap) {
@@ -137,12 +137,13 @@ func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 // noZero stands for the zero value of what has none: a field that is not there unless it is set.
 var noZero any = new(byte)
 
-// eachField yields the fields that an object has, with the shapes and zero values of what they hold, in order of their
-// names.
-func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, s *shape, zero, v any)) {
+// eachField yields the fields that an object has, with the shapes and zero values of what they hold, in order of their names.
+// text is what is printed of a field before what is below it, and is not kept.
+func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, text []byte, s *shape, zero, v any)) {
 	if s.kind != structure || s.elem != nil {
 		for _, name := range object.SortedKeys(m) {
-			yield(name, s.child(name), noZero, m[name])
+			d.path = appendField(d.path[:0], name)
+			yield(name, d.path, s.child(name), noZero, m[name])
 		}
 		return
 	}
@@ -156,7 +157,7 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, s
 		if d.typed(s) && f.show == always {
 			zero = f.zero
 		}
-		yield(f.name, f.shape, zero, v)
+		yield(f.name, f.text, f.shape, zero, v)
 	}
 }
 

@@ -54,6 +54,7 @@ const (
 type member struct {
 	name    string
 	path    string // its path element: "f:" + name
+	text    []byte // that as a field of FieldsV1: ,"f:name":
 	shape   *shape
 	zero    any  // what an absent field of a Go struct counts as
 	def     any  // default of a key field that is absent; nil: none
@@ -179,7 +180,8 @@ func (b *builder) structure(t *schema.Type) *shape {
 	s.index = make(map[string]int, len(t.Fields))
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, zero: zero(f), def: f.Default, show: shown(f), pointer: f.Pointer}
+		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
+			zero: zero(f), def: f.Default, show: shown(f), pointer: f.Pointer}
 		s.index[f.Name] = i
 	}
 	for _, name := range object.SortedKeys(s.index) {

@@ -3,6 +3,7 @@ package mvcc_test
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -172,12 +173,19 @@ func storeEntry(kv *mvcc.KV) string {
 }
 
 func viewRange(v *mvcc.View, prefix, from string) string {
-	var all []string
-	v.Range(prefix, from, func(kv *mvcc.KV) bool {
-		all = append(all, kv.Key+": "+storeEntry(kv))
-		return true
-	})
-	return "{" + strings.Join(all, ", ") + "}"
+	return yielded(func(yield func(*mvcc.KV) bool) { v.Range(prefix, from, yield) })
+}
+
+func storeList(s *mvcc.Store, prefix string) string {
+	return yielded(slices.Values(s.List(prefix)))
+}
+
+func yielded(all iter.Seq[*mvcc.KV]) string {
+	var out []string
+	for kv := range all {
+		out = append(out, kv.Key+": "+storeEntry(kv))
+	}
+	return "{" + strings.Join(out, ", ") + "}"
 }
 
 func storeEvents(s *mvcc.Store, after uint64) ([]string, error) {
@@ -218,6 +226,12 @@ func check(s *mvcc.Store, m *model) error {
 		}
 		if err := checkView(s, v, m, rev); err != nil {
 			return err
+		}
+	}
+	for _, r := range ranges {
+		want, _ := m.rangeAt(m.rev, r.prefix, "")
+		if got := storeList(s, r.prefix); got != want {
+			return fmt.Errorf("list of %q: %s, want %s", r.prefix, got, want)
 		}
 	}
 	return nil

@@ -76,6 +76,8 @@ type Event struct {
 type Store struct {
 	first uint64  // revision of views[0]; everything before has been compacted
 	views []*View // views[i] is the store at revision first+i; never empty
+
+	lists map[string][]*KV // by prefix: see List
 }
 
 // New returns an empty store whose current revision is rev.
@@ -196,7 +198,7 @@ func (s *Store) Restore(rev uint64) error {
 	if err != nil {
 		return err
 	}
-	s.views = s.upTo(i)
+	s.views, s.lists = s.upTo(i), nil
 	return nil
 }
 
@@ -232,5 +234,6 @@ func (s *Store) commit(index index, e *Event) *Event {
 	}
 	before.fade()
 	s.views = append(s.views, v)
+	s.wrote(e.Key)
 	return e
 }

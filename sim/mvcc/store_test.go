@@ -279,3 +279,29 @@ func busy(s *mvcc.Store) {
 		}
 	}
 }
+
+// A Store lists the same of a few keys, which it remembers, as of many.
+func TestList(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := mvcc.New(1)
+	same := func() {
+		v, err := s.At(0)
+		is.NoErr(err)
+		for _, prefix := range []string{"/pods/", "/pods/a/", "/pods/b/", "/pods"} {
+			is.Equal(storeList(s, prefix), viewRange(v, prefix, ""))
+		}
+	}
+	key := func(i int) string { return fmt.Sprintf("/pods/%c/%03d", "ab"[i%2], i) }
+	for i := range 240 {
+		same()
+		s.Put(key(i), []byte("x"), nil)
+	}
+	for i := range 240 {
+		same()
+		s.Put(key(i), []byte("y"), nil)
+		same()
+		s.Delete(key(i))
+	}
+	same()
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -108,6 +109,14 @@ func AppendFloat(b []byte, f float64) []byte {
 
 const hex = "0123456789abcdef"
 
+// plain are the ASCII characters that a JSON string has as they are.
+var plain = func() (is [utf8.RuneSelf]bool) {
+	for c := range is {
+		is[c] = c >= 0x20 && !strings.ContainsRune(`"\<>&`, rune(c))
+	}
+	return is
+}()
+
 // AppendString prints a string as encoding/json does: HTML characters, U+2028, U+2029 and control characters escaped,
 // invalid UTF-8 replaced by U+FFFD.
 func AppendString(b []byte, s string) []byte {
@@ -128,7 +137,7 @@ func AppendString(b []byte, s string) []byte {
 			i += size
 			continue
 		}
-		if c >= 0x20 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
+		if plain[c] {
 			i++
 			continue
 		}

@@ -91,6 +91,11 @@ func (o *ListOptions) setDefaults() {
 	}
 }
 
+// ListsFirst reports whether a watch begins with a list, and tells its client where that ends (API concepts, "Streaming lists").
+func (o *ListOptions) ListsFirst() bool {
+	return o.SendInitialEvents != nil && *o.SendInitialEvents && o.Bookmarks
+}
+
 const notOlderThan, exact = "NotOlderThan", "Exact"
 
 func (o *ListOptions) validate() field.ErrorList {

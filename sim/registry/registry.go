@@ -346,19 +346,33 @@ func (r Reader) Item(storage, namespace, name string) *resource.Item {
 	return resource.ItemOf(d, kv)
 }
 
-// Each calls yield with a copy of each object in key order until it returns false.
-func (r Reader) Each(storage, namespace string, yield func(object.Object) bool) {
-	r.Items(storage, namespace, func(it *resource.Item) bool { return yield(it.Object()) })
+// All returns copies of the objects, in key order.
+func (r Reader) All(storage, namespace string) []object.Object {
+	d, kvs := r.list(storage, namespace)
+	if len(kvs) == 0 {
+		return nil
+	}
+	objects := make([]object.Object, len(kvs))
+	for i, kv := range kvs {
+		objects[i] = resource.ItemOf(d, kv).Object()
+	}
+	return objects
 }
 
 // Items calls yield with each object as it is stored, in key order, until it returns false.
 func (r Reader) Items(storage, namespace string, yield func(*resource.Item) bool) {
-	d := r.backend.Definition(storage)
-	view, err := r.backend.Store().At(0)
-	if d == nil || err != nil {
-		return
+	d, kvs := r.list(storage, namespace)
+	for _, kv := range kvs {
+		if !yield(resource.ItemOf(d, kv)) {
+			return
+		}
 	}
-	view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
-		return yield(resource.ItemOf(d, kv))
-	})
+}
+
+func (r Reader) list(storage, namespace string) (*resource.Definition, []*mvcc.KV) {
+	d := r.backend.Definition(storage)
+	if d == nil {
+		return nil, nil
+	}
+	return d, r.backend.Store().List(d.Key(namespace, ""))
 }

@@ -21,7 +21,7 @@ func (o *one) Get(_, _, name string) object.Object {
 }
 
 func (o *one) Field(string, string, string, string) (string, bool)         { return "", false }
-func (o *one) Each(string, string, func(object.Object) bool)               {}
+func (o *one) All(string, string) []object.Object                          { return nil }
 func (o *one) Item(string, string, string) *Item                           { return nil }
 func (o *one) Items(string, string, func(*Item) bool)                      {}
 func (o *one) Delete(string, string, string, object.Object) *status.Status { return nil }

@@ -215,10 +215,10 @@ type Reader interface {
 	// Field returns the value that a field selector compares (metadata.name, or a key of Strategy.Fields), and whether
 	// the object exists. It is cheap: nothing is decoded.
 	Field(storage, namespace, name, label string) (value string, exists bool)
-	// Each calls yield for each object in key order until it returns false. namespace "" means all.
-	Each(storage, namespace string, yield func(object.Object) bool)
+	// All returns the objects, in key order. namespace "" means all.
+	All(storage, namespace string) []object.Object
 	// Item returns the object as it is stored, or nil. Nothing is decoded: see Derived.
 	Item(storage, namespace, name string) *Item
-	// Items is Each for objects as they are stored.
+	// Items calls yield for each object as it is stored, in key order, until it returns false.
 	Items(storage, namespace string, yield func(*Item) bool)
 }

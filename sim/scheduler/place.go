@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/controller"
@@ -177,12 +178,8 @@ func (s *Scheduler) finish(api *controller.Client, x *queued) {
 }
 
 // meant reports whether there is a volume that is meant for a claim.
-func (s *Scheduler) meant(api *controller.Client, claim object.Object) (found bool) {
-	api.Each(claims.Volumes, "", func(v object.Object) bool {
-		found = claims.BoundTo(v, claim)
-		return !found
-	})
-	return found
+func (s *Scheduler) meant(api *controller.Client, claim object.Object) bool {
+	return slices.ContainsFunc(api.All(claims.Volumes, ""), func(v object.Object) bool { return claims.BoundTo(v, claim) })
 }
 
 // bind binds a pod to a node.

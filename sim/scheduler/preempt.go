@@ -89,13 +89,12 @@ type budget struct {
 }
 
 func (c *cycle) budgets() (all []budget) {
-	c.api.Each("poddisruptionbudgets.policy", "", func(obj object.Object) bool {
+	for _, obj := range c.api.All("poddisruptionbudgets.policy", "") {
 		b := budget{obj.Namespace(), selectorAt(obj.At("spec"), "selector"), obj.Int64("status", "disruptionsAllowed"), obj.Map("status", "disruptedPods")}
 		if !b.selector.Empty() {
 			all = append(all, b)
 		}
-		return true
-	})
+	}
 	return all
 }
 

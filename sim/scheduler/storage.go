@@ -37,20 +37,18 @@ func topologyMatches(term object.Object, labels map[string]string) bool {
 }
 
 // enoughStorage reports whether a driver that tells how much storage it has has enough for a claim on a node.
-func (c *cycle) enoughStorage(claim, class object.Object, n *node) (enough bool) {
+func (c *cycle) enoughStorage(claim, class object.Object, n *node) bool {
 	if !c.api.Get("csidrivers.storage.k8s.io", "", class.String("provisioner")).True("spec", "storageCapacity") {
 		return true
 	}
-	c.api.Each("csistoragecapacities.storage.k8s.io", "", func(s object.Object) bool {
+	return slices.ContainsFunc(c.api.All("csistoragecapacities.storage.k8s.io", ""), func(s object.Object) bool {
 		limit, ok := s["maximumVolumeSize"]
 		if !ok {
 			limit = s["capacity"]
 		}
-		enough = s.String("storageClassName") == class.Name() && limit != nil && quantity.Of(limit).Cmp(claims.Size(claim)) >= 0 &&
+		return s.String("storageClassName") == class.Name() && limit != nil && quantity.Of(limit).Cmp(claims.Size(claim)) >= 0 &&
 			selectorAt(s, "nodeTopology").Matches(n.labels)
-		return !enough
 	})
-	return enough
 }
 
 // filterLimits lets pass where no more volumes of a CSI driver are attached than the node can have.
@@ -113,14 +111,13 @@ func (c *cycle) handles(p *pod) map[string]string {
 // attachments returns the volumes that are attached to a node, with their drivers.
 func (c *cycle) attachments(n *node) map[string]string {
 	all := map[string]string{}
-	c.api.Each("volumeattachments.storage.k8s.io", "", func(a object.Object) bool {
+	for _, a := range c.api.All("volumeattachments.storage.k8s.io", "") {
 		if a.String("spec", "nodeName") == n.name {
 			csi := c.api.Get(claims.Volumes, "", a.String("spec", "source", "persistentVolumeName")).At("spec", "csi")
 			if csi != nil {
 				all[a.String("spec", "attacher")+"/"+csi.String("volumeHandle")] = a.String("spec", "attacher")
 			}
 		}
-		return true
-	})
+	}
 	return all
 }

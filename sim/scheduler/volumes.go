@@ -123,12 +123,11 @@ func (c *cycle) findClaims() (why string) {
 	slices.SortStableFunc(c.volumes.unbound, func(a, b object.Object) int { return claims.Size(a).Cmp(claims.Size(b)) })
 	for _, claim := range c.volumes.unbound {
 		if class := claims.ClassOf(claim); c.volumes.available[class] == nil {
-			c.api.Each(claims.Volumes, "", func(v object.Object) bool {
+			for _, v := range c.api.All(claims.Volumes, "") {
 				if claims.ClassOf(v) == class {
 					c.volumes.available[class] = append(c.volumes.available[class], v)
 				}
-				return true
-			})
+			}
 		}
 	}
 	return ""

@@ -17,7 +17,7 @@ import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
 import { rehearse } from './state/player'
 import { bootWith, frames, show, start, status } from './state/session'
-import { captions, captionsOf, listenBack, opened, opener, opening } from './state/worlds'
+import { captions, captionsOf, listenBack, opener, opening, opens } from './state/worlds'
 import { text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
@@ -47,8 +47,8 @@ async function begin(): Promise<void> {
   else if (embedded) await start({ seed: '1' })
   else {
     if (recording) play(recording)
+    opens()
     await start({ scenario: recording?.scenario ?? '' }).catch(refused)
-    opened()
     if (recording && JSON.stringify(frames.value) !== JSON.stringify(recording.frames)) notice.value = text.engine.mismatch
   }
   performance.mark('answer')

@@ -1,22 +1,42 @@
-// A real browser for the tests: the system's Chromium or Chrome, driven by playwright-core. Nothing is downloaded.
+// A real browser for the tests, of those that are on the system; nothing is downloaded. Chromium or Chrome is driven by
+// playwright-core, Firefox and WebKit over WebDriver, with the same interface (webdriver/page.mjs).
+import { readFileSync } from 'node:fs'
 import { chromium } from 'playwright-core'
-import { findBrowser, missing } from './find.mjs'
+import { browsers, tested } from './find.mjs'
+import { firefox } from './webdriver/firefox.mjs'
+import { browser as driven } from './webdriver/page.mjs'
+import { webkit } from './webdriver/webkit.mjs'
 
-export function launch() {
-  const executablePath = findBrowser()
-  if (!executablePath) throw new Error(missing)
-  return chromium.launch({
+const starts = {
+  chromium: executablePath => chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync'],
-  })
+  }),
+  firefox: path => driven(firefox(path)),
+  webkit: path => driven(webkit(path)),
 }
 
+/** launch starts the browser that is tested. */
+export async function launch() {
+  const name = tested()
+  const path = browsers[name].find()
+  if (!path) throw new Error(browsers[name].missing)
+  return starts[name](path)
+}
+
+/** onlyChromium says why a test is left out in the browser that is tested, or false. */
+export const onlyChromium = why => tested() === 'chromium' ? false : why
+
 // watchPage collects what must not happen on a page: console errors, exceptions, violations of the policy.
-function watchPage(page) {
+async function watchPage(page) {
+  if (page.faults) return page.faults
   const faults = []
   page.on('console', message => { if (message.type() === 'error') faults.push(`console: ${message.text()}`) })
   page.on('pageerror', error => faults.push(`exception: ${error.message}`))
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', event => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))
+  })
   return faults
 }
 
@@ -25,12 +45,17 @@ export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options })
   context.setDefaultTimeout(30_000) // a busy machine is slow, not wrong
   const page = await context.newPage()
-  const faults = watchPage(page)
-  await page.addInitScript(() => {
-    addEventListener('securitypolicyviolation', event => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))
-  })
+  const faults = await watchPage(page)
   await page.goto(address)
   return { context, page, faults }
+}
+
+const axe = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
+
+/** violations are what axe finds on a page, each with its place and what is wrong. */
+export async function violations(page) {
+  await page.evaluate(axe)
+  return page.evaluate(async () => (await window.axe.run()).violations.map(({ id, nodes: [node] }) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary}`))
 }
 
 /** ready waits until the engine runs. */

@@ -1,4 +1,4 @@
-// Finds the system's browser. On its own it prints the path, and exits with 1 when there is none.
+// Finds the system's browsers. On its own it prints the path of Chromium, and exits with 1 when there is none.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -18,25 +18,32 @@ function found(names) {
 }
 
 /** findFirefox returns the path of Firefox, or null. FIREFOX names it directly. */
-export function findFirefox() {
-  return process.env.FIREFOX ?? found(['firefox', 'firefox-esr']) ?? null
-}
+const findFirefox = () => process.env.FIREFOX ?? found(['firefox', 'firefox-esr']) ?? null
 
 /** findWebKit returns the path of WebKit's driver, or null, also where there is no screen for it. WEBKIT names it directly. */
-export function findWebKit() {
-  return process.env.WEBKIT ?? (found(['Xvfb']) ? found(['WebKitWebDriver']) : null) ?? null
-}
+const findWebKit = () => process.env.WEBKIT ?? (found(['Xvfb']) ? found(['WebKitWebDriver']) : null) ?? null
 
-/** findBrowser returns the path of a browser, or null. CHROMIUM names one directly. */
-export function findBrowser() {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM
-  return found(names) ?? places.find(existsSync) ?? null
-}
+/** findBrowser returns the path of Chromium or Chrome, or null. CHROMIUM names it directly. */
+export const findBrowser = () => process.env.CHROMIUM ?? found(names) ?? places.find(existsSync) ?? null
 
 export const missing = `the browser tests need Chromium or Chrome, and none was found.
   Debian, Ubuntu:  apt-get install chromium
   macOS:           brew install --cask chromium
   elsewhere:       set CHROMIUM to the program's path`
+
+/** browsers says of each browser that the tests run in how it is found, and what is missing when it is not. */
+export const browsers = {
+  chromium: { find: findBrowser, missing },
+  firefox: { find: findFirefox, missing: 'the browser tests in Firefox need Firefox: apt-get install firefox-esr, or set FIREFOX' },
+  webkit: { find: findWebKit, missing: 'the browser tests in WebKit need its driver and a screen: apt-get install webkit2gtk-driver xvfb, or set WEBKIT' },
+}
+
+/** tested is the browser that the tests of this process run in: what BROWSERS names, or Chromium. */
+export function tested() {
+  const name = process.env.BROWSERS || 'chromium'
+  if (!browsers[name]) throw new Error(`BROWSERS=${name}: there are ${Object.keys(browsers).join(', ')}`)
+  return name
+}
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   console.log(findBrowser() ?? missing)

@@ -102,13 +102,18 @@ test('two servers, one of them behind, have one object side by side', async () =
   await context.close()
 })
 
-const paste = (page, text) => page.evaluate(pasted => {
-  const data = new DataTransfer()
-  data.setData('text/plain', pasted)
-  const input = document.getElementById('command')
-  input.focus()
-  input.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
-}, text)
+// paste copies a text from somewhere else and pastes it into the command line.
+async function paste(page, text) {
+  await page.evaluate(copied => {
+    const elsewhere = document.createElement('textarea')
+    elsewhere.value = copied
+    document.body.append(elsewhere)
+    elsewhere.select()
+  }, text)
+  await page.keyboard.press('Control+c')
+  await page.evaluate(() => document.querySelector('body > textarea').remove())
+  await page.locator('#command').press('Control+v')
+}
 
 test('pasted lines run one after the other, a here-document becomes a file, and Tab goes as far as a shell does', async () => {
   const { context, page } = await freePlay()

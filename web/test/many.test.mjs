@@ -2,11 +2,11 @@
 // much memory the tab takes.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { launch, open } from './browser.mjs'
+import { onlyChromium } from './browser.mjs'
 import { contention } from './contention.mjs'
-import { serve } from './server.mjs'
+import { hosted } from './hosted.mjs'
 
 const objects = 10_000
 const tries = 100
@@ -14,13 +14,7 @@ const rounds = 3 // at most: the best counts, because a machine that runs tests 
 const slowest = 1.5 // times as long the same work takes a processor whose core is shared with another one that is busy
 const limits = { create: 20, megabytes: 300 } // ms of the processor, all threads of the renderer; of the renderer
 
-const host = await serve()
-const browser = await launch()
-const client = await browser.newBrowserCDPSession()
-after(async () => {
-  await browser.close()
-  await host.stop()
-})
+const it = hosted()
 
 // A renderer's own memory, in MB: what it shares with the other processes of the browser is not the tab's.
 function ownMemory(pid) {
@@ -28,14 +22,14 @@ function ownMemory(pid) {
   return Math.round([...rollup.matchAll(/^Private_\w+:\s+(\d+) kB/gm)].reduce((sum, [, kB]) => sum + Number(kB), 0) / 1000)
 }
 
-const renderers = async () => (await client.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer')
-
 // visit opens a world of many objects, creates some more, one after the other, and measures. Processor time counts, of all threads of the
 // renderer, from the key that sends a line to the picture with its answer: each is drawn.
 async function visit() {
+  const client = await it.browser.newBrowserCDPSession()
+  const renderers = async () => (await client.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer')
   const log = Array.from({ length: objects }, (_, i) => ({ line: `create configmap c${i}` }))
   const link = `#v1.dev.${deflateRawSync(JSON.stringify({ seed: '1', log })).toString('base64url')}`
-  const { context, page } = await open(browser, host.url + link)
+  const { context, page } = await it.open({}, it.host.url + link)
   page.setDefaultTimeout(300_000)
   await page.locator('.engine', { hasText: /in this page/ }).waitFor()
   await page.waitForFunction(n => document.querySelector('.scrub').value === String(n), 4 * objects)
@@ -67,7 +61,7 @@ async function visit() {
 }
 
 test(`at ${objects} objects a create costs less than ${limits.create} ms, and the tab less than ${limits.megabytes} MB`, {
-  timeout: 600_000, skip: process.platform === 'linux' ? false : 'memory is read in /proc',
+  timeout: 600_000, skip: onlyChromium('time and memory are those that the protocol of Chromium tells') || (process.platform === 'linux' ? false : 'memory is read in /proc'),
 }, async () => {
   const best = { create: Infinity, tab: Infinity }
   let limit = limits.create

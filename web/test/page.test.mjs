@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closeDialog, hash, ready, says, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
-import { serve } from './server.mjs'
 
 const it = hosted()
 const marks = page => page.locator('.mark').count()
@@ -159,12 +158,10 @@ test('raw HTTP in every form, protobuf opened field by field', async () => {
 })
 
 test('the recording plays, event after event, while the engine is on its way, and the engine takes over with the same frames', async () => {
-  const context = await it.browser.newContext({ serviceWorkers: 'block' })
-  const page = await context.newPage()
   let letGo
   const held = new Promise(resolve => { letGo = resolve })
-  await page.route('**/core-*.wasm', async route => { await held; await route.continue() })
-  await page.goto(it.host.url)
+  const host = await it.serve({ change: { files: /\/core-.*\.wasm$/, to: async bytes => { await held; return bytes } } })
+  const { context, page } = await it.open({ reducedMotion: 'no-preference' }, host.url)
   await page.locator('.mark').first().waitFor()
   assert.match(await page.locator('.engine').innerText(), /recording/)
   assert.match(await page.locator('.guide').innerText(), /compared with a real kube-apiserver.*[0-9]{2},[0-9]{3} recorded steps/i)
@@ -182,20 +179,15 @@ test('the recording plays, event after event, while the engine is on its way, an
 })
 
 test('an engine that does not arrive whole is refused, and the page says why', async () => {
-  const context = await it.browser.newContext({ serviceWorkers: 'block' })
-  const page = await context.newPage()
-  await page.route('**/core-*.wasm', async route => {
-    const answer = await route.fetch()
-    await route.fulfill({ contentType: 'application/wasm', body: (await answer.body()).subarray(0, 1e6) })
-  })
-  await page.goto(it.host.url)
+  const host = await it.serve({ change: { files: /\/core-.*\.wasm$/, to: bytes => bytes.subarray(0, 1e6) } })
+  const { context, page } = await it.open({}, host.url)
   await page.locator('.banner.stopped', { hasText: /the engine could not be loaded: the packed file is damaged or not whole, at byte 1000000/ }).waitFor()
   await context.close()
 })
 
 test('kubectl\'s words need no larger engine', async () => {
-  const { context, page, faults } = await it.open()
-  await page.route('**/cel-*.wasm', route => route.abort())
+  const host = await it.serve({ change: { files: /\/cel-.*\.wasm$/, to: () => null } })
+  const { context, page, faults } = await it.open({}, host.url)
   await ready(page)
   await type(page, 'kubectl create configmap words --from-literal=k=v')
   await says(page, /configmap\/words created/)
@@ -256,12 +248,25 @@ test('a world goes out as a scenario file and comes back', async () => {
   await context.close()
 })
 
+// The Worker of the engine, which breaks when it is told to.
+const breakable = bytes => `${bytes}
+const channel = new BroadcastChannel('break')
+channel.onmessage = () => {
+  globalThis.kubesimHandle = () => { throw new Error('broken on purpose') }
+  channel.postMessage('broken')
+}`
+
 test('a crash is told, and a restart replays the log', async () => {
-  const { context, page } = await it.open()
+  const host = await it.serve({ change: { files: /\/worker-.*\.js$/, to: breakable } })
+  const { context, page } = await it.open({}, host.url)
   await ready(page)
   await type(page, 'create configmap survivor')
   const { sum } = await hash(page)
-  await page.workers()[0].evaluate(() => { globalThis.kubesimHandle = () => { throw new Error('broken on purpose') } })
+  await page.evaluate(() => new Promise(resolve => {
+    const channel = new BroadcastChannel('break')
+    channel.onmessage = resolve
+    channel.postMessage('break')
+  }))
   await type(page, 'create configmap lost')
   await page.locator('.stopped').waitFor()
   await page.locator('.stopped .primary').click()
@@ -271,7 +276,7 @@ test('a crash is told, and a restart replays the log', async () => {
 })
 
 test('the page works offline after the first visit', async () => {
-  const other = await serve()
+  const other = await it.serve()
   const { context, page } = await it.open({ serviceWorkers: 'allow' }, other.url)
   await ready(page)
   await page.evaluate(() => navigator.serviceWorker.ready)
@@ -284,7 +289,6 @@ test('the page works offline after the first visit', async () => {
   await page.locator('button', { hasText: 'New' }).click()
   await page.locator('.editor .cm-content').waitFor()
   await context.close()
-  await other.stop()
 })
 
 test('situations run with one key', async () => {

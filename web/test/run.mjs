@@ -1,13 +1,22 @@
-// Runs the browser tests, or says what is missing for them.
+// Runs the browser tests in each browser that BROWSERS names (Chromium when it names none), or says what is missing for them.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { findBrowser, missing } from './find.mjs'
+import { browsers } from './find.mjs'
 
-if (!findBrowser()) {
-  console.log(`left out: ${missing}`)
-  process.exit(0)
-}
+const names = (process.env.BROWSERS || 'chromium').split(/[\s,]+/)
+const unknown = names.find(name => !browsers[name])
+if (unknown) throw new Error(`BROWSERS names ${unknown}: there are ${Object.keys(browsers).join(', ')}`)
+
 const folder = new URL('.', import.meta.url).pathname
 const files = readdirSync(folder).filter(file => file.endsWith('.test.mjs')).sort().map(file => folder + file)
-const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...files], { stdio: 'inherit' })
-process.exit(status ?? 1)
+let failed = false
+for (const name of names) {
+  if (!browsers[name].find()) {
+    console.log(`left out: ${browsers[name].missing}`)
+    continue
+  }
+  console.log(`== the page in ${name}`)
+  const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...files], { stdio: 'inherit', env: { ...process.env, BROWSERS: name } })
+  failed ||= status !== 0
+}
+process.exit(failed ? 1 : 0)

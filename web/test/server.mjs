@@ -1,10 +1,13 @@
 // A static host for the browser tests: it serves dist with the same headers as any good host, sends .br where there is
-// one. It listens on a port that the system chooses.
+// one. It listens on a port that the system chooses. Where no protocol tells what happens on a page, the page begins with
+// a script that collects it.
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname, join, normalize } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { tested } from './find.mjs'
+import { watch } from './webdriver/inpage.mjs'
 
 const piece = 16 * 1024 // bytes that a line carries at once
 
@@ -15,12 +18,20 @@ const types = {
   '.json': 'application/json', '.wasm': 'application/wasm', '.bin': 'application/octet-stream',
 }
 
+// begun has the page begin with what watches it.
+const begun = {
+  files: /^\/(index\.html)?$/,
+  to: bytes => bytes.toString().replace('<head>', '<head><script src="./watch.js"></script>'),
+}
+
 /**
  * serve starts the host; down() refuses everything from then on, stop() ends it. Behind a line {bytesPerSecond, latency
  * in ms} all answers share its capacity. (Chromium's own emulation waits for each piece anew once it has unpacked the one
- * before, so that it counts the unpacking twice.)
+ * before, so that it counts the unpacking twice.) A change {files, to} sends of the files whose paths match what to makes
+ * of them, once it has; nothing, and the connection is cut.
  */
-export async function serve(line) {
+export async function serve({ line, change } = {}) {
+  const changes = [change, tested() === 'chromium' ? undefined : begun].filter(Boolean)
   let refused = false
   let free = 0 // when the line has carried all that was given to it
   const carry = async (path, response) => {
@@ -33,12 +44,18 @@ export async function serve(line) {
     }
     response.end()
   }
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     if (refused) return request.socket.destroy()
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://host').pathname))
+    if (path === '/watch.js') return response.writeHead(200, { 'content-type': types['.js'] }).end(`${watch}\nwatch()`)
     const file = join(root, path.endsWith('/') ? `${path}index.html` : path)
     if (!file.startsWith(root) || !existsSync(file) || !statSync(file).isFile()) return response.writeHead(404).end()
     const headers = { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'cache-control': 'no-cache' }
+    const changed = changes.find(({ files }) => files.test(path))
+    if (changed) {
+      const bytes = await changed.to(await readFile(file))
+      return bytes ? response.writeHead(200, headers).end(bytes) : request.socket.destroy()
+    }
     const brotli = existsSync(`${file}.br`) && /\bbr\b/.test(request.headers['accept-encoding'] ?? '')
     const sent = brotli ? `${file}.br` : file
     if (brotli) headers['content-encoding'] = 'br'

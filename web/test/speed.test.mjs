@@ -10,7 +10,7 @@ const limits = { paint: 500, usable: 500, answer: 2000 } // ms after the navigat
 const visits = 8
 
 test('painted and usable within 0.5 s, the engine answers within 2 s, at 20 Mbit/s', async () => {
-  const host = await serve({ bytesPerSecond: 20e6 / 8, latency: 20 })
+  const host = await serve({ line: { bytesPerSecond: 20e6 / 8, latency: 20 } })
   const browser = await launch()
   const best = { paint: Infinity, usable: Infinity, received: Infinity, compiled: Infinity, answer: Infinity }
   let slower = 1
@@ -21,10 +21,10 @@ test('painted and usable within 0.5 s, the engine answers within 2 s, at 20 Mbit
     await page.goto(host.url)
     await ready(page)
     const seen = await page.evaluate(() => {
-      const at = name => performance.getEntriesByName(name)[0]?.startTime ?? Infinity
+      const at = name => performance.getEntriesByName(name)[0]?.startTime
       return { paint: at('first-contentful-paint'), usable: at('usable'), received: at('received'), compiled: at('compiled'), answer: at('answer') }
     })
-    for (const name of Object.keys(best)) best[name] = Math.min(best[name], seen[name])
+    for (const name of Object.keys(best)) best[name] = Math.min(best[name], seen[name] ?? Infinity)
     await context.close()
     if (Object.keys(limits).every(name => best[name] <= limits[name])) break
   }

@@ -85,7 +85,7 @@ test('who chooses a lesson finds the world before it with the back button', asyn
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
   await page.locator('dialog .lesson[data-lesson="list-watch"]').click()
   await page.locator('.guide[data-lesson="list-watch"]').waitFor()
-  const begun = page.url()
+  const begun = await page.evaluate(() => location.href)
   await type(page, 'list configmaps')
   await page.waitForFunction(url => location.href !== url, begun)
   await page.goBack()

@@ -24,6 +24,7 @@ func podKind() kind.Kind {
 			{Name: "DRANodeAllocatableResources", Fields: []string{"status.nodeAllocatableResourceClaimStatuses"}},
 			{Name: "ImageVolumeWithDigest", Fields: inStatuses("volumeMounts.*.volumeStatus")},
 			{Name: "InPlacePodLevelResourcesVerticalScaling", Fields: []string{"status.allocatedResources", "status.resources"}},
+			{Name: "PodLevelResourcesFixDefaulting", Otherwise: defaultResources},
 			{Name: "ResourceHealthStatus", Fields: inStatuses("allocatedResourcesStatus")},
 			{Name: "ResourceHealthStatusMessage", Fields: inStatuses("allocatedResourcesStatus.*.resources.*.message")},
 		}...),

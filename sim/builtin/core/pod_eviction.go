@@ -90,13 +90,12 @@ func (e *eviction) evict() *status.Status {
 // budgetsOf returns the budgets that select the pod.
 func (e *eviction) budgetsOf(pod object.Object) []object.Object {
 	var out []object.Object
-	e.Each(budgetStorage, e.Namespace, func(budget object.Object) bool {
+	for _, budget := range e.All(budgetStorage, e.Namespace) {
 		labels, err := selector.FromLabelSelector(budget.Map("spec", "selector"))
 		if err == nil && labels.Matches(pod.Labels()) {
 			out = append(out, budget)
 		}
-		return true
-	})
+	}
 	return out
 }
 

@@ -53,7 +53,7 @@ func validateResize(r podRules) {
 	}
 	r.annotationsAndSpec()
 	was := r.old.At("spec")
-	if cmp.Or(r.old.String("status", "qosClass"), podspec.QosClass(was)) != podspec.QosClass(r.Spec) {
+	if cmp.Or(r.old.String("status", "qosClass"), r.QosClass(was)) != r.QosClass(r.Spec) {
 		r.spec.Invalid(field.Enum(r.pod.String("status", "qosClass")), "Pod QOS Class may not change as a result of resizing")
 	}
 	r.spec.ForbidIf(!nodeResizes(r.old), "Pod running on node without support for resize")

@@ -78,8 +78,10 @@ func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) 
 		before := old.Copy()
 		obj.SetDefault("x", "metadata", "name")
 		before.SetDefault("x", "metadata", "name")
-		defaultPod(obj)
-		defaultPod(before)
+		for _, pod := range []object.Object{obj, before} {
+			defaultPod(pod)
+			defaultResources(pod)
+		}
 		dropPodFields(ctx, obj.Map("spec"), before.Map("spec"))
 		at := field.CursorAt(obj, before)
 		if ctx.Subresource == "status" {
@@ -91,6 +93,7 @@ func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) 
 	default:
 		obj.SetDefault("x", "metadata", "name")
 		defaultPod(obj)
+		defaultResources(obj)
 		dropPodFields(ctx, obj.Map("spec"), nil)
 		at := field.CursorAt(obj, nil)
 		validatePod(ctx, at)
@@ -137,9 +140,11 @@ func TestPodDefaults(t *testing.T) {
 		is := is.New(t)
 		obj := object.Object{"spec": map[string]any(kindtest.Parse(t, c.in))}
 		defaultPod(obj)
+		defaultResources(obj)
 		is.Equal(string(object.JSON(obj["spec"])), strings.Replace(c.want, "%", "", 1)) // as the real server fills it in
 		again := obj.Copy()
 		defaultPod(again)
+		defaultResources(again)
 		is.True(object.Equal(map[string]any(again), map[string]any(obj))) // defaults are idempotent
 	}
 }

@@ -31,13 +31,15 @@ func defaultPod(obj object.Object) {
 			}
 		}
 	}
-	podspec.DefaultResources(spec)
 	spec.SetDefault(true, "enableServiceLinks")
 	mirrorPodIP(obj)
 	for _, key := range oldInitAnnotations {
 		obj.Remove("metadata", "annotations", key)
 	}
 }
+
+// defaultResources fills in what is needed by the pod as a whole, unless that waits for admission.
+func defaultResources(pod object.Object) { podspec.DefaultResources(pod.At("spec")) }
 
 // limitsBecomeRequests makes each limit of a container the request where there is none. Empty limits make empty requests,
 // which messages show.
@@ -65,9 +67,12 @@ func mirrorPodIP(obj object.Object) {
 // matchLabelKeys into the selectors they belong to.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := obj.At("spec")
+	if ctx.Enabled("PodLevelResourcesFixDefaulting") {
+		podspec.CompleteResources(spec)
+	}
 	class := obj.String("status", "qosClass")
 	if class == "" || ctx.Since(37) {
-		class = podspec.QosClass(spec)
+		class = podspec.QosClass(ctx, spec)
 	}
 	status := map[string]any{"phase": "Pending", "qosClass": class}
 	if len(spec.List("schedulingGates")) > 0 {
@@ -103,14 +108,14 @@ func mergeLabelKeys(term object.Object, operator string, keys []string, labels m
 
 // syncAppArmor copies the old annotations for AppArmor into the fields (KEP-24).
 func syncAppArmor(ctx *resource.Context, obj object.Object) {
-	if obj.String("spec", "os", "name") == "windows" {
+	annotations := obj.At("metadata", "annotations")
+	if !podspec.NameProfiles(annotations) || obj.String("spec", "os", "name") == "windows" {
 		return
 	}
 	whole := obj.Map("spec", "securityContext", "appArmorProfile")
 	for c := range podspec.Containers(obj.At("spec")) {
 		key := podspec.AppArmorPrefix + c.String("name")
-		v, _ := obj.Get("metadata", "annotations", key)
-		annotation, ok := v.(string)
+		annotation, ok := annotations[key].(string)
 		if !ok || c.Has("securityContext", "appArmorProfile") {
 			continue
 		}
@@ -141,6 +146,19 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 		}
 	case "resize":
 		prepareResize(obj, old)
+		keepResources(ctx, obj, old)
+		if ctx.Enabled("PodLevelResourcesFixDefaulting") {
+			podspec.CompleteResources(obj.At("spec"))
+		}
+	default:
+		keepResources(ctx, obj, old)
+	}
+}
+
+// keepResources keeps the resources of a pod as a whole where the client does not know the field.
+func keepResources(ctx *resource.Context, obj, old object.Object) {
+	if was := old.At("spec", "resources"); was != nil && !obj.Has("spec", "resources") && ctx.Enabled("PodLevelResourcesFixDefaulting") {
+		obj.Set(map[string]any(was.Copy()), "spec", "resources")
 	}
 }
 

@@ -1,9 +1,6 @@
 package flowcontrol
 
-import (
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
-)
+import "github.com/kubesim/kubesim/sim/resource"
 
 // seats is how many requests a server carries out at a time: kube-apiserver's --max-requests-inflight and
 // --max-mutating-requests-inflight together, as they are by default.
@@ -14,14 +11,13 @@ const seats = 400 + 200
 // for a seat.
 func NominalSeats(objects resource.Reader) map[string]int {
 	shares, sum := map[string]int{}, 0
-	objects.Each("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "", func(level object.Object) bool {
+	for _, level := range objects.All("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "") {
 		n := level.Int64("spec", "limited", "nominalConcurrencyShares")
 		if !level.At("spec").Has("limited") {
 			n = level.Int64("spec", "exempt", "nominalConcurrencyShares")
 		}
 		shares[level.Name()], sum = int(n), sum+int(n)
-		return true
-	})
+	}
 	for name, n := range shares { // order does not matter
 		if sum > 0 {
 			shares[name] = (seats*n + sum - 1) / sum

@@ -55,6 +55,8 @@ var features = map[string]int{
 	"MutableCSINodeAllocatableCount":              35,
 	"NodeDeclaredFeatures":                        36,
 	"PodCertificateRequest":                       37,
+	"PodLevelResourcesFixDefaulting":              37,
+	"PodLevelResourcesFixKubeletQOSClass":         37,
 	"RelaxedServiceNameValidation":                36,
 	"ResourceHealthStatus":                        36,
 	"ResourceHealthStatusMessage":                 36,

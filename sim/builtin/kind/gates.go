@@ -28,8 +28,8 @@ type Gate struct {
 	// Values are enum values at a path that only an enabled gate lets in; allowed are the others. nil: none.
 	Values *GatedValue
 
-	// Defaults fills in defaults that only an enabled gate has. nil: none.
-	Defaults func(obj object.Object)
+	// Defaults fills in defaults that only an enabled gate has, Otherwise those that only a disabled one has. nil: none.
+	Defaults, Otherwise func(obj object.Object)
 
 	// Changed is Kind.Changed where only an enabled gate counts generations. nil: the gate does not decide that.
 	Changed Changes
@@ -47,18 +47,13 @@ func (k *Kind) obey(gates resource.Gates, hub func() *schema.Type) {
 	for _, g := range k.Gates {
 		if !gates[g.Name] {
 			off = append(off, g)
+			k.alsoDefault(g.Otherwise)
 			continue
 		}
 		if g.Changed != nil {
 			k.Changed = g.Changed
 		}
-		if g.Defaults != nil {
-			all := map[string]func(object.Object){}
-			for version, base := range k.Defaults {
-				all[version] = func(obj object.Object) { base(obj); g.Defaults(obj) }
-			}
-			k.Defaults = all
-		}
+		k.alsoDefault(g.Defaults)
 	}
 	if len(off) > 0 {
 		dropDisabled(&k.Strategy, off, hub)
@@ -66,6 +61,18 @@ func (k *Kind) obey(gates resource.Gates, hub func() *schema.Type) {
 	if slices.ContainsFunc(off, func(g Gate) bool { return g.Values != nil }) {
 		k.Validate, k.ValidateStatus = refuseValues(off, k.Validate), refuseValues(off, k.rule("status"))
 	}
+}
+
+// alsoDefault adds more, which may be nil, to the defaults of all versions.
+func (k *Kind) alsoDefault(more func(obj object.Object)) {
+	if more == nil {
+		return
+	}
+	all := map[string]func(object.Object){}
+	for version, base := range k.Defaults {
+		all[version] = func(obj object.Object) { base(obj); more(obj) }
+	}
+	k.Defaults = all
 }
 
 // dropDisabled makes a strategy drop the fields of disabled gates.

@@ -41,13 +41,14 @@ func (c *Store) Get(storage, _, name string) object.Object {
 // Field knows no field selectors.
 func (c *Store) Field(string, string, string, string) (string, bool) { return "", false }
 
-// Each yields copies of the objects.
-func (c *Store) Each(storage, _ string, yield func(object.Object) bool) {
+// All returns copies of the objects.
+func (c *Store) All(storage, _ string) (objects []object.Object) {
 	for _, key := range object.SortedKeys(c.Objects) {
-		if obj := c.Objects[key]; key == storage+"/"+obj.Name() && !yield(obj.Copy()) {
-			return
+		if obj := c.Objects[key]; key == storage+"/"+obj.Name() {
+			objects = append(objects, obj.Copy())
 		}
 	}
+	return objects
 }
 
 // Update changes an object.

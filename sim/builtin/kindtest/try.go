@@ -73,13 +73,12 @@ func (r *Try) Field(storage, namespace, name, label string) (string, bool) {
 	return "", true
 }
 
-// Each yields copies of what is stored.
-func (r *Try) Each(storage, _ string, yield func(object.Object) bool) {
+// All returns copies of what is stored.
+func (r *Try) All(storage, _ string) (objects []object.Object) {
 	for _, o := range r.Stored[storage] {
-		if !yield(o.Copy()) {
-			return
-		}
+		objects = append(objects, o.Copy())
 	}
+	return objects
 }
 
 // Items yields the objects as the store has them.

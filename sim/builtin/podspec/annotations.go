@@ -84,9 +84,20 @@ func (r *Rules) appArmorAnnotation(at field.Cursor, container string) {
 		`invalid AppArmor profile name: "`+profile+`"`)
 }
 
+// NameProfiles reports whether one of the annotations is the old form of a profile for seccomp or AppArmor. Hardly a pod has
+// any, and what is said of each container need not be looked for then.
+func NameProfiles(annotations object.Object) bool {
+	for key := range annotations { // order does not matter
+		if key == seccompPodAnnotation || strings.HasPrefix(key, seccompPrefix) || strings.HasPrefix(key, AppArmorPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
 // ProfilesMatchAnnotations checks that annotations for seccomp and AppArmor say the same as the fields.
 func (r *Rules) ProfilesMatchAnnotations(annotations object.Object) {
-	if len(annotations) == 0 {
+	if !NameProfiles(annotations) {
 		return
 	}
 	whole := r.at.Child("securityContext")

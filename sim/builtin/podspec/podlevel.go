@@ -46,43 +46,85 @@ func (r *Rules) containersFit(at field.Cursor, list string) {
 	}
 }
 
-// DefaultResources fills in the resources of the pod as a whole, where some are given: limits of huge pages from those
-// of the containers, requests from those of the containers, then from the limits.
+// DefaultResources fills in the resources of the pod as a whole, where some are given: limits of huge pages from those of the
+// containers; and where there are limits then, requests from those of the containers, or else from the limits.
 func DefaultResources(spec object.Object) {
+	if resources := spec.At("resources"); limitHugePages(spec, resources) && len(resources.Map("limits")) > 0 {
+		requestForPod(spec, resources)
+	}
+}
+
+// CompleteResources is what the gate PodLevelResourcesFixDefaulting makes of DefaultResources, once admission has seen the pod: requests
+// need no limits, and what all containers limit is limited for the pod, to their sum, or to the pod's request if that is more.
+func CompleteResources(spec object.Object) {
 	resources := spec.At("resources")
-	limits, requests := resources.Map("limits"), resources.Map("requests")
-	if len(limits) == 0 && len(requests) == 0 {
+	if !limitHugePages(spec, resources) {
 		return
+	}
+	requestForPod(spec, resources)
+	sum := containerAmounts(spec, "limits")
+	for name, request := range resources.Map("requests") { // order does not matter
+		if !isPodResource(name) || !limitedByAll(spec, name) {
+			continue
+		}
+		limit := sum[name]
+		if q := quantity.Of(request); q.Cmp(limit) > 0 {
+			limit = q
+		}
+		resources.SetDefault(limit.String(), "limits", name)
+	}
+}
+
+// limitHugePages limits the huge pages of a pod, for which nothing is requested, as its containers do. It reports false where nothing
+// is said of the pod as a whole.
+func limitHugePages(spec, resources object.Object) bool {
+	requests := resources.Map("requests")
+	if len(resources.Map("limits"))+len(requests) == 0 {
+		return false
 	}
 	for name, q := range containerAmounts(spec, "limits") { // order does not matter
 		if strings.HasPrefix(name, HugePagesPrefix) && requests[name] == nil {
 			resources.SetDefault(q.String(), "limits", name)
 		}
 	}
-	if limits = resources.Map("limits"); len(limits) == 0 {
-		return
-	}
+	return true
+}
+
+// requestForPod requests for a pod what its containers do, then what it is limited to.
+func requestForPod(spec, resources object.Object) {
 	for name, q := range containerAmounts(spec, "requests") { // order does not matter
 		if name == "cpu" || name == "memory" {
 			resources.SetDefault(q.String(), "requests", name)
 		}
 	}
-	for name, q := range limits { // order does not matter
+	for name, q := range resources.Map("limits") { // order does not matter
 		if isPodResource(name) {
 			resources.SetDefault(q, "requests", name)
 		}
 	}
 }
 
+// limitedByAll reports whether each container limits a resource.
+func limitedByAll(spec object.Object, name string) bool {
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, c := range spec.Objects(list) {
+			if !c.Has("resources", "limits", name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // QosClass returns the quality of service of a pod (Kubernetes documentation, "Pod Quality of Service Classes").
-func QosClass(spec object.Object) string {
+func QosClass(ctx *resource.Context, spec object.Object) string {
 	var requests, limits computeSum
 	guaranteed := true
 	count := func(resources object.Object) {
 		requests.add(resources.Map("requests"))
 		guaranteed = limits.add(resources.Map("limits")) && guaranteed
 	}
-	if resources := spec.At("resources"); resources != nil {
+	if resources := spec.At("resources"); resources != nil && (saysAmounts(resources) || !ctx.Enabled("PodLevelResourcesFixKubeletQOSClass")) {
 		count(resources)
 	} else {
 		for _, list := range []string{"containers", "initContainers"} {
@@ -96,6 +138,21 @@ func QosClass(spec object.Object) string {
 		return "Guaranteed"
 	}
 	return "Burstable"
+}
+
+// QosClass is the function for the server of the rules.
+func (r *Rules) QosClass(spec object.Object) string { return QosClass(r.ctx, spec) }
+
+// saysAmounts reports whether resources of a pod as a whole have an amount that counts.
+func saysAmounts(resources object.Object) bool {
+	for _, list := range []string{"requests", "limits"} {
+		for name := range resources.Map(list) { // order does not matter
+			if isPodResource(name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // computeSum is an amount of cpu and of memory.

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 func TestVolumeDefaults(t *testing.T) {
@@ -34,6 +35,7 @@ func TestVolumeDefaults(t *testing.T) {
 
 func TestQOSClass(t *testing.T) {
 	t.Parallel()
+	ctx := &resource.Context{}
 	for _, c := range []struct{ in, want string }{
 		{`{"containers":[{}]}`, "BestEffort"},
 		{`{"containers":[{"resources":{"limits":{"cpu":"0"}}}]}`, "BestEffort"},
@@ -44,7 +46,7 @@ func TestQOSClass(t *testing.T) {
 		{`{"resources":{"requests":{"cpu":"1"}},"containers":[{}]}`, "Burstable"},
 	} {
 		is := is.New(t)
-		is.Equal(QosClass(kindtest.Parse(t, c.in)), c.want) // the class of these resources
+		is.Equal(QosClass(ctx, kindtest.Parse(t, c.in)), c.want) // the class of these resources
 	}
 }
 

@@ -24,6 +24,7 @@ type podWarner struct {
 	whole, at   field.Cursor // at is the spec
 	spec        object.Object
 	annotations object.Object
+	profiles    bool // in the annotations
 	ctx         *resource.Context
 }
 
@@ -31,13 +32,15 @@ type podWarner struct {
 func Warn(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	w := &podWarner{ctx: ctx, whole: at, at: spec, spec: spec.Object(), annotations: at.Child("metadata", "annotations").Object()}
+	w.profiles = NameProfiles(w.annotations)
 	w.nodes()
 	w.spread()
 	w.deprecatedAnnotations()
 	w.volumes()
 	w.overlappingPaths()
 	w.repeatedNames()
-	w.fractions(spec.Child("overhead"), "memory", "ephemeral-storage")
+	w.fractions(spec, "overhead", "memory")
+	w.fractions(spec, "overhead", "ephemeral-storage")
 	w.containers()
 	w.ports()
 	w.portNames()
@@ -160,8 +163,8 @@ func (w *podWarner) volumes() {
 			case !v.Has(d[0]):
 			case d[0] == "ephemeral":
 				resources := v.Child("ephemeral", "volumeClaimTemplate", "spec", "resources")
-				w.fractions(resources.Child("requests"), "storage")
-				w.fractions(resources.Child("limits"), "storage")
+				w.fractions(resources, "requests", "storage")
+				w.fractions(resources, "limits", "storage")
 			default:
 				w.add(v.Child(d[1]), d[2])
 			}
@@ -169,14 +172,16 @@ func (w *podWarner) volumes() {
 	}
 }
 
-// fractions warns about parts of a byte in a resource list.
-func (w *podWarner) fractions(list field.Cursor, names ...string) {
-	for _, name := range names {
-		if text := list.String(name); text != "" {
-			if q, err := quantity.Parse(text); err == nil && q.MilliValue()%1000 != 0 {
-				w.add(list.Key(name), fmt.Sprintf("fractional byte value %q is invalid, must be an integer", text))
-			}
-		}
+// fractions warns about parts of a byte in an entry of a resource list, which take a point, a negative exponent or one of
+// three suffixes.
+func (w *podWarner) fractions(at field.Cursor, path ...string) {
+	text := at.String(path...)
+	if !strings.ContainsAny(text, ".-mun") {
+		return
+	}
+	if q, err := quantity.Parse(text); err == nil && q.MilliValue()%1000 != 0 {
+		list, name := path[:len(path)-1], path[len(path)-1]
+		w.add(at.Child(list...).Key(name), fmt.Sprintf("fractional byte value %q is invalid, must be an integer", text))
 	}
 }
 
@@ -206,13 +211,13 @@ func (w *podWarner) containers() {
 		w.annotation(seccompPodAnnotation, seccompText)
 	}
 	for c := range containersOf(w.at) {
-		if len(w.annotations) > 0 && !c.Has("securityContext", "seccompProfile") {
+		if w.profiles && !c.Has("securityContext", "seccompProfile") {
 			w.annotation(seccompPrefix+c.String("name"), seccompText)
 		}
 		w.appArmor(c.Object())
 		for _, name := range []string{"memory", "ephemeral-storage"} {
-			w.fractions(c.Child("resources", "limits"), name)
-			w.fractions(c.Child("resources", "requests"), name)
+			w.fractions(c, "resources", "limits", name)
+			w.fractions(c, "resources", "requests", name)
 		}
 		w.env(c)
 	}
@@ -220,7 +225,7 @@ func (w *podWarner) containers() {
 
 // appArmor warns about the annotation in a template; in a pod syncAppArmor does.
 func (w *podWarner) appArmor(c object.Object) {
-	if len(w.annotations) == 0 || w.whole.Path().IsRoot() || c.Has("securityContext", "appArmorProfile") {
+	if !w.profiles || w.whole.Path().IsRoot() || c.Has("securityContext", "appArmorProfile") {
 		return
 	}
 	key := AppArmorPrefix + c.String("name")

@@ -11,7 +11,11 @@ import (
 
 // ports warns about containers that want the same port.
 func (w *podWarner) ports() {
-	all := map[string][]field.Cursor{}
+	type wanted struct {
+		number   int64
+		protocol string
+	}
+	all := map[wanted][]field.Cursor{}
 	for c := range containersOf(w.at) {
 		for port := range c.Each("ports") {
 			ip, host := port.String("hostIP"), port.Int64("hostPort")
@@ -19,7 +23,7 @@ func (w *podWarner) ports() {
 				w.add(port, fmt.Sprintf("hostIP set without hostPort: {Name:%s HostPort:0 ContainerPort:%d Protocol:%s HostIP:%s}",
 					port.String("name"), port.Int64("containerPort"), port.String("protocol"), ip))
 			}
-			key := strconv.FormatInt(port.Int64("containerPort"), 10) + "/" + port.String("protocol")
+			key := wanted{port.Int64("containerPort"), port.String("protocol")}
 			for _, other := range all[key] {
 				otherIP, otherHost := other.String("hostIP"), other.Int64("hostPort")
 				switch {

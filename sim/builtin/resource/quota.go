@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
@@ -32,14 +33,9 @@ func deviceLimit(ctx *resource.Context, name string) bool {
 	if class, ok := strings.CutPrefix(extended, core.ImplicitPrefix); requests && ok && extendedResourceOf(ctx, class) != "" {
 		return true
 	}
-	found := false
-	if requests && core.NodesExtended(extended) {
-		ctx.Objects.Each(deviceClasses, "", func(class object.Object) bool {
-			found = class.String("spec", "extendedResourceName") == extended
-			return !found
-		})
-	}
-	return found
+	return requests && core.NodesExtended(extended) && slices.ContainsFunc(ctx.Objects.All(deviceClasses, ""), func(class object.Object) bool {
+		return class.String("spec", "extendedResourceName") == extended
+	})
 }
 
 // extendedResourceOf returns the extended resource that a device class stands for, "" for none.
@@ -115,15 +111,12 @@ func podBehind(ctx *resource.Context, claim object.Object) object.Object {
 		}
 		return pod
 	}
-	oldest := true
-	ctx.Objects.Each(resourceClaims, claim.Namespace(), func(other object.Object) bool {
+	for _, other := range ctx.Objects.All(resourceClaims, claim.Namespace()) {
 		_, of := podOwner(other)
 		older := strings.Compare(created(other), created(claim))
-		oldest = of != uid || older > 0 || older == 0 && other.Name() >= claim.Name()
-		return oldest
-	})
-	if !oldest {
-		return nil
+		if of == uid && (older < 0 || older == 0 && other.Name() < claim.Name()) {
+			return nil
+		}
 	}
 	return pod
 }

@@ -56,16 +56,15 @@ func (l *legacyTokens) Reconcile(api *controller.Client, _ controller.Key) (agai
 	}
 	found := false
 	tracked := trackedLongEnough(api, now)
-	api.Each(secrets, "", func(s object.Object) bool {
+	for _, s := range api.All(secrets, "") {
 		if s.String("type") != tokenType {
-			return true
+			continue
 		}
 		found = true
 		if tracked && outOfUse(api, s, now) {
 			clean(api, s, now)
 		}
-		return true
-	})
+	}
 	if !found {
 		return 0, nil
 	}
@@ -97,12 +96,9 @@ func outOfUse(api *controller.Client, secret object.Object, now time.Time) bool 
 	if !named {
 		return false
 	}
-	mounted := false
-	api.Each("pods", secret.Namespace(), func(pod object.Object) bool {
-		mounted = names(map[string]any(pod.At("spec")), secret.Name())
-		return !mounted
+	return !slices.ContainsFunc(api.All("pods", secret.Namespace()), func(pod object.Object) bool {
+		return names(map[string]any(pod.At("spec")), secret.Name())
 	})
-	return !mounted
 }
 
 // names reports whether a part of the spec of a pod refers to a Secret (podutil.VisitPodSecretNames).

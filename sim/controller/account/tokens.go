@@ -90,15 +90,14 @@ func deleteTokens(api *controller.Client, namespace, name, uid string) (failed *
 	if withUID(api.Get(accounts, namespace, name), uid) != nil {
 		return nil
 	}
-	api.Each(secrets, namespace, func(s object.Object) bool {
+	for _, s := range api.All(secrets, namespace) {
 		about := s.Annotations()
 		if s.String("type") == tokenType && about[accountName] == name && about[accountUID] == uid {
 			if x := deleteToken(api, s); x != nil {
 				failed = x
 			}
 		}
-		return true
-	})
+	}
 	return failed
 }
 

@@ -139,15 +139,14 @@ func syncUnbound(api *controller.Client, claim object.Object) *status.Status {
 // (persistentVolumeOrderedIndex.findByClaim).
 func bestFor(api *controller.Client, claim object.Object, delayed bool) object.Object {
 	groups := map[string][]object.Object{}
-	api.Each(claims.Volumes, "", func(v object.Object) bool {
+	for _, v := range api.All(claims.Volumes, "") {
 		if claims.HasModes(claim, v) {
 			modes := slices.Clone(v.Strings("spec", "accessModes"))
 			slices.Sort(modes)
 			key := fmt.Sprint(len(slices.Compact(modes)), modes)
 			groups[key] = append(groups[key], v)
 		}
-		return true
-	})
+	}
 	for _, key := range object.SortedKeys(groups) {
 		if best := claims.Match(claim, groups[key], nil, delayed); best != nil {
 			return best
@@ -160,15 +159,14 @@ func bestFor(api *controller.Client, claim object.Object, delayed bool) object.O
 func defaultClass(api *controller.Client) string {
 	var best object.Object
 	made := func(obj object.Object) time.Time { return workload.TimeOf(obj.String("metadata", "creationTimestamp")) }
-	api.Each(claims.Classes, "", func(class object.Object) bool {
+	for _, class := range api.All(claims.Classes, "") {
 		a := class.Annotations()
 		if a["storageclass.kubernetes.io/is-default-class"] == "true" || a["storageclass.beta.kubernetes.io/is-default-class"] == "true" {
 			if best == nil || made(class).After(made(best)) {
 				best = class
 			}
 		}
-		return true
-	})
+	}
 	return best.Name()
 }
 

@@ -60,8 +60,17 @@ async function begin(boot: Boot): Promise<boolean> {
   }
 }
 
-/** opened notes that the world that is there now is the one that the page opens with. */
-export function opened(): void {
+/** opens says that the first world that there will be is the one that the page opens with: it is known from its first moment on. */
+export function opens(): void {
+  const stop = ready.subscribe(there => {
+    if (!there) return
+    opened()
+    stop()
+  })
+}
+
+// opened notes that the world that is there now is the one that the page opens with.
+function opened(): void {
   length.value = head.value.total
 }
 

@@ -1,0 +1,37 @@
+package mvcc
+
+import "strings"
+
+// listMax is how long a list is that a Store remembers, and listsMax how many lists it does.
+const listMax, listsMax = 100, 1000
+
+// List returns what is stored now at the keys that begin with prefix, in ascending byte order, which nobody is to change.
+//
+// A short list of a prefix that ends in a slash is remembered until one of its keys is written: most of what an API server
+// asks for at each write (policies, webhooks, quotas, classes) is hardly ever there, and hardly ever changes.
+func (s *Store) List(prefix string) []*KV {
+	list, known := s.lists[prefix]
+	if known {
+		return list
+	}
+	s.current().Range(prefix, "", func(kv *KV) bool {
+		list = append(list, kv)
+		return true
+	})
+	if len(list) <= listMax && strings.HasSuffix(prefix, "/") {
+		if s.lists == nil || len(s.lists) == listsMax {
+			s.lists = map[string][]*KV{}
+		}
+		s.lists[prefix] = list
+	}
+	return list
+}
+
+// wrote forgets the lists that a key is in, or would be.
+func (s *Store) wrote(key string) {
+	for i := range len(key) {
+		if key[i] == '/' {
+			delete(s.lists, key[:i+1])
+		}
+	}
+}

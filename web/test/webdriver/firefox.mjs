@@ -1,0 +1,127 @@
+// Firefox as it is installed, driven over its own protocol, Marionette: a message is its length, a colon, and JSON
+// [0, id, command, parameters]; an answer is [1, id, error, value]. (playwright-core wants a Firefox of its own.)
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, soon } from './start.mjs'
+
+const commands = {
+  go: 'WebDriver:Navigate', refresh: 'WebDriver:Refresh', back: 'WebDriver:Back', forward: 'WebDriver:Forward',
+  run: 'WebDriver:ExecuteAsyncScript', perform: 'WebDriver:PerformActions', keys: 'WebDriver:ElementSendKeys',
+}
+const values = new Set(['run']) // of these what is wanted is in {value}
+
+const preferences = downloads => ({
+  'datareporting.policy.dataSubmissionEnabled': false, 'toolkit.legacyUserProfileCustomizations.stylesheets': true,
+  'browser.download.folderList': 2, 'browser.download.dir': downloads, 'browser.download.alwaysOpenPanel': false,
+})
+
+// conversation sends commands over a socket and returns a function that resolves with their values.
+function conversation(socket) {
+  const pending = new Map()
+  let received = Buffer.alloc(0)
+  let last = 0
+  socket.on('data', bytes => {
+    received = Buffer.concat([received, bytes])
+    for (;;) {
+      const colon = received.indexOf(58)
+      const length = Number(received.subarray(0, Math.max(colon, 0)))
+      if (colon < 0 || received.length < colon + 1 + length) return
+      const message = JSON.parse(received.subarray(colon + 1, colon + 1 + length))
+      received = received.subarray(colon + 1 + length)
+      if (!Array.isArray(message)) continue // its greeting
+      const [, id, error, value] = message
+      const { resolve, reject } = pending.get(id) ?? {}
+      pending.delete(id)
+      if (error) reject?.(new Error(`${error.error}: ${error.message}`))
+      else resolve?.(value)
+    }
+  })
+  socket.on('close', () => { for (const { reject } of pending.values()) reject(new Error('Firefox has gone')) })
+  return (command, parameters = {}) => new Promise((resolve, reject) => {
+    const id = ++last
+    pending.set(id, { resolve, reject })
+    const text = JSON.stringify([0, id, command, parameters])
+    socket.write(`${Buffer.byteLength(text)}:${text}`)
+  })
+}
+
+const connected = port => new Promise(resolve => {
+  const socket = connect(port, '127.0.0.1')
+  socket.once('connect', () => resolve(socket)).once('error', () => resolve(null))
+})
+
+// start starts a Firefox whose window is the page and nothing else, of any size.
+async function start(path) {
+  const port = await freePort()
+  const profile = mkdtempSync(join(tmpdir(), 'firefox-'))
+  const downloads = join(profile, 'downloads')
+  for (const folder of [downloads, join(profile, 'chrome')]) mkdirSync(folder)
+  writeFileSync(join(profile, 'chrome/userChrome.css'), ':root, body { min-width: 0 !important; min-height: 0 !important }\n#navigator-toolbox, #sidebar-main { display: none !important }\n')
+  writeFileSync(join(profile, 'user.js'), Object.entries({ 'marionette.port': port, ...preferences(downloads) })
+    .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(''))
+  const child = spawn(path, ['--headless', '--kiosk', '--marionette', '--remote-allow-system-access', '--no-remote', '--profile', profile],
+    { stdio: 'ignore', env: { ...process.env, HOME: profile, MOZ_HEADLESS_WIDTH: '1920', MOZ_HEADLESS_HEIGHT: '1920' } })
+  const socket = await soon(() => connected(port), 'Firefox').catch(error => {
+    child.kill()
+    throw error
+  })
+  const ask = conversation(socket)
+  await ask('WebDriver:NewSession', { capabilities: {} })
+  await ask('WebDriver:SetTimeouts', { script: 300_000, pageLoad: 60_000 })
+  return {
+    ask,
+    downloads,
+    async send(command, { element, ...parameters }) {
+      const value = await ask(commands[command], { ...parameters, ...(element && { id: Object.values(element)[0] }), ...(values.has(command) && { sandbox: null }) })
+      return values.has(command) ? value.value : value
+    },
+    async end() {
+      await ask('Marionette:Quit', { flags: ['eForceQuit'] }).catch(() => {})
+      socket.destroy()
+      if (child.exitCode === null) await new Promise(resolve => child.once('exit', resolve))
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
+
+// prepare runs in the browser itself: it is asked for what a context wants, and forgets all sites.
+function prepare(wanted, done) {
+  for (const [name, value] of Object.entries(wanted)) Services.prefs[`set${{ string: 'String', number: 'Int', boolean: 'Bool' }[typeof value]}Pref`](name, value)
+  const { CLEAR_DOM_STORAGES, CLEAR_COOKIES } = Ci.nsIClearDataService
+  Services.clearData.deleteData(CLEAR_DOM_STORAGES | CLEAR_COOKIES, { onDataDeleted: () => done() })
+}
+
+// renew gives a Firefox an empty tab in the place of the one it has.
+async function renew({ ask }, { viewport, colorScheme, reducedMotion, locale, serviceWorkers }) {
+  const { handle } = await ask('WebDriver:NewWindow', { type: 'tab', focus: true })
+  await ask('WebDriver:CloseWindow')
+  await ask('WebDriver:SwitchToWindow', { handle, focus: true })
+  await ask('Marionette:SetContext', { value: 'chrome' })
+  await ask('WebDriver:ExecuteAsyncScript', { script: `(${prepare})(...arguments)`, args: [{
+    'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+    'ui.prefersReducedMotion': reducedMotion === 'reduce' ? 1 : 0,
+    'intl.accept_languages': locale,
+    'dom.serviceWorkers.enabled': serviceWorkers !== 'block',
+  }] })
+  await ask('Marionette:SetContext', { value: 'content' })
+  await ask('WebDriver:SetWindowRect', viewport)
+}
+
+/** firefox opens sessions of the program at a path. One that is done with serves the next context, as a new one would. */
+export function firefox(path) {
+  const all = []
+  const idle = []
+  return {
+    async open(options) {
+      const session = idle.pop() ?? await start(path)
+      if (!all.includes(session)) all.push(session)
+      await renew(session, options)
+      return session
+    },
+    async done(session) { idle.push(session) },
+    close: () => Promise.all(all.map(session => session.end())),
+  }
+}

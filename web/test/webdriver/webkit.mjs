@@ -1,0 +1,99 @@
+// WebKit as Debian has it (apt-get install webkit2gtk-driver xvfb), driven over WebDriver: MiniBrowser, without its toolbar, on a
+// screen that nobody sees.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { freePort, soon } from './start.mjs'
+
+const commands = { go: '/url', refresh: '/refresh', back: '/back', forward: '/forward', run: '/execute/async', perform: '/actions' }
+
+// miniBrowser is the path of WebKit's own small browser, which takes more options than the driver's default.
+function miniBrowser() {
+  const roots = ['/usr/lib', ...readdirSync('/usr/lib').filter(name => name.endsWith('-linux-gnu')).map(name => `/usr/lib/${name}`)]
+  const found = roots.flatMap(root => ['webkit2gtk-4.1', 'webkitgtk-6.0', 'webkit2gtk-4.0'].map(name => join(root, name, 'MiniBrowser'))).find(existsSync)
+  if (!found) throw new Error('there is no MiniBrowser')
+  return found
+}
+
+// screen starts an X server without a screen, and returns what it is called.
+async function screen() {
+  const child = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '1920x1920x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const [line] = await once(createInterface(child.stdout), 'line')
+  return { display: `:${line}`, stop: () => child.kill() }
+}
+
+// home makes a home whose user wants motion or none. WebKit asks the C library for the language, which takes one that it has a folder of:
+// that of C has all letters.
+function home({ locale, reducedMotion }) {
+  const folder = mkdtempSync(join(tmpdir(), 'webkit-'))
+  const language = `${locale.replace('-', '_')}.UTF-8`
+  for (const one of ['Downloads', 'locales', 'gtk-3.0']) mkdirSync(join(folder, one))
+  writeFileSync(join(folder, 'gtk-3.0/settings.ini'), `[Settings]\ngtk-enable-animations=${reducedMotion === 'reduce' ? 0 : 1}\n`)
+  symlinkSync('/usr/lib/locale/C.utf8', join(folder, 'locales', language))
+  return { folder, env: { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DOWNLOAD_DIR: join(folder, 'Downloads'), LOCPATH: join(folder, 'locales'), LC_ALL: language } }
+}
+
+async function start(path, display, options) {
+  const { viewport, colorScheme, serviceWorkers } = options
+  const { folder, env } = home(options)
+  const port = await freePort()
+  const driver = spawn(path, [`--port=${port}`], { stdio: 'ignore', env: {
+    ...process.env, ...env, DISPLAY: display, GTK_THEME: colorScheme === 'dark' ? 'Adwaita:dark' : 'Adwaita', GTK_A11Y: 'none',
+    WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', WEBKIT_DISABLE_COMPOSITING_MODE: '1', LIBGL_ALWAYS_SOFTWARE: '1',
+  } })
+  const ask = async (method, command, body, limit = 120_000) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${command}`, { method, signal: AbortSignal.timeout(limit), ...(body && { body: JSON.stringify(body) }) })
+    const { value } = await answer.json()
+    if (!answer.ok) throw new Error(`${value?.error}: ${value?.message}`)
+    return value
+  }
+  const end = async at => {
+    if (at) await ask('DELETE', at).catch(() => {})
+    driver.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await soon(() => ask('GET', '/status').catch(() => null), 'WebKitWebDriver')
+    const args = ['--automation', '--full-screen', ...(serviceWorkers === 'block' ? ['--features=-ServiceWorkers'] : [])]
+    const { sessionId } = await ask('POST', '/session', { capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: miniBrowser(), args } } } }, 30_000)
+    const at = `/session/${sessionId}`
+    await ask('POST', `${at}/timeouts`, { script: 300_000, pageLoad: 60_000 })
+    await ask('POST', `${at}/window/rect`, viewport)
+    const fits = { script: 'return innerWidth === arguments[0] && innerHeight === arguments[1]', args: [viewport.width, viewport.height] }
+    await soon(() => ask('POST', `${at}/execute/sync`, fits), 'a window of this size')
+    return {
+      downloads: join(folder, 'Downloads'),
+      send: (command, { element, ...parameters }) => ask('POST', at + (commands[command] ?? `/element/${Object.values(element)[0]}/value`), parameters),
+      end: () => end(at),
+    }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+/** webkit opens sessions with the driver at a path: each is a browser of its own, because a driver has one session at most. */
+export function webkit(path) {
+  const open = new Set()
+  let shown
+  return {
+    async open(options) {
+      shown ??= await screen()
+      const begin = () => start(path, shown.display, options)
+      const session = await begin().catch(begin) // a MiniBrowser that does not answer on a busy machine
+      open.add(session)
+      return session
+    },
+    async done(session) {
+      open.delete(session)
+      await session.end()
+    },
+    async close() {
+      for (const session of open) await session.end()
+      shown?.stop()
+    },
+  }
+}
