@@ -195,7 +195,10 @@ func (w *world) settle() {
 const (
 	trouble  = time.Minute     // is how long things go wrong, once the test has done its part
 	patience = 2 * time.Minute // is how long the test waits for something while things go wrong
-	whole    = 5 * time.Minute // is how long everybody has to finish, then
+
+	// whole is how long everybody has to finish, then: an object that has failed again and again, as one does whose cache is old, is
+	// looked at again after up to 1,000 s (workqueue.DefaultTypedControllerRateLimiter).
+	whole = 20 * time.Minute
 )
 
 func named(name string) metav1.ObjectMeta {

@@ -224,18 +224,19 @@ func grouped(u resource.User) resource.User {
 
 // bearer returns the token of an Authorization header, "" when it holds none (RFC 6750; the scheme in any case).
 func bearer(header string) string {
-	parts := strings.SplitN(strings.TrimSpace(header), " ", 3)
-	if len(parts) < 2 || !strings.EqualFold(parts[0], "bearer") {
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(header), " ")
+	if !strings.EqualFold(scheme, "bearer") {
 		return ""
 	}
-	return parts[1]
+	token, _, _ := strings.Cut(rest, " ")
+	return token
 }
 
 // SpacedToken reports whether more than one space stands before the token of an Authorization header. Such a token does
 // not count; the client is warned.
 func SpacedToken(h wire.Header) bool {
-	parts := strings.SplitN(strings.TrimSpace(h.Get("Authorization")), " ", 3)
-	return len(parts) == 3 && parts[1] == "" && strings.EqualFold(parts[0], "bearer")
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(h.Get("Authorization")), " ")
+	return strings.HasPrefix(rest, " ") && strings.EqualFold(scheme, "bearer")
 }
 
 // withGroup returns the groups with one more, unless it is there. It never changes its argument.

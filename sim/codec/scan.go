@@ -119,29 +119,34 @@ func (p *scanner) str() string {
 	return unquote(s)
 }
 
+// ascii are the characters that a string may have as they are.
+var ascii = func() (is [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		is[c] = c != '"' && c != '\\'
+	}
+	return is
+}()
+
 // quoted reads a string and returns what is between the quotes. plain says that this is the string: it has no escapes,
 // and only ASCII.
 func (p *scanner) quoted() (s string, plain bool) {
-	p.pos++
-	start, plain := p.pos, true
-	for p.pos < len(p.text) {
-		switch c := p.text[p.pos]; {
+	start, plain := p.pos+1, true
+	for i := start; i < len(p.text); i++ {
+		c := p.text[i]
+		if ascii[c] {
+			continue
+		}
+		switch p.pos = i; {
 		case c == '"':
 			p.pos++
-			return p.text[start : p.pos-1], plain
-		case c == '\\':
-			plain = false
-			if !p.escape() {
-				p.fail()
-				return "", true
-			}
-		case c < ' ':
+			return p.text[start:i], plain
+		case c == '\\' && p.escape():
+			i = p.pos - 1
+		case c < utf8.RuneSelf:
 			p.fail()
 			return "", true
-		default:
-			plain = plain && c < utf8.RuneSelf
-			p.pos++
 		}
+		plain = false
 	}
 	p.fail()
 	return "", true

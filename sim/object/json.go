@@ -109,9 +109,9 @@ func AppendFloat(b []byte, f float64) []byte {
 
 const hex = "0123456789abcdef"
 
-// plain are the ASCII characters that a JSON string has as they are.
-var plain = func() (is [utf8.RuneSelf]bool) {
-	for c := range is {
+// plain are the bytes that a JSON string has as they are, whatever stands beside them.
+var plain = func() (is [256]bool) {
+	for c := range utf8.RuneSelf {
 		is[c] = c >= 0x20 && !strings.ContainsRune(`"\<>&`, rune(c))
 	}
 	return is
@@ -124,6 +124,10 @@ func AppendString(b []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
+		if plain[c] {
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && size == 1 {
@@ -135,10 +139,6 @@ func AppendString(b []byte, s string) []byte {
 				start = i + size
 			}
 			i += size
-			continue
-		}
-		if plain[c] {
-			i++
 			continue
 		}
 		b = appendEscaped(append(b, s[start:i]...), c)

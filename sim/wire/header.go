@@ -45,22 +45,32 @@ func (h Header) Clone() Header {
 // canonical returns a name with a capital at its beginning and behind each hyphen; a name with a byte that no header may
 // have stays as it is.
 func canonical(name string) string {
-	same := true
+	if isCanonical(name) {
+		return name
+	}
 	for i := range len(name) {
-		c := name[i]
-		if !letter(c) && !mark(c) {
+		if c := name[i]; !letter(c) && !mark(c) {
 			return name
 		}
-		same = same && cased(name, i) == c
-	}
-	if same {
-		return name
 	}
 	out := make([]byte, len(name))
 	for i := range out {
 		out[i] = cased(name, i)
 	}
 	return string(out)
+}
+
+// isCanonical reports whether a name is one of letters and hyphens, as nearly all are, and as it is to be.
+func isCanonical(name string) bool {
+	first := true
+	for i := range len(name) {
+		c := name[i]
+		if c != '-' && (first && (c < 'A' || c > 'Z') || !first && (c < 'a' || c > 'z')) {
+			return false
+		}
+		first = c == '-'
+	}
+	return true
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -63,6 +63,8 @@ function events(port) {
   const encoder = new TextEncoder()
   return new ReadableStream({
     start(controller) {
+      // Firefox hands an answer over when its first byte is there, which may be long in coming. A blank line is nothing in JSON.
+      if (/Firefox\//.test(navigator.userAgent)) controller.enqueue(encoder.encode('\n'))
       port.onmessage = ({ data }) => {
         if (data.chunk) controller.enqueue(encoder.encode(data.chunk))
         if (data.end) controller.close()

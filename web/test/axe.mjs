@@ -1,23 +1,27 @@
-// axe looks at a page as it is, in two colour schemes and, where the window can be changed, at two widths.
+// axe looks at a page as it is, at two widths in two colour schemes.
 import assert from 'node:assert/strict'
-import { violations } from './browser.mjs'
+import { readFileSync } from 'node:fs'
+import { tested } from './find.mjs'
+
+const axe = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 
 export const wide = { width: 1440, height: 900 }
-export const narrow = { width: 390, height: 844 }
+const narrow = { width: 390, height: 844 }
+const schemes = tested() === 'webkit' ? ['light'] : ['light', 'dark'] // the scheme of WebKit is that of its theme, which it is started with
 
-// Over WebDriver a page keeps the scheme and the width that it was opened with: there it is told the scheme by its own choice.
-async function change(page, colorScheme, viewport) {
-  if (!page.emulateMedia) return page.evaluate(scheme => { document.documentElement.dataset.theme = scheme }, colorScheme)
-  await page.emulateMedia({ colorScheme })
-  await page.setViewportSize(viewport)
-}
-
-/** lookAt fails when axe finds something; afterwards the page is as wide as it was, and dark. */
+/** lookAt fails when axe finds something in one of them; afterwards the page is as wide as before. */
 export async function lookAt(page, name, width = wide) {
-  for (const colorScheme of ['light', 'dark']) {
-    for (const viewport of page.emulateMedia ? [narrow, width] : [width]) {
-      await change(page, colorScheme, viewport)
+  for (const colorScheme of schemes) {
+    for (const viewport of [narrow, width]) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize(viewport)
       assert.deepEqual(await violations(page), [], `${name}, ${colorScheme}, ${viewport.width} px`)
     }
   }
+}
+
+/** violations are what axe finds on a page, each with its place and what is wrong. */
+export async function violations(page) {
+  await page.evaluate(axe)
+  return page.evaluate(async () => (await window.axe.run()).violations.map(({ id, nodes: [node] }) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary}`))
 }

@@ -1,6 +1,5 @@
 // A real browser for the tests, of those that are on the system; nothing is downloaded. Chromium or Chrome is driven by
 // playwright-core, Firefox and WebKit over WebDriver, with the same interface (webdriver/page.mjs).
-import { readFileSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 import { browsers, tested } from './find.mjs'
 import { firefox } from './webdriver/firefox.mjs'
@@ -48,14 +47,6 @@ export async function open(browser, address, options = {}) {
   const faults = await watchPage(page)
   await page.goto(address)
   return { context, page, faults }
-}
-
-const axe = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
-
-/** violations are what axe finds on a page, each with its place and what is wrong. */
-export async function violations(page) {
-  await page.evaluate(axe)
-  return page.evaluate(async () => (await window.axe.run()).violations.map(({ id, nodes: [node] }) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary}`))
 }
 
 /** ready waits until the engine runs. */

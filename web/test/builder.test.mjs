@@ -1,7 +1,8 @@
 // The map of the lessons, and lessons that somebody writes: typed, checked, shared as a link, taken by a stranger.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hash, ready, type, violations } from './browser.mjs'
+import { violations } from './axe.mjs'
+import { hash, ready, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()

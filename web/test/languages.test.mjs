@@ -1,7 +1,8 @@
 // The page in Chinese: it follows the browser, can be switched, is kept, and says everything in it but what the server says.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closeDialog, hash, ready, tabTo, type, violations } from './browser.mjs'
+import { violations } from './axe.mjs'
+import { closeDialog, hash, ready, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()

@@ -79,7 +79,7 @@ async function tabToNext(page) {
 async function answer(page) {
   await page.locator('.question').waitFor()
   await tabTo(page, '.question input', 'Shift+Tab')
-  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press(' ')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.locator('.question').waitFor({ state: 'detached' })

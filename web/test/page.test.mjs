@@ -87,7 +87,7 @@ test('scrubbing looks at the past, and a fork acts from there', async () => {
   await page.locator('.past').waitFor({ state: 'detached' })
   await type(page, 'get configmaps')
   await says(page, /kept/)
-  assert.doesNotMatch(await page.locator('.entry').last().innerText(), /dropped/)
+  assert.doesNotMatch(await page.locator('.entry').last().textContent(), /dropped/)
   await context.close()
 })
 
@@ -234,7 +234,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   for (const line of ['create configmap a', 'lag 1', 'create configmap b']) await type(page, line)
   const rv = /rv \d+/
   await says(page, rv)
-  const made = await page.locator('.entry').last().innerText()
+  const made = await page.locator('.entry').last().textContent()
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
   const file = await download.path()
@@ -244,7 +244,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   await page.locator('dialog input[type=file]').setInputFiles(file)
   await page.waitForFunction(() => document.querySelectorAll('.entry').length === 5) // controllers and nodes are lines of the file
   await says(page, rv)
-  assert.equal(rv.exec(await page.locator('.entry').last().innerText())[0], rv.exec(made)[0])
+  assert.equal(rv.exec(await page.locator('.entry').last().textContent())[0], rv.exec(made)[0])
   await context.close()
 })
 

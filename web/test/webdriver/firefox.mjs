@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { freePort, soon } from './start.mjs'
 
 const commands = {
-  go: 'WebDriver:Navigate', refresh: 'WebDriver:Refresh', back: 'WebDriver:Back', forward: 'WebDriver:Forward',
+  go: 'WebDriver:Navigate', back: 'WebDriver:Back', forward: 'WebDriver:Forward',
   run: 'WebDriver:ExecuteAsyncScript', perform: 'WebDriver:PerformActions', keys: 'WebDriver:ElementSendKeys',
 }
 const values = new Set(['run']) // of these what is wanted is in {value}
@@ -78,6 +78,8 @@ async function start(path) {
       const value = await ask(commands[command], { ...parameters, ...(element && { id: Object.values(element)[0] }), ...(values.has(command) && { sandbox: null }) })
       return values.has(command) ? value.value : value
     },
+    resize: viewport => ask('WebDriver:SetWindowRect', viewport),
+    paint: colorScheme => configure(ask, painted(colorScheme)),
     async end() {
       await ask('Marionette:Quit', { flags: ['eForceQuit'] }).catch(() => {})
       socket.destroy()
@@ -87,27 +89,34 @@ async function start(path) {
   }
 }
 
-// prepare runs in the browser itself: it is asked for what a context wants, and forgets all sites.
-function prepare(wanted, done) {
-  for (const [name, value] of Object.entries(wanted)) Services.prefs[`set${{ string: 'String', number: 'Int', boolean: 'Bool' }[typeof value]}Pref`](name, value)
+const painted = colorScheme => ({ 'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1 })
+
+// configure sets preferences in the browser itself, and has it forget all sites if it is to.
+async function configure(ask, preferences, forget = false) {
+  await ask('Marionette:SetContext', { value: 'chrome' })
+  await ask('WebDriver:ExecuteAsyncScript', { script: `(${inBrowser})(...arguments)`, args: [preferences, forget] })
+  await ask('Marionette:SetContext', { value: 'content' })
+}
+
+function inBrowser(preferences, forget, done) {
+  const set = { string: 'setStringPref', number: 'setIntPref', boolean: 'setBoolPref' }
+  for (const [name, value] of Object.entries(preferences)) Services.prefs[set[typeof value]](name, value)
   const { CLEAR_DOM_STORAGES, CLEAR_COOKIES } = Ci.nsIClearDataService
-  Services.clearData.deleteData(CLEAR_DOM_STORAGES | CLEAR_COOKIES, { onDataDeleted: () => done() })
+  if (forget) Services.clearData.deleteData(CLEAR_DOM_STORAGES | CLEAR_COOKIES, { onDataDeleted: () => done() })
+  else done()
 }
 
 // renew gives a Firefox an empty tab in the place of the one it has.
-async function renew({ ask }, { viewport, colorScheme, reducedMotion, locale, serviceWorkers }) {
+async function renew({ ask }, { colorScheme, reducedMotion, locale, serviceWorkers }) {
   const { handle } = await ask('WebDriver:NewWindow', { type: 'tab', focus: true })
   await ask('WebDriver:CloseWindow')
   await ask('WebDriver:SwitchToWindow', { handle, focus: true })
-  await ask('Marionette:SetContext', { value: 'chrome' })
-  await ask('WebDriver:ExecuteAsyncScript', { script: `(${prepare})(...arguments)`, args: [{
-    'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+  await configure(ask, {
+    ...painted(colorScheme),
     'ui.prefersReducedMotion': reducedMotion === 'reduce' ? 1 : 0,
     'intl.accept_languages': locale,
     'dom.serviceWorkers.enabled': serviceWorkers !== 'block',
-  }] })
-  await ask('Marionette:SetContext', { value: 'content' })
-  await ask('WebDriver:SetWindowRect', viewport)
+  }, true)
 }
 
 /** firefox opens sessions of the program at a path. One that is done with serves the next context, as a new one would. */

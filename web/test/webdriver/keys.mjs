@@ -1,8 +1,8 @@
 // Keys and the mouse as WebDriver's actions (https://www.w3.org/TR/webdriver2/#actions).
 
 const keys = {
-  Escape: '\uE00C', Enter: '\uE007', Tab: '\uE004', Backspace: '\uE003', Delete: '\uE017', Home: '\uE011', End: '\uE010',
-  ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015', Shift: '\uE008', Control: '\uE009', Alt: '\uE00A',
+  Escape: '\uE00C', Enter: '\uE007', Tab: '\uE004', Home: '\uE011', ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014',
+  Shift: '\uE008', Control: '\uE009',
 }
 
 /** pressed are the actions for a key, or several held at once: 'Enter', 'Control+Shift+z'. */

@@ -39,9 +39,13 @@ export class Locator {
     await this.page.perform(clicked(await this.attempt(spot, attempt => [attempt % 2 === 0 ? 'nearest' : 'center'])))
   }
 
-  async check() {
-    if (!await this.evaluate(element => element.checked)) await this.click()
-    await this.page.until(async () => await this.evaluate(element => element.checked) ? { done: true } : {})
+  check() { return this.mark(true) }
+  uncheck() { return this.mark(false) }
+
+  async mark(checked) {
+    const is = () => this.evaluate(element => element.checked)
+    if (await is() !== checked) await this.click()
+    await this.page.until(async () => await is() === checked ? { done: true } : {})
   }
 
   async press(key) {

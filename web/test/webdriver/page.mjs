@@ -28,8 +28,11 @@ class Context {
   setDefaultTimeout(ms) { this.limit = ms }
 
   async newPage() {
-    this.session = await this.sessions.open({ viewport: { width: 1280, height: 720 }, colorScheme: 'light', locale: 'en-US', ...this.options })
-    return new Page(this.session, this)
+    const { viewport = { width: 1280, height: 720 }, ...options } = this.options
+    this.session = await this.sessions.open({ colorScheme: 'light', locale: 'en-US', ...options })
+    const page = new Page(this.session, this)
+    await page.setViewportSize(viewport)
+    return page
   }
 
   close() { return this.sessions.done(this.session) }
@@ -49,7 +52,6 @@ class Page {
   }
 
   goto(url) { return this.travel('go', { url }) }
-  reload() { return this.travel('refresh') }
   goBack() { return this.travel('back') }
   goForward() { return this.travel('forward') }
   title() { return this.evaluate(() => document.title) }
@@ -57,6 +59,22 @@ class Page {
   perform(action) { return this.session.send('perform', { actions: [action] }) }
   evaluate(what, arg) { return this.call(typeof what === 'function' ? what : `() => { ${what} }`, [arg]) }
   ask(what, args) { return this.call(what.name, args) }
+
+  // The page reloads itself: Firefox asks the service worker for a page that its user reloads, and not for one that WebDriver does.
+  async reload() {
+    await this.evaluate(() => {
+      window.leaving = true
+      setTimeout(() => location.reload())
+    })
+    await this.waitForFunction(() => !window.leaving && document.readyState === 'complete')
+  }
+
+  async setViewportSize(viewport) {
+    await this.session.resize(viewport)
+    await this.waitForFunction(({ width, height }) => innerWidth === width && innerHeight === height, viewport)
+  }
+
+  emulateMedia({ colorScheme }) { return this.session.paint(colorScheme) }
 
   async travel(command, parameters = {}) {
     await this.evaluate(() => {}) // what has happened to the page that is left

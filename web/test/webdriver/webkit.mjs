@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort, soon } from './start.mjs'
 
-const commands = { go: '/url', refresh: '/refresh', back: '/back', forward: '/forward', run: '/execute/async', perform: '/actions' }
+const commands = { go: '/url', back: '/back', forward: '/forward', run: '/execute/async', perform: '/actions' }
 
 // miniBrowser is the path of WebKit's own small browser, which takes more options than the driver's default.
 function miniBrowser() {
@@ -32,12 +32,13 @@ function home({ locale, reducedMotion }) {
   const language = `${locale.replace('-', '_')}.UTF-8`
   for (const one of ['Downloads', 'locales', 'gtk-3.0']) mkdirSync(join(folder, one))
   writeFileSync(join(folder, 'gtk-3.0/settings.ini'), `[Settings]\ngtk-enable-animations=${reducedMotion === 'reduce' ? 0 : 1}\n`)
+  writeFileSync(join(folder, 'user-dirs.dirs'), 'XDG_DOWNLOAD_DIR="$HOME/Downloads"\n')
   symlinkSync('/usr/lib/locale/C.utf8', join(folder, 'locales', language))
-  return { folder, env: { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DOWNLOAD_DIR: join(folder, 'Downloads'), LOCPATH: join(folder, 'locales'), LC_ALL: language } }
+  return { folder, env: { HOME: folder, XDG_CONFIG_HOME: folder, LOCPATH: join(folder, 'locales'), LC_ALL: language } }
 }
 
 async function start(path, display, options) {
-  const { viewport, colorScheme, serviceWorkers } = options
+  const { colorScheme, serviceWorkers } = options
   const { folder, env } = home(options)
   const port = await freePort()
   const driver = spawn(path, [`--port=${port}`], { stdio: 'ignore', env: {
@@ -61,12 +62,11 @@ async function start(path, display, options) {
     const { sessionId } = await ask('POST', '/session', { capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: miniBrowser(), args } } } }, 30_000)
     const at = `/session/${sessionId}`
     await ask('POST', `${at}/timeouts`, { script: 300_000, pageLoad: 60_000 })
-    await ask('POST', `${at}/window/rect`, viewport)
-    const fits = { script: 'return innerWidth === arguments[0] && innerHeight === arguments[1]', args: [viewport.width, viewport.height] }
-    await soon(() => ask('POST', `${at}/execute/sync`, fits), 'a window of this size')
     return {
       downloads: join(folder, 'Downloads'),
       send: (command, { element, ...parameters }) => ask('POST', at + (commands[command] ?? `/element/${Object.values(element)[0]}/value`), parameters),
+      resize: viewport => ask('POST', `${at}/window/rect`, viewport),
+      async paint(wanted) { if (wanted !== colorScheme) throw new Error('MiniBrowser keeps the colour scheme that it is started with') },
       end: () => end(at),
     }
   } catch (error) {
