@@ -87,14 +87,16 @@ export async function bootWith(boot: Boot): Promise<void> {
   log = [...(boot.log ?? [])]
   if (boot.scenario !== undefined) await adopt()
   for (const op of log) for (const [name, content] of Object.entries(op.files ?? {})) putManifest(name, content)
-  const said = await told() // with the world: nobody sees what was said in the one before beside this one
+  const begun = log.length
   batch(() => {
-    transcript.value = said
+    transcript.value = [] // nobody sees what was said in the world before beside this one
     version.value = answer.version
     branches.value = ['0']
     status.value = { state: 'ready' }
     absorb({ lesson: null, ...answer })
   })
+  const said = (await told()).filter(({ op }) => op <= begun)
+  transcript.value = [...said, ...transcript.value].slice(-longest) // lines may have come meanwhile
   await describe()
 }
 
