@@ -87,20 +87,23 @@ export async function bootWith(boot: Boot): Promise<void> {
   log = [...(boot.log ?? [])]
   if (boot.scenario !== undefined) await adopt()
   for (const op of log) for (const [name, content] of Object.entries(op.files ?? {})) putManifest(name, content)
+  const begun = log.length
   batch(() => {
+    transcript.value = [] // nobody sees what was said in the world before beside this one
     version.value = answer.version
     branches.value = ['0']
     status.value = { state: 'ready' }
     absorb({ lesson: null, ...answer })
   })
-  await tell()
+  const said = (await told()).filter(({ op }) => op <= begun)
+  transcript.value = [...said, ...transcript.value].slice(-longest) // lines may have come meanwhile
   await describe()
 }
 
-// tell writes the log into the transcript, with what its operations were answered.
-async function tell(): Promise<void> {
+// told is the log as a transcript, with what its operations were answered.
+async function told(): Promise<Entry[]> {
   const { from, results } = await query<{ from: number; results: Told[] }>('results')
-  transcript.value = log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line, result: results[i - from] })).slice(-longest)
+  return log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line, result: results[i - from] })).slice(-longest)
 }
 
 interface Made {
@@ -194,7 +197,7 @@ export async function fork(n: number): Promise<void> {
 export async function branch(id: string): Promise<void> {
   if (!(await change('branch', { branch: id }))) return
   await takeLog()
-  await tell()
+  transcript.value = await told()
 }
 
 /** change sends a request whose answer moves the world or the lesson; it says whether the engine agreed. */
@@ -220,7 +223,7 @@ export async function query<T>(view: string, body: object = {}): Promise<T> {
 /** retell takes over the log and the transcript of what the engine has run by itself. */
 export async function retell(): Promise<void> {
   await takeLog()
-  await tell()
+  transcript.value = await told()
 }
 
 /** retold tells the lessons in the language that the page speaks now. */
