@@ -90,6 +90,7 @@ export async function bootWith(boot: Boot): Promise<void> {
   batch(() => {
     version.value = answer.version
     branches.value = ['0']
+    transcript.value = [] // what was said in the world before
     status.value = { state: 'ready' }
     absorb({ lesson: null, ...answer })
   })
