@@ -134,9 +134,9 @@ func checkStrings(name string, m map[string]any, before any) error {
 	}
 	var errs field.ErrorList
 	if name == "labels" {
-		errs = field.CheckLabels(field.Root("metadata.labels"), object.StringMap(m))
+		errs = field.CheckLabels(field.Root("metadata.labels"), m)
 	} else {
-		errs = metadata.Annotations(object.StringMap(m), field.Root("metadata.annotation"))
+		errs = metadata.Annotations(m, field.Root("metadata.annotation"))
 	}
 	if len(errs) > 0 {
 		return errors.New(errs.Text())

@@ -293,7 +293,7 @@ func (c Cursor) Require(names ...string) Cursor {
 // Labels checks the keys and values of a map of labels.
 func (c Cursor) Labels() Cursor {
 	if m := c.Object(); len(m) > 0 {
-		c.Report(CheckLabels(c.Path(), object.StringMap(m)))
+		c.Report(CheckLabels(c.Path(), m))
 	}
 	return c
 }

@@ -1,8 +1,9 @@
 package field
 
 import (
-	"sort"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // LabelValueMax is the greatest length of a label value and of the part of a label key after the '/'.
@@ -68,16 +69,13 @@ func LabelValue(value string) []string {
 
 // CheckLabels checks a set of labels; bad keys and bad values are both reported at p. The real server goes through the
 // labels in random order, here they are sorted by key.
-func CheckLabels(p Path, labels map[string]string) ErrorList {
-	keys := make([]string, 0, len(labels))
-	for k := range labels { // sorted below
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+func CheckLabels[V string | any](p Path, labels map[string]V) ErrorList {
 	var errs ErrorList
-	for _, k := range keys {
-		errs = append(errs, Check(p, k, QualifiedName)...)
-		errs = append(errs, Check(p, labels[k], LabelValue)...)
+	for _, k := range object.SortedKeys(labels) {
+		if value, ok := any(labels[k]).(string); ok {
+			errs = append(errs, Check(p, k, QualifiedName)...)
+			errs = append(errs, Check(p, value, LabelValue)...)
+		}
 	}
 	return errs
 }

@@ -86,18 +86,20 @@ func checkNamespace(namespace string, namespaced bool, p field.Path) field.Error
 
 // checkLabels checks labels and annotations.
 func checkLabels(m object.Object, p field.Path) field.ErrorList {
-	errs := field.CheckLabels(p.Child("labels"), object.StringMap(m.Map("labels")))
-	return append(errs, Annotations(object.StringMap(m.Map("annotations")), p.Child("annotations"))...)
+	errs := field.CheckLabels(p.Child("labels"), m.Map("labels"))
+	return append(errs, Annotations(m.Map("annotations"), p.Child("annotations"))...)
 }
 
 // Annotations checks the annotations at p: keys are label keys in any case, and the total size is limited. Keys are
 // looked at in sorted order; the real server's order is random.
-func Annotations(annotations map[string]string, p field.Path) field.ErrorList {
+func Annotations(annotations map[string]any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	size := 0
 	for _, key := range object.SortedKeys(annotations) {
-		errs = append(errs, field.Check(p, key, func(key string) []string { return field.QualifiedName(strings.ToLower(key)) })...)
-		size += len(key) + len(annotations[key])
+		if value, ok := annotations[key].(string); ok {
+			errs = append(errs, field.Check(p, key, func(key string) []string { return field.QualifiedName(strings.ToLower(key)) })...)
+			size += len(key) + len(value)
+		}
 	}
 	if size > annotationsMax {
 		errs = append(errs, field.TooLong(p, annotationsMax))

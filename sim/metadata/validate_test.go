@@ -76,8 +76,8 @@ func TestValidateClusterScoped(t *testing.T) {
 
 func TestAnnotationsSize(t *testing.T) {
 	is := is.New(t)
-	is.Equal(Annotations(map[string]string{"k": strings.Repeat("v", annotationsMax-1)}, field.Root("a")), nil) // at the limit
-	is.Equal(texts(Annotations(map[string]string{"k": strings.Repeat("v", annotationsMax)}, field.Root("a"))),
+	is.Equal(Annotations(map[string]any{"k": strings.Repeat("v", annotationsMax-1)}, field.Root("a")), nil) // at the limit
+	is.Equal(texts(Annotations(map[string]any{"k": strings.Repeat("v", annotationsMax)}, field.Root("a"))),
 		[]string{"a: Too long: may not be more than 262144 bytes"}) // keys count too
 }
 

@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -34,13 +35,21 @@ func (v *View) fade() {
 	}
 }
 
-// index returns the index of the view.
+// index returns the index of the view. One that is made again is one edit, in which no node is copied twice.
 func (v *View) index() index {
-	if x := v.made.Load(); x != nil {
-		return *x
+	var since []*Event
+	kept := v.made.Load()
+	for ; kept == nil; kept = v.made.Load() {
+		since = append(since, v.event)
+		v = v.prev
 	}
-	x := v.prev.index().edit()
-	x.apply(v.event)
+	if len(since) == 0 {
+		return *kept
+	}
+	x := kept.edit()
+	for _, e := range slices.Backward(since) {
+		x.apply(e)
+	}
 	return x
 }
 

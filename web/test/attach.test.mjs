@@ -95,7 +95,7 @@ async function controllers(page, server) {
   await page.locator('.plane li', { hasText: 'deployment-controller' }).filter({ hasText: 'default/two' }).waitFor()
   await page.locator('.plane button[aria-label="step deployment-controller"]').click()
   await page.locator('.mark[data-kind="reconcile"][aria-label*="default/two"]').first().waitFor()
-  await page.locator('.plane .option input').uncheck()
+  await page.locator('.plane .option input').click()
   await page.locator('#tab-console').click()
 }
 

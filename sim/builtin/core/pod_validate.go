@@ -270,7 +270,9 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 			ctx.Warn(fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		podspec.Warn(ctx, field.CursorAt(obj, nil))
+		at := field.CursorAt(obj, nil)
+		podspec.Warn(ctx, at)
+		at.Done()
 		return
 	}
 	if ctx.Subresource != "status" {

@@ -39,7 +39,7 @@ func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	handler.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required().Check(field.DNS1123Label) })
 	rules := &podspec.Rules{}
 	rules.Overhead(at.Child("overhead", "podFixed").ReportAt(at.Child("overhead")))
-	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), object.StringMap(obj.Map("scheduling", "nodeSelector"))))
+	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), obj.Map("scheduling", "nodeSelector")))
 	rules.CheckTolerations(tolerations)
 	seen := map[string]bool{}
 	for t := range tolerations.Each() {

@@ -15,7 +15,9 @@ import (
 // WarnTemplate warns about the pod template at path.
 func WarnTemplate(ctx *resource.Context, template map[string]any, path field.Path) {
 	if template != nil {
-		Warn(ctx, field.CursorOn(path, template))
+		at := field.CursorOn(path, template)
+		Warn(ctx, at)
+		at.Done()
 	}
 }
 

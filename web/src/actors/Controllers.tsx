@@ -70,9 +70,10 @@ function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Contro
         </>
       ) : <p class="hint">{words.idle}</p>}
       <p class="chips">
-        {wordsOf({ kind: 'controller', label: name }, state).map(line => (
-          <button key={line} aria-label={`${line.replace(` ${name}`, '')} ${name}`} onClick={() => void run(line)}>{line.replace(` ${name}`, '')}</button>
-        ))}
+        {wordsOf({ kind: 'controller', label: name }, state).map(line => {
+          const said = line.replace(` ${name}`, '')
+          return <button key={line} aria-label={`${said} ${name}`} onClick={() => void run(line)}>{said}</button>
+        })}
       </p>
     </li>
   )
