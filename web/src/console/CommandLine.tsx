@@ -54,13 +54,20 @@ async function complete(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   if (!asked.trim() || !ready.value) return close()
   await nextPicture()
-  if (line.value !== asked) return // typed on, or run
+  if (line.value === asked) await offer(input) // else typed on, or run
+}
+
+let offered = '' // the line that the completion is of
+
+async function offer(input: HTMLInputElement): Promise<void> {
+  const asked = input.value
   try {
     const told = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
     if (input.value !== asked) return
     const answer = withManifests(asked, { ...told, items: told.items ?? [] })
     completion.value = { ...answer, items: answer.items.filter(item => item.text !== asked.slice(answer.from, answer.to)) }
     chosen.value = -1
+    offered = asked
   } catch {
     close()
   }
@@ -125,7 +132,8 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
     case 'Tab':
       if (event.shiftKey || items.length === 0) return
       if (item) accept(input, item)
-      else goOn(input)
+      else if (offered === input.value) goOn(input)
+      else void offer(input).then(() => goOn(input)) // typed on since
       break
     case 'Escape':
       if (items.length > 0) close()

@@ -90,7 +90,30 @@ export async function spot(query, block) {
   const x = Math.floor((Math.max(left, 0) + Math.min(right, innerWidth)) / 2)
   const y = Math.floor((Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2)
   const hit = topmost(x, y)
-  return holds(one, hit) ? { done: { x, y } } : { why: `it is covered by ${hit?.outerHTML.slice(0, 200)}` }
+  if (!holds(one, hit)) return { why: `it is covered by ${hit?.outerHTML.slice(0, 200)}` }
+  aim(one)
+  return { done: { x, y } }
+}
+
+/** aim has the next click do nothing if it misses an element: the page may have moved when it comes. */
+export function aim(element) {
+  window.aimed?.abort()
+  window.aimed = new AbortController()
+  const options = { capture: true, signal: window.aimed.signal }
+  window.missed = false
+  const drop = event => {
+    if (event.type !== 'click') window.missed ||= !holds(element, event.composedPath()[0])
+    if (!window.missed) return
+    event.stopImmediatePropagation()
+    event.preventDefault()
+  }
+  for (const type of ['mousedown', 'mouseup', 'click']) addEventListener(type, drop, options)
+}
+
+/** missed says whether that click has missed. */
+export function missed() {
+  window.aimed?.abort()
+  return window.missed ?? false
 }
 
 /** topmost is what lies at a place of the window, also in a shadow tree. */

@@ -1,5 +1,5 @@
 // A locator as Playwright's: a query that is asked anew each time, whose actions wait until they can be done.
-import { box, focus, set, spot, state } from './inpage.mjs'
+import { box, focus, missed, set, spot, state } from './inpage.mjs'
 import { clicked, pressed, typed } from './keys.mjs'
 
 const plain = wanted => wanted instanceof RegExp ? { source: wanted.source, flags: wanted.flags } : wanted
@@ -35,8 +35,13 @@ export class Locator {
   boundingBox() { return this.attempt(box) }
 
   async click() {
-    // What lies under something that stays where it is may be free in the middle of the window.
-    await this.page.perform(clicked(await this.attempt(spot, attempt => [attempt % 2 === 0 ? 'nearest' : 'center'])))
+    await this.page.until(async () => {
+      // What lies under something that stays where it is may be free in the middle of the window.
+      const at = await this.attempt(spot, attempt => [attempt % 2 === 0 ? 'nearest' : 'center'])
+      await this.page.perform(clicked(at))
+      const gone = () => false // a click on a link leaves the page
+      return await this.page.ask(missed, []).catch(gone) ? {} : { done: true }
+    })
   }
 
   check() { return this.mark(true) }

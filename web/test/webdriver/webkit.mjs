@@ -32,6 +32,7 @@ function home({ locale, reducedMotion }) {
   const language = `${locale.replace('-', '_')}.UTF-8`
   for (const one of ['Downloads', 'locales', 'gtk-3.0']) mkdirSync(join(folder, one))
   writeFileSync(join(folder, 'gtk-3.0/settings.ini'), `[Settings]\ngtk-enable-animations=${reducedMotion === 'reduce' ? 0 : 1}\n`)
+  writeFileSync(join(folder, 'gtk-3.0/gtk.css'), 'window * { min-width: 0; margin: 0; padding: 0; border: 0 }\n') // a window as narrow as a phone
   writeFileSync(join(folder, 'user-dirs.dirs'), 'XDG_DOWNLOAD_DIR="$HOME/Downloads"\n')
   symlinkSync('/usr/lib/locale/C.utf8', join(folder, 'locales', language))
   return { folder, env: { HOME: folder, XDG_CONFIG_HOME: folder, LOCPATH: join(folder, 'locales'), LC_ALL: language } }
