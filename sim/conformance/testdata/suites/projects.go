@@ -27,6 +27,9 @@ var projects = []project{
 	{name: "controller-runtime-0.25", module: "sigs.k8s.io/controller-runtime@v0.25.2", packages: []string{"./..."}},
 	{name: "controller-runtime-0.24", module: "sigs.k8s.io/controller-runtime@v0.24.1", packages: []string{"./..."}},
 	{name: "controller-runtime-0.23", module: "sigs.k8s.io/controller-runtime@v0.23.3", packages: []string{"./..."}},
+	{name: "controller-runtime-0.22", module: "sigs.k8s.io/controller-runtime@v0.22.5", packages: []string{"./..."}},
+	{name: "controller-runtime-0.21", module: "sigs.k8s.io/controller-runtime@v0.21.0", packages: []string{"./..."}},
+	{name: "controller-runtime-0.20", module: "sigs.k8s.io/controller-runtime@v0.20.4", packages: []string{"./..."}},
 	{
 		// Its suite downloads envtest's programs unless it is given a cluster.
 		name: "gateway-api", module: "sigs.k8s.io/gateway-api@v1.4.1", packages: []string{"./pkg/test/cel"},
