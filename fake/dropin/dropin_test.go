@@ -194,6 +194,8 @@ func TestRead(t *testing.T) {
 		"start":                            `unknown command "start" for "kube-apiserver"`,
 		"--etcd-servers=a --secure-port=x": "--secure-port x must be between 1 and 65535, inclusive. It cannot be turned off with 0",
 		"--etcd-servers=a --enable-admission-plugins=X":                                                          `enable-admission-plugins plugin "X" is unknown`,
+		"--etcd-servers=a --feature-gates=X=true,AllAlpha=true":                                                  "unrecognized feature gate: X",
+		"--etcd-servers=a --feature-gates=VolumeAttributesClass=false":                                           "cannot set feature gate VolumeAttributesClass to false, feature is locked to true",
 		"--etcd-servers=a --allow-privileged=maybe":                                                              `invalid argument "maybe" for "--allow-privileged" flag: strconv.ParseBool: parsing "maybe": invalid syntax`,
 		"--etcd-servers=a --runtime-config=apps/v1=x":                                                            `invalid argument "apps/v1=x" for "--runtime-config" flag: invalid value of apps/v1: x, err: strconv.ParseBool: parsing "x": invalid syntax`,
 		"--etcd-servers=a --enable-admission-plugins=Priority --disable-admission-plugins=RuntimeClass,Priority": "[Priority] in enable-admission-plugins and disable-admission-plugins overlapped",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -163,7 +164,10 @@ func (s *servers) readAPI() {
 	}
 	r.NoPrivileged = !s.on("allow-privileged", false)
 	r.FeatureGates = s.switches("feature-gates")
-	for name := range r.FeatureGates { // order does not matter: the idle ones are sorted
+	for _, name := range slices.Sorted(maps.Keys(r.FeatureGates)) {
+		if err := checkGate(name, r.FeatureGates[name], r.Version != ""); err != nil {
+			s.fails(err)
+		}
 		if !sim.KnowsGate(name) {
 			delete(r.FeatureGates, name)
 			s.idle = append(s.idle, "--feature-gates "+name)
