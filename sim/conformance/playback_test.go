@@ -81,7 +81,7 @@ func (p *playback) write(w http.ResponseWriter, body string) {
 // stream writes recorded events and ends if the recorded server did, else when the client goes.
 func (p *playback) stream(w http.ResponseWriter, ctx context.Context, body *Object) {
 	for _, e := range body.Get("events").(*List).Items {
-		io.WriteString(w, p.body(e)+"\n")
+		p.write(w, p.body(e)+"\n")
 	}
 	w.(http.Flusher).Flush()
 	if ended, _ := body.Get("ended").(bool); !ended {
