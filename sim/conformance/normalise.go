@@ -15,6 +15,7 @@ var (
 	wholeTime  = regexp.MustCompile(`^` + timeForm.String() + `$`)
 	wholeUUID  = regexp.MustCompile(`^` + uuidForm.String() + `$`)
 	wholeIP    = regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+$`)
+	ageCell    = regexp.MustCompile(`(?m)^  - ([0-9]+[smhdy]){1,2}$`)
 	tooLarge   = regexp.MustCompile(`Too large resource version: \S+, current: \S+`)
 	tooOld     = regexp.MustCompile(`too old resource version: \S+ \(\S+\)`)
 	rvInText   = regexp.MustCompile(`resourceVersion"?: ?"(\d+)"`)
@@ -82,6 +83,9 @@ func (n *normaliser) text(s string) string {
 				s = strings.ReplaceAll(s, v, l.of[v])
 			}
 		}
+	}
+	if strings.HasPrefix(s, "apiVersion: meta.k8s.io/v1\ncolumnDefinitions:") { // a Table as YAML
+		s = ageCell.ReplaceAllLiteralString(s, "  - <age>")
 	}
 	s = tooLarge.ReplaceAllLiteralString(s, "Too large resource version: <n>, current: <n>")
 	return tooOld.ReplaceAllLiteralString(s, "too old resource version: <n> (<n>)")
