@@ -25,6 +25,7 @@ test('a Deployment wakes its controllers: their lanes come, the others are folde
   await page.locator('button', { hasText: /quiet controllers?$/ }).waitFor()
   const all = await page.locator('.labels li').count()
   await page.locator('button', { hasText: /quiet controllers?$/ }).click()
+  await page.locator('button', { hasText: 'Fold quiet' }).waitFor()
   await lane(page, 'deployment-controller').waitFor()
   assert.ok(await page.locator('.labels li').count() > all)
   assert.ok(await page.locator('.mark[data-kind="reconcile"]').count() > 4)

@@ -50,6 +50,13 @@ function close(): void {
   chosen.value = -1
 }
 
+// left closes what was offered, a moment later, so that it can still be clicked, and unless the line has the focus again.
+function left(input: HTMLInputElement): void {
+  window.setTimeout(() => {
+    if (document.activeElement !== input) close()
+  }, 150)
+}
+
 async function complete(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   if (!asked.trim() || !ready.value) return close()
@@ -161,7 +168,7 @@ export function CommandLine() {
           spellcheck={false} placeholder={text.console.placeholder} value={line.value}
           aria-activedescendant={chosen.value >= 0 ? `candidate-${chosen.value}` : undefined}
           onInput={event => { line.value = event.currentTarget.value; void complete(event.currentTarget) }}
-          onKeyDown={onKey} onPaste={paste} onBlur={() => window.setTimeout(close, 150)} />
+          onKeyDown={onKey} onPaste={paste} onBlur={event => left(event.currentTarget)} />
         <button class="primary" aria-disabled={!ready.value} onClick={() => void submit(line.value)}>{text.console.run}</button>
       </div>
       <ul id="candidates" role="listbox" aria-label={text.console.candidates(all.length)} hidden={items.length === 0}>
