@@ -18,9 +18,12 @@ const preferences = downloads => ({
   'browser.download.folderList': 2, 'browser.download.dir': downloads, 'browser.download.alwaysOpenPanel': false,
 })
 
-// conversation sends commands over a socket and returns a function that resolves with their values.
-function conversation(socket) {
+// conversation waits for the greeting, which comes first, and resolves with a function that sends
+// commands over a socket and resolves with their values.
+async function conversation(socket) {
   const pending = new Map()
+  let greeted
+  const greeting = new Promise(resolve => { greeted = resolve })
   let received = Buffer.alloc(0)
   let last = 0
   socket.on('data', bytes => {
@@ -31,7 +34,10 @@ function conversation(socket) {
       if (colon < 0 || received.length < colon + 1 + length) return
       const message = JSON.parse(received.subarray(colon + 1, colon + 1 + length))
       received = received.subarray(colon + 1 + length)
-      if (!Array.isArray(message)) continue // its greeting
+      if (!Array.isArray(message)) {
+        greeted()
+        continue
+      }
       const [, id, error, value] = message
       const { resolve, reject } = pending.get(id) ?? {}
       pending.delete(id)
@@ -40,6 +46,7 @@ function conversation(socket) {
     }
   })
   socket.on('close', () => { for (const { reject } of pending.values()) reject(new Error('Firefox has gone')) })
+  await greeting
   return (command, parameters = {}) => new Promise((resolve, reject) => {
     const id = ++last
     pending.set(id, { resolve, reject })
@@ -59,7 +66,7 @@ async function start(path) {
   const profile = mkdtempSync(join(tmpdir(), 'firefox-'))
   const downloads = join(profile, 'downloads')
   for (const folder of [downloads, join(profile, 'chrome')]) mkdirSync(folder)
-  writeFileSync(join(profile, 'chrome/userChrome.css'), ':root, body { min-width: 0 !important; min-height: 0 !important }\n#navigator-toolbox, #sidebar-main { display: none !important }\n')
+  writeFileSync(join(profile, 'chrome/userChrome.css'), ':root, body { min-width: 0 !important; min-height: 0 !important }\n')
   writeFileSync(join(profile, 'user.js'), Object.entries({ 'marionette.port': port, ...preferences(downloads) })
     .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(''))
   const child = spawn(path, ['--headless', '--kiosk', '--marionette', '--remote-allow-system-access', '--no-remote', '--profile', profile],
@@ -68,14 +75,16 @@ async function start(path) {
     child.kill()
     throw error
   })
-  const ask = conversation(socket)
+  const ask = await conversation(socket)
   await ask('WebDriver:NewSession', { capabilities: {} })
   await ask('WebDriver:SetTimeouts', { script: 300_000, pageLoad: 60_000 })
+  await inChrome(ask, undress)
   return {
     ask,
     downloads,
     async send(command, { element, ...parameters }) {
       const value = await ask(commands[command], { ...parameters, ...(element && { id: Object.values(element)[0] }), ...(values.has(command) && { sandbox: null }) })
+      if (command === 'perform') await ask(commands.run, { script: `(${focused})(...arguments)`, args: [], sandbox: null })
       return values.has(command) ? value.value : value
     },
     resize: viewport => ask('WebDriver:SetWindowRect', viewport),
@@ -91,14 +100,38 @@ async function start(path) {
 
 const painted = colorScheme => ({ 'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1 })
 
-// configure sets preferences in the browser itself, and has it forget all sites if it is to.
-async function configure(ask, preferences, forget = false) {
+// inChrome runs a function in the browser itself, and resolves once it has called its last argument.
+async function inChrome(ask, run, ...args) {
   await ask('Marionette:SetContext', { value: 'chrome' })
-  await ask('WebDriver:ExecuteAsyncScript', { script: `(${inBrowser})(...arguments)`, args: [preferences, forget] })
+  await ask('WebDriver:ExecuteAsyncScript', { script: `(${run})(...arguments)`, args })
   await ask('Marionette:SetContext', { value: 'content' })
 }
 
-function inBrowser(preferences, forget, done) {
+// undress takes away what is around the page, once there is a window: one that begins without its toolbars does not finish
+// beginning. What is first and last in the window then hands the focus on, so that it goes round.
+function undress(done) {
+  for (const id of ['navigator-toolbox', 'sidebar-main']) document.getElementById(id)?.style.setProperty('display', 'none', 'important')
+  const ends = [document.createElement('button'), document.createElement('button')]
+  for (const end of ends) end.style.cssText = 'position: fixed; opacity: 0; pointer-events: none'
+  document.body.prepend(ends[0])
+  document.body.append(ends[1])
+  const { MOVEFOCUS_BACKWARD, MOVEFOCUS_FORWARD, FLAG_BYKEY } = Services.focus
+  ends[0].onfocus = () => setTimeout(() => Services.focus.moveFocus(window, ends[1], MOVEFOCUS_BACKWARD, FLAG_BYKEY))
+  ends[1].onfocus = () => setTimeout(() => Services.focus.moveFocus(window, ends[0], MOVEFOCUS_FORWARD, FLAG_BYKEY))
+  done()
+}
+
+// focused waits until the page has the focus, which takes a moment when it goes round the window; a page that is being left has none.
+function focused(done) {
+  const end = performance.now() + 1000
+  const look = () => { document.hasFocus() || performance.now() > end ? done() : setTimeout(look, 5) }
+  look()
+}
+
+// configure sets preferences, and has the browser forget all sites if it is to.
+const configure = (ask, preferences, forget = false) => inChrome(ask, settings, preferences, forget)
+
+function settings(preferences, forget, done) {
   const set = { string: 'setStringPref', number: 'setIntPref', boolean: 'setBoolPref' }
   for (const [name, value] of Object.entries(preferences)) Services.prefs[set[typeof value]](name, value)
   const { CLEAR_DOM_STORAGES, CLEAR_COOKIES } = Ci.nsIClearDataService
