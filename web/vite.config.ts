@@ -44,31 +44,22 @@ function card(): { tag: string; attrs: Record<string, string>; injectTo: 'head' 
   ]
 }
 
-// head adds the policy, and a preload for the engine: the page compiles it on the main thread while it streams in.
-function head(manifest: { core?: { file: string } } | null): Plugin {
+// head adds the policy and the card. There is no preload for the engine: WebKit would fetch it twice.
+function head(): Plugin {
   return {
     name: 'kubesim-head',
     apply: 'build',
     transformIndexHtml: () => [
       { tag: 'meta', attrs: { 'http-equiv': 'Content-Security-Policy', content: policy }, injectTo: 'head-prepend' },
       ...card(),
-      ...(manifest?.core
-        ? [{
-            tag: 'link',
-            attrs: { rel: 'preload', as: 'fetch', crossorigin: 'anonymous', href: `./engine/${manifest.core.file}` },
-            injectTo: 'head' as const,
-          }]
-        : []),
     ],
   }
 }
 
-const manifest = engineManifest()
-
 export default defineConfig({
   base: './',
-  define: { __ENGINE__: JSON.stringify(manifest), __STEPS__: String(steps()), __SOURCE__: JSON.stringify(source) },
-  plugins: [head(manifest as { core?: { file: string } } | null)],
+  define: { __ENGINE__: JSON.stringify(engineManifest()), __STEPS__: String(steps()), __SOURCE__: JSON.stringify(source) },
+  plugins: [head()],
   worker: { format: 'es' },
   server: { fs: { allow: ['..'] } }, // wasm/unpack.mjs
   build: {

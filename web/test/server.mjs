@@ -1,5 +1,5 @@
-// A static host for the browser tests: it serves dist with the same headers as any good host, sends .br where there is
-// one. It listens on a port that the system chooses. Where no protocol tells what happens on a page, the page begins with
+// A static host for the browser tests: it serves dist with the same headers as any good host, compressed where it
+// can be. It listens on a port that the system chooses. Where no protocol tells what happens on a page, the page begins with
 // a script that collects it.
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -17,6 +17,10 @@ const types = {
   '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml',
   '.json': 'application/json', '.wasm': 'application/wasm', '.bin': 'application/octet-stream',
 }
+
+// codings are how files are sent, best first, and how those that are ready end. WebKit takes no Brotli but over TLS.
+const codings = [['br', '.br'], ['gzip', '.gz']]
+const accepts = (request, coding) => (request.headers['accept-encoding'] ?? '').split(/[\s,;]+/).includes(coding)
 
 // begun has the page begin with what watches it.
 const begun = {
@@ -56,9 +60,9 @@ export async function serve({ line, change } = {}) {
       const bytes = await changed.to(await readFile(file))
       return bytes ? response.writeHead(200, headers).end(bytes) : request.socket.destroy()
     }
-    const brotli = existsSync(`${file}.br`) && /\bbr\b/.test(request.headers['accept-encoding'] ?? '')
-    const sent = brotli ? `${file}.br` : file
-    if (brotli) headers['content-encoding'] = 'br'
+    const [coding, ending] = codings.find(([name, end]) => accepts(request, name) && existsSync(file + end)) ?? ['', '']
+    const sent = file + ending
+    if (coding) headers['content-encoding'] = coding
     response.writeHead(200, { ...headers, 'content-length': statSync(sent).size })
     if (line) return carry(sent, response)
     createReadStream(sent).pipe(response)

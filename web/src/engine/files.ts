@@ -1,5 +1,5 @@
-// Where the engine's files are, and how they are fetched. The manifest is known when the page is built, so that the
-// first bytes of the engine are asked for before anything else runs.
+// Where the engine's files are, and how they are fetched. The manifest is known when the page is built, so that no
+// request comes before that for the engine.
 import { signal } from '@preact/signals'
 import { text } from '../text'
 import type { Build, Manifest } from './protocol'
