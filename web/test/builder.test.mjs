@@ -54,7 +54,7 @@ test('the map says what builds on what and what is solved, and arrow keys move i
   await card('first').focus()
   await page.keyboard.press('ArrowRight')
   assert.equal(await page.evaluate(() => document.activeElement.dataset.lesson), 'paths')
-  assert.ok(await page.locator('.maplines .near').count() >= 1)
+  await page.waitForFunction(() => document.querySelector('.maplines .near')) // drawn with the next picture
   await page.keyboard.press('ArrowLeft')
   await page.keyboard.press('Enter')
   await page.locator('.guide .dots').waitFor()
