@@ -1,6 +1,11 @@
 package schema
 
-import "sync"
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"sync"
+)
 
 // texts are the descriptions of one file, read when the first one is asked for.
 type texts struct {
@@ -37,6 +42,19 @@ func (t *texts) get(minor, typeName, field string) string {
 		}
 	})
 	return t.text[docKey{typeName, field}]
+}
+
+// unpack returns the contents of a file of descriptions.
+func unpack(from files, name string) ([]byte, error) {
+	packed, err := from.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 // parseDocs reads a file of descriptions: types, each with fields, each with a text. Damaged data has none.

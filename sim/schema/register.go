@@ -56,11 +56,7 @@ func Register(minor string, packed []byte) error {
 	}
 	n := binary.BigEndian.Uint32(packed)
 	p := pack{packed[4 : 4+n], packed[4+n:]}
-	raw, err := unpack(p, "data/"+minor+".bin")
-	if err != nil {
-		return fmt.Errorf("schema: data of Kubernetes %s: %w", minor, err)
-	}
-	s, err := parseFrom(p, minor, raw)
+	s, err := parseFrom(p, minor, p.set)
 	if err != nil {
 		return fmt.Errorf("schema: data of Kubernetes %s: %w", minor, err)
 	}

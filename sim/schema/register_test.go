@@ -26,9 +26,7 @@ func TestPack(t *testing.T) {
 	again, err := registered["1.34"].ReadFile("data/1.34.bin")
 	is.NoErr(err)
 	is.True(slices.Equal(again, p.set)) // the first file of the pack
-	raw, err := unpack(registered["1.34"], "data/1.34.bin")
-	is.NoErr(err)
-	s, err := parseFrom(registered["1.34"], "1.34", raw)
+	s, err := parseFrom(registered["1.34"], "1.34", again)
 	is.NoErr(err)
 	pod := s.Kind(GVK{Version: "v1", Kind: "Pod"})
 	is.True(pod != nil && s.Doc(pod.Name, "spec") != "") // types and descriptions are both there

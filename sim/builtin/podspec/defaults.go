@@ -2,7 +2,6 @@ package podspec
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -114,12 +113,12 @@ func pullPolicyOf(image string) string {
 }
 
 // imageReference is an image with a domain in front, as the distribution project defines it: domain/path:tag@digest.
-var imageReference = regexp.MustCompile(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?` +
+var imageReference = pattern(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?` +
 	`(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+` +
 	`(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
 
 // imageID is what the distribution project takes for the ID of an image, and for no reference.
-var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
+var imageID = pattern(`^[a-f0-9]{64}$`)
 
 // imageIsLatest reports whether a reference names the tag latest. References that do not parse have no tag.
 func imageIsLatest(image string) bool {
@@ -127,14 +126,14 @@ func imageIsLatest(image string) bool {
 	if tagged && tag != "latest" && !strings.Contains(image, "@") { // most are so: it need not be parsed
 		return false
 	}
-	if imageID.MatchString(image) {
+	if imageID().MatchString(image) {
 		return false
 	}
 	domain, _, ok := strings.Cut(image, "/")
 	if !ok || !strings.ContainsAny(domain, ".:") && domain != "localhost" && strings.ToLower(domain) == domain {
 		image = "docker.io/" + image
 	}
-	m := imageReference.FindStringSubmatch(image)
+	m := imageReference().FindStringSubmatch(image)
 	if m == nil {
 		return false
 	}

@@ -34,10 +34,10 @@ func NfsVolume(_ *Rules, at field.Cursor) {
 }
 
 // iscsiNames are the formats of iSCSI names (RFC 3721 §1.1) by their prefix.
-var iscsiNames = map[string]*regexp.Regexp{
-	"iqn": regexp.MustCompile(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
-	"eui": regexp.MustCompile(`^eui.[[:alnum:]]{16}$`),
-	"naa": regexp.MustCompile(`^naa.[[:alnum:]]{32}$`),
+var iscsiNames = map[string]func() *regexp.Regexp{
+	"iqn": pattern(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
+	"eui": pattern(`^eui.[[:alnum:]]{16}$`),
+	"naa": pattern(`^naa.[[:alnum:]]{32}$`),
 }
 
 // iscsiName is the rule for the name of an iSCSI target or initiator.
@@ -46,7 +46,7 @@ func iscsiName(name string) []string {
 	switch {
 	case format == nil:
 		return []string{"must be valid format starting with iqn, eui, or naa"}
-	case !format.MatchString(name):
+	case !format().MatchString(name):
 		return []string{"must be valid format"}
 	}
 	return nil

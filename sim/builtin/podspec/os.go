@@ -2,7 +2,6 @@ package podspec
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -92,11 +91,11 @@ const (
 )
 
 var (
-	controlCharacters    = regexp.MustCompile(`[[:cntrl:]]+`)
-	netBIOSName          = regexp.MustCompile(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`)
-	windowsDomain        = regexp.MustCompile(`^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
-	windowsUserForbidden = regexp.MustCompile(`["/\\:;|=,\+\*\?<>@\[\]]`)
-	dotsAndSpaces        = regexp.MustCompile(`^[\. ]+$`)
+	controlCharacters    = pattern(`[[:cntrl:]]+`)
+	netBIOSName          = pattern(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`)
+	windowsDomain        = pattern(`^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
+	windowsUserForbidden = pattern(`["/\\:;|=,\+\*\?<>@\[\]]`)
+	dotsAndSpaces        = pattern(`^[\. ]+$`)
 )
 
 func windowsOptions(o field.Cursor) {
@@ -120,7 +119,7 @@ func windowsUserName(name string) []string {
 	switch {
 	case name == "":
 		return []string{"runAsUserName cannot be an empty string"}
-	case controlCharacters.MatchString(name):
+	case controlCharacters().MatchString(name):
 		return []string{"runAsUserName cannot contain control characters"}
 	case strings.Count(name, `\`) > 1:
 		return []string{"runAsUserName cannot contain more than one backslash"}
@@ -133,7 +132,7 @@ func windowsUserName(name string) []string {
 	if len(domain) >= windowsUserDomainMax {
 		msgs = append(msgs, fmt.Sprintf("runAsUserName's Domain length must be under %d characters", windowsUserDomainMax))
 	}
-	if prefixed && !netBIOSName.MatchString(domain) && !windowsDomain.MatchString(domain) {
+	if prefixed && !netBIOSName().MatchString(domain) && !windowsDomain().MatchString(domain) {
 		msgs = append(msgs, "runAsUserName's Domain doesn't match the NetBios nor the DNS format")
 	}
 	if user == "" {
@@ -141,10 +140,10 @@ func windowsUserName(name string) []string {
 	} else if len(user) > windowsUserMax {
 		msgs = append(msgs, fmt.Sprintf("runAsUserName's User length must not be longer than %d characters", windowsUserMax))
 	}
-	if dotsAndSpaces.MatchString(user) {
+	if dotsAndSpaces().MatchString(user) {
 		msgs = append(msgs, "runAsUserName's User cannot contain only periods or spaces")
 	}
-	if windowsUserForbidden.MatchString(user) {
+	if windowsUserForbidden().MatchString(user) {
 		msgs = append(msgs, `runAsUserName's User cannot contain the following characters: "/\:;|=,+*?<>@[]`)
 	}
 	return msgs

@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/matryer/is"
@@ -74,4 +75,13 @@ func TestPlainThousandthsNeedNoRounding(t *testing.T) {
 	}
 	is.True(plain > 50)
 	is.True(!inThousandths("1500u"))
+}
+
+// TestPatterns compiles what would only be compiled once a pod has such a field.
+func TestPatterns(t *testing.T) {
+	is := is.New(t)
+	for _, p := range []func() *regexp.Regexp{controlCharacters, netBIOSName, windowsDomain, windowsUserForbidden, dotsAndSpaces, sysctlName,
+		imageReference, imageID, iscsiNames["iqn"], iscsiNames["eui"], iscsiNames["naa"]} {
+		is.True(p() == p())
+	}
 }

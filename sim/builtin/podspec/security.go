@@ -1,7 +1,6 @@
 package podspec
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -107,7 +106,7 @@ func appArmorProfile(profile field.Cursor) {
 
 const sysctlNameMax = 253
 
-var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
+var sysctlName = pattern(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
 func (r *Rules) sysctls(sc field.Cursor) {
 	if sc.Len("sysctls") == 0 {
@@ -119,8 +118,8 @@ func (r *Rules) sysctls(sc field.Cursor) {
 		switch name := at.String(); {
 		case name == "":
 			at.Required()
-		case len(name) > sysctlNameMax || !sysctlName.MatchString(name):
-			at.Invalid(name, "must have at most 253 characters and match regex "+sysctlName.String())
+		case len(name) > sysctlNameMax || !sysctlName().MatchString(name):
+			at.Invalid(name, "must have at most 253 characters and match regex "+sysctlName().String())
 		case seen[name]:
 			at.Duplicate(name)
 		}

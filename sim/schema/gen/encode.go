@@ -216,8 +216,8 @@ func bit(on bool, value int) int {
 	return 0
 }
 
-// write compresses raw and writes it. The gzip header holds no name and no time.
-func write(path string, raw []byte) error {
+// writePacked compresses raw and writes it. The gzip header holds no name and no time.
+func writePacked(path string, raw []byte) error {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {

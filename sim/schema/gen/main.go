@@ -65,15 +65,15 @@ func generate(in, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := write(filepath.Join(out, minor+".bin"), encode(minor, w, served)); err != nil {
+	if err := os.WriteFile(filepath.Join(out, minor+".bin"), encode(minor, w, served), 0o644); err != nil {
 		return err
 	}
 	texts, err := encodeProse(minor, w)
 	if err != nil {
 		return err
 	}
-	if err := write(filepath.Join(out, "prose-"+minor+".bin"), texts); err != nil {
+	if err := writePacked(filepath.Join(out, "prose-"+minor+".bin"), texts); err != nil {
 		return err
 	}
-	return write(filepath.Join(out, "docs-"+minor+".bin"), encodeDocs(minor, w, served))
+	return writePacked(filepath.Join(out, "docs-"+minor+".bin"), encodeDocs(minor, w, served))
 }
