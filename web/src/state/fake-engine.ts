@@ -35,6 +35,10 @@ function answer({ kind, body }: Sent): object {
     case 'seek':
       n = body['n'] as number
       return { head: head(), ...extra['seek'] }
+    case 'undo':
+    case 'redo':
+      n += kind === 'undo' ? -1 : 1
+      return { head: head(), ...extra[kind] }
     case 'query':
       return { data: { log, seed: '1', from: 0, results: log.map((_, i) => ({ lines: [`answer ${i + 1}`], ok: true })),
         resources: [], namespaces: [], ...extra[body['view'] as string] } }

@@ -31,6 +31,17 @@ test('a line after undo takes the place of what was undone, in the log and in th
   expect(lines()).toEqual(['one', 'three'])
 })
 
+test('undo takes back the line that was sent last, though it is not answered yet', async () => {
+  await session.undo() // of nothing
+  await session.run('one')
+  await Promise.all([session.run('two'), session.undo()])
+  expect(session.head.value).toMatchObject({ n: 1, total: 2 })
+  await session.redo()
+  await session.redo() // beyond the end
+  expect(session.head.value).toMatchObject({ n: 2, total: 2 })
+  expect(lines()).toEqual(['one', 'two'])
+})
+
 test('a world that begins with a log has what it was answered in its transcript', async () => {
   await session.bootWith({ log: [{ line: 'create configmap a' }, { line: 'list configmaps' }] })
   expect(session.transcript.value.map(({ line, result }) => [line, result?.lines])).toEqual([

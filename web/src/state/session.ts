@@ -183,8 +183,15 @@ export async function seek(n: number): Promise<void> {
   await change('seek', { n })
 }
 
-export const undo = () => seek(head.value.n - 1)
-export const redo = () => seek(head.value.n + 1)
+/** undo goes one operation back from where the engine is once it has carried out the lines that were sent before. */
+export async function undo(): Promise<void> {
+  if (head.value.n > 0 || busy.value > 0) await change('undo')
+}
+
+/** redo goes one operation forward from there. */
+export async function redo(): Promise<void> {
+  if (head.value.n < head.value.total || busy.value > 0) await change('redo')
+}
 
 /** fork begins a branch whose log is the first n operations; the branch before is kept. */
 export async function fork(n: number): Promise<void> {
