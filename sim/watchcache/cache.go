@@ -16,6 +16,7 @@
 package watchcache
 
 import (
+	"sort"
 	"strings"
 	"time"
 
@@ -85,12 +86,12 @@ func (c *Cache) Snapshot(rev uint64) *mvcc.View {
 	if rev < c.floor || rev > c.Rev() || len(c.ring) == 0 || rev < c.ring[0].event.Rev {
 		return nil
 	}
-	for i := len(c.ring) - 1; i >= 0; i-- {
-		if c.ring[i].event.Rev <= rev {
-			return c.ring[i].view
-		}
-	}
-	return nil
+	return c.ring[len(c.ring)-len(c.since(rev))-1].view
+}
+
+// since returns the events after a revision.
+func (c *Cache) since(rev uint64) []entry {
+	return c.ring[sort.Search(len(c.ring), func(i int) bool { return c.ring[i].event.Rev > rev }):]
 }
 
 // Compacted tells the cache that the store has forgotten everything before rev; snapshots before it are dropped. The
@@ -119,9 +120,9 @@ func (c *Cache) push(e entry) {
 	if len(c.ring) >= c.capacity {
 		c.resize(e.at)
 	}
-	if len(c.ring) >= c.capacity {
-		drop := len(c.ring) - c.capacity + 1
-		c.ring = append(c.ring[:0:0], c.ring[drop:]...)
+	if drop := len(c.ring) - c.capacity + 1; drop > 0 {
+		clear(c.ring[:drop]) // append moves the rest to a new array now and then: until then nothing keeps what they hold
+		c.ring = c.ring[drop:]
 		c.evicted = true
 	}
 	c.ring = append(c.ring, e)

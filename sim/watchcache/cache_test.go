@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +182,25 @@ func TestRing(t *testing.T) {
 	w := b.watch("")
 	b.cache.Start(w, 100)
 	is.Equal(taken(w), "ERROR:Expired end") // and cannot be watched any more
+}
+
+// An event costs the same in a full ring, however long that is.
+func TestFullRing(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	commit := &mvcc.Event{Key: "/registry/things/a"}
+	for range capacityMax { // fresh events: the capacity doubles until it is the greatest
+		b.cache.Apply(commit, b.now)
+	}
+	const events = 10_000
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range events {
+		b.cache.Apply(commit, b.now)
+	}
+	runtime.ReadMemStats(&after)
+	is.Equal(len(b.cache.ring), capacityMax)
+	is.True((after.TotalAlloc-before.TotalAlloc)/events < 1<<10) // bytes: the ring is not copied for each
 }
 
 // Snapshots serve reads of the past until the ring forgets them or the store has compacted them.

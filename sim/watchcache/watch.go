@@ -267,10 +267,8 @@ func (c *Cache) Start(w *Watch, after uint64) {
 	}
 	w.after, w.cache = after, c
 	c.watches = append(c.watches, w)
-	for _, e := range c.ring {
-		if e.event.Rev > after {
-			w.tell(&Event{Event: e.event}, true)
-		}
+	for _, e := range c.since(after) {
+		w.tell(&Event{Event: e.event}, true)
 	}
 }
 
