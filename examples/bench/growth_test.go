@@ -88,8 +88,17 @@ var operations = []operation{
 	{"create", 50, func(w *world) { w.create(configMaps, "d") }},
 	{"update", 50, func(w *world) { w.update(configMaps + one) }},
 	{"create a custom resource", 50, func(w *world) { w.create(tasks, "d") }},
+	{"delete", 50, func(w *world) {
+		w.create(configMaps, "e")
+		w.do("DELETE", fmt.Sprintf("%s/e%07d", configMaps, w.n), "", 200)
+	}},
+	{"watch, from the newest revision", 50, func(w *world) { w.send("GET", configMaps+"?watch=1&resourceVersion="+w.newest(), "").Body.Close() }},
 	{"update, until 100 watches have it", 5, func(w *world) { w.fanOut() }},
 }
+
+// updates of one object come after all others: with -growth the greatest world has more events than the watch cache holds of
+// one resource, however fresh they are, which are 102,400.
+const updates = 3000
 
 const (
 	configMaps = "/api/v1/namespaces/default/configmaps"
@@ -124,7 +133,7 @@ func newWorld(t *testing.T, objects, least int) *world {
 		w.create(tasks, "c")
 	}
 	w.old = w.read("").revision
-	for range 100 {
+	for range updates {
 		w.update(configMaps + one)
 	}
 	for i := 0; ; i++ {
@@ -148,11 +157,18 @@ func (w *world) page(path, more string) string {
 }
 
 // read asks for the page with a token.
-func (w *world) read(token string) listed {
+func (w *world) read(token string) listed { return w.metadata(w.page(configMaps, "&continue="+token)) }
+
+// newest returns the newest revision.
+func (w *world) newest() string {
+	return w.metadata(w.do("GET", configMaps+"?limit=1", "", 200)).revision
+}
+
+func (w *world) metadata(text string) listed {
 	var list struct {
 		Metadata struct{ ResourceVersion, Continue string }
 	}
-	if err := encoding.Unmarshal([]byte(w.page(configMaps, "&continue="+token)), &list); err != nil {
+	if err := encoding.Unmarshal([]byte(text), &list); err != nil {
 		w.t.Fatal(err)
 	}
 	return listed{list.Metadata.ResourceVersion, list.Metadata.Continue}
@@ -176,7 +192,7 @@ func (w *world) update(path string) {
 func (w *world) fanOut() {
 	if w.watches == nil {
 		for range 100 {
-			w.watches = append(w.watches, w.send("GET", configMaps+"?watch=1&resourceVersion="+w.read("").revision, "").Body)
+			w.watches = append(w.watches, w.send("GET", configMaps+"?watch=1&resourceVersion="+w.newest(), "").Body)
 		}
 		w.t.Cleanup(func() {
 			for _, body := range w.watches {
