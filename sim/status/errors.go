@@ -143,7 +143,7 @@ func NameParameter(name string) *Status {
 		return BadRequest("Name parameter required.")
 	}
 	if msgs := field.PathSegment(name); len(msgs) > 0 {
-		return BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ","))
+		return BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ";"))
 	}
 	return nil
 }

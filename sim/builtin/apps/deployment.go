@@ -3,6 +3,7 @@ package apps
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -91,8 +92,11 @@ func validateDeployment(ctx *resource.Context, at field.Cursor) {
 	kind.NonNegative(spec, "replicas")
 	validateReplicated(ctx, spec)
 	validateDeploymentStrategy(spec.Child("strategy"))
-	kind.NonNegative(spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
-	spec.Child("progressDeadlineSeconds").Min(spec.Int64("minReadySeconds")+1, "must be greater than minReadySeconds")
+	kind.NonNegative(spec, "minReadySeconds", "revisionHistoryLimit")
+	if n, err := strconv.ParseInt(at.String("metadata", "annotations", rollbackTo), 10, 64); err == nil && n < 0 {
+		spec.Child("rollback", "version").Invalid(n, field.TextNonNegative)
+	}
+	spec.Child("progressDeadlineSeconds").NonNegative().Min(spec.Int64("minReadySeconds")+1, "must be greater than minReadySeconds")
 	kind.CheckSelectorKept(spec.Child("selector"))
 }
 

@@ -124,11 +124,8 @@ func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 	default:
 		return b, status.BadRequest("cannot bind token to object of type %s", kind)
 	}
-	if name == "" {
-		return b, status.BadRequest("Name parameter required.")
-	}
-	if msgs := field.PathSegment(name); len(msgs) > 0 {
-		return b, status.BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ";"))
+	if s := status.NameParameter(name); s != nil {
+		return b, s
 	}
 	if b.object = c.Get(storage, namespace, name); b.object == nil {
 		return b, status.NotFound(status.Resource{Resource: storage}, name)

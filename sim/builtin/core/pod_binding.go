@@ -23,8 +23,8 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	if s := c.Admit(); s != nil {
 		return nil, s
 	}
-	if name == "" {
-		return nil, status.BadRequest("Name parameter required.")
+	if s := status.NameParameter(name); s != nil {
+		return nil, s
 	}
 	s := c.Write("pods", c.Namespace, name, func(pod object.Object) *status.Status {
 		if s := bindingPreconditions(c, pod); s != nil {

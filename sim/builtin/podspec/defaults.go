@@ -114,8 +114,11 @@ func pullPolicyOf(image string) string {
 
 // imageReference is an image with a domain in front, as the distribution project defines it: domain/path:tag@digest.
 var imageReference = pattern(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?` +
-	`(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+` +
+	`((?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+)` +
 	`(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+
+// imagePathMax is how long the path of a reference may be; a longer one is no reference.
+const imagePathMax = 255
 
 // imageID is what the distribution project takes for the ID of an image, and for no reference.
 var imageID = pattern(`^[a-f0-9]{64}$`)
@@ -129,15 +132,18 @@ func imageIsLatest(image string) bool {
 	if imageID().MatchString(image) {
 		return false
 	}
-	domain, _, ok := strings.Cut(image, "/")
+	domain, path, ok := strings.Cut(image, "/")
 	if !ok || !strings.ContainsAny(domain, ".:") && domain != "localhost" && strings.ToLower(domain) == domain {
-		image = "docker.io/" + image
+		domain, path = "docker.io", image
 	}
-	m := imageReference().FindStringSubmatch(image)
-	if m == nil {
+	if domain == "docker.io" && !strings.Contains(path, "/") {
+		path = "library/" + path
+	}
+	m := imageReference().FindStringSubmatch(domain + "/" + path)
+	if m == nil || len(m[1]) > len("/")+imagePathMax {
 		return false
 	}
-	tag, digest := m[1], m[2]
+	tag, digest := m[2], m[3]
 	return tag == "latest" || tag == "" && digest == ""
 }
 
