@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// BenchmarkServer measures writes without a client: bodies that were printed before go straight to the transport. What it
+// takes is kubesim's own part of BenchmarkCreate and BenchmarkUpdate; it is what to count the instructions of.
+func BenchmarkServer(b *testing.B) {
+	for _, contentType := range []string{json, protobuf} {
+		form := contentType[len("application/"):]
+		b.Run("create/"+form, func(b *testing.B) { sendCreates(b, contentType) })
+		b.Run("update/"+form, func(b *testing.B) { sendUpdates(b, contentType) })
+	}
+}
+
+func sendCreates(b *testing.B, contentType string) {
+	s := sender{server: kubesim(b), contentType: contentType}
+	bodies := make([][]byte, b.N)
+	for n := range bodies {
+		bodies[n] = s.print(b, pod(n))
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := range bodies {
+		s.send(b, http.MethodPost, "", bodies[n])
+	}
+}
+
+// sendUpdates changes a label of one pod, in a body that names no resourceVersion.
+func sendUpdates(b *testing.B, contentType string) {
+	s := sender{server: kubesim(b), contentType: contentType}
+	body := s.send(b, http.MethodPost, "", s.print(b, pod(0)))
+	created := &corev1.Pod{}
+	if err := runtime.DecodeInto(scheme.Codecs.UniversalDeserializer(), body, created); err != nil {
+		b.Fatal(err)
+	}
+	created.ResourceVersion = ""
+	bodies := make([][]byte, 2)
+	for n := range bodies {
+		created.Labels["version"] = fmt.Sprintf("v%d", n)
+		bodies[n] = s.print(b, created)
+	}
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		s.send(b, http.MethodPut, "/pod-0", bodies[n%2])
+	}
+}
+
+// sender sends requests about pods.
+type sender struct {
+	server      http.RoundTripper
+	contentType string
+}
+
+func (s sender) print(t testing.TB, p *corev1.Pod) []byte {
+	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), s.contentType)
+	body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func (s sender) send(t testing.TB, method, name string, body []byte) []byte {
+	r, err := http.NewRequest(method, "http://kubesim.invalid/api/v1/namespaces/default/pods"+name, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Content-Type": {s.contentType}, "Accept": {s.contentType}, "User-Agent": {"bench/1"}}
+	response, err := s.server.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		t.Fatal(response.StatusCode, string(answer), err)
+	}
+	return answer
+}
