@@ -183,22 +183,18 @@ func (c *call) protoList(p *registry.Page, meta codec.ListMeta) codec.Text {
 
 // message prints an item, or its partial metadata, as a bare protobuf message in the version of d.
 func (s *Server) message(d *resource.Definition, it *resource.Item, f codec.Format) []byte {
-	if f.As != "" {
-		obj := it.Object() // see bare
-		switch {
-		case d.Custom:
-			obj = registry.Convert(d, obj)
-		case d.Hub.Strategy.InnerAnnotation != "":
-			obj = withoutInner(d, obj.Copy())
+	switch {
+	case f.As != "":
+		return codec.Proto(nil, object.Text(codec.AppendPartial(nil, bare(d, it), f.AsVersion)), s.Schema.Kind(partialKind("v1", "PartialObjectMetadata")))
+	case d.Hub != d:
+		return codec.AppendProto(nil, registry.Convert(d, it.Object()), d.Type())
+	}
+	return it.Proto(func(it *resource.Item) []byte {
+		if text := it.Written(); text != nil {
+			return codec.Proto(make([]byte, 0, len(text)), object.Text(text), d.Type())
 		}
-		obj = codec.Partial(obj, f.AsVersion)
-		return codec.AppendProto(nil, obj, s.Schema.Kind(partialKind("v1", "PartialObjectMetadata")))
-	}
-	encode := func(obj object.Object) []byte { return codec.AppendProto(nil, registry.Convert(d, obj), d.Type()) }
-	if d.Hub == d {
-		return it.Proto(encode)
-	}
-	return encode(it.Object())
+		return codec.AppendProto(nil, it.Object(), d.Type())
+	})
 }
 
 func partialKind(version, kind string) schema.GVK {

@@ -5,7 +5,8 @@
 //	                         └─ protobuf  DecodeProto ──┘
 //
 //	object.Object ── Append ─▶ canonical JSON ─┬─ Body: JSON, indented JSON, YAML
-//	              └─ AppendProto ─▶ protobuf   ├─ List, AppendFrame: lists and watch events of such bytes
+//	                                           ├─ Proto: protobuf
+//	                                           ├─ List, AppendFrame: lists and watch events of such bytes
 //	                                           └─ Table, AppendPartial: other views, as Negotiate found out
 //
 // Everything is driven by schema.Type: the order of fields, what is printed when it is empty, how values are written

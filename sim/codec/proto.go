@@ -21,12 +21,6 @@ var protoPrefix = []byte("k8s\x00")
 // ErrNoKind is what DecodeProto says of a body whose kind the caller does not know.
 var ErrNoKind = errors.New("codec: unknown kind")
 
-// AppendProto prints an object of type t as a bare protobuf message. The message has no kind and apiVersion: the
-// envelope has them.
-func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
-	return messageOf(t).append(dst, obj)
-}
-
 // AppendEnvelope puts a message into the envelope in which the API sends it.
 func AppendEnvelope(dst []byte, gvk schema.GVK, raw []byte) []byte {
 	return append(append(openEnvelope(dst, gvk, len(raw)), raw...), envelopeEnd...)

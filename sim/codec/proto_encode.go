@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/base64"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -10,211 +11,230 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// append prints the fields of m that are in the JSON object, in the order of their numbers. As Kubernetes' generated
-// code does it writes Go values that are no pointers even when they are zero.
-func (m *protoMessage) append(dst []byte, obj map[string]any) []byte {
+// Proto appends the protobuf message of a printed object of type t, as AppendStored prints it. The message has no kind and
+// apiVersion: the envelope has them. As Kubernetes' generated code does it writes fields in the order of their numbers, and Go
+// values that are no pointers even when they are zero.
+func Proto(dst []byte, text string, t *schema.Type) []byte {
+	p := protoPrinter{scanner{text: text}}
+	return p.object(dst, messageOf(t))
+}
+
+// AppendProto is Proto for an object that has not been printed.
+func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
+	return Proto(dst, object.Text(AppendStored(nil, obj, t)), t)
+}
+
+// protoPrinter goes once through a printed object and writes what it meets as protobuf. The text has the order of the Go
+// struct and the message that of the numbers, which mostly is the same:
+//
+//	{"initContainers":[…],"containers":[…]}     PodSpec { containers = 2, initContainers = 20 }
+//	                  ╰ passed, and read when its turn comes
+type protoPrinter struct{ scanner }
+
+// members goes through the fields of one object in the text.
+type members struct {
+	*protoPrinter
+	fields []schema.Field
+	at     int // which of fields is next: its value is; len(fields) at the end
+	passed []passed
+}
+
+// passed is a field that was next before its turn came: which one, and where its value begins.
+type passed struct{ at, pos int }
+
+// object prints the object that is next as a message of its own.
+func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
+	var room [8]passed
+	c := members{protoPrinter: p, fields: m.members, at: -1, passed: room[:0]}
+	c.follow(p.enter('}'))
+	dst = c.append(dst, m)
+	for c.at < len(c.fields) { // what is no field of the message
+		c.pass()
+	}
+	return dst
+}
+
+// follow goes to the value of the next field that the type has, if there are more.
+func (c *members) follow(more bool) {
+	for ; more; more = c.more('}') {
+		key := c.key()
+		for i := c.at + 1; i < len(c.fields); i++ {
+			if c.fields[i].Name == key {
+				c.at = i
+				return
+			}
+		}
+		c.skip()
+	}
+	c.at = len(c.fields)
+}
+
+// pass goes on behind the next field, which may be read later.
+func (c *members) pass() {
+	c.passed = append(c.passed, passed{c.at, c.pos})
+	c.skip()
+	c.follow(c.more('}'))
+}
+
+// append prints the fields of m, which are those of the object or of a Go struct that is inlined there.
+func (c *members) append(dst []byte, m *protoMessage) []byte {
 	for i := range m.fields {
 		f := &m.fields[i]
 		if f.inner != nil {
 			var at int
 			dst, at = openMessage(dst, f.number)
-			dst = closeMessage(f.inner.append(dst, obj), at)
+			dst = closeMessage(c.append(dst, f.inner), at)
 			continue
 		}
-		dst = f.append(dst, obj[f.field.Name])
+		for c.at < f.at {
+			c.pass()
+		}
+		if c.at == f.at {
+			dst = c.protoPrinter.field(dst, f)
+			c.follow(c.more('}'))
+			continue
+		}
+		dst = c.late(dst, f)
 	}
 	return dst
 }
 
-// append prints one field; nil stands for absent.
-func (f *protoField) append(dst []byte, v any) []byte {
-	t := f.field.Type
-	switch t.Kind {
-	case schema.List:
-		if !t.Message {
-			list, _ := v.([]any)
-			for _, elem := range list {
-				dst = appendProtoValue(dst, f.number, t.Elem, elem)
-			}
-			return dst
-		}
-		if v == nil {
-			return dst
-		}
-	case schema.Map:
-		m, _ := v.(map[string]any)
-		return appendProtoMap(dst, f.number, t.Elem, m)
-	case schema.Bytes:
-		if v == nil {
+// late prints a field that was passed, or is not there.
+func (c *members) late(dst []byte, f *protoField) []byte {
+	for _, m := range c.passed {
+		if m.at == f.at {
+			here := c.scanner
+			c.pos = m.pos
+			dst = c.protoPrinter.field(dst, f)
+			c.scanner = here
 			return dst
 		}
 	}
-	if v == nil && f.field.Pointer {
-		return dst
-	}
-	return appendProtoValue(dst, f.number, t, v)
+	return f.absent(dst)
 }
 
-// appendProtoMap prints a map: one message { key = 1, value = 2 } per entry, sorted by key.
-func appendProtoMap(dst []byte, number protowire.Number, elem *schema.Type, m map[string]any) []byte {
-	for _, key := range object.SortedKeys(m) {
+// null reads null, if it is next, and reports whether it was.
+func (p *protoPrinter) null() bool {
+	if p.next() != 'n' {
+		return false
+	}
+	p.literal("null")
+	return true
+}
+
+// field prints the value that is next as a field.
+func (p *protoPrinter) field(dst []byte, f *protoField) []byte {
+	t := f.field.Type
+	switch {
+	case p.null():
+		return f.absent(dst)
+	case t.Kind == schema.List && !t.Message:
+		return p.elements(dst, f.number, t.Elem)
+	case t.Kind == schema.Map:
+		return p.entries(dst, f.number, t.Elem)
+	}
+	return p.value(dst, f.number, t)
+}
+
+// elements prints the list that is next as a repeated field.
+func (p *protoPrinter) elements(dst []byte, number protowire.Number, elem *schema.Type) []byte {
+	for more := p.enter(']'); more; more = p.more(']') {
+		if p.null() {
+			dst = appendProtoZero(dst, number, elem)
+		} else {
+			dst = p.value(dst, number, elem)
+		}
+	}
+	return dst
+}
+
+// entries prints the map that is next, whose keys are sorted: one message { key = 1, value = 2 } per entry.
+func (p *protoPrinter) entries(dst []byte, number protowire.Number, elem *schema.Type) []byte {
+	for more := p.enter('}'); more; more = p.more('}') {
 		var at int
 		dst, at = openMessage(dst, number)
-		dst = appendProtoString(dst, 1, key)
-		if v := m[key]; v != nil || elem.Kind != schema.Bytes && !elem.Message {
-			dst = appendProtoValue(dst, 2, elem, v)
+		dst = appendProtoString(dst, 1, p.key())
+		switch {
+		case !p.null():
+			dst = p.value(dst, 2, elem)
+		case elem.Kind != schema.Bytes && !elem.Message:
+			dst = appendProtoZero(dst, 2, elem)
 		}
 		dst = closeMessage(dst, at)
 	}
 	return dst
 }
 
-// appendProtoValue prints a number and a value; nil is the zero value.
-func appendProtoValue(dst []byte, number protowire.Number, t *schema.Type, v any) []byte {
+// value prints a number and the value that is next, which is not null.
+func (p *protoPrinter) value(dst []byte, number protowire.Number, t *schema.Type) []byte {
 	switch t.Kind {
 	case schema.String:
-		s, _ := v.(string)
-		return appendProtoString(dst, number, s)
-	case schema.Bytes:
-		s, _ := v.(string)
-		raw, _ := base64.StdEncoding.DecodeString(s) // what was decoded or made here is base64
-		return protowire.AppendBytes(protowire.AppendTag(dst, number, protowire.BytesType), raw)
+		return appendProtoString(dst, number, p.str())
 	case schema.Bool:
-		b, _ := v.(bool)
-		return appendProtoInt(dst, number, int64(protowire.EncodeBool(b)))
+		word := p.skip()
+		return appendProtoInt(dst, number, int64(protowire.EncodeBool(word == "true")))
 	case schema.Int:
-		n, _ := v.(int64)
+		n, _ := strconv.ParseInt(p.number(), 10, 64) // what was decoded or made here is one
 		return appendProtoInt(dst, number, n)
 	case schema.Float:
+		n, _ := strconv.ParseFloat(p.number(), 64)
 		dst = protowire.AppendTag(dst, number, protowire.Fixed64Type)
-		return protowire.AppendFixed64(dst, math.Float64bits(float(v)))
+		return protowire.AppendFixed64(dst, math.Float64bits(n))
 	}
 	dst, at := openMessage(dst, number)
-	return closeMessage(appendProtoContent(dst, t, v), at)
+	return closeMessage(p.content(dst, t), at)
 }
 
-// appendProtoContent prints what is inside the message of a value.
-func appendProtoContent(dst []byte, t *schema.Type, v any) []byte {
+// content prints the value that is next without a number and a length.
+func (p *protoPrinter) content(dst []byte, t *schema.Type) []byte {
 	switch t.Kind {
 	case schema.Struct:
-		m, _ := v.(map[string]any)
-		return messageOf(t).append(dst, m)
-	case schema.List:
-		list, _ := v.([]any)
-		for _, elem := range list {
-			dst = appendProtoValue(dst, 1, t.Elem, elem)
-		}
+		return p.object(dst, messageOf(t))
+	case schema.Bytes:
+		dst, _ = base64.StdEncoding.AppendDecode(dst, []byte(p.str()))
 		return dst
+	case schema.List:
+		return p.elements(dst, 1, t.Elem)
 	case schema.Time:
-		return appendTimestamp(dst, v, time.RFC3339)
+		return appendTimestamp(dst, p.str(), time.RFC3339)
 	case schema.MicroTime:
-		return appendTimestamp(dst, v, microLayout)
+		return appendTimestamp(dst, p.str(), microLayout)
 	case schema.Duration:
-		s, _ := v.(string)
-		d, _ := time.ParseDuration(s)
+		d, _ := time.ParseDuration(p.str())
 		return appendProtoInt(dst, 1, int64(d))
 	case schema.Quantity:
-		s, ok := v.(string)
-		if !ok {
-			s = "0"
-		}
-		return appendProtoString(dst, 1, s)
+		return appendProtoString(dst, 1, p.str())
 	case schema.IntOrString:
-		return appendIntOrString(dst, v)
+		if p.peek() == '"' {
+			return appendIntOrString(dst, true, 0, p.str())
+		}
+		n, _ := strconv.ParseInt(p.number(), 10, 64)
+		return appendIntOrString(dst, false, n, "")
 	case schema.Any:
 		if t.Elem != nil {
-			return appendSchemaUnion(dst, t, v)
+			return p.schemaUnion(dst, t)
 		}
 	}
-	if v == nil { // RawExtension, FieldsV1 and JSON without content
-		return dst
-	}
-	text := []byte(nil)
-	if raw, ok := v.(object.Raw); ok {
-		text = []byte(raw)
-	} else {
-		text = object.JSON(v)
-	}
-	return protowire.AppendBytes(protowire.AppendTag(dst, 1, protowire.BytesType), text)
+	return appendProtoString(dst, 1, p.skip()) // RawExtension, FieldsV1 and JSON
 }
 
-// appendTimestamp prints { seconds = 1, nanos = 2 }; the zero time is empty.
-func appendTimestamp(dst []byte, v any, layout string) []byte {
-	s, _ := v.(string)
-	t, err := time.Parse(layout, s)
-	if err != nil || t.IsZero() {
-		return dst
-	}
-	dst = appendProtoInt(dst, 1, t.Unix())
-	return appendProtoInt(dst, 2, int64(t.Nanosecond()))
-}
-
-// appendIntOrString prints { type = 1, intVal = 2, strVal = 3 }.
-func appendIntOrString(dst []byte, v any) []byte {
-	s, isString := v.(string)
-	n, _ := v.(int64)
-	dst = appendProtoInt(dst, 1, int64(protowire.EncodeBool(isString)))
-	return appendProtoString(appendProtoInt(dst, 2, n), 3, s)
-}
-
-// appendSchemaUnion prints the three types of apiextensions that are a schema or something else:
+// schemaUnion prints the three types of apiextensions that are a schema or something else:
 //
 //	JSONSchemaPropsOrBool { allows = 1, schema = 2 }
 //	JSONSchemaPropsOrArray { schema = 1, jSONSchemas = 2 … }     JSONSchemaPropsOrStringArray { schema = 1, property = 2 … }
-func appendSchemaUnion(dst []byte, t *schema.Type, v any) []byte {
-	m, isSchema := v.(map[string]any)
-	if t.GoType == schemaOrBool {
-		allows, _ := v.(bool)
-		dst = appendProtoInt(dst, 1, int64(protowire.EncodeBool(allows || isSchema)))
-		if isSchema {
-			dst = appendProtoValue(dst, 2, t.Elem, m)
-		}
-		return dst
+func (p *protoPrinter) schemaUnion(dst []byte, t *schema.Type) []byte {
+	isSchema := p.peek() == '{'
+	switch {
+	case t.GoType == schemaOrBool && isSchema:
+		return p.value(appendProtoInt(dst, 1, 1), 2, t.Elem)
+	case t.GoType == schemaOrBool:
+		return p.value(dst, 1, boolType)
+	case isSchema:
+		return p.value(dst, 1, t.Elem)
+	case t.GoType == schemaOrStrings:
+		return p.elements(dst, 2, stringType)
 	}
-	if isSchema {
-		return appendProtoValue(dst, 1, t.Elem, m)
-	}
-	elem := t.Elem
-	if t.GoType == schemaOrStrings {
-		elem = stringType
-	}
-	list, _ := v.([]any)
-	for _, x := range list {
-		dst = appendProtoValue(dst, 2, elem, x)
-	}
-	return dst
+	return p.elements(dst, 2, t.Elem)
 }
 
-// float reads a number of a JSON object, which may be a whole one.
-func float(v any) float64 {
-	if n, ok := v.(int64); ok {
-		return float64(n)
-	}
-	f, _ := v.(float64)
-	return f
-}
-
-func appendProtoString(dst []byte, number protowire.Number, s string) []byte {
-	return protowire.AppendString(protowire.AppendTag(dst, number, protowire.BytesType), s)
-}
-
-func appendProtoInt(dst []byte, number protowire.Number, n int64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(dst, number, protowire.VarintType), uint64(n))
-}
-
-// openMessage begins a message whose length is not known yet; closeMessage, with the same index, ends it.
-func openMessage(dst []byte, number protowire.Number) ([]byte, int) {
-	dst = append(protowire.AppendTag(dst, number, protowire.BytesType), 0)
-	return dst, len(dst)
-}
-
-// closeMessage writes the length in front of the message and moves it when that takes more than one byte.
-func closeMessage(dst []byte, at int) []byte {
-	length := len(dst) - at
-	if more := protowire.SizeVarint(uint64(length)) - 1; more > 0 {
-		dst = append(dst, make([]byte, more)...)
-		copy(dst[at+more:], dst[at:at+length])
-	}
-	protowire.AppendVarint(dst[:at-1], uint64(length))
-	return dst
-}
+var boolType = &schema.Type{Kind: schema.Bool, GoType: "bool"}

@@ -15,14 +15,16 @@ import (
 //	        └─ 2 (volumeSource) ─▶ protoMessage ─┬─ 1 hostPath ─▶ v1.HostPathVolumeSource
 //	                                             └─ 2 emptyDir …
 type protoMessage struct {
-	name   string // of the Go type, for error texts
-	fields []protoField
+	name    string // of the Go type, for error texts
+	fields  []protoField
+	members []schema.Field // of the JSON object
 }
 
 // protoField is one field of a message: a field of the JSON object, or the message of an inlined struct.
 type protoField struct {
 	number protowire.Number
 	field  *schema.Field // nil for an inlined struct
+	at     int           // which of the members of the object it is
 	inner  *protoMessage // of an inlined struct
 }
 
@@ -39,7 +41,7 @@ func messageOf(t *schema.Type) *protoMessage {
 }
 
 func newMessage(t *schema.Type) *protoMessage {
-	m := &protoMessage{name: t.GoType[strings.LastIndexByte(t.GoType, '.')+1:]}
+	m := &protoMessage{name: t.GoType[strings.LastIndexByte(t.GoType, '.')+1:], members: t.Fields}
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		if f.Proto == 0 {
@@ -49,7 +51,7 @@ func newMessage(t *schema.Type) *protoMessage {
 		for _, number := range f.Inline {
 			at = at.inline(protowire.Number(number))
 		}
-		at.fields = append(at.fields, protoField{number: protowire.Number(f.Proto), field: f})
+		at.fields = append(at.fields, protoField{number: protowire.Number(f.Proto), field: f, at: i})
 	}
 	m.sort()
 	return m

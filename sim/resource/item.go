@@ -239,12 +239,24 @@ func (it *Item) places() *object.Places {
 	return it.hub.Places()
 }
 
+// Written returns the printed form with raw values as they were written, nil where only the object has them: another server
+// has stored it.
+func (it *Item) Written() []byte {
+	switch {
+	case it.places() == nil || it.Stored == nil:
+		return it.Bytes
+	case it.skew == nil:
+		return it.Stored
+	}
+	return nil
+}
+
 // Proto returns the item's protobuf message, which encode makes when it is first asked for.
-func (it *Item) Proto(encode func(object.Object) []byte) []byte {
+func (it *Item) Proto(encode func(*Item) []byte) []byte {
 	if p := it.proto.Load(); p != nil {
 		return *p
 	}
-	data := encode(it.Object())
+	data := encode(it)
 	it.proto.Store(&data)
 	return data
 }
