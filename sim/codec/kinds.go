@@ -34,12 +34,13 @@ type Decoder struct {
 
 // body is a request body on its way to an object.
 type body struct {
-	data  []byte // as sent
-	json  string // data as JSON; empty for protobuf
-	yaml  bool
-	want  schema.GVK // the kind of the endpoint
-	gvk   schema.GVK // the kind of the body
-	proto bool
+	data   []byte // as sent
+	json   string // data as JSON; empty for protobuf
+	yaml   bool
+	want   schema.GVK // the kind of the endpoint
+	gvk    schema.GVK // the kind of the body
+	proto  bool
+	before *resource.Item // what it may be the changed form of, or nil
 }
 
 // Object reads a body of a media type (one of those that ContentType returns) for an endpoint of the kind want. A body
@@ -59,7 +60,7 @@ func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level 
 			return obj, want, nil, nil
 		}
 	}
-	b := &body{data: data, want: want}
+	b := &body{data: data, want: want, before: before}
 	if err := b.open(mediaType); err != nil {
 		return nil, gvk, nil, b.unrecognized(err)
 	}
@@ -112,7 +113,7 @@ func (d *Decoder) expected(data []byte, want schema.GVK, before *resource.Item) 
 	return obj
 }
 
-// open turns the body into JSON and finds its kind. Protobuf is left to DecodeProto.
+// open turns the body into JSON and finds its kind. Protobuf is left to decodeProto.
 func (b *body) open(mediaType string) (err error) {
 	switch mediaType {
 	case Protobuf.String():
@@ -180,13 +181,7 @@ func (d *Decoder) custom(gvk schema.GVK) bool {
 
 func (d *Decoder) decode(b *body, t *schema.Type) (obj object.Object, strict []string, err error) {
 	if b.proto {
-		obj, b.gvk, err = DecodeProto(b.data, func(gvk schema.GVK) *schema.Type { return d.known(withDefaults(gvk, b.want), b.want) })
-		if b.gvk != (schema.GVK{}) || err == nil {
-			b.gvk = withDefaults(b.gvk, b.want)
-		}
-		if errors.Is(err, ErrNoKind) {
-			err = noKind(b.gvk)
-		}
+		obj, err = d.decodeProto(b)
 		return obj, nil, err
 	}
 	obj, strict, err = decode(b.json, t)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -70,36 +69,36 @@ func ProtoList(meta ListMeta, items iter.Seq[[]byte]) Text {
 // object has the kind and the apiVersion of the envelope. The second result is what the envelope says even when there
 // is an error. Texts of errors are those of the real server.
 func DecodeProto(body []byte, kinds func(schema.GVK) *schema.Type) (object.Object, schema.GVK, error) {
-	switch {
-	case len(body) == 0:
-		return nil, schema.GVK{}, errors.New("empty data")
-	case !bytes.HasPrefix(body, protoPrefix):
-		return nil, schema.GVK{}, fmt.Errorf("provided data does not appear to be a protobuf message, expected prefix %v", protoPrefix)
-	case len(body) == len(protoPrefix):
-		return nil, schema.GVK{}, errors.New("empty body")
-	}
-	const text = protowire.BytesType
-	unknown, err := readPlain(body[len(protoPrefix):], "Unknown", text, text, text, text)
+	gvk, raw, err := readEnvelope(body)
 	if err != nil {
-		return nil, schema.GVK{}, err
-	}
-	typeMeta, err := readPlain(unknown.text(1), "TypeMeta", text, text)
-	if err != nil {
-		return nil, schema.GVK{}, err
-	}
-	apiVersion, kind := string(typeMeta.text(1)), string(typeMeta.text(2))
-	gvk := schema.GVK{Version: apiVersion, Kind: kind}
-	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
-		gvk.Group, gvk.Version = group, version
+		return nil, gvk, err
 	}
 	t := kinds(gvk)
 	if t == nil {
 		return nil, gvk, ErrNoKind
 	}
-	obj := object.Object{}
-	if err := messageOf(t).decode(unknown.text(2), obj, 0); err != nil {
-		return nil, gvk, err
+	obj, err := new(protoReader).object(raw, gvk, t)
+	return obj, gvk, err
+}
+
+// readEnvelope returns the message in an envelope, and its kind.
+func readEnvelope(body []byte) (gvk schema.GVK, raw []byte, err error) {
+	switch {
+	case len(body) == 0:
+		return gvk, nil, errors.New("empty data")
+	case !bytes.HasPrefix(body, protoPrefix):
+		return gvk, nil, fmt.Errorf("provided data does not appear to be a protobuf message, expected prefix %v", protoPrefix)
+	case len(body) == len(protoPrefix):
+		return gvk, nil, errors.New("empty body")
 	}
-	obj["kind"], obj["apiVersion"] = kind, apiVersion
-	return obj, gvk, nil
+	const text = protowire.BytesType
+	unknown, err := readPlain(body[len(protoPrefix):], "Unknown", text, text, text, text)
+	if err != nil {
+		return gvk, nil, err
+	}
+	typeMeta, err := readPlain(unknown.text(1), "TypeMeta", text, text)
+	if err != nil {
+		return gvk, nil, err
+	}
+	return schema.ParseGVK(string(typeMeta.text(1)), string(typeMeta.text(2))), unknown.text(2), nil
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -17,10 +19,26 @@ const protoDepthMax = 10000
 
 var errProtoDepth = errors.New("proto: exceeded max depth")
 
-// decode reads the fields of a message into a JSON object. As the generated code of Kubernetes does it goes on with
+// protoReader reads messages into JSON objects. Its zero value is ready.
+type protoReader struct {
+	before *resource.Parsed // what may be met again; nil: nothing
+	sent   []byte           // the message of before, as clients have got it
+}
+
+// object reads the message of an object of a kind, of type t.
+func (r *protoReader) object(raw []byte, gvk schema.GVK, t *schema.Type) (object.Object, error) {
+	obj := object.Object{}
+	if err := r.message(messageOf(t), raw, obj, 0); err != nil {
+		return nil, err
+	}
+	obj["kind"], obj["apiVersion"] = gvk.Kind, gvk.GV()
+	return obj, nil
+}
+
+// message reads the fields of a message into a JSON object. As the generated code of Kubernetes does it goes on with
 // what is there already: of a repeated field elements are added, a message is merged, of a scalar the last one counts.
 // Unknown fields are skipped.
-func (m *protoMessage) decode(b []byte, obj map[string]any, depth int) error {
+func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, depth int) error {
 	if depth > protoDepthMax {
 		return errProtoDepth
 	}
@@ -40,9 +58,9 @@ func (m *protoMessage) decode(b []byte, obj map[string]any, depth int) error {
 		switch {
 		case f == nil:
 		case f.inner == nil && f.field.Type.Kind == schema.Map:
-			err = f.decodeEntry(value, obj, depth)
+			err = r.entry(f, value, obj, depth)
 		default:
-			err = f.decode(wire, value[:n], obj, depth)
+			err = r.field(f, wire, value[:n], obj, depth)
 		}
 		if err != nil {
 			return err
@@ -144,18 +162,21 @@ func (f *protoField) goName() string {
 	return strings.ToUpper(f.field.Name[:1]) + f.field.Name[1:]
 }
 
-// decode reads one occurrence of the field from the value b, which is complete and of a type that it takes.
-func (f *protoField) decode(wire protowire.Type, b []byte, obj map[string]any, depth int) error {
+// field reads one occurrence of a field from the value b, which is complete and of a type that it takes.
+func (r *protoReader) field(f *protoField, wire protowire.Type, b []byte, obj map[string]any, depth int) error {
 	if f.inner != nil {
 		content, _ := protowire.ConsumeBytes(b)
-		return f.inner.decode(content, obj, depth+1)
+		return r.message(f.inner, content, obj, depth+1)
 	}
 	name, t := f.field.Name, f.field.Type
 	if t.Kind == schema.List && !t.Message {
-		return f.decodeElement(wire, b, obj, depth)
+		return r.element(f, wire, b, obj, depth)
 	}
-	v, err := decodeProtoValue(t, b, obj[name], depth)
-	if err != nil {
+	var v any
+	var err error
+	if known := r.known(f, b, depth); known != nil && obj[name] == nil {
+		v = object.Copy(known) // whoever reads a body may change it
+	} else if v, err = r.value(t, b, obj[name], depth); err != nil {
 		return err
 	}
 	if v == nil || !f.field.Pointer && !t.Message && needless(f.field, v) {
@@ -166,8 +187,8 @@ func (f *protoField) decode(wire protowire.Type, b []byte, obj map[string]any, d
 	return nil
 }
 
-// decodeElement adds an element to a list; numbers may come packed.
-func (f *protoField) decodeElement(wire protowire.Type, b []byte, obj map[string]any, depth int) error {
+// element adds an element to a list; numbers may come packed.
+func (r *protoReader) element(f *protoField, wire protowire.Type, b []byte, obj map[string]any, depth int) error {
 	elem := f.field.Type.Elem
 	list, _ := obj[f.field.Name].([]any)
 	want := wireType(elem)
@@ -182,7 +203,7 @@ func (f *protoField) decodeElement(wire protowire.Type, b []byte, obj map[string
 				return wireError(n)
 			}
 		}
-		v, err := decodeProtoValue(elem, b[:n], nil, depth)
+		v, err := r.value(elem, b[:n], nil, depth)
 		if err != nil {
 			return err
 		}
@@ -195,8 +216,8 @@ func (f *protoField) decodeElement(wire protowire.Type, b []byte, obj map[string
 	return nil
 }
 
-// decodeProtoValue reads one value; old is what the field holds already.
-func decodeProtoValue(t *schema.Type, b []byte, old any, depth int) (any, error) {
+// value reads one value; old is what the field holds already.
+func (r *protoReader) value(t *schema.Type, b []byte, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.Bool:
 		n, _ := protowire.ConsumeVarint(b)
@@ -222,9 +243,9 @@ func decodeProtoValue(t *schema.Type, b []byte, old any, depth int) (any, error)
 		if m == nil {
 			m = map[string]any{}
 		}
-		return m, messageOf(t).decode(b, m, depth+1)
+		return m, r.message(messageOf(t), b, m, depth+1)
 	}
-	return decodeProtoSpecial(t, b, old, depth)
+	return r.special(t, b, old, depth)
 }
 
 // finite replaces the numbers that JSON cannot say.

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// decodeEntry adds an entry to a map. b begins with the length of the entry and goes on to the end of the message around
+// entry adds an entry to a map. b begins with the length of the entry and goes on to the end of the message around
 // it. Kubernetes' generated code is laxer with entries than with other messages: it does not look at the wire types of
 // key and value, and both may reach beyond the entry. A value that is missing is the empty one, of bytes as well.
-func (f *protoField) decodeEntry(b []byte, obj map[string]any, depth int) error {
+func (r *protoReader) entry(f *protoField, b []byte, obj map[string]any, depth int) error {
 	length, n := protowire.ConsumeVarint(b) // it was read before
 	b = b[n:]
 	elem := f.field.Type.Elem
@@ -36,7 +36,7 @@ func (f *protoField) decodeEntry(b []byte, obj map[string]any, depth int) error 
 			text, _ := protowire.ConsumeBytes(field)
 			key = string(text)
 		case 2:
-			if value, err = decodeProtoValue(elem, field, nil, depth); err != nil {
+			if value, err = r.value(elem, field, nil, depth); err != nil {
 				return err
 			}
 		}

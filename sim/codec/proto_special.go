@@ -10,13 +10,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// decodeProtoSpecial reads a value that is neither a scalar nor a message with fields of its own.
-func decodeProtoSpecial(t *schema.Type, b []byte, old any, depth int) (any, error) {
+// special reads a value that is neither a scalar nor a message with fields of its own.
+func (r *protoReader) special(t *schema.Type, b []byte, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.List:
 		list := &protoField{number: 1, field: &schema.Field{Name: "items", Type: &schema.Type{Kind: schema.List, Elem: t.Elem}}}
 		m := map[string]any{"items": old}
-		err := (&protoMessage{name: t.GoType, fields: []protoField{*list}}).decode(b, m, depth+1)
+		err := r.message(&protoMessage{name: t.GoType, fields: []protoField{*list}}, b, m, depth+1)
 		items, _ := m["items"].([]any)
 		if items == nil {
 			items = []any{}
@@ -37,17 +37,20 @@ func decodeProtoSpecial(t *schema.Type, b []byte, old any, depth int) (any, erro
 		return int64(int32(p.int(2))), err
 	}
 	if t.Kind == schema.Any && t.Elem != nil {
-		return decodeSchemaUnion(t, b, depth)
+		return r.schemaUnion(t, b, depth)
 	}
 	p, err := readPlain(b, "RawExtension", protowire.BytesType)
 	if raw := p.text(1); err == nil && len(raw) > 0 {
-		return readRaw(t, raw)
+		return r.raw(t, raw)
 	}
 	return nil, err
 }
 
-// readRaw reads a value that is JSON inside protobuf.
-func readRaw(t *schema.Type, text []byte) (any, error) {
+// raw reads a value that is JSON inside protobuf.
+func (r *protoReader) raw(t *schema.Type, text []byte) (any, error) {
+	if t.Kind == schema.FieldsV1 {
+		return r.fieldSet(string(text))
+	}
 	v, err := object.ParseValue(text)
 	if err != nil || t.Kind != schema.RawExtension {
 		return v, err
@@ -107,8 +110,8 @@ func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
 	return at.Format(layout), nil
 }
 
-// decodeSchemaUnion is the opposite of appendSchemaUnion.
-func decodeSchemaUnion(t *schema.Type, b []byte, depth int) (any, error) {
+// schemaUnion is the opposite of protoPrinter's.
+func (r *protoReader) schemaUnion(t *schema.Type, b []byte, depth int) (any, error) {
 	fields := []schema.Field{{Name: "schema", Proto: 1, Type: t.Elem, Pointer: true}, {Name: "list", Proto: 2}}
 	switch t.GoType {
 	case schemaOrBool:
@@ -120,7 +123,7 @@ func decodeSchemaUnion(t *schema.Type, b []byte, depth int) (any, error) {
 		fields[1].Type = &schema.Type{Kind: schema.List, Elem: t.Elem}
 	}
 	m := map[string]any{}
-	if err := newMessage(&schema.Type{GoType: t.GoType, Fields: fields}).decode(b, m, depth+1); err != nil {
+	if err := r.message(newMessage(&schema.Type{GoType: t.GoType, Fields: fields}), b, m, depth+1); err != nil {
 		return nil, err
 	}
 	switch {

@@ -240,8 +240,8 @@ func TestDecodeProtoDepth(t *testing.T) {
 		raw = append(append([]byte{0xe2, 0x01}, lengthOf(raw)...), raw...)
 	}
 	typ := protoSet(t).Named("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
-	is.NoErr(messageOf(typ).decode(raw, map[string]any{}, 0))                                // deep is fine
-	is.Equal(messageOf(typ).decode(raw, map[string]any{}, protoDepthMax-100), errProtoDepth) // too deep is an error
+	is.NoErr(new(protoReader).message(messageOf(typ), raw, map[string]any{}, 0))                                // deep is fine
+	is.Equal(new(protoReader).message(messageOf(typ), raw, map[string]any{}, protoDepthMax-100), errProtoDepth) // too deep is an error
 }
 
 func lengthOf(b []byte) []byte {

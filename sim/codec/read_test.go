@@ -85,6 +85,12 @@ func TestChangedTakesWhatIsKnown(t *testing.T) {
 		is.True(object.Same(obj["spec"], marked["spec"]))
 		is.True(object.Same(object.As(obj.List("metadata", "managedFields")[0])["fieldsV1"], managed["fieldsV1"]))
 	}
+	message := it.Proto(func(it *resource.Item) []byte { return Proto(nil, object.Text(it.Bytes), it.Layout()) })
+	body, _, _, s := d.Changed(AppendEnvelope(nil, podGVK, message), Protobuf.String(), podGVK, Strict, it)
+	is.True(s == nil)
+	is.Equal(body.String("spec", "nodeName"), "marked") // of a body in protobuf, too
+	is.True(!object.Same(body["spec"], marked["spec"])) // which may be changed
+	is.True(object.Same(object.As(body.List("metadata", "managedFields")[0])["fieldsV1"], managed["fieldsV1"]))
 }
 
 // Random states of an object, each read with the help of the one before, are what they are read by themselves.
@@ -108,10 +114,17 @@ func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 			t.Fatalf("state %d: the body\n%s\nis read as\n%s %v\nwhere this was stored:\n%s", n, text, object.JSON(map[string]any(body)), s, beforeText)
 		}
 		randomize(r, body) // which nobody else notices
+		message := AppendEnvelope(nil, gvk, Proto(nil, text, pod))
+		body, _, _, s = d.Changed(message, Protobuf.String(), gvk, Strict, before)
+		if s != nil || !object.Equal(map[string]any(body), map[string]any(want)) {
+			t.Fatalf("state %d: the message of\n%s\nis read as\n%s %v\nwhere this was stored:\n%s", n, text, object.JSON(map[string]any(body)), s, beforeText)
+		}
+		randomize(r, body)
 		it := podItem(d, text)
 		if got := it.SharedAfter(before); !object.Equal(map[string]any(got), map[string]any(want)) {
 			t.Fatalf("state %d:\n%s\nis read as\n%s\nafter\n%s", n, text, object.JSON(map[string]any(got)), beforeText)
 		}
+		it.Proto(func(*resource.Item) []byte { return Proto(nil, text, pod) })
 		before, beforeText = it, text
 	}
 }

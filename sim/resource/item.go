@@ -261,6 +261,14 @@ func (it *Item) Proto(encode func(*Item) []byte) []byte {
 	return data
 }
 
+// Message returns what Proto has made, nil if it is not there.
+func (it *Item) Message() []byte {
+	if p := it.proto.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
 // Superseded lets go what is kept beside a stored value for those who read it again: there is a newer one. Who reads it
 // nevertheless makes it anew.
 func Superseded(kv *mvcc.KV) {

@@ -1,0 +1,78 @@
+package codec
+
+import (
+	"bytes"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// decodeProto reads a body that is protobuf, and finds its kind.
+func (d *Decoder) decodeProto(b *body) (object.Object, error) {
+	sent, raw, err := readEnvelope(b.data)
+	if err != nil {
+		return nil, err
+	}
+	kind := withDefaults(sent, b.want)
+	if sent != (schema.GVK{}) { // what says nothing of itself is not recognized if it cannot be read
+		b.gvk = kind
+	}
+	t := d.known(kind, b.want)
+	if t == nil {
+		return nil, noKind(b.gvk)
+	}
+	var r protoReader
+	if kind == b.want && b.before != nil {
+		r.before, r.sent = b.before.Parsed(), b.before.Message()
+	}
+	obj, err := r.object(raw, kind, t)
+	if err == nil {
+		b.gvk = kind
+	}
+	return obj, err
+}
+
+// known returns the value of a field of the object itself, if the message that clients have got of the object before has the
+// same bytes there; otherwise nil. It is decoder.known for protobuf.
+func (r *protoReader) known(f *protoField, value []byte, depth int) map[string]any {
+	if r.before == nil || depth > 0 {
+		return nil
+	}
+	for _, part := range r.before.Fields {
+		if part.Name == f.field.Name && bytes.Equal(value, fieldOf(r.sent, f.number)) {
+			return part.Value
+		}
+	}
+	return nil
+}
+
+// fieldOf returns the value of a field in a message of ours, nil if it has none.
+func fieldOf(message []byte, number protowire.Number) []byte {
+	for len(message) > 0 {
+		n, wire, tag := protowire.ConsumeTag(message)
+		size := protowire.ConsumeFieldValue(n, wire, message[tag:])
+		if n == number {
+			return message[tag : tag+size]
+		}
+		message = message[tag+size:]
+	}
+	return nil
+}
+
+// fieldSet reads a value of type FieldsV1, which may be known, and which nobody ever changes.
+func (r *protoReader) fieldSet(text string) (any, error) {
+	if r.before != nil {
+		for _, part := range r.before.Sets {
+			if part.Text == text {
+				return part.Value, nil
+			}
+		}
+	}
+	d := newDecoder(text, nil)
+	v := d.fieldSet()
+	if d.end(); d.bad {
+		return object.ParseValue([]byte(text))
+	}
+	return v, nil
+}
