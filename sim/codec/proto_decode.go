@@ -21,12 +21,15 @@ var errProtoDepth = errors.New("proto: exceeded max depth")
 
 // protoReader reads messages into JSON objects. Its zero value is ready.
 type protoReader struct {
+	share bool // strings stay parts of the message
+
 	before *resource.Parsed // what may be met again; nil: nothing
 	sent   []byte           // the message of before, as clients have got it
 }
 
 // object reads the message of an object of a kind, of type t.
 func (r *protoReader) object(raw []byte, gvk schema.GVK, t *schema.Type) (object.Object, error) {
+	r.share = len(raw) <= shareLimit
 	obj := object.Object{}
 	if err := r.message(messageOf(t), raw, obj, 0); err != nil {
 		return nil, err
@@ -235,7 +238,7 @@ func (r *protoReader) value(t *schema.Type, b []byte, old any, depth int) (any, 
 	b, _ = protowire.ConsumeBytes(b)
 	switch t.Kind {
 	case schema.String:
-		return string(b), nil
+		return r.string(b), nil
 	case schema.Bytes:
 		return base64.StdEncoding.EncodeToString(b), nil
 	case schema.Struct:
@@ -246,6 +249,14 @@ func (r *protoReader) value(t *schema.Type, b []byte, old any, depth int) (any, 
 		return m, r.message(messageOf(t), b, m, depth+1)
 	}
 	return r.special(t, b, old, depth)
+}
+
+// string returns a string that is kept.
+func (r *protoReader) string(b []byte) string {
+	if r.share {
+		return object.Text(b)
+	}
+	return string(b)
 }
 
 // finite replaces the numbers that JSON cannot say.

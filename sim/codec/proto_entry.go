@@ -34,7 +34,7 @@ func (r *protoReader) entry(f *protoField, b []byte, obj map[string]any, depth i
 		switch field := b[at : at+n]; number {
 		case 1:
 			text, _ := protowire.ConsumeBytes(field)
-			key = string(text)
+			key = r.string(text)
 		case 2:
 			if value, err = r.value(elem, field, nil, depth); err != nil {
 				return err
