@@ -38,10 +38,7 @@ func row(name string, times map[string]time.Duration) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%-16s", name)
 	for _, t := range targets {
-		floor := times["floor"]
-		if strings.HasSuffix(t.name, "protobuf") {
-			floor = times["floor-protobuf"]
-		}
+		floor := times[t.floor]
 		switch d := times[t.name]; {
 		case d == 0:
 			fmt.Fprintf(&out, "%22s", "—")

@@ -36,20 +36,24 @@ type pods interface {
 
 // target is something to measure. open returns it with some pods in the namespace default: pod-0, pod-1, and so on.
 type target struct {
-	name string
-	open func(t testing.TB, existing int) pods
+	name  string
+	floor string // the target that does the same for nothing
+	open  func(t testing.TB, existing int) pods
 }
 
-// targets are what the benchmarks compare.
+// targets are what the benchmarks compare. Those with "manager" in their names are used through controller-runtime's client, as
+// its fake is: it speaks protobuf about built-in kinds.
 var targets = []target{
-	{"kubesim", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), json)}, n) }},
-	{"kubesim-protobuf", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), protobuf)}, n) }},
-	{"client-go-simple", func(t testing.TB, n int) pods { return fill(t, typed{clientgofake.NewSimpleClientset()}, n) }},
-	{"client-go", func(t testing.TB, n int) pods { return fill(t, typed{clientgofake.NewClientset()}, n) }},
-	{"controller-runtime", func(t testing.TB, n int) pods { return fill(t, generic{controllerfake.NewClientBuilder().Build()}, n) }},
-	{"floor", func(t testing.TB, n int) pods { return typed{floorClient(t, json, n, false)} }},
-	{"floor-protobuf", func(t testing.TB, n int) pods { return typed{floorClient(t, protobuf, n, false)} }},
-	{"floor-answers", func(t testing.TB, n int) pods { return typed{floorClient(t, json, n, true)} }},
+	{"kubesim", "floor", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), json)}, n) }},
+	{"kubesim-protobuf", "floor-protobuf", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), protobuf)}, n) }},
+	{"kubesim-manager", "floor-manager", func(t testing.TB, n int) pods { return fill(t, managed(t, kubesim(t)), n) }},
+	{"client-go-simple", "floor", func(t testing.TB, n int) pods { return fill(t, typed{clientgofake.NewSimpleClientset()}, n) }},
+	{"client-go", "floor", func(t testing.TB, n int) pods { return fill(t, typed{clientgofake.NewClientset()}, n) }},
+	{"controller-runtime", "floor", func(t testing.TB, n int) pods { return fill(t, generic{controllerfake.NewClientBuilder().Build()}, n) }},
+	{"floor", "floor", func(t testing.TB, n int) pods { return typed{clientOf(newFloor(t, n, false), json)} }},
+	{"floor-protobuf", "floor-protobuf", func(t testing.TB, n int) pods { return typed{clientOf(newFloor(t, n, false), protobuf)} }},
+	{"floor-answers", "floor", func(t testing.TB, n int) pods { return typed{clientOf(newFloor(t, n, true), json)} }},
+	{"floor-manager", "floor-manager", func(t testing.TB, n int) pods { return managed(t, newFloor(t, n, true)) }},
 }
 
 // kubesim returns the transport of a new server. Time stands still while a benchmark writes.
@@ -57,11 +61,11 @@ func kubesim(t testing.TB) http.RoundTripper {
 	return fake.RunT(t, fake.Options{MaxWritesPerInstant: -1}).Transport()
 }
 
-// floorClient returns a client of a floor whose reads are answered as kubesim answers them.
-func floorClient(t testing.TB, contentType string, existing int, knowsAnswers bool) kubernetes.Interface {
+// newFloor returns a floor whose reads are answered as kubesim answers them.
+func newFloor(t testing.TB, existing int, knowsAnswers bool) *floor {
 	server := kubesim(t)
 	fill(t, typed{clientOf(server, json)}, existing)
-	return clientOf(&floor{server: server, knowsAnswers: knowsAnswers, answers: map[string]*answer{}}, contentType)
+	return &floor{server: server, knowsAnswers: knowsAnswers, answers: map[string]*answer{}}
 }
 
 // fill creates n pods.
@@ -74,8 +78,21 @@ func fill(t testing.TB, p pods, n int) pods {
 	return p
 }
 
+func configOf(server http.RoundTripper) *rest.Config {
+	return &rest.Config{Host: "http://kubesim.invalid", Transport: server, QPS: -1}
+}
+
+// managed returns controller-runtime's client of a server.
+func managed(t testing.TB, server http.RoundTripper) pods {
+	c, err := client.NewWithWatch(configOf(server), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return generic{c}
+}
+
 func clientOf(server http.RoundTripper, contentType string) kubernetes.Interface {
-	config := &rest.Config{Host: "http://kubesim.invalid", Transport: server, QPS: -1}
+	config := configOf(server)
 	config.ContentType = contentType
 	if contentType == protobuf {
 		config.AcceptContentTypes = protobuf + "," + json

@@ -22,7 +22,7 @@ func (c generic) watch(ctx context.Context) (watch.Interface, error) {
 }
 
 // fanOut is the time from a write until each of 100 watches has its event.
-var fanOut = measurement{name: "watch ×100", except: []string{"kubesim-protobuf", "floor-protobuf", "floor-answers"}, run: func(b *testing.B, p pods) {
+var fanOut = measurement{name: "watch ×100", except: []string{"kubesim-protobuf", "floor-protobuf", "floor-answers", "kubesim-manager", "floor-manager"}, run: func(b *testing.B, p pods) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	watches := make([]watch.Interface, 100)
@@ -46,9 +46,9 @@ var fanOut = measurement{name: "watch ×100", except: []string{"kubesim-protobuf
 	}
 }}
 
-// informer is the time until a new informer's handler has heard of 1,000 pods. controller-runtime's fake client has no
+// informer is the time until a new informer's handler has heard of 1,000 pods. controller-runtime's clients have no
 // informers.
-var informer = measurement{name: "informer 1,000", existing: 1000, except: []string{"controller-runtime", "floor-protobuf", "floor-answers"}, run: func(b *testing.B, p pods) {
+var informer = measurement{name: "informer 1,000", existing: 1000, except: []string{"controller-runtime", "kubesim-manager", "floor-manager", "floor-protobuf", "floor-answers"}, run: func(b *testing.B, p pods) {
 	for b.Loop() {
 		syncInformer(b, p.(typed).Interface)
 	}
