@@ -12,13 +12,14 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// BenchmarkServer measures writes without a client: bodies that were printed before go straight to the transport. What it
-// takes is kubesim's own part of BenchmarkCreate and BenchmarkUpdate; it is what to count the instructions of.
+// BenchmarkServer measures requests without a client: bodies that were printed before go straight to the transport. What it
+// takes is kubesim's own part of BenchmarkCreate, BenchmarkUpdate and BenchmarkGet; it is what to count the instructions of.
 func BenchmarkServer(b *testing.B) {
 	for _, contentType := range []string{json, protobuf} {
 		form := contentType[len("application/"):]
 		b.Run("create/"+form, func(b *testing.B) { sendCreates(b, contentType) })
 		b.Run("update/"+form, func(b *testing.B) { sendUpdates(b, contentType) })
+		b.Run("get/"+form, func(b *testing.B) { sendGets(b, contentType) })
 	}
 }
 
@@ -52,6 +53,15 @@ func sendUpdates(b *testing.B, contentType string) {
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		s.send(b, http.MethodPut, "/pod-0", bodies[n%2])
+	}
+}
+
+func sendGets(b *testing.B, contentType string) {
+	s := sender{server: kubesim(b), contentType: contentType}
+	s.send(b, http.MethodPost, "", s.print(b, pod(0)))
+	b.ReportAllocs()
+	for b.Loop() {
+		s.send(b, http.MethodGet, "/pod-0", nil)
 	}
 }
 

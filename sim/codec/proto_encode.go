@@ -72,7 +72,7 @@ func (c *members) follow(more bool) {
 // pass goes on behind the next field, which may be read later.
 func (c *members) pass() {
 	c.passed = append(c.passed, passed{c.at, c.pos})
-	c.skip()
+	c.whole()
 	c.follow(c.more('}'))
 }
 
@@ -215,8 +215,41 @@ func (p *protoPrinter) content(dst []byte, t *schema.Type) []byte {
 			return p.schemaUnion(dst, t)
 		}
 	}
-	return appendProtoString(dst, 1, p.skip()) // RawExtension, FieldsV1 and JSON
+	return appendProtoString(dst, 1, p.whole()) // RawExtension, FieldsV1 and JSON
 }
+
+// whole returns the text of the value that is next. It is ours: there are no mistakes to look for.
+func (p *protoPrinter) whole() string {
+	if c := p.next(); c != '{' && c != '[' {
+		return p.skip()
+	}
+	start := p.pos
+	for depth, quoted := 0, false; ; p.pos++ {
+		switch c := p.text[p.pos]; {
+		case !structural[c]:
+		case c == '\\':
+			p.pos++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		default:
+			if depth--; depth == 0 {
+				p.pos++
+				return p.text[start:p.pos]
+			}
+		}
+	}
+}
+
+// structural are the bytes by which the end of a value is found.
+var structural = func() (is [256]bool) {
+	for _, c := range `{}[]"\` {
+		is[c] = true
+	}
+	return is
+}()
 
 // schemaUnion prints the three types of apiextensions that are a schema or something else:
 //
