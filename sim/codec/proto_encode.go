@@ -15,7 +15,7 @@ import (
 // apiVersion: the envelope has them. As Kubernetes' generated code does it writes fields in the order of their numbers, and Go
 // values that are no pointers even when they are zero.
 func Proto(dst []byte, text string, t *schema.Type) []byte {
-	p := protoPrinter{scanner{text: text}}
+	p := protoPrinter{scanner: scanner{text: text}, passed: make([]passed, 0, 16)}
 	return p.object(dst, messageOf(t))
 }
 
@@ -29,14 +29,16 @@ func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
 //
 //	{"initContainers":[…],"containers":[…]}     PodSpec { containers = 2, initContainers = 20 }
 //	                  ╰ passed, and read when its turn comes
-type protoPrinter struct{ scanner }
+type protoPrinter struct {
+	scanner
+	passed []passed // of the objects around the place where it is, outermost first
+}
 
-// members goes through the fields of one object in the text.
+// members are the fields of one object in the text, on the way through it.
 type members struct {
-	*protoPrinter
 	fields []schema.Field
 	at     int // which of fields is next: its value is; len(fields) at the end
-	passed []passed
+	first  int // of those that were passed
 }
 
 // passed is a field that was next before its turn came: which one, and where its value begins.
@@ -44,69 +46,69 @@ type passed struct{ at, pos int }
 
 // object prints the object that is next as a message of its own.
 func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
-	var room [8]passed
-	c := members{protoPrinter: p, fields: m.members, at: -1, passed: room[:0]}
-	c.follow(p.enter('}'))
-	dst = c.append(dst, m)
+	c := members{fields: m.members, at: -1, first: len(p.passed)}
+	p.follow(&c, p.enter('}'))
+	dst = p.fields(dst, &c, m)
 	for c.at < len(c.fields) { // what is no field of the message
-		c.pass()
+		p.pass(&c)
 	}
+	p.passed = p.passed[:c.first]
 	return dst
 }
 
 // follow goes to the value of the next field that the type has, if there are more.
-func (c *members) follow(more bool) {
-	for ; more; more = c.more('}') {
-		key := c.key()
+func (p *protoPrinter) follow(c *members, more bool) {
+	for ; more; more = p.more('}') {
+		key := p.key()
 		for i := c.at + 1; i < len(c.fields); i++ {
 			if c.fields[i].Name == key {
 				c.at = i
 				return
 			}
 		}
-		c.skip()
+		p.whole()
 	}
 	c.at = len(c.fields)
 }
 
 // pass goes on behind the next field, which may be read later.
-func (c *members) pass() {
-	c.passed = append(c.passed, passed{c.at, c.pos})
-	c.whole()
-	c.follow(c.more('}'))
+func (p *protoPrinter) pass(c *members) {
+	p.passed = append(p.passed, passed{c.at, p.pos})
+	p.whole()
+	p.follow(c, p.more('}'))
 }
 
-// append prints the fields of m, which are those of the object or of a Go struct that is inlined there.
-func (c *members) append(dst []byte, m *protoMessage) []byte {
+// fields prints the fields of m, which are those of the object or of a Go struct that is inlined there.
+func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 	for i := range m.fields {
 		f := &m.fields[i]
 		if f.inner != nil {
 			var at int
 			dst, at = openMessage(dst, f.number)
-			dst = closeMessage(c.append(dst, f.inner), at)
+			dst = closeMessage(p.fields(dst, c, f.inner), at)
 			continue
 		}
 		for c.at < f.at {
-			c.pass()
+			p.pass(c)
 		}
 		if c.at == f.at {
-			dst = c.protoPrinter.field(dst, f)
-			c.follow(c.more('}'))
+			dst = p.field(dst, f)
+			p.follow(c, p.more('}'))
 			continue
 		}
-		dst = c.late(dst, f)
+		dst = p.late(dst, c, f)
 	}
 	return dst
 }
 
 // late prints a field that was passed, or is not there.
-func (c *members) late(dst []byte, f *protoField) []byte {
-	for _, m := range c.passed {
-		if m.at == f.at {
-			here := c.scanner
-			c.pos = m.pos
-			dst = c.protoPrinter.field(dst, f)
-			c.scanner = here
+func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
+	for _, earlier := range p.passed[c.first:] {
+		if earlier.at == f.at {
+			here := p.scanner
+			p.pos = earlier.pos
+			dst = p.field(dst, f)
+			p.scanner = here
 			return dst
 		}
 	}
