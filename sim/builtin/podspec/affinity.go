@@ -18,6 +18,9 @@ const (
 // affinity checks on which nodes, and beside which pods, a pod wants to run.
 func (r *Rules) affinity() {
 	at := r.at.Child("affinity")
+	if !at.Has() {
+		return
+	}
 	node := at.Child("nodeAffinity")
 	if required := node.Child(RequiredTerms); required.Has() {
 		NodeSelector(required, r.Allow.nodeAffinityValues)
