@@ -111,10 +111,14 @@ func (r *Rules) affinityTerm(term field.Cursor) {
 
 // AffinityTerms returns the terms of a pod's affinity and anti-affinity to other pods.
 func AffinityTerms(spec object.Object) []object.Object {
+	affinity := spec.At("affinity")
+	if affinity == nil {
+		return nil
+	}
 	var terms []object.Object
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
-		terms = append(terms, spec.Objects("affinity", name, RequiredTerms)...)
-		for _, weighted := range spec.Objects("affinity", name, preferredTerms) {
+		terms = append(terms, affinity.Objects(name, RequiredTerms)...)
+		for _, weighted := range affinity.Objects(name, preferredTerms) {
 			terms = append(terms, weighted.At("podAffinityTerm"))
 		}
 	}
