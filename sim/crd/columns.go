@@ -115,26 +115,26 @@ func printValue(v any) string {
 	return jsonpath.Text(v)
 }
 
-// selectableOf returns the values of selectable fields, by label: the path without its first dot. A field that is not
-// there is empty.
-func selectableOf(list []any) (labels map[string]string, values func(object.Object) map[string]string) {
+// selectableOf returns selectable fields and their labels: the path without its first dot. A field that is not there is empty.
+func selectableOf(list []any) (labels map[string]string, fields resource.Fields) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	labels = map[string]string{}
-	paths := map[string][]string{}
 	for _, x := range list {
 		label := strings.TrimPrefix(object.As(x).String("jsonPath"), ".")
-		labels[label], paths[label] = label, strings.Split(label, ".")
+		labels[label] = label
+		fields = append(fields, selectableAt(label))
 	}
-	return labels, func(obj object.Object) map[string]string {
-		out := make(map[string]string, len(paths))
-		for label, path := range paths { // order does not matter
-			out[label] = ""
-			if v, ok := obj.Get(path...); ok && v != nil {
-				out[label] = printValue(v)
-			}
+	return labels, fields
+}
+
+func selectableAt(label string) resource.Field {
+	path := strings.Split(label, ".")
+	return resource.Field{Name: label, Text: func(obj object.Object) string {
+		if v, ok := obj.Get(path...); ok && v != nil {
+			return printValue(v)
 		}
-		return out
-	}
+		return ""
+	}}
 }

@@ -234,7 +234,8 @@ func TestDefine(t *testing.T) {
 	is.Equal(d.FieldLabels, map[string]string{"spec.color": "spec.color"})
 	in := parse(t, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3,"color":"red","since":"2026-01-02T03:04:00Z","x":1},
 		"status":{"conditions":[{"type":"Live","status":"False"},{"type":"Ready","status":"True"}]}}`)
-	is.Equal(d.Strategy.Fields(in), map[string]string{"spec.color": "red"})
+	is.Equal(len(d.Strategy.Fields), 1)
+	is.Equal(d.Strategy.Fields.Text("spec.color", in), "red")
 	is.Equal(d.Row(now, in).Cells, []any{"a", "True", `{"color":"red","since":"2026-01-02T03:04:00Z","size":3,"x":1}`, int64(3), "5s"})
 	unknown, err := server.Prune(d.GVK, in)
 	is.NoErr(err)

@@ -22,13 +22,13 @@ type objects struct {
 	server  *Server
 }
 
-func (o *objects) strategy(status bool, values func(object.Object) map[string]string) *resource.Strategy {
+func (o *objects) strategy(status bool, fields resource.Fields) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: status, CustomStatus: true, NeedsResourceVersion: true,
 		SpecChanged:    changed,
 		Validate:       func(ctx *resource.Context, obj object.Object) field.ErrorList { return o.validate(ctx, obj, nil) },
 		ValidateUpdate: o.validate,
-		Fields:         values,
+		Fields:         fields,
 	}
 }
 

@@ -44,9 +44,9 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 		r.Columns, r.Row = columnsOf(p.columns, d.server.Schema)
 		r.Subresources = subresources(s, p, r, d.server.Schema)
 		o := &objects{version: v, scale: p.sub["scale"], server: d.server}
-		labels, values := selectableOf(p.fields)
+		labels, fields := selectableOf(p.fields)
 		r.FieldLabels = labels
-		r.Strategy = o.strategy(p.hasStatus() && (x.served || x.storage), values) // of others nothing is known but their schema
+		r.Strategy = o.strategy(p.hasStatus() && (x.served || x.storage), fields) // of others nothing is known but their schema
 		d.all[r.GV()] = r
 		if x.storage {
 			d.hub = r

@@ -23,183 +23,144 @@ import (
 // it is absent: OrEmpty and OrZero read it so, IfGiven leaves its zero value unchecked, and Required reports it.
 // Methods that check return the cursor, for further checks.
 //
-// A Cursor is a value, and cheap to make: it fits into registers, paths are only made for errors, and only the objects that
-// cursors come to are noted in memory.
-type Cursor struct {
-	value, old any // nil: absent or null; old may be unknown
-	report     *report
-	place      int32  // the object in which the cursor is,
-	move       move   // how it came from there,
-	name       string // and by which name
-}
+// A Cursor is one word, and cheap to make: it names a place that stands among others in one piece of memory. Paths, and the
+// values that are stored, are only looked for when a check asks for them.
+type Cursor struct{ at *place }
 
-// unknown is the old value where there is nothing to compare with: on create, and in the items of lists.
-type unknown struct{}
-
-// A move leads from an object to a field or an entry, or to an item of a list there. The upper bits count items from 1.
-type move uint32
-
-const (
-	stay     move = iota // to the place itself
-	toField              // .name
-	toKey                // [name]
-	stepBits = iota - 1
-)
-
-func (s move) item(i int) move { return s | move(i+1)<<stepBits }
-
-// report is what the cursors share that come from one: the errors, and the places of objects. The first place is where the
-// first cursor is.
-type report struct {
-	errs   ErrorList
-	base   string
-	places []place
-}
-
-// place is an object that a cursor has come to.
-type place struct {
-	up   int32
-	move move
-	name string
-}
-
-// reports are those that nobody needs any more, whose places have room.
+// reports are those that nobody needs any more, whose places are empty.
 var reports = sync.Pool{New: func() any { return &report{} }}
 
-func newCursor(base string, value, old any) Cursor {
+// newCursor returns a cursor at the first place of a new report. was is what is stored; nil: nothing is.
+func newCursor(base string, value any, was object.Object) Cursor {
 	r := reports.Get().(*report)
-	*r = report{base: base, places: append(r.places[:0], place{})}
-	return Cursor{value: value, old: old, report: r}
+	r.base = base
+	c := Cursor{r.place(nil)}
+	c.at.value = value
+	c.at.store(was)
+	return c
 }
 
 // Done returns the errors, and ends the use of all cursors that came from the first one: their memory is used again. Where
 // every object is validated that saves a twentieth of what a write allocates.
 func (c Cursor) Done() ErrorList {
-	errs := c.report.errs
-	reports.Put(c.report)
+	r := c.at.report
+	errs := r.errs
+	clear(r.places)
+	if r.errs, r.places = nil, r.places[:0]; cap(r.places) <= placesMax {
+		reports.Put(r)
+	}
 	return errs
 }
 
 // CursorAt returns a cursor with an empty list of errors at a field of an object, or at the object itself. old is the stored
 // object that is updated, nil on create.
 func CursorAt(obj, old object.Object, names ...string) Cursor {
-	if old == nil {
-		return newCursor("", map[string]any(obj), unknown{}).Child(names...)
-	}
-	return newCursor("", map[string]any(obj), map[string]any(old)).Child(names...)
+	return newCursor("", map[string]any(obj), old).Child(names...)
 }
 
 // CursorOn returns a cursor with an empty list of errors at a value of which the path is known.
-func CursorOn(p Path, value any) Cursor {
+func CursorOn(p Path, value any) Cursor { return newCursor(p.text(), plain(value), nil) }
+
+// plain returns an Object as the map that it is.
+func plain(value any) any {
 	if o, ok := value.(object.Object); ok {
-		value = map[string]any(o)
+		return map[string]any(o)
 	}
-	return newCursor(p.text(), value, unknown{})
+	return value
 }
 
 // Errors returns what is wrong with the object so far.
-func (c Cursor) Errors() ErrorList { return c.report.errs }
+func (c Cursor) Errors() ErrorList { return c.at.report.errs }
 
 // Child returns a cursor at a field, or at a field of a field.
 func (c Cursor) Child(names ...string) Cursor {
 	for _, name := range names {
-		c.enter(name, toField)
+		c = c.enter(name, toField)
 	}
 	return c
 }
 
 // Key returns a cursor at an entry of a map, which is printed as [key].
-func (c Cursor) Key(key string) Cursor {
-	c.enter(key, toKey)
-	return c
-}
+func (c Cursor) Key(key string) Cursor { return c.enter(key, toKey) }
 
-// enter moves the cursor to a member of the object where it is. An object there is noted at once: most cursors at objects go
-// on to several of their members.
-func (c *Cursor) enter(name string, s move) {
-	c.note()
-	m, _ := c.value.(map[string]any)
-	c.value = m[name]
-	switch old := c.old.(type) {
-	case map[string]any:
-		c.old = old[name]
-	case unknown:
-	default:
-		c.old = nil
+// enter returns a cursor at a member of the object where the cursor is.
+func (c Cursor) enter(name string, s move) Cursor {
+	p := c.at.report.place(c.at)
+	p.name, p.move = name, s
+	if m, ok := c.at.value.(map[string]any); ok {
+		p.value = m[name]
 	}
-	c.name, c.move = name, s
-	if _, ok := c.value.(map[string]any); ok {
-		c.note()
-	}
+	return Cursor{p}
 }
 
 // Index returns a cursor at an item of a list. It has no old value, as that of Each.
 func (c Cursor) Index(i int) Cursor {
-	if c.move > toKey { // a list in a list
-		c.note()
-	}
-	list, _ := c.value.([]any)
-	c.value, c.old, c.move = nil, unknown{}, c.move.item(i)
+	list, _ := c.at.value.([]any)
 	if i < len(list) {
-		c.value = list[i]
+		return c.item(i, list[i])
 	}
-	return c
+	return c.item(i, nil)
+}
+
+// item returns a cursor at an item of the list where the cursor is.
+func (c Cursor) item(i int, value any) Cursor {
+	p := c.at.report.place(c.at)
+	p.value, p.move, p.stored = value, toItem+move(i), nothing
+	return Cursor{p}
+}
+
+// same returns a cursor at the same place with another value.
+func (c Cursor) same(value any) Cursor {
+	p := c.at.report.place(c.at)
+	p.value = value
+	return Cursor{p}
 }
 
 // With returns a cursor at the same place with another value, of which nothing is stored.
 func (c Cursor) With(value any) Cursor {
-	if o, ok := value.(object.Object); ok {
-		value = map[string]any(o)
-	}
-	c.value, c.old = value, unknown{}
+	c = c.same(plain(value))
+	c.at.stored = nothing
 	return c
 }
 
 // Was returns a cursor at the same place with another stored object; nil: there is none.
 func (c Cursor) Was(old object.Object) Cursor {
-	if old == nil {
-		c.old = unknown{}
-	} else {
-		c.old = map[string]any(old)
-	}
+	c = c.same(c.at.value)
+	c.at.store(old)
 	return c
-}
-
-// note gives the cursor a place of its own.
-func (c *Cursor) note() {
-	if c.move != stay {
-		r := c.report
-		r.places = append(r.places, place{c.place, c.move, c.name})
-		c.place, c.move = int32(len(r.places)-1), stay
-	}
 }
 
 // Each returns cursors at the items of a list at a field, or at the list where the cursor is. An item that is null is an
 // empty object. Items have no old values: those of the stored list may be others.
 func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 	return func(yield func(Cursor) bool) {
-		list, _ := c.get(names).([]any)
+		value := c.get(names)
+		list, _ := value.([]any)
 		if len(list) == 0 {
 			return
 		}
-		at := c.Child(names...)
-		if at.move > toKey { // a list in a list
-			at.note()
-		}
-		at.old = unknown{}
+		at := c.reach(names, value)
 		for i, item := range list {
-			one := at
-			if one.value, one.move = item, at.move.item(i); item == nil {
-				one.value = map[string]any{}
+			if item == nil {
+				item = map[string]any{}
 			}
-			if _, ok := one.value.(map[string]any); ok {
-				one.note()
-			}
-			if !yield(one) {
+			if !yield(at.item(i, item)) {
 				return
 			}
 		}
 	}
+}
+
+// reach returns a cursor at a field of which the value is known.
+func (c Cursor) reach(names []string, value any) Cursor {
+	if len(names) == 0 {
+		return c
+	}
+	last := len(names) - 1
+	c = c.Child(names[:last]...)
+	p := c.at.report.place(c.at)
+	p.value, p.name, p.move = value, names[last], toField
+	return Cursor{p}
 }
 
 // EachKey returns cursors at the entries of a map at a field, or at the map where the cursor is, sorted by key.
@@ -209,7 +170,7 @@ func (c Cursor) EachKey(names ...string) iter.Seq2[string, Cursor] {
 		if len(m) == 0 {
 			return
 		}
-		at := c.Child(names...)
+		at := c.reach(names, m)
 		for _, key := range object.SortedKeys(m) {
 			if !yield(key, at.Key(key)) {
 				return
@@ -220,51 +181,26 @@ func (c Cursor) EachKey(names ...string) iter.Seq2[string, Cursor] {
 
 // ReportAt returns a cursor at the same value that reports errors at another place, as some rules of the real server do.
 func (c Cursor) ReportAt(other Cursor) Cursor {
-	c.report, c.place, c.move, c.name = other.report, other.place, other.move, other.name
-	return c
+	shown := other.same(c.at.value)
+	shown.at.stored, shown.at.other = elsewhere, c.at
+	return shown
 }
 
 // Path returns the path of a field, or of the place where the cursor is.
-func (c Cursor) Path(names ...string) Path {
-	p := c.report.path(c.place)
-	p.walk(c.name, c.move)
-	return p.Child(names...)
-}
-
-func (r *report) path(i int32) Path {
-	if i == 0 {
-		return Root(r.base)
-	}
-	at := &r.places[i]
-	p := r.path(at.up)
-	p.walk(at.name, at.move)
-	return p
-}
-
-func (p *Path) walk(name string, s move) {
-	switch s & (1<<stepBits - 1) {
-	case toField:
-		*p = p.Child(name)
-	case toKey:
-		*p = p.Key(name)
-	}
-	if i := int(s >> stepBits); i > 0 {
-		*p = p.Index(i - 1)
-	}
-}
+func (c Cursor) Path(names ...string) Path { return c.at.path().Child(names...) }
 
 // Value returns the value, nil where it is absent or null.
-func (c Cursor) Value() any { return c.value }
+func (c Cursor) Value() any { return c.at.value }
 
 // Object returns the value as an object, nil if it is none.
 func (c Cursor) Object() object.Object {
-	m, _ := c.value.(map[string]any)
+	m, _ := c.at.value.(map[string]any)
 	return m
 }
 
 // Old returns the stored value as an object, nil if it is none, or on create.
 func (c Cursor) Old() object.Object {
-	m, _ := c.old.(map[string]any)
+	m, _ := c.at.old().(map[string]any)
 	return m
 }
 
@@ -315,7 +251,7 @@ func (c Cursor) Strings(names ...string) []string {
 }
 
 func (c *Cursor) get(names []string) any {
-	v := c.value
+	v := c.at.value
 	for _, name := range names {
 		m, _ := v.(map[string]any)
 		v = m[name]

@@ -8,42 +8,45 @@ import (
 )
 
 // OrEmpty reads an absent value as an empty string.
-func (c Cursor) OrEmpty() Cursor { return c.or("") }
+func (c Cursor) OrEmpty() Cursor { return c.or("", orEmpty) }
 
 // OrZero reads an absent value as the number 0.
-func (c Cursor) OrZero() Cursor { return c.or(int64(0)) }
+func (c Cursor) OrZero() Cursor { return c.or(int64(0), orZero) }
 
-func (c Cursor) or(zero any) Cursor {
-	if c.value == nil {
-		c.value = zero
+func (c Cursor) or(zero any, old stored) Cursor {
+	value := c.at.value
+	switch {
+	case value == nil:
+		value = zero
+	case !c.Updates():
+		return c
 	}
-	if c.old == nil {
-		c.old = zero
-	}
+	c = c.same(value)
+	c.at.stored = old
 	return c
 }
 
 // AsEnum returns a cursor whose value errors print as one of a named string type.
 func (c Cursor) AsEnum() Cursor {
-	if s, ok := c.value.(string); ok {
-		c.value = Enum(s)
+	if s, ok := c.at.value.(string); ok {
+		return c.same(Enum(s))
 	}
 	return c
 }
 
 // IfGiven reads an empty string, 0 or false as an absent value.
 func (c Cursor) IfGiven() Cursor {
-	if object.Blank(c.value) {
-		c.value = nil
+	if c.at.value != nil && object.Blank(c.at.value) {
+		return c.same(nil)
 	}
 	return c
 }
 
 // Required reports a value that is absent or empty, with or without a detail. Further checks in the chain are left out then.
 func (c Cursor) Required(detail ...string) Cursor {
-	if object.Blank(c.value) {
+	if object.Blank(c.at.value) {
 		c.add(Required(c.Path(), strings.Join(detail, "")))
-		c.value = nil
+		return c.same(nil)
 	}
 	return c
 }
@@ -53,7 +56,7 @@ func (c Cursor) Given() Cursor { return c.Required() }
 
 // OneOf checks that a string is among the allowed ones.
 func (c Cursor) OneOf(allowed ...string) Cursor {
-	if s, ok := c.value.(string); ok && !slices.Contains(allowed, s) {
+	if s, ok := c.at.value.(string); ok && !slices.Contains(allowed, s) {
 		c.add(NotSupported(c.Path(), Enum(s), allowed...))
 	}
 	return c
@@ -61,7 +64,7 @@ func (c Cursor) OneOf(allowed ...string) Cursor {
 
 // Check applies a rule to a string.
 func (c Cursor) Check(rule func(string) []string) Cursor {
-	if s, ok := c.value.(string); ok {
+	if s, ok := c.at.value.(string); ok {
 		return c.messages(rule(s))
 	}
 	return c
@@ -69,7 +72,7 @@ func (c Cursor) Check(rule func(string) []string) Cursor {
 
 // CheckEnum applies a rule to a string of a named type.
 func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
-	if s, ok := c.value.(string); ok {
+	if s, ok := c.at.value.(string); ok {
 		c.AsEnum().messages(rule(s))
 	}
 	return c
@@ -85,7 +88,7 @@ func (c Cursor) CheckEach(rule func(string) []string) Cursor {
 
 // CheckInt applies a rule to a number.
 func (c Cursor) CheckInt(rule func(int64) []string) Cursor {
-	if n, ok := c.value.(int64); ok {
+	if n, ok := c.at.value.(int64); ok {
 		return c.messages(rule(n))
 	}
 	return c
@@ -93,27 +96,27 @@ func (c Cursor) CheckInt(rule func(int64) []string) Cursor {
 
 func (c Cursor) messages(texts []string) Cursor {
 	for _, text := range texts {
-		c.Invalid(c.value, text)
+		c.Invalid(c.at.value, text)
 	}
 	return c
 }
 
 // Min checks that a number is at least lo; detail says what is wrong otherwise.
 func (c Cursor) Min(lo int64, detail string) Cursor {
-	n, ok := c.value.(int64)
+	n, ok := c.at.value.(int64)
 	return c.InvalidIf(ok && n < lo, detail)
 }
 
 // Max checks that a number is at most hi; detail says what is wrong otherwise.
 func (c Cursor) Max(hi int64, detail string) Cursor {
-	n, ok := c.value.(int64)
+	n, ok := c.at.value.(int64)
 	return c.InvalidIf(ok && n > hi, detail)
 }
 
 // Range checks that a number lies between lo and hi; both are allowed.
 func (c Cursor) Range(lo, hi int64) Cursor {
-	if n, ok := c.value.(int64); ok && (n < lo || n > hi) {
-		c.Invalid(c.value, RangeText(lo, hi))
+	if n, ok := c.at.value.(int64); ok && (n < lo || n > hi) {
+		c.Invalid(c.at.value, RangeText(lo, hi))
 	}
 	return c
 }
@@ -126,7 +129,7 @@ func (c Cursor) Positive() Cursor { return c.Min(1, TextPositive) }
 
 // MaxBytes checks that a string has at most limit bytes.
 func (c Cursor) MaxBytes(limit int) Cursor {
-	if s, ok := c.value.(string); ok && len(s) > limit {
+	if s, ok := c.at.value.(string); ok && len(s) > limit {
 		c.add(TooLong(c.Path(), limit))
 	}
 	return c
@@ -136,7 +139,7 @@ func (c Cursor) MaxBytes(limit int) Cursor {
 func (c Cursor) MaxItems(limit int) Cursor {
 	if n := c.Len(); n > limit {
 		c.add(TooMany(c.Path(), n, limit))
-		c.value = nil
+		return c.same(nil)
 	}
 	return c
 }
@@ -150,7 +153,7 @@ func (c Cursor) Unique(seen Seen) Cursor {
 // UniqueBy reports a value of which the key was seen before, as a duplicate.
 func (c Cursor) UniqueBy(seen Seen, key string) Cursor {
 	if seen[key] {
-		c.Duplicate(c.value)
+		c.Duplicate(c.at.value)
 	}
 	seen[key] = true
 	return c
@@ -172,9 +175,9 @@ type Seen map[string]bool
 // Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes
 // after everything else then, in the words of the tag.
 func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
-	before := len(c.report.errs)
+	before := len(c.at.report.errs)
 	next := rule(c)
-	for _, e := range c.report.errs[before:] {
+	for _, e := range c.at.report.errs[before:] {
 		if is {
 			e.declare()
 		}
@@ -185,9 +188,9 @@ func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
 // Discriminated is Declared for a rule that stands on the struct around the field, because another field of it decides: what it
 // finds comes before what is found at the fields.
 func (c Cursor) Discriminated(is bool, rule func(Cursor) Cursor) Cursor {
-	before := len(c.report.errs)
+	before := len(c.at.report.errs)
 	next := c.Declared(is, rule)
-	for _, e := range c.report.errs[before:] {
+	for _, e := range c.at.report.errs[before:] {
 		e.Around = is
 	}
 	return next
@@ -195,11 +198,11 @@ func (c Cursor) Discriminated(is bool, rule func(Cursor) Cursor) Cursor {
 
 // Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
 func (c Cursor) Changed() bool {
-	return c.Updates() && !object.SemanticEqual(c.value, c.old)
+	return c.Updates() && !object.SemanticEqual(c.at.value, c.at.old())
 }
 
 // Updates reports whether this is an update, and what is stored here known.
-func (c Cursor) Updates() bool { return c.old != any(unknown{}) }
+func (c Cursor) Updates() bool { return c.at.updates() }
 
 // Immutable checks on update that the value has not changed, and prints it as one of a named type.
 func (c Cursor) Immutable() Cursor {
@@ -212,7 +215,7 @@ func (c Cursor) Immutable() Cursor {
 // InvalidIf reports the value if it is broken; detail names the rule.
 func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 	if broken {
-		c.add(Invalid(c.Path(), c.value, detail))
+		c.add(Invalid(c.Path(), c.at.value, detail))
 	}
 	return c
 }
@@ -220,7 +223,7 @@ func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 // CheckError reports the value if err says what is wrong with it.
 func (c Cursor) CheckError(err error) Cursor {
 	if err != nil {
-		c.Invalid(c.value, err.Error())
+		c.Invalid(c.at.value, err.Error())
 	}
 	return c
 }
@@ -304,12 +307,12 @@ func (c Cursor) Duplicate(value any) Cursor { return c.add(Duplicate(c.Path(), v
 // Report adds errors that others have found.
 func (c Cursor) Report(errs ErrorList) Cursor {
 	if len(errs) > 0 {
-		c.report.errs = append(c.report.errs, errs...)
+		c.at.report.errs = append(c.at.report.errs, errs...)
 	}
 	return c
 }
 
 func (c Cursor) add(e *Error) Cursor {
-	c.report.errs = append(c.report.errs, e)
+	c.at.report.errs = append(c.at.report.errs, e)
 	return c
 }

@@ -80,6 +80,23 @@ func TestCursorKnowsWhatIsStored(t *testing.T) {
 	is.Equal(len(field.CursorAt(obj, nil, "a").Immutable().Errors()), 0) // a create changes nothing
 }
 
+func TestCursorComparesWithWhatIsStored(t *testing.T) {
+	is := is.New(t)
+	obj := object.Object{"empty": "", "zero": int64(0), "was": "x", "spec": map[string]any{"a": "b", "list": []any{map[string]any{"c": "d"}}}}
+	at := field.CursorAt(obj, object.Object{"was": "x", "spec": map[string]any{"a": "b", "none": "z"}})
+	is.True(at.Child("empty").Changed())            // "" is not absent
+	is.True(!at.Child("empty").OrEmpty().Changed()) // unless absent is ""
+	is.True(!at.Child("zero").OrZero().Changed() && !at.Child("none").OrZero().Changed())
+	is.True(at.Child("was").OrEmpty().With("x").Updates() == false)                 // nothing is stored of another value
+	is.True(at.Child("spec", "none").Changed() && at.Child("no", "such").Updates()) // what is gone, and what has never been, is known
+	is.True(!at.Child("spec", "a").ReportAt(at.Child("was")).Changed())             // it is compared with what is stored where it is from
+	is.True(at.Child("spec").ReportAt(at.Child("x")).Child("none").Changed())       // so are fields of it
+	is.True(!at.Child("spec", "list").Index(0).Child("c").Updates() && !at.Child("spec").Was(nil).Child("a").Updates())
+	is.Equal(at.Child("spec").Was(object.Object{"a": "c"}).Child("a").Immutable().Path().String(), "spec.a")
+	is.Equal(texts(at.Errors()), `spec.a: Invalid value: "b": field is immutable`)
+	is.Equal(at.Child("spec").Old(), object.Object{"a": "b", "none": "z"})
+}
+
 func TestCursorPaths(t *testing.T) {
 	is := is.New(t)
 	row := map[string]any{"b": "x"}

@@ -28,6 +28,11 @@ const annotationsMax = 256 * 1024
 // Validate checks the metadata at p of an object of which the name has been generated already. nameRule checks
 // generateName as a prefix, then name.
 func (r Rules) Validate(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
+	return append(Names(meta, nameRule, p), r.ValidateRest(meta, namespaced, p)...)
+}
+
+// Names is the part of Validate that hangs on the rule for names: generateName and name.
+func Names(meta map[string]any, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
 	m := object.Object(meta)
 	var errs field.ErrorList
 	if prefix := m.String("generateName"); prefix != "" {
@@ -38,6 +43,13 @@ func (r Rules) Validate(meta map[string]any, namespaced bool, nameRule func(name
 	} else {
 		errs = append(errs, field.Check(p.Child("name"), name, func(name string) []string { return nameRule(name, false) })...)
 	}
+	return errs
+}
+
+// ValidateRest is the part of Validate that is the same for all kinds.
+func (r Rules) ValidateRest(meta map[string]any, namespaced bool, p field.Path) field.ErrorList {
+	m := object.Object(meta)
+	var errs field.ErrorList
 	errs = append(errs, checkNamespace(m.String("namespace"), namespaced, p.Child("namespace"))...)
 	generation, _ := m.Int("generation")
 	errs = append(errs, field.NonNegative(generation, p.Child("generation"))...)

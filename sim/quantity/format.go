@@ -11,6 +11,12 @@ var (
 	binarySuffixes  = [...]string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}          // 2^0, 2^10 …
 )
 
+// The letters of the suffixes, each at the place of its suffix; of binary ones from 2^10.
+const (
+	decimalLetters = "num kMGTPE"
+	binaryLetters  = "KMGTPE"
+)
+
 // String returns the canonical form: no fraction, the largest suffix that loses nothing.
 func (q Quantity) String() string {
 	switch {

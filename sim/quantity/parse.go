@@ -68,38 +68,37 @@ func split(s string) (parts, bool) {
 		p.negative = rest[0] == '-'
 		rest = rest[1:]
 	}
-	trimmed := strings.TrimLeft(rest, "0")
-	p.digits = len(trimmed) < len(rest)
-	p.whole, rest = span(trimmed, digit)
-	if p.whole == "" {
+	for rest != "" && rest[0] == '0' {
+		rest, p.digits = rest[1:], true
+	}
+	if p.whole, rest = number(rest); p.whole == "" {
 		p.whole = "0"
 	} else {
 		p.digits = true
 	}
-	if strings.HasPrefix(rest, ".") {
-		p.fract, rest = span(rest[1:], digit)
+	if rest != "" && rest[0] == '.' {
+		p.fract, rest = number(rest[1:])
 		p.digits = p.digits || p.fract != ""
 	}
 	p.suffix = rest
-	_, rest = span(rest, suffixLetter)
+	for rest != "" && strings.IndexByte("eEinumkKMGTP", rest[0]) >= 0 {
+		rest = rest[1:]
+	}
 	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
 		rest = rest[1:]
 	}
-	_, rest = span(rest, digit)
+	_, rest = number(rest)
 	return p, rest == ""
 }
 
-// span cuts s where ok ends.
-func span(s string, ok func(byte) bool) (head, tail string) {
+// number cuts s where its digits end.
+func number(s string) (digits, rest string) {
 	i := 0
-	for i < len(s) && ok(s[i]) {
+	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
 		i++
 	}
 	return s[:i], s[i:]
 }
-
-func digit(c byte) bool        { return c >= '0' && c <= '9' }
-func suffixLetter(c byte) bool { return strings.IndexByte("eEinumkKMGTP", c) >= 0 }
 
 // unit is what a suffix stands for: 10^exp, or 2^exp in BinarySI.
 type unit struct {
@@ -108,17 +107,16 @@ type unit struct {
 }
 
 func interpret(suffix string) (unit, bool) {
-	for i, s := range decimalSuffixes {
-		if s == suffix {
-			return unit{DecimalSI, int32(i*3) + nano}, true
-		}
-	}
-	for i, s := range binarySuffixes {
-		if s == suffix && i > 0 {
-			return unit{BinarySI, int32(i * 10)}, true
-		}
-	}
-	if len(suffix) > 1 && (suffix[0] == 'e' || suffix[0] == 'E') {
+	switch {
+	case suffix == "":
+		return unit{DecimalSI, 0}, true
+	case len(suffix) == 1:
+		i := strings.IndexByte(decimalLetters, suffix[0])
+		return unit{DecimalSI, int32(i*3) + nano}, i >= 0
+	case len(suffix) == 2 && suffix[1] == 'i':
+		i := strings.IndexByte(binaryLetters, suffix[0])
+		return unit{BinarySI, int32(i*10) + 10}, i >= 0
+	case suffix[0] == 'e' || suffix[0] == 'E':
 		n, err := strconv.ParseInt(suffix[1:], 10, 64)
 		return unit{DecimalExponent, int32(n)}, err == nil
 	}
@@ -138,10 +136,9 @@ func (p parts) small(s string, u unit) (Quantity, bool) {
 	if room < 0 || scale < nano {
 		return Quantity{}, false
 	}
-	all := p.whole + p.fract
-	n, err := strconv.ParseUint(all, 10, 64)
-	if err != nil {
-		return Quantity{}, false
+	all, n := p.whole+p.fract, uint64(0)
+	for _, digit := range []byte(all) {
+		n = n*10 + uint64(digit-'0')
 	}
 	value, ok := multiply(n, factor)
 	if !ok {

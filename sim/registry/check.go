@@ -11,11 +11,25 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
+// metaErrors are what is wrong with the metadata of an object, whatever rule its kind has for names. They are worked out once,
+// though they are told as often as the real server looks.
+type metaErrors struct{ rest, update field.ErrorList }
+
+// metaErrorsOf works them out for a new (old is nil) or changed object.
+func metaErrorsOf(ctx *resource.Context, obj, old object.Object) metaErrors {
+	rules, meta, p := metadata.Rules(ctx.Server.Minor), obj.Metadata(), field.Root("metadata")
+	found := metaErrors{rest: rules.ValidateRest(meta, ctx.Definition.Hub.Namespaced, p)}
+	if old != nil {
+		found.update = rules.ValidateUpdate(meta, old.Metadata(), p)
+	}
+	return found
+}
+
 // check returns what a kind's own validation finds wrong with a new (old is nil) or changed object, in the order of its
 // resource.Checks.
-func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+func check(ctx *resource.Context, obj, old object.Object, found metaErrors) field.ErrorList {
 	hub, p := ctx.Definition.Hub, field.Root("metadata")
-	strategy, rules := hub.Strategy, metadata.Rules(ctx.Server.Minor)
+	strategy := hub.Strategy
 	var errs field.ErrorList
 	finalizers := func() {
 		if !hub.Custom && !strategy.AnyFinalizers {
@@ -26,10 +40,10 @@ func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 		ctx.Found = errs
 		switch {
 		case step == resource.CheckMeta:
-			errs = append(errs, rules.Validate(obj.Metadata(), hub.Namespaced, nameRule(ctx, obj), p)...)
+			errs = append(append(errs, metadata.Names(obj.Metadata(), nameRule(ctx, obj), p)...), found.rest...)
 			finalizers()
 		case step == resource.CheckMetaUpdate:
-			errs = append(errs, rules.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
+			errs = append(errs, found.update...)
 			finalizers()
 		case step == resource.CheckFirst:
 			errs = append(errs, strategy.ValidateFirst(ctx, obj, old)...)

@@ -242,9 +242,10 @@ func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.E
 	if errs := otherKind(hub, obj); len(errs) > 0 {
 		return errs
 	}
-	errs := check(ctx, obj, nil)
+	found := metaErrorsOf(ctx, obj, nil)
+	errs := check(ctx, obj, nil, found)
 	if named := slices.Contains(hub.Strategy.Checks.Of(ctx, false), resource.CheckMeta); len(errs) == 0 && (!named || hub.Strategy.NameRule != nil) {
-		errs = metadata.Rules(ctx.Server.Minor).Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, field.Root("metadata"))
+		errs = append(metadata.Names(obj.Metadata(), field.NamePathSegment, field.Root("metadata")), found.rest...)
 	}
 	return declarative(ctx, errs)
 }

@@ -87,13 +87,11 @@ func keepField(obj, old object.Object, name string) {
 // validateChanged returns everything wrong with a changed object. Metadata is checked several times, as the real
 // server does: the causes repeat, the message does not.
 func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	hub := ctx.Definition.Hub
-	p := field.Root("metadata")
-	rules := metadata.Rules(ctx.Server.Minor)
-	errs := rules.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
-	errs = append(errs, rules.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
-	if other := otherKind(hub, obj); len(other) > 0 {
+	found := metaErrorsOf(ctx, obj, old)
+	errs := append(metadata.Names(obj.Metadata(), field.NamePathSegment, field.Root("metadata")), found.rest...)
+	errs = append(errs, found.update...)
+	if other := otherKind(ctx.Definition.Hub, obj); len(other) > 0 {
 		return append(errs, other...)
 	}
-	return declarative(ctx, append(errs, check(ctx, obj, old)...))
+	return declarative(ctx, append(errs, check(ctx, obj, old, found)...))
 }

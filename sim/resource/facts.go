@@ -49,11 +49,9 @@ func (it *Item) remember(d *Definition, obj object.Object) {
 		}
 	}
 	labels := len(buffer)
-	if fields := d.Hub.Strategy.Fields; fields != nil {
-		for key, value := range fields(obj) { // order does not matter
-			if value != "" { // as is one that is not there
-				buffer = appendText(appendText(buffer, key), value)
-			}
+	for _, f := range d.Hub.Strategy.Fields {
+		if value := f.Text(obj); value != "" { // as is one that is not there
+			buffer = appendText(appendText(buffer, f.Name), value)
 		}
 	}
 	all, names := string(buffer), len(namespace)+len(name)

@@ -122,8 +122,8 @@ type Strategy struct {
 	// spec.finalizers). nil: nothing.
 	Held func(obj object.Object) bool
 
-	// Fields returns the values that field selectors can ask for, beside metadata.name and metadata.namespace.
-	Fields func(obj object.Object) map[string]string
+	// Fields are what field selectors can ask for, beside metadata.name and metadata.namespace.
+	Fields Fields
 }
 
 // Propagation is what a DELETE says about dependents: at most one of both.

@@ -39,9 +39,9 @@ func jobKind() kind.Kind {
 			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged(gotext.JobSpec),
 			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
 			Warn: warnJob,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"status.successful": strconv.FormatInt(obj.Int64("status", "succeeded"), 10)}
-			},
+			Fields: resource.Fields{{Name: "status.successful", Text: func(obj object.Object) string {
+				return strconv.FormatInt(obj.Int64("status", "succeeded"), 10)
+			}}},
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) {
 			if at.Updates() {

@@ -54,9 +54,9 @@ func TestJobSelector(t *testing.T) {
 	obj, _, _ = rt.Result(t, kindtest.Case{Patch: `{"metadata":{"labels":{"x":"y"}}}`})
 	is.Equal(len(obj.Labels()), 1) // labels of its own stay as they are
 	obj, errs, _ = rt.Result(t, kindtest.Case{Patch: `{"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}}`})
-	is.Equal(errs, "")                                                              // a manual selector is fine
-	is.Equal(len(obj.Map("spec", "template", "metadata", "labels")), 1)             // nothing is added
-	is.Equal(served()["jobs.batch"].Strategy.Fields(obj)["status.successful"], "0") // selectable
+	is.Equal(errs, "")                                                                   // a manual selector is fine
+	is.Equal(len(obj.Map("spec", "template", "metadata", "labels")), 1)                  // nothing is added
+	is.Equal(served()["jobs.batch"].Strategy.Fields.Text("status.successful", obj), "0") // selectable
 }
 
 func TestJobRules(t *testing.T) {

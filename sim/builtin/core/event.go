@@ -23,11 +23,14 @@ const (
 func eventKind() kind.Kind {
 	const event = table.DocCore + "Event"
 	references := []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"}
+	fields := resource.Fields{resource.FieldAt("reason", "reason"), resource.FieldAt("type", "type"), {Name: "source", Text: eventSource},
+		resource.FieldAt("reportingComponent", "reportingComponent")}
 	core := map[string]string{"reason": "reason", "reportingComponent": "reportingComponent", "source": "source", "type": "type"}
 	group := map[string]string{"reason": "reason", "reportingController": "reportingComponent", "type": "type"}
 	for _, name := range references {
 		core["involvedObject."+name] = "involvedObject." + name
 		group["regarding."+name] = "involvedObject." + name
+		fields = append(fields, resource.FieldAt("involvedObject."+name, "involvedObject", name))
 	}
 	return kind.Kind{
 		Storage: "events",
@@ -41,15 +44,7 @@ func eventKind() kind.Kind {
 				}},
 			},
 			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
-			Fields: func(obj object.Object) map[string]string {
-				source := cmp.Or(obj.String("source", "component"), obj.String("reportingComponent"))
-				out := map[string]string{"reason": obj.String("reason"), "type": obj.String("type"), "source": source,
-					"reportingComponent": obj.String("reportingComponent")}
-				for _, name := range references {
-					out["involvedObject."+name] = obj.String("involvedObject", name)
-				}
-				return out
-			},
+			Fields: fields,
 		},
 		Validate: validateEvent, ValidateFirst: validateAnyEvent,
 		Labels:  map[string]map[string]string{"v1": core, eventsVersion: group},
@@ -64,6 +59,11 @@ func eventKind() kind.Kind {
 			table.Doc("First Seen", event, "firstTimestamp").Wide(), table.Doc("Count", event, "count").Wide(), table.Name().Wide()},
 		Row: eventRow,
 	}
+}
+
+// eventSource returns the component that an event comes from.
+func eventSource(event object.Object) string {
+	return cmp.Or(event.String("source", "component"), event.String("reportingComponent"))
 }
 
 // eventNames are the fields that have another name in events.k8s.io, which is the first one.

@@ -35,9 +35,9 @@ func nodeKind() kind.Kind {
 			PrepareForCreate: prepareNode,
 			PrepareForUpdate: prepareNodeUpdate,
 			Warn:             warnNode,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.unschedulable": strconv.FormatBool(obj.True("spec", "unschedulable"))}
-			},
+			Fields: resource.Fields{{Name: "spec.unschedulable", Text: func(obj object.Object) string {
+				return strconv.FormatBool(obj.True("spec", "unschedulable"))
+			}}},
 		},
 		Validate: validateNode,
 		Defaults: kind.EveryVersion(defaultNode),

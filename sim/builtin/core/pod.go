@@ -39,7 +39,7 @@ func podKind() kind.Kind {
 			},
 			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
-			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields,
+			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields(),
 		},
 		Validate: validatePod, ValidateStatus: validatePodStatus,
 		Defaults: kind.EveryVersion(defaultPod),
@@ -79,19 +79,15 @@ func podGracePeriod(obj object.Object, requested *int64) int64 {
 	return period
 }
 
-// podFields returns what field selectors can ask for. status.podIPs can be asked for but has no value.
-func podFields(obj object.Object) map[string]string {
-	spec, state := obj.At("spec"), obj.At("status")
-	return map[string]string{
-		"spec.hostNetwork":         strconv.FormatBool(spec.True("hostNetwork")),
-		"spec.nodeName":            spec.String("nodeName"),
-		"spec.restartPolicy":       spec.String("restartPolicy"),
-		"spec.schedulerName":       spec.String("schedulerName"),
-		"spec.serviceAccountName":  spec.String("serviceAccountName"),
-		"status.nominatedNodeName": state.String("nominatedNodeName"),
-		"status.phase":             state.String("phase"),
-		"status.podIP":             podIP(obj),
+// podFields are what field selectors can ask for. status.podIPs can be asked for but has no value.
+func podFields() resource.Fields {
+	host := func(pod object.Object) string { return strconv.FormatBool(pod.True("spec", "hostNetwork")) }
+	fields := resource.Fields{{Name: "spec.hostNetwork", Text: host}, {Name: "status.podIP", Text: podIP}}
+	for _, path := range []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+		"status.nominatedNodeName", "status.phase"} {
+		fields = append(fields, resource.FieldAt(path, object.Path(path)...))
 	}
+	return fields
 }
 
 func podIP(obj object.Object) string {

@@ -83,6 +83,9 @@ func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) 
 			defaultResources(pod)
 		}
 		dropPodFields(ctx, obj.Map("spec"), before.Map("spec"))
+		if podSpecChanged(obj, before) {
+			obj.Set(before.Generation()+1, "metadata", "generation")
+		}
 		at := field.CursorAt(obj, before)
 		if ctx.Subresource == "status" {
 			validatePodStatus(ctx, at)

@@ -15,26 +15,30 @@ var oldInitAnnotations = []string{"pod.beta.kubernetes.io/init-containers", "pod
 
 // defaultPod fills in the defaults of pods, and what conversion to the internal version does to them.
 func defaultPod(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
+	if !obj.Has("spec") {
+		obj["spec"] = map[string]any{}
+	}
 	spec := obj.At("spec")
 	podspec.Default(spec)
 	if grace, ok := spec.Int("terminationGracePeriodSeconds"); ok && grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
 	}
+	host := spec.True("hostNetwork")
 	for _, list := range podContainers {
-		for _, c := range spec.Objects(list) {
-			limitsBecomeRequests(c)
-			if spec.True("hostNetwork") {
+		object.EachObject(spec.List(list), func(_ int, c object.Object) {
+			limitsBecomeRequests(c.At("resources"))
+			if host {
 				for _, port := range c.Objects("ports") {
 					kind.SetZero(port, port.Int64("containerPort"), "hostPort")
 				}
 			}
-		}
+		})
 	}
 	spec.SetDefault(true, "enableServiceLinks")
 	mirrorPodIP(obj)
+	annotations := obj.Map("metadata", "annotations")
 	for _, key := range oldInitAnnotations {
-		obj.Remove("metadata", "annotations", key)
+		delete(annotations, key)
 	}
 }
 
@@ -43,12 +47,18 @@ func defaultResources(pod object.Object) { podspec.DefaultResources(pod.At("spec
 
 // limitsBecomeRequests makes each limit of a container the request where there is none. Empty limits make empty requests,
 // which messages show.
-func limitsBecomeRequests(c object.Object) {
-	if c.Has("resources", "limits") {
-		c.SetDefault(map[string]any{}, "resources", "requests")
+func limitsBecomeRequests(resources object.Object) {
+	limits := resources.Map("limits")
+	if limits == nil {
+		return
 	}
-	for name, q := range c.Map("resources", "limits") { // order does not matter
-		c.SetDefault(q, "resources", "requests", name)
+	requests := resources.At("requests")
+	if requests == nil {
+		requests = object.Object{}
+		resources["requests"] = map[string]any(requests)
+	}
+	for name, q := range limits { // order does not matter
+		requests.SetDefault(q, name)
 	}
 }
 

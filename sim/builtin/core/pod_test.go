@@ -170,11 +170,12 @@ func TestPodRowRest(t *testing.T) {
 func TestPodFields(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	fields := podFields(kindtest.Parse(t, `{"spec":{"nodeName":"n","hostNetwork":true},"status":{"phase":"Running","podIPs":[{"ip":"1.1.1.1"}]}}`))
-	is.Equal(fields["spec.nodeName"], "n")
-	is.Equal(fields["spec.hostNetwork"], "true")
-	is.Equal(fields["status.podIP"], "1.1.1.1")
-	is.Equal(fields["status.podIPs"], "") // can be asked for, has no value
+	obj := kindtest.Parse(t, `{"spec":{"nodeName":"n","hostNetwork":true},"status":{"phase":"Running","podIPs":[{"ip":"1.1.1.1"}]}}`)
+	fields := podFields()
+	is.Equal(fields.Text("spec.nodeName", obj), "n")
+	is.Equal(fields.Text("spec.hostNetwork", obj), "true")
+	is.Equal(fields.Text("status.podIP", obj), "1.1.1.1")
+	is.Equal(fields.Text("status.podIPs", obj), "") // can be asked for, has no value
 	kind := podKind()
 	is.Equal(kind.Labels[""]["spec.host"], "spec.nodeName") // the name in v1 of old
 	is.Equal(kind.Unknown("x"), "field label not supported: x")
@@ -201,11 +202,11 @@ func TestReplicationController(t *testing.T) {
 	k := kindtest.New(t, served, "replicationcontrollers").Kind
 	obj := kindtest.Parse(t, `{"metadata":{"name":"r.c"},"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`)
 	defaultReplication(obj)
-	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                                 // labels of the template
-	is.Equal(object.StringMap(obj.Map("spec", "selector")), map[string]string{"a": "b"})                // selector too
-	is.Equal(obj.Int64("spec", "replicas"), int64(1))                                                   // one pod
-	is.Equal(k.Strategy.Validate(&resource.Context{}, obj).Text(), "[]")                                // nothing wrong
-	is.Equal(k.Strategy.Fields(kindtest.Parse(t, `{"status":{"replicas":3}}`))["status.replicas"], "3") // the only field
+	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                                      // labels of the template
+	is.Equal(object.StringMap(obj.Map("spec", "selector")), map[string]string{"a": "b"})                     // selector too
+	is.Equal(obj.Int64("spec", "replicas"), int64(1))                                                        // one pod
+	is.Equal(k.Strategy.Validate(&resource.Context{}, obj).Text(), "[]")                                     // nothing wrong
+	is.Equal(k.Strategy.Fields.Text("status.replicas", kindtest.Parse(t, `{"status":{"replicas":3}}`)), "3") // the only field
 	ctx, warnings := podContext("")
 	k.Strategy.Warn(ctx, obj, nil)
 	is.Equal(len(*warnings), 1) // about the dot in the name

@@ -97,7 +97,7 @@ func validatePodUpdate(r podRules) {
 	}
 	r.tolerationUpdates()
 	r.gateUpdates()
-	if podSpecChanged(r.pod.Object(), r.old) {
+	if r.pod.Object().Generation() != r.old.Generation() { // which is how the registry has told that the spec changes
 		r.specUpdate(was)
 	}
 }

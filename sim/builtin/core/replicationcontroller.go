@@ -23,9 +23,9 @@ func replicationControllerKind() kind.Kind {
 			Quota:     resource.Quota{Each: []string{"replicationcontrollers"}},
 			HasStatus: true, OrphansByDefault: true, SpecChanged: gotext.SpecChanged(gotext.ReplicationControllerSpec), NameRule: kind.SubdomainName,
 			Warn: warnReplication,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"status.replicas": strconv.FormatInt(obj.Int64("status", "replicas"), 10)}
-			},
+			Fields: resource.Fields{{Name: "status.replicas", Text: func(obj object.Object) string {
+				return strconv.FormatInt(obj.Int64("status", "replicas"), 10)
+			}}},
 		},
 		Validate: validateReplication, ValidateStatus: replicationStatus,
 		Defaults: kind.EveryVersion(defaultReplication),

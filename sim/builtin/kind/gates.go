@@ -78,15 +78,15 @@ func (k *Kind) alsoDefault(more func(obj object.Object)) {
 // dropDisabled makes a strategy drop the fields of disabled gates.
 func dropDisabled(s *resource.Strategy, off []Gate, hub func() *schema.Type) {
 	create, update := s.PrepareForCreate, s.PrepareForUpdate
-	left := sync.OnceValue(func() []Gate { return known(off, hub()) })
+	fields := sync.OnceValue(func() gatedFields { return fieldsOf(known(off, hub())) })
 	s.PrepareForCreate = func(ctx *resource.Context, obj object.Object) {
-		dropGated(left(), obj, nil)
+		fields().drop(obj, nil)
 		if create != nil {
 			create(ctx, obj)
 		}
 	}
 	s.PrepareForUpdate = func(ctx *resource.Context, obj, old object.Object) {
-		dropGated(left(), obj, old)
+		fields().drop(obj, old)
 		if update != nil {
 			update(ctx, obj, old)
 		}
@@ -131,80 +131,12 @@ func refuseValues(off []Gate, rule Rule) Rule {
 	}
 }
 
-// dropGated drops the fields of disabled gates that old does not use. What obj shares with old is as it is to be.
-func dropGated(off []Gate, obj, old object.Object) {
-	shared := func(path string) bool {
-		top, _, _ := strings.Cut(path, ".")
-		return object.Same(obj[top], old[top])
-	}
-	for _, g := range off {
-		if old != nil && (!slices.ContainsFunc(g.Fields, func(path string) bool { return !shared(path) }) ||
-			slices.ContainsFunc(g.Fields, func(path string) bool { return uses(map[string]any(old), strings.TrimSuffix(path, "?")) })) {
-			continue
-		}
-		for _, path := range g.Fields {
-			if old == nil || !shared(path) {
-				dropField(map[string]any(obj), path)
-			}
-		}
-	}
-}
-
-// uses reports whether a value has a field with a value at the path.
-func uses(v any, path string) bool {
-	if path == "" {
-		return v != nil
-	}
-	head, rest, _ := strings.Cut(path, ".")
-	if head != "*" {
-		m, _ := v.(map[string]any)
-		next, ok := m[head]
-		return ok && uses(next, rest)
-	}
-	found := false
-	eachValue(v, func(item any) { found = found || uses(item, rest) })
-	return found
-}
-
-// dropField takes the field at the path out of a value. It reports whether that has left the value empty, where the path
-// ends in "?".
-func dropField(v any, path string) (empty bool) {
-	head, rest, deeper := strings.Cut(path, ".")
-	m, _ := v.(map[string]any)
-	switch {
-	case head == "*":
-		eachValue(v, func(item any) { dropField(item, rest) })
-	case deeper:
-		if next, ok := m[head]; ok && dropField(next, rest) {
-			delete(m, head)
-		}
-	default:
-		name, parent := strings.CutSuffix(head, "?")
-		_, had := m[name]
-		delete(m, name)
-		return parent && had && len(m) == 0
-	}
-	return false
-}
-
-// eachValue calls f with the items of a list, or the values of a map in the order of its keys.
-func eachValue(v any, f func(any)) {
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			f(item)
-		}
-	case map[string]any:
-		for _, key := range object.SortedKeys(v) {
-			f(v[key])
-		}
-	}
-}
-
 // gatedValues reports the values of disabled gates that the stored object does not have.
 func gatedValues(off []Gate, at field.Cursor) {
+	was := field.CursorAt(at.Old(), nil)
+	defer was.Done()
 	for _, g := range off {
-		if g.Values == nil || len(findValue(field.CursorAt(at.Old(), nil), g.Values.Path, g.Values.Value)) > 0 {
+		if g.Values == nil || len(findValue(was, g.Values.Path, g.Values.Value)) > 0 {
 			continue
 		}
 		for _, found := range findValue(at, g.Values.Path, g.Values.Value) {

@@ -113,19 +113,13 @@ func (r Rule) errors(ctx *resource.Context, obj, old object.Object) field.ErrorL
 	return at.Done()
 }
 
-// textsAt makes the Strategy.Fields of the strings at dotted paths.
-func textsAt(paths []string) func(obj object.Object) map[string]string {
-	names := make([][]string, len(paths))
+// textsAt are the Strategy.Fields of the strings at dotted paths.
+func textsAt(paths []string) resource.Fields {
+	fields := make(resource.Fields, len(paths))
 	for i, path := range paths {
-		names[i] = strings.Split(path, ".")
+		fields[i] = resource.FieldAt(path, strings.Split(path, ".")...)
 	}
-	return func(obj object.Object) map[string]string {
-		out := make(map[string]string, len(paths))
-		for i, path := range paths {
-			out[path] = obj.String(names[i]...)
-		}
-		return out
-	}
+	return fields
 }
 
 // Conversion is the way of one version to the hub and back.

@@ -67,8 +67,8 @@ func (r *Try) Field(storage, namespace, name, label string) (string, bool) {
 	if o == nil {
 		return "", false
 	}
-	if k := r.kinds[storage]; k != nil && k.Strategy.Fields != nil {
-		return k.Strategy.Fields(o)[label], true
+	if k := r.kinds[storage]; k != nil {
+		return k.Strategy.Fields.Text(label, o), true
 	}
 	return "", true
 }

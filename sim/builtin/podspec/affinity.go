@@ -18,6 +18,9 @@ const (
 // affinity checks on which nodes, and beside which pods, a pod wants to run.
 func (r *Rules) affinity() {
 	at := r.at.Child("affinity")
+	if !at.Has() {
+		return
+	}
 	node := at.Child("nodeAffinity")
 	if required := node.Child(RequiredTerms); required.Has() {
 		NodeSelector(required, r.Allow.nodeAffinityValues)
@@ -108,10 +111,14 @@ func (r *Rules) affinityTerm(term field.Cursor) {
 
 // AffinityTerms returns the terms of a pod's affinity and anti-affinity to other pods.
 func AffinityTerms(spec object.Object) []object.Object {
+	affinity := spec.At("affinity")
+	if affinity == nil {
+		return nil
+	}
 	var terms []object.Object
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
-		terms = append(terms, spec.Objects("affinity", name, RequiredTerms)...)
-		for _, weighted := range spec.Objects("affinity", name, preferredTerms) {
+		terms = append(terms, affinity.Objects(name, RequiredTerms)...)
+		for _, weighted := range affinity.Objects(name, preferredTerms) {
 			terms = append(terms, weighted.At("podAffinityTerm"))
 		}
 	}

@@ -100,7 +100,9 @@ func (r *Rules) container(c field.Cursor) {
 	r.volumeDevices(c)
 	pullPolicy(c.Child("imagePullPolicy"))
 	r.Resources(c.Child("resources"), ContainerResourceName)
-	r.resizePolicy(c.Child("resizePolicy"))
+	if c.Has("resizePolicy") {
+		r.resizePolicy(c.Child("resizePolicy"))
+	}
 	r.securityContext(c.Child("securityContext"))
 }
 
@@ -114,9 +116,13 @@ func PaddedImage(c field.Cursor) {
 }
 
 func containerPorts(c field.Cursor) {
+	if c.Len("ports") == 0 {
+		return
+	}
 	names := field.Seen{}
 	for port := range c.Each("ports") {
-		if name := port.Child("name").IfGiven().Check(field.PortName); name.Has() && len(field.PortName(name.String())) == 0 {
+		before := len(port.Errors())
+		if name := port.Child("name").IfGiven().Check(field.PortName); name.Has() && len(port.Errors()) == before {
 			name.Unique(names)
 		}
 		port.Child("containerPort").Required().CheckInt(field.PortNumber)

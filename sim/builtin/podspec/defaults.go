@@ -31,13 +31,9 @@ func Default(spec map[string]any) {
 	o.SetDefault(int64(30), "terminationGracePeriodSeconds")
 	kind.SetEmpty(o, "default-scheduler", "schedulerName")
 	mirrorServiceAccount(o)
-	for _, volume := range o.Objects("volumes") {
-		defaultVolume(volume)
-	}
+	object.EachObject(o.List("volumes"), func(_ int, volume object.Object) { defaultVolume(volume) })
 	for _, list := range containerLists {
-		for _, container := range o.Objects(list) {
-			defaultContainer(container)
-		}
+		object.EachObject(o.List(list), func(_ int, container object.Object) { defaultContainer(container) })
 	}
 	RoundResources(o.At("resources"))
 	RoundUp(o.Map("overhead"))
@@ -59,20 +55,25 @@ func defaultContainer(c object.Object) {
 	kind.SetEmpty(c, "/dev/termination-log", "terminationMessagePath")
 	kind.SetEmpty(c, "File", "terminationMessagePolicy")
 	RoundResources(c.At("resources"))
-	for _, port := range c.Objects("ports") {
-		kind.SetEmpty(port, "TCP", "protocol")
-	}
-	for _, env := range c.Objects("env") {
-		defaultFieldRef(env.At("valueFrom", "fieldRef"))
-		if ref := env.At("valueFrom", "fileKeyRef"); ref != nil {
-			ref.SetDefault(false, "optional")
-		}
-	}
+	object.EachObject(c.List("ports"), func(_ int, port object.Object) { kind.SetEmpty(port, "TCP", "protocol") })
+	object.EachObject(c.List("env"), func(_ int, env object.Object) { defaultEnvSource(env.At("valueFrom")) })
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		defaultProbe(c.At(name))
 	}
-	for _, name := range []string{"postStart", "preStop"} {
-		defaultHTTPGet(c.At("lifecycle", name, "httpGet"))
+	if lifecycle := c.At("lifecycle"); lifecycle != nil {
+		for _, name := range []string{"postStart", "preStop"} {
+			defaultHTTPGet(lifecycle.At(name, "httpGet"))
+		}
+	}
+}
+
+func defaultEnvSource(from object.Object) {
+	if from == nil {
+		return
+	}
+	defaultFieldRef(from.At("fieldRef"))
+	if ref := from.At("fileKeyRef"); ref != nil {
+		ref.SetDefault(false, "optional")
 	}
 }
 

@@ -26,7 +26,7 @@ func (r *Rules) env(c field.Cursor) {
 	for v := range c.Each("env") {
 		v.Child("name").Required().Check(field.EnvVarName)
 		if from := v.Child("valueFrom"); from.Has() {
-			envSource(from, v.String("value"))
+			r.envSource(from, v.String("value"))
 		}
 	}
 }
@@ -43,7 +43,8 @@ var envSources = []struct {
 	{"fileKeyRef", fileKeySelector},
 }
 
-func envSource(from field.Cursor, value string) {
+func (r *Rules) envSource(from field.Cursor, value string) {
+	r.fileKeys = r.fileKeys || from.Has("fileKeyRef")
 	sources := 0
 	for _, s := range envSources {
 		if at := from.Child(s.name); at.Has() {
@@ -169,6 +170,9 @@ func fileKeySelector(ref field.Cursor) {
 
 // fileKeyVolumes checks that variables from files come from volumes of type emptyDir.
 func (r *Rules) fileKeyVolumes() {
+	if !r.fileKeys {
+		return
+	}
 	for c := range r.eachContainer() {
 		for i, v := range c.List("env") {
 			if !object.As(v).Has("valueFrom", "fileKeyRef") {

@@ -15,6 +15,9 @@ const (
 // evictionResponders checks who is asked before the pod is evicted, which stands as tags on the type (KEP-4563, gate
 // EvictionRequestAPI; core/v1.Validate_EvictionResponder).
 func (r *Rules) evictionResponders() {
+	if !r.at.Has("evictionResponders") {
+		return
+	}
 	r.at.Child("evictionResponders").Declared(true, func(list field.Cursor) field.Cursor {
 		if list = list.MaxItems(maxEvictionResponders); list.Updates() && !list.Changed() {
 			return list

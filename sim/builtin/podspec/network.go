@@ -17,6 +17,9 @@ const (
 // dnsConfig checks the resolver configuration of the pod.
 func (r *Rules) dnsConfig() {
 	config := r.at.Child("dnsConfig")
+	if !config.Has() && r.Spec.String("dnsPolicy") != "None" {
+		return
+	}
 	servers, searches := config.Child("nameservers"), config.Child("searches")
 	if r.Spec.String("dnsPolicy") == "None" {
 		if !config.Has() {

@@ -61,6 +61,9 @@ func (r *Rules) windows() {
 
 // hostProcess checks that a pod on Windows whose containers are processes of the host has only such containers (KEP-1981).
 func (r *Rules) hostProcess() {
+	if !r.onWindows {
+		return
+	}
 	path := []string{"securityContext", "windowsOptions", "hostProcess"}
 	whole, set := r.Spec.Bool(path...)
 	all, host := 0, 0
@@ -98,7 +101,11 @@ var (
 	dotsAndSpaces        = pattern(`^[\. ]+$`)
 )
 
-func windowsOptions(o field.Cursor) {
+func (r *Rules) windowsOptions(o field.Cursor) {
+	if !o.Has() {
+		return
+	}
+	r.onWindows = true
 	o.Child("gmsaCredentialSpecName").CheckEnum(field.DNS1123Subdomain)
 	o.Child("gmsaCredentialSpec").CheckEnum(credentialSpec)
 	o.Child("runAsUserName").CheckEnum(windowsUserName)

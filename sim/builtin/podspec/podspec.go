@@ -24,6 +24,10 @@ type Rules struct {
 
 	volumes map[string]object.Object // the volumes without errors, by name
 	claims  []string                 // the names of spec.resourceClaims
+
+	// What the checks of containers have come across, for those of the whole spec that ask all of them once more.
+	onWindows bool // settings for Windows
+	fileKeys  bool // variables from files
 }
 
 // Whole is the path of errors about the object itself: the server prints the empty path like an index.
@@ -31,8 +35,7 @@ var Whole = field.Root("[]")
 
 // NewRules returns the rules for a spec. meta is the metadata of the pod, nil for a template.
 func NewRules(ctx *resource.Context, at field.Cursor, meta object.Object) *Rules {
-	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: podAllowancesOf(at.Old()), ctx: ctx,
-		volumes: map[string]object.Object{}}
+	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: podAllowancesOf(at.Old()), ctx: ctx}
 	for _, claim := range r.Spec.Objects("resourceClaims") {
 		if name := claim.String("name"); name != "" {
 			r.claims = append(r.claims, name)

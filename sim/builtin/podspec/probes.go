@@ -9,12 +9,14 @@ import (
 
 // lifecycleAndProbes checks the lifecycle hooks and the probes of a container that keeps running.
 func (r *Rules) lifecycleAndProbes(c field.Cursor) {
-	for _, name := range []string{"postStart", "preStop"} {
-		if c.Has("lifecycle", name) {
-			r.handler(c.Child("lifecycle", name))
+	if lifecycle := c.Child("lifecycle"); lifecycle.Has() {
+		for _, name := range []string{"postStart", "preStop"} {
+			if lifecycle.Has(name) {
+				r.handler(lifecycle.Child(name))
+			}
 		}
+		r.stopSignal(lifecycle.Child("stopSignal"))
 	}
-	r.stopSignal(c.Child("lifecycle", "stopSignal"))
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		if !c.Has(name) {
 			continue
@@ -86,13 +88,13 @@ func httpGetAction(_ *Rules, at field.Cursor) {
 	for header := range at.Each("httpHeaders") {
 		header.Child("name").ReportAt(at.Child("httpHeaders")).OrEmpty().Check(field.HTTPHeaderName)
 	}
-	protocol, host := at.Child("protocol").OneOf("HTTP1", "HTTP2"), at.Child("host") // gate H2CContainerProbe
+	protocol := at.Child("protocol").OneOf("HTTP1", "HTTP2") // gate H2CContainerProbe
 	switch {
 	case protocol.String() != "HTTP2":
 	case at.String("scheme") != "HTTP":
 		protocol.InvalidEnum("is only supported with HTTP (H2C)")
 	default:
-		host.InvalidIf(host.String() != "", "must be empty when `protocol` is \"HTTP2\"")
+		at.Child("host").InvalidIf(at.String("host") != "", "must be empty when `protocol` is \"HTTP2\"")
 	}
 }
 

@@ -63,10 +63,13 @@ func ResourceName(at field.Cursor, name string) {
 
 // ContainerResourceName checks the name of a resource that a container asks for.
 func ContainerResourceName(at field.Cursor, name string) {
+	if slices.Contains(standardContainerResources, name) {
+		return
+	}
 	ResourceName(at, name)
 	switch {
 	case !strings.Contains(name, "/"):
-		if !slices.Contains(standardContainerResources, name) && !strings.HasPrefix(name, HugePagesPrefix) {
+		if !strings.HasPrefix(name, HugePagesPrefix) {
 			at.Invalid(field.Enum(name), "must be a standard resource for containers")
 		}
 	case !IsNativeResource(name) && !IsExtendedResource(name):
@@ -88,7 +91,10 @@ func isPodResource(name string) bool {
 
 // ResourceQuantity checks an amount of a resource.
 func ResourceQuantity(at field.Cursor, name string) {
-	q := quantity.Of(at.Value())
+	resourceQuantity(at, name, quantity.Of(at.Value()))
+}
+
+func resourceQuantity(at field.Cursor, name string, q quantity.Quantity) {
 	if q.Sign() < 0 {
 		at.Invalid(q.String(), field.TextNonNegative)
 	}
@@ -98,11 +104,8 @@ func ResourceQuantity(at field.Cursor, name string) {
 }
 
 // hugePages checks that an amount of huge pages is a multiple of the page size in the resource's name.
-func (r *Rules) hugePages(at field.Cursor, name string) {
-	if r.Allow.hugePages || !strings.HasPrefix(name, HugePagesPrefix) {
-		return
-	}
-	if q := quantity.Of(at.Value()); oddHugePages(name, q) {
+func (r *Rules) hugePages(at field.Cursor, name string, q quantity.Quantity) {
+	if !r.Allow.hugePages && oddHugePages(name, q) {
 		at.Invalid(q.String(), q.String()+" is not positive integer multiple of "+name)
 	}
 }
@@ -138,18 +141,21 @@ func (r *Rules) Resources(at field.Cursor, nameRule func(field.Cursor, string)) 
 	huge, compute := false, false
 	for _, list := range []string{"limits", "requests"} {
 		for name, amount := range at.EachKey(list) {
+			q := quantity.Of(amount.Value())
 			nameRule(amount, name)
-			ResourceQuantity(amount, name)
+			resourceQuantity(amount, name, q)
 			if list == "requests" {
-				requestWithinLimit(at, name)
+				requestWithinLimit(at, name, q)
 			}
-			r.hugePages(amount, name)
+			r.hugePages(amount, name, q)
 			huge = huge || strings.HasPrefix(name, HugePagesPrefix)
 			compute = compute || name == "cpu" || name == "memory"
 		}
 	}
 	at.ForbidIf(huge && !compute, "HugePages require cpu or memory")
-	r.containerClaims(at.Child("claims"))
+	if at.Has("claims") {
+		r.containerClaims(at.Child("claims"))
+	}
 }
 
 // Overhead checks what a pod needs beside its containers, as limits.
@@ -159,18 +165,18 @@ func (r *Rules) Overhead(at field.Cursor) {
 	}
 }
 
-func requestWithinLimit(at field.Cursor, name string) {
-	limits, requests := at.Child("limits"), at.Child("requests")
-	if !limits.Has(name) {
-		limits.RequireIf(!MayOvercommit(name), "Limit must be set for non overcommitable resources")
+func requestWithinLimit(at field.Cursor, name string, request quantity.Quantity) {
+	stated := at.Object().Map("limits")[name]
+	if stated == nil {
+		at.Child("limits").RequireIf(!MayOvercommit(name), "Limit must be set for non overcommitable resources")
 		return
 	}
-	request, limit := quantity.Of(requests.Object()[name]), quantity.Of(limits.Object()[name])
+	limit := quantity.Of(stated)
 	switch sign := request.Cmp(limit); {
 	case sign != 0 && !MayOvercommit(name):
-		requests.Invalid(request.String(), "must be equal to "+name+" limit of "+limit.String())
+		at.Child("requests").Invalid(request.String(), "must be equal to "+name+" limit of "+limit.String())
 	case sign > 0:
-		requests.Invalid(request.String(), "must be less than or equal to "+name+" limit of "+limit.String())
+		at.Child("requests").Invalid(request.String(), "must be less than or equal to "+name+" limit of "+limit.String())
 	}
 }
 

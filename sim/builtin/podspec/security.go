@@ -10,22 +10,37 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// podSecurityContext checks the security settings of the pod as a whole.
+// podSecurityContext checks the security settings of the pod as a whole, which most pods leave empty.
 func (r *Rules) podSecurityContext() {
 	sc := r.at.Child("securityContext")
+	given := sc.Len() > 0
+	if given {
+		podUsers(sc)
+	}
+	if !r.ctx.Since(37) {
+		r.sharedProcesses(sc)
+	}
+	if given {
+		r.podSettings(sc)
+	}
+}
+
+// podUsers checks as whom the containers of a pod run.
+func podUsers(sc field.Cursor) {
 	for _, name := range []string{"fsGroup", "runAsUser", "runAsGroup"} {
 		sc.Child(name).CheckInt(field.UserID)
 	}
 	for id := range sc.Each("supplementalGroups") {
 		id.CheckInt(field.UserID)
 	}
-	if !r.ctx.Since(37) {
-		r.sharedProcesses(sc)
-	}
+}
+
+// podSettings checks the other security settings of a pod.
+func (r *Rules) podSettings(sc field.Cursor) {
 	r.sysctls(sc)
 	sc.Child("fsGroupChangePolicy").OneOf("Always", "OnRootMismatch")
 	seccompProfile(sc.Child("seccompProfile"))
-	windowsOptions(sc.Child("windowsOptions"))
+	r.windowsOptions(sc.Child("windowsOptions"))
 	appArmorProfile(sc.Child("appArmorProfile"))
 	sc.Child("supplementalGroupsPolicy").OneOf("Merge", "Strict")
 	if policies := []string{"MountOption", "Recursive"}; r.Allow.anySELinuxPolicy {
@@ -38,8 +53,9 @@ func (r *Rules) podSecurityContext() {
 // sharedProcesses checks that a pod does not share its processes with those of the host. Before 1.37 the server has the field in
 // the security context.
 func (r *Rules) sharedProcesses(at field.Cursor) {
-	at.Child("shareProcessNamespace").With(true).InvalidIf(r.Spec.True("shareProcessNamespace") && r.Spec.True("hostPID"),
-		"ShareProcessNamespace and HostPID cannot both be enabled")
+	if r.Spec.True("shareProcessNamespace") && r.Spec.True("hostPID") {
+		at.Child("shareProcessNamespace").Invalid(true, "ShareProcessNamespace and HostPID cannot both be enabled")
+	}
 }
 
 // securityContext checks the security settings of one container.
@@ -60,7 +76,7 @@ func (r *Rules) securityContext(sc field.Cursor) {
 			kind.InvalidStructIf(sc, capability == "CAP_SYS_ADMIN" && !r.Allow.sysAdmin, gotext.SecurityContext, text+"`capabilities.Add` CAP_SYS_ADMIN")
 		}
 	}
-	windowsOptions(sc.Child("windowsOptions"))
+	r.windowsOptions(sc.Child("windowsOptions"))
 	appArmorProfile(sc.Child("appArmorProfile"))
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
@@ -57,6 +58,9 @@ func (r *Rules) checkVolumes() {
 				created[pod+"-"+v.String("name")] = true
 			}
 		}
+	}
+	if r.Spec.Has("volumes") {
+		r.volumes = map[string]object.Object{}
 	}
 	for v := range r.at.Each("volumes") {
 		before := len(v.Errors())

@@ -26,7 +26,8 @@ type podWarner struct {
 	whole, at   field.Cursor // at is the spec
 	spec        object.Object
 	annotations object.Object
-	profiles    bool // in the annotations
+	profiles    bool           // in the annotations
+	portsOfAll  []field.Cursor // of all containers
 	ctx         *resource.Context
 }
 
@@ -79,6 +80,9 @@ func (w *podWarner) nodes() {
 		if text, ok := DeprecatedNodeLabels[key]; ok {
 			w.add(label, text)
 		}
+	}
+	if !w.spec.Has("affinity") {
+		return
 	}
 	node := w.at.Child("affinity", "nodeAffinity")
 	for term := range node.Each(RequiredTerms, "nodeSelectorTerms") {
@@ -189,6 +193,9 @@ func (w *podWarner) fractions(at field.Cursor, path ...string) {
 
 func (w *podWarner) repeatedNames() {
 	repeated := func(list, name, text string) {
+		if w.at.Len(list) < 2 {
+			return
+		}
 		seen := field.Seen{}
 		for o := range w.at.Each(list) {
 			if value := o.String(name); seen[value] {
@@ -217,11 +224,16 @@ func (w *podWarner) containers() {
 			w.annotation(seccompPrefix+c.String("name"), seccompText)
 		}
 		w.appArmor(c.Object())
-		for _, name := range []string{"memory", "ephemeral-storage"} {
-			w.fractions(c, "resources", "limits", name)
-			w.fractions(c, "resources", "requests", name)
+		if resources := c.Child("resources"); resources.Len() > 0 {
+			for _, name := range []string{"memory", "ephemeral-storage"} {
+				w.fractions(resources, "limits", name)
+				w.fractions(resources, "requests", name)
+			}
 		}
 		w.env(c)
+		for port := range c.Each("ports") {
+			w.portsOfAll = append(w.portsOfAll, port)
+		}
 	}
 }
 
@@ -239,6 +251,9 @@ func (w *podWarner) appArmor(c object.Object) {
 
 // env warns about variables that hide one of the same name without using it.
 func (w *podWarner) env(c field.Cursor) {
+	if c.Len("env") < 2 {
+		return
+	}
 	seen := field.Seen{}
 	for v := range c.Each("env") {
 		name, value := v.String("name"), v.String("value")
@@ -253,6 +268,9 @@ func (w *podWarner) env(c field.Cursor) {
 }
 
 func (w *podWarner) affinity() {
+	if !w.spec.Has("affinity") {
+		return
+	}
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
 		for term := range w.at.Each("affinity", name, RequiredTerms) {
 			w.nullSelector(term.Child("labelSelector"))

@@ -16,41 +16,37 @@ func (w *podWarner) ports() {
 		protocol string
 	}
 	all := map[wanted][]field.Cursor{}
-	for c := range containersOf(w.at) {
-		for port := range c.Each("ports") {
-			ip, host := port.String("hostIP"), port.Int64("hostPort")
-			if ip != "" && host == 0 {
-				w.add(port, fmt.Sprintf("hostIP set without hostPort: {Name:%s HostPort:0 ContainerPort:%d Protocol:%s HostIP:%s}",
-					port.String("name"), port.Int64("containerPort"), port.String("protocol"), ip))
-			}
-			key := wanted{port.Int64("containerPort"), port.String("protocol")}
-			for _, other := range all[key] {
-				otherIP, otherHost := other.String("hostIP"), other.Int64("hostPort")
-				switch {
-				case ip == otherIP && host == otherHost:
-					w.add(port, "duplicate port definition with "+other.Path().String())
-				case host == 0 || otherHost == 0:
-					w.add(port, "overlapping port definition with "+other.Path().String())
-				case host == otherHost && (ip == "") != (otherIP == ""):
-					w.add(port, "dangerously ambiguous port definition with "+other.Path().String())
-				}
-			}
-			all[key] = append(all[key], port)
+	for _, port := range w.portsOfAll {
+		ip, host := port.String("hostIP"), port.Int64("hostPort")
+		if ip != "" && host == 0 {
+			w.add(port, fmt.Sprintf("hostIP set without hostPort: {Name:%s HostPort:0 ContainerPort:%d Protocol:%s HostIP:%s}",
+				port.String("name"), port.Int64("containerPort"), port.String("protocol"), ip))
 		}
+		key := wanted{port.Int64("containerPort"), port.String("protocol")}
+		for _, other := range all[key] {
+			otherIP, otherHost := other.String("hostIP"), other.Int64("hostPort")
+			switch {
+			case ip == otherIP && host == otherHost:
+				w.add(port, "duplicate port definition with "+other.Path().String())
+			case host == 0 || otherHost == 0:
+				w.add(port, "overlapping port definition with "+other.Path().String())
+			case host == otherHost && (ip == "") != (otherIP == ""):
+				w.add(port, "dangerously ambiguous port definition with "+other.Path().String())
+			}
+		}
+		all[key] = append(all[key], port)
 	}
 }
 
 // portNames warns about names that containers share: services and probes then mean the first.
 func (w *podWarner) portNames() {
 	first := map[string]field.Cursor{}
-	for c := range containersOf(w.at) {
-		for port := range c.Each("ports") {
-			name := port.String("name")
-			if other, ok := first[name]; ok {
-				w.add(port, fmt.Sprintf("duplicate port name %q with %s, services and probes that select ports by name will use %[2]s", name, other.Path()))
-			} else if name != "" {
-				first[name] = port
-			}
+	for _, port := range w.portsOfAll {
+		name := port.String("name")
+		if other, ok := first[name]; ok {
+			w.add(port, fmt.Sprintf("duplicate port name %q with %s, services and probes that select ports by name will use %[2]s", name, other.Path()))
+		} else if name != "" {
+			first[name] = port
 		}
 	}
 }

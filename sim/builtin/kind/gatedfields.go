@@ -1,0 +1,155 @@
+package kind
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// gatedFields are the fields of disabled gates.
+//
+//	spec.containers.*.lifecycle.stopSignal?        spec ─ containers ─ * ─┬─ lifecycle ─ stopSignal
+//	spec.containers.*.restartPolicyRules     ─▶                           └─ restartPolicyRules
+//	status.resources                               status ─ resources
+type gatedFields struct {
+	all   *branch   // those of all gates, which are looked for at once
+	gates []*branch // those of each gate
+}
+
+// branch is a field that is one of a disabled gate, or leads to some.
+type branch struct {
+	name  string // "*": every item of a list, or every value of a map
+	gated bool
+	takes bool // gated, and takes what contains it with it when nothing else is left there
+	below []*branch
+}
+
+func fieldsOf(gates []Gate) gatedFields {
+	f := gatedFields{all: &branch{}}
+	for _, g := range gates {
+		own := &branch{}
+		for _, path := range g.Fields {
+			own.add(path)
+			f.all.add(path)
+		}
+		f.gates = append(f.gates, own)
+	}
+	return f
+}
+
+// add adds a field at a path of Gate.Fields.
+func (b *branch) add(path string) {
+	path, takes := strings.CutSuffix(path, "?")
+	for name := range strings.SplitSeq(path, ".") {
+		b = b.child(name)
+	}
+	b.gated, b.takes = true, takes
+}
+
+func (b *branch) child(name string) *branch {
+	for _, next := range b.below {
+		if next.name == name {
+			return next
+		}
+	}
+	next := &branch{name: name}
+	b.below = append(b.below, next)
+	return next
+}
+
+// drop takes the fields out of obj, but for those of a gate that old uses.
+func (f gatedFields) drop(obj, old object.Object) {
+	switch {
+	case old == nil:
+		f.all.dropFrom(obj, nil)
+	case !f.all.changed(obj, old):
+	case !f.all.usedBelow(map[string]any(old)):
+		f.all.dropFrom(obj, old)
+	default:
+		for _, gate := range f.gates {
+			if !gate.usedBelow(map[string]any(old)) {
+				gate.dropFrom(obj, old)
+			}
+		}
+	}
+}
+
+// changed reports whether obj has one of the fields at the top for itself: what it shares with old is as it is to be.
+func (b *branch) changed(obj, old object.Object) bool {
+	for _, top := range b.below {
+		if !object.Same(obj[top.name], old[top.name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropFrom drops the fields below the root, but for those that obj shares with old.
+func (b *branch) dropFrom(obj, old object.Object) {
+	for _, top := range b.below {
+		if old == nil || !object.Same(obj[top.name], old[top.name]) {
+			top.drop(map[string]any(obj))
+		}
+	}
+}
+
+// drop drops the field, or those below it, in the value that contains it. It reports whether that has left nothing of a value
+// that is to go then.
+func (b *branch) drop(parent any) (empty bool) {
+	if b.name == "*" {
+		eachValue(parent, func(item any) { b.dropBelow(item) })
+		return false
+	}
+	m, _ := parent.(map[string]any)
+	switch v, had := m[b.name]; {
+	case !had:
+	case b.gated:
+		delete(m, b.name)
+		return b.takes && len(m) == 0
+	case b.dropBelow(v):
+		delete(m, b.name)
+	}
+	return false
+}
+
+func (b *branch) dropBelow(v any) (empty bool) {
+	for _, next := range b.below {
+		empty = next.drop(v) || empty
+	}
+	return empty
+}
+
+// used reports whether the field, or one below it, has a value in the value that contains it.
+func (b *branch) used(parent any) bool {
+	found := false
+	if b.name == "*" {
+		eachValue(parent, func(item any) { found = found || b.usedBelow(item) })
+		return found
+	}
+	m, _ := parent.(map[string]any)
+	v, had := m[b.name]
+	return had && (b.gated && v != nil || b.usedBelow(v))
+}
+
+func (b *branch) usedBelow(v any) bool {
+	for _, next := range b.below {
+		if next.used(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachValue calls f with the items of a list, or the values of a map, in any order.
+func eachValue(v any, f func(any)) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			f(item)
+		}
+	case map[string]any:
+		for _, item := range v { // order does not matter
+			f(item)
+		}
+	}
+}
