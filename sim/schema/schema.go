@@ -63,6 +63,7 @@ type Type struct {
 	Unions    string // x-kubernetes-unions of the definition, as published JSON; "" for none
 
 	index map[string]int // JSON name → position in Fields
+	wide  bool           // see Wide
 }
 
 // Field is one JSON field of a Struct.
@@ -108,7 +109,20 @@ func (t *Type) indexFields() {
 			t.index[t.Fields[i].Name] = i
 		}
 	}
+	plain := 0 // more fields that are no pointers than such that are
+	for i := range t.Fields {
+		if t.Fields[i].Pointer {
+			plain--
+		} else {
+			plain++
+		}
+	}
+	t.wide = plain > 7
 }
+
+// Wide reports whether most objects of the type have more than eight fields in the end, with defaults and what the server sets:
+// as metadata, the spec of a pod and a container have, but not a volume, most of whose many fields are pointers, of which one is set.
+func (t *Type) Wide() bool { return t.wide }
 
 // Order returns where a path such as spec.rules[2].name leads among all values of the type: positions of fields and items, which
 // compare as the places do in an object that is printed.
