@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // What is owned of a value that comes or goes is every path in it. They are printed as FieldsV1 in one walk, sorted, which
@@ -154,7 +155,7 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 			continue
 		}
 		zero := noZero
-		if d.typed(s) && f.show == always {
+		if d.typed(s) && f.show == schema.Always {
 			zero = f.zero
 		}
 		yield(f.name, f.text, f.shape, zero, v)

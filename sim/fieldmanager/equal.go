@@ -1,6 +1,10 @@
 package fieldmanager
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
 
 // equal reports whether two values print the same, up to the order of object keys.
 func (d *differ) equal(s *shape, a, b any) bool { return d.same(s, a, b, false) }
@@ -34,7 +38,7 @@ func (d *differ) same(s *shape, a, b any, inList bool) bool {
 func (f *member) mayBeEmpty() bool {
 	switch f.shape.kind {
 	case list, set, listMap, dictionary:
-		return f.show == notEmpty && !f.pointer
+		return f.show == schema.NotEmpty && !f.pointer
 	}
 	return false
 }

@@ -56,23 +56,13 @@ type member struct {
 	path    string // its path element: "f:" + name
 	text    []byte // that as a field of FieldsV1: ,"f:name":
 	shape   *shape
-	zero    any  // what an absent field of a Go struct counts as
-	def     any  // default of a key field that is absent; nil: none
-	show    show // when a field of a Go struct is printed
-	pointer bool // nil is not the zero value
+	zero    any          // what an absent field of a Go struct counts as
+	def     any          // default of a key field that is absent; nil: none
+	show    schema.Shown // when a field of a Go struct is printed
+	pointer bool         // nil is not the zero value
 
 	optional bool // a key field that items may leave out
 }
-
-// show says when a field of a Go struct is printed.
-type show uint8
-
-const (
-	always   show = iota
-	notNil        // a pointer with omitempty
-	notEmpty      // omitempty: not null, false, 0, "", [] or {}
-	notZero       // omitzero of a struct
-)
 
 // model is the shape of one kind, and its schema for structured-merge-diff once an apply needed it.
 type model struct {
@@ -181,7 +171,7 @@ func (b *builder) structure(t *schema.Type) *shape {
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
-			zero: zero(f), def: f.Default, show: shown(f), pointer: f.Pointer}
+			zero: zero(f), def: f.Default, show: f.Shown(), pointer: f.Pointer}
 		s.index[f.Name] = i
 	}
 	for _, name := range object.SortedKeys(s.index) {
@@ -228,9 +218,9 @@ func (s *shape) keyed(keys []string) {
 	for _, name := range slices.Sorted(slices.Values(keys)) {
 		key := s.elem.field(name)
 		if key == nil {
-			key = &member{name: name, shape: free, show: notNil}
+			key = &member{name: name, shape: free, show: schema.NotNil}
 		}
-		key.optional = key.def == nil && !(s.typed && key.show == always)
+		key.optional = key.def == nil && !(s.typed && key.show == schema.Always)
 		s.keys = append(s.keys, key)
 	}
 }
@@ -254,24 +244,6 @@ func (s *shape) child(name string) *shape {
 	return s.elem
 }
 
-// shown returns when encoding/json prints a field.
-func shown(f *schema.Field) show {
-	if !f.OmitEmpty && !f.OmitZero {
-		return always
-	}
-	if f.Pointer {
-		return notNil
-	}
-	switch f.Type.Kind {
-	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes, schema.List, schema.Map:
-		return notEmpty
-	}
-	if f.OmitZero {
-		return notZero
-	}
-	return always // omitempty does nothing to a Go struct
-}
-
 // zero returns the zero value of a field as it is printed; nil stands for null.
 func zero(f *schema.Field) any {
 	switch {
@@ -290,11 +262,11 @@ func (f *member) in(m map[string]any, typed bool) (any, bool) {
 		return v, ok
 	}
 	switch f.show {
-	case notNil:
+	case schema.NotNil:
 		return v, v != nil
-	case notEmpty:
+	case schema.NotEmpty:
 		return v, !object.Blank(v)
-	case notZero:
+	case schema.NotZero:
 		return v, !f.shape.isZero(v, f.zero)
 	}
 	if v == nil {
