@@ -148,14 +148,15 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 		}
 		return
 	}
-	for _, i := range s.sorted {
+	typed := d.typed(s)
+	for i := range s.fields {
 		f := &s.fields[i]
-		v, ok := f.in(m, d.typed(s))
+		v, ok := f.in(m, typed)
 		if !ok {
 			continue
 		}
 		zero := noZero
-		if d.typed(s) && f.show == schema.Always {
+		if typed && f.show == schema.Always {
 			zero = f.zero
 		}
 		yield(f.name, f.text, f.shape, zero, v)

@@ -46,11 +46,12 @@ func (f *member) mayBeEmpty() bool {
 func (d *differ) sameFields(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)
+	typed := d.typed(s)
 	for i := range s.fields {
 		f := &s.fields[i]
-		x, inA := f.in(a, d.typed(s))
-		y, inB := f.in(b, d.typed(s))
-		if inList && d.typed(s) && f.mayBeEmpty() {
+		x, inA := f.in(a, typed)
+		y, inB := f.in(b, typed)
+		if inList && typed && f.mayBeEmpty() {
 			x, y, inA, inB = a[f.name], b[f.name], true, true
 		}
 		if inA != inB || inA && !d.same(f.shape, x, y, inList) {

@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -30,10 +31,9 @@ type shape struct {
 	accept accept
 	typed  bool // the value is a Go struct in the real server: absent fields have their zero value
 
-	name   string // of structure: what errors and the schema of structured-merge-diff call it
-	fields []member
+	name   string         // of structure: what errors and the schema of structured-merge-diff call it
+	fields []member       // sorted by name
 	index  map[string]int // name → position in fields
-	sorted []int          // positions in fields, in order of the names
 	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, nil: not allowed
 	keys   []*member      // of listMap: the key fields, sorted by name
 	given  []string       // of listMap: the names of the key fields as declared
@@ -167,18 +167,19 @@ func (b *builder) structure(t *schema.Type) *shape {
 	s := &shape{kind: structure, typed: b.typed, atomic: t.MapType == "atomic", name: t.Name}
 	b.shapes[t] = s // before its fields: a type may contain itself
 	s.fields = make([]member, len(t.Fields))
-	s.index = make(map[string]int, len(t.Fields))
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
 			zero: zero(f), def: f.Default, show: f.Shown(), pointer: f.Pointer}
-		s.index[f.Name] = i
 	}
-	for _, name := range object.SortedKeys(s.index) {
-		s.sorted = append(s.sorted, s.index[name])
+	slices.SortFunc(s.fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	s.index = make(map[string]int, len(s.fields))
+	for i := range s.fields {
+		s.index[s.fields[i].name] = i
 	}
-	for i := range t.Fields {
-		s.fields[i].shape = b.of(t.Fields[i].Type, &t.Fields[i])
+	for i := range s.fields {
+		f := t.Field(s.fields[i].name)
+		s.fields[i].shape = b.of(f.Type, f)
 	}
 	switch {
 	case t.Elem != nil: // a custom resource that keeps undeclared fields
@@ -258,19 +259,19 @@ func zero(f *schema.Field) any {
 // in returns the value of the field in an object, and whether it has one. A Go struct has its zero values too.
 func (f *member) in(m map[string]any, typed bool) (any, bool) {
 	v, ok := m[f.name]
-	if !typed {
+	switch {
+	case !typed:
 		return v, ok
+	case v == nil && f.show == schema.Always:
+		return f.zero, true
+	case v == nil:
+		return nil, false
 	}
 	switch f.show {
-	case schema.NotNil:
-		return v, v != nil
 	case schema.NotEmpty:
 		return v, !object.Blank(v)
 	case schema.NotZero:
 		return v, !f.shape.isZero(v, f.zero)
-	}
-	if v == nil {
-		return f.zero, true
 	}
 	return v, true
 }
