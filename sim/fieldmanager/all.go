@@ -148,9 +148,12 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 		}
 		return
 	}
-	typed := d.typed(s)
+	typed, all := d.typed(s), namesOf(m)
 	for i := range s.fields {
 		f := &s.fields[i]
+		if !f.mayBeIn(all, typed) {
+			continue
+		}
 		v, ok := f.in(m, typed)
 		if !ok {
 			continue

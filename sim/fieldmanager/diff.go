@@ -78,9 +78,12 @@ func isEmptyContainer(v any) bool {
 func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
 	was, _ := wasAny.(map[string]any)
 	is, _ := isAny.(map[string]any)
-	typed := d.typed(s)
+	typed, all := d.typed(s), namesOf(was)|namesOf(is)
 	for i := range s.fields {
 		f := &s.fields[i]
+		if !f.mayBeIn(all, typed) {
+			continue
+		}
 		before, had := f.in(was, typed)
 		after, has := f.in(is, typed)
 		if !had && !has {
