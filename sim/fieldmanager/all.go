@@ -148,7 +148,7 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 		}
 		return
 	}
-	typed, all := d.typed(s), namesOf(m)
+	typed, all := d.typed(s), s.names(m)
 	for i := range s.fields {
 		f := &s.fields[i]
 		if !f.mayBeIn(all, typed) {

@@ -78,7 +78,7 @@ func isEmptyContainer(v any) bool {
 func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
 	was, _ := wasAny.(map[string]any)
 	is, _ := isAny.(map[string]any)
-	typed, all := d.typed(s), namesOf(was)|namesOf(is)
+	typed, all := d.typed(s), s.names(was)|s.names(is)
 	for i := range s.fields {
 		f := &s.fields[i]
 		if !f.mayBeIn(all, typed) {

@@ -14,8 +14,11 @@ func nameBit(name string) names {
 	return 1 << ((n + 7*int(name[0]) + 3*int(name[n-1])) & 63)
 }
 
-// namesOf returns the names of the members of an object.
-func namesOf(m map[string]any) (all names) {
+// names returns the names of the members of an object; all, where it has most of its fields and may as well be asked for each.
+func (s *shape) names(m map[string]any) (all names) {
+	if len(s.fields) < 2*len(m) {
+		return ^names(0)
+	}
 	for name := range m { // order does not matter
 		all |= nameBit(name)
 	}
