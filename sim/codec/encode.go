@@ -42,51 +42,46 @@ const (
 
 // appendStruct prints a Go struct.
 func (o origin) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
-	dst = append(dst, '{')
 	start := len(dst)
-	left := len(m) // fields that were not met yet
-	for i := range t.Fields {
-		f := &t.Fields[i]
+	fields, left := t.Fields, len(m) // fields that were not met yet
+	for i := range fields {
+		f := &fields[i]
 		var v any
 		if left > 0 {
-			if x, ok := m[f.Name]; ok {
-				v = x
+			var ok bool
+			if v, ok = m[f.Name]; ok {
 				left--
 			}
 		}
-		if !shown(f, v) {
+		if f.Shown() == schema.Always {
+			v = o.given(f, v)
+		} else if v == nil || !shown(f, v) {
 			continue
 		}
-		if o != sent {
-			v = given(f, v)
-		}
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-		dst = append(append(append(dst, '"'), f.Name...), `":`...)
+		dst = append(append(append(dst, ',', '"'), f.Name...), '"', ':')
 		dst = o.appendValue(dst, v, f.Type, f.Pointer)
 	}
+	if len(dst) == start {
+		return append(dst, "{}"...)
+	}
+	dst[start] = '{' // of the first comma
 	return append(dst, '}')
 }
 
-// shown reports whether a field with value v is printed. nil stands for absent.
+// shown reports whether a field that is not always printed is, with value v.
 func shown(f *schema.Field, v any) bool {
-	if !f.OmitEmpty && !f.OmitZero {
-		return true
-	}
-	if f.Pointer {
-		return v != nil
-	}
-	switch f.Type.Kind {
-	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes, schema.List, schema.Map:
+	switch f.Shown() {
+	case schema.NotEmpty:
 		return !object.Blank(v)
+	case schema.NotZero:
+		return !isZero(v, f.Type)
 	}
-	return !f.OmitZero || !isZero(v, f.Type) // omitempty does nothing to a Go struct
+	return v != nil
 }
 
 // given returns v as the store gives it back: built-in kinds are stored as protobuf, which knows no empty list.
-func given(f *schema.Field, v any) any {
-	if !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
+func (o origin) given(f *schema.Field, v any) any {
+	if o != sent && !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
 		return nil
 	}
 	return v

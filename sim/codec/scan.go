@@ -36,6 +36,14 @@ func (p *scanner) fail() {
 
 // next moves to the next byte that is not white space and returns it; 0 at the end.
 func (p *scanner) next() byte {
+	if c := p.peek(); c > ' ' {
+		return c
+	}
+	return p.space()
+}
+
+// space moves over white space and returns what is behind it.
+func (p *scanner) space() byte {
 	for p.pos < len(p.text) {
 		switch c := p.text[p.pos]; c {
 		case ' ', '\t', '\r', '\n':
@@ -130,23 +138,27 @@ var ascii = func() (is [256]bool) {
 // quoted reads a string and returns what is between the quotes. plain says that this is the string: it has no escapes,
 // and only ASCII.
 func (p *scanner) quoted() (s string, plain bool) {
-	start, plain := p.pos+1, true
-	for i := start; i < len(p.text); i++ {
-		c := p.text[i]
-		if ascii[c] {
-			continue
+	text, start := p.text, p.pos+1
+	plain = true
+	for i := start; ; plain = false {
+		for i < len(text) && ascii[text[i]] {
+			i++
 		}
-		switch p.pos = i; {
+		if p.pos = i; i >= len(text) {
+			break
+		}
+		switch c := text[i]; {
 		case c == '"':
 			p.pos++
-			return p.text[start:i], plain
+			return text[start:i], plain
 		case c == '\\' && p.escape():
-			i = p.pos - 1
-		case c < utf8.RuneSelf:
+			i = p.pos
+		case c >= utf8.RuneSelf:
+			i++
+		default:
 			p.fail()
 			return "", true
 		}
-		plain = false
 	}
 	p.fail()
 	return "", true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // What is owned of a value that comes or goes is every path in it. They are printed as FieldsV1 in one walk, sorted, which
@@ -147,14 +148,18 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 		}
 		return
 	}
-	for _, i := range s.sorted {
+	typed, all := d.typed(s), s.names(m)
+	for i := range s.fields {
 		f := &s.fields[i]
-		v, ok := f.in(m, d.typed(s))
+		if !f.mayBeIn(all, typed) {
+			continue
+		}
+		v, ok := f.in(m, typed)
 		if !ok {
 			continue
 		}
 		zero := noZero
-		if d.typed(s) && f.show == always {
+		if typed && f.show == schema.Always {
 			zero = f.zero
 		}
 		yield(f.name, f.text, f.shape, zero, v)

@@ -78,10 +78,14 @@ func isEmptyContainer(v any) bool {
 func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
 	was, _ := wasAny.(map[string]any)
 	is, _ := isAny.(map[string]any)
+	typed, all := d.typed(s), s.names(was)|s.names(is)
 	for i := range s.fields {
 		f := &s.fields[i]
-		before, had := f.in(was, d.typed(s))
-		after, has := f.in(is, d.typed(s))
+		if !f.mayBeIn(all, typed) {
+			continue
+		}
+		before, had := f.in(was, typed)
+		after, has := f.in(is, typed)
 		if !had && !has {
 			continue
 		}

@@ -1,6 +1,10 @@
 package fieldmanager
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
 
 // equal reports whether two values print the same, up to the order of object keys.
 func (d *differ) equal(s *shape, a, b any) bool { return d.same(s, a, b, false) }
@@ -34,7 +38,7 @@ func (d *differ) same(s *shape, a, b any, inList bool) bool {
 func (f *member) mayBeEmpty() bool {
 	switch f.shape.kind {
 	case list, set, listMap, dictionary:
-		return f.show == notEmpty && !f.pointer
+		return f.show == schema.NotEmpty && !f.pointer
 	}
 	return false
 }
@@ -42,11 +46,12 @@ func (f *member) mayBeEmpty() bool {
 func (d *differ) sameFields(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)
+	typed := d.typed(s)
 	for i := range s.fields {
 		f := &s.fields[i]
-		x, inA := f.in(a, d.typed(s))
-		y, inB := f.in(b, d.typed(s))
-		if inList && d.typed(s) && f.mayBeEmpty() {
+		x, inA := f.in(a, typed)
+		y, inB := f.in(b, typed)
+		if inList && typed && f.mayBeEmpty() {
 			x, y, inA, inB = a[f.name], b[f.name], true, true
 		}
 		if inA != inB || inA && !d.same(f.shape, x, y, inList) {

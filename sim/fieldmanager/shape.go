@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -30,10 +31,9 @@ type shape struct {
 	accept accept
 	typed  bool // the value is a Go struct in the real server: absent fields have their zero value
 
-	name   string // of structure: what errors and the schema of structured-merge-diff call it
-	fields []member
+	name   string         // of structure: what errors and the schema of structured-merge-diff call it
+	fields []member       // sorted by name
 	index  map[string]int // name → position in fields
-	sorted []int          // positions in fields, in order of the names
 	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, nil: not allowed
 	keys   []*member      // of listMap: the key fields, sorted by name
 	given  []string       // of listMap: the names of the key fields as declared
@@ -56,23 +56,14 @@ type member struct {
 	path    string // its path element: "f:" + name
 	text    []byte // that as a field of FieldsV1: ,"f:name":
 	shape   *shape
-	zero    any  // what an absent field of a Go struct counts as
-	def     any  // default of a key field that is absent; nil: none
-	show    show // when a field of a Go struct is printed
-	pointer bool // nil is not the zero value
+	zero    any          // what an absent field of a Go struct counts as
+	def     any          // default of a key field that is absent; nil: none
+	bit     names        // its own
+	show    schema.Shown // when a field of a Go struct is printed
+	pointer bool         // nil is not the zero value
 
 	optional bool // a key field that items may leave out
 }
-
-// show says when a field of a Go struct is printed.
-type show uint8
-
-const (
-	always   show = iota
-	notNil        // a pointer with omitempty
-	notEmpty      // omitempty: not null, false, 0, "", [] or {}
-	notZero       // omitzero of a struct
-)
 
 // model is the shape of one kind, and its schema for structured-merge-diff once an apply needed it.
 type model struct {
@@ -177,18 +168,19 @@ func (b *builder) structure(t *schema.Type) *shape {
 	s := &shape{kind: structure, typed: b.typed, atomic: t.MapType == "atomic", name: t.Name}
 	b.shapes[t] = s // before its fields: a type may contain itself
 	s.fields = make([]member, len(t.Fields))
-	s.index = make(map[string]int, len(t.Fields))
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
-			zero: zero(f), def: f.Default, show: shown(f), pointer: f.Pointer}
-		s.index[f.Name] = i
+		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name), bit: nameBit(f.Name),
+			zero: zero(f), def: f.Default, show: f.Shown(), pointer: f.Pointer}
 	}
-	for _, name := range object.SortedKeys(s.index) {
-		s.sorted = append(s.sorted, s.index[name])
+	slices.SortFunc(s.fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	s.index = make(map[string]int, len(s.fields))
+	for i := range s.fields {
+		s.index[s.fields[i].name] = i
 	}
-	for i := range t.Fields {
-		s.fields[i].shape = b.of(t.Fields[i].Type, &t.Fields[i])
+	for i := range s.fields {
+		f := t.Field(s.fields[i].name)
+		s.fields[i].shape = b.of(f.Type, f)
 	}
 	switch {
 	case t.Elem != nil: // a custom resource that keeps undeclared fields
@@ -228,9 +220,9 @@ func (s *shape) keyed(keys []string) {
 	for _, name := range slices.Sorted(slices.Values(keys)) {
 		key := s.elem.field(name)
 		if key == nil {
-			key = &member{name: name, shape: free, show: notNil}
+			key = &member{name: name, shape: free, show: schema.NotNil}
 		}
-		key.optional = key.def == nil && !(s.typed && key.show == always)
+		key.optional = key.def == nil && !(s.typed && key.show == schema.Always)
 		s.keys = append(s.keys, key)
 	}
 }
@@ -254,24 +246,6 @@ func (s *shape) child(name string) *shape {
 	return s.elem
 }
 
-// shown returns when encoding/json prints a field.
-func shown(f *schema.Field) show {
-	if !f.OmitEmpty && !f.OmitZero {
-		return always
-	}
-	if f.Pointer {
-		return notNil
-	}
-	switch f.Type.Kind {
-	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes, schema.List, schema.Map:
-		return notEmpty
-	}
-	if f.OmitZero {
-		return notZero
-	}
-	return always // omitempty does nothing to a Go struct
-}
-
 // zero returns the zero value of a field as it is printed; nil stands for null.
 func zero(f *schema.Field) any {
 	switch {
@@ -286,19 +260,19 @@ func zero(f *schema.Field) any {
 // in returns the value of the field in an object, and whether it has one. A Go struct has its zero values too.
 func (f *member) in(m map[string]any, typed bool) (any, bool) {
 	v, ok := m[f.name]
-	if !typed {
+	switch {
+	case !typed:
 		return v, ok
+	case v == nil && f.show == schema.Always:
+		return f.zero, true
+	case v == nil:
+		return nil, false
 	}
 	switch f.show {
-	case notNil:
-		return v, v != nil
-	case notEmpty:
+	case schema.NotEmpty:
 		return v, !object.Blank(v)
-	case notZero:
+	case schema.NotZero:
 		return v, !f.shape.isZero(v, f.zero)
-	}
-	if v == nil {
-		return f.zero, true
 	}
 	return v, true
 }

@@ -121,31 +121,33 @@ var plain = func() (is [256]bool) {
 // invalid UTF-8 replaced by U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if plain[c] {
-			i++
-			continue
+	for {
+		n := 0
+		for n < len(s) && plain[s[n]] {
+			n++
 		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[start:i]...), `\ufffd`...)
-				start = i + size
-			} else if r == '\u2028' || r == '\u2029' {
-				b = append(append(b, s[start:i]...), `\u202`...)
-				b = append(b, hex[r&0xF])
-				start = i + size
-			}
-			i += size
-			continue
+		if b = append(b, s[:n]...); n == len(s) {
+			return append(b, '"')
 		}
-		b = appendEscaped(append(b, s[start:i]...), c)
-		i++
-		start = i
+		s = s[n:]
+		b, n = appendSpecial(b, s)
+		s = s[n:]
 	}
-	return append(append(b, s[start:]...), '"')
+}
+
+// appendSpecial prints the first character of s, which is not plain, and returns how many bytes it has.
+func appendSpecial(b []byte, s string) ([]byte, int) {
+	if s[0] < utf8.RuneSelf {
+		return appendEscaped(b, s[0]), 1
+	}
+	switch r, size := utf8.DecodeRuneInString(s); {
+	case r == utf8.RuneError && size == 1:
+		return append(b, `\ufffd`...), size
+	case r == '\u2028' || r == '\u2029':
+		return append(append(b, `\u202`...), hex[r&0xF]), size
+	default:
+		return append(b, s[:size]...), size
+	}
 }
 
 func appendEscaped(b []byte, c byte) []byte {

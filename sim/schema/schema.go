@@ -63,6 +63,7 @@ type Type struct {
 	Unions    string // x-kubernetes-unions of the definition, as published JSON; "" for none
 
 	index map[string]int // JSON name → position in Fields
+	wide  bool           // see Wide
 }
 
 // Field is one JSON field of a Struct.
@@ -91,24 +92,73 @@ type Field struct {
 	MapType       string   // x-kubernetes-map-type: "", granular, atomic
 	PatchStrategy []string // patchStrategy tag: merge, replace, retainKeys
 	PatchMergeKey string   // patchMergeKey tag
+
+	shown Shown // see Shown
 }
 
-// NewStruct returns a Struct with fields and makes them findable by name: the way to build types at run time, as
+// Shown says when a field is printed.
+type Shown uint8
+
+const (
+	Always   Shown = iota
+	NotNil         // a pointer with omitempty
+	NotEmpty       // omitempty: not null, false, 0, "", [] or {}
+	NotZero        // omitzero of a struct
+)
+
+// Shown returns when encoding/json prints a field of a type that has been handed out.
+func (f *Field) Shown() Shown { return f.shown }
+
+// whenShown works out Shown.
+func (f *Field) whenShown() Shown {
+	switch {
+	case !f.OmitEmpty && !f.OmitZero:
+		return Always
+	case f.Pointer:
+		return NotNil
+	}
+	switch f.Type.Kind {
+	case String, Bool, Int, Float, Bytes, List, Map:
+		return NotEmpty
+	}
+	if f.OmitZero {
+		return NotZero
+	}
+	return Always // omitempty does nothing to a Go struct
+}
+
+// NewStruct returns a Struct with fields, which have their types, and makes them findable by name: the way to build types at run time, as
 // those of a custom resource. It keeps fields; on a repeated name the first one is found.
 func NewStruct(name, goType string, fields []Field) *Type {
 	t := &Type{Name: name, GoType: goType, Kind: Struct, Fields: fields}
-	t.indexFields()
+	t.complete()
 	return t
 }
 
-func (t *Type) indexFields() {
+// complete works out what is asked of a Struct again and again.
+func (t *Type) complete() {
 	t.index = make(map[string]int, len(t.Fields))
 	for i := range t.Fields {
 		if _, ok := t.index[t.Fields[i].Name]; !ok {
 			t.index[t.Fields[i].Name] = i
 		}
 	}
+	plain := 0 // more fields that are no pointers than such that are
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		f.shown = f.whenShown()
+		if f.Pointer {
+			plain--
+		} else {
+			plain++
+		}
+	}
+	t.wide = plain > 7
 }
+
+// Wide reports whether most objects of the type have more than eight fields in the end, with defaults and what the server sets:
+// as metadata, the spec of a pod and a container have, but not a volume, most of whose many fields are pointers, of which one is set.
+func (t *Type) Wide() bool { return t.wide }
 
 // Order returns where a path such as spec.rules[2].name leads among all values of the type: positions of fields and items, which
 // compare as the places do in an object that is printed.

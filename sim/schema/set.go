@@ -258,6 +258,6 @@ func (t *Type) link(raw *rawType, types []*Type) {
 		t.Fields[i].Type = types[id]
 	}
 	if t.Kind == Struct {
-		t.indexFields()
+		t.complete()
 	}
 }
