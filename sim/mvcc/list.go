@@ -14,7 +14,7 @@ func (s *Store) List(prefix string) []*KV {
 	if known {
 		return list
 	}
-	s.current().Range(prefix, "", func(kv *KV) bool {
+	s.head.ranged(prefix, "", func(kv *KV) bool {
 		list = append(list, kv)
 		return true
 	})
