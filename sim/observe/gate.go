@@ -158,7 +158,7 @@ func (g *gate) sent(n watchcache.Notice) {
 	if r.Rev == g.h.commit.rev && n.Type != watchcache.Bookmark {
 		r.Cause = g.h.commit.record
 	}
-	g.h.add(r)
+	g.h.add(&r)
 	g.delivered(&r)
 }
 

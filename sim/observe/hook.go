@@ -26,11 +26,12 @@ type visit struct {
 	trace.Record        // what all of its records have in common
 	arrived      uint64 // number of the first one
 
-	refused auth.Attributes // the last question about its user's rights that was answered with no
+	refused *auth.Attributes // the last question about its user's rights that was answered with no; nil: there is none
 
 	// What the request has written of its object: what is there after its last commit and was there before its first.
 	after, before *resource.Item
 	wrote         bool
+	made          string // key of what it has written
 }
 
 // commit takes in a commit that the request has made.
@@ -41,7 +42,7 @@ func (v *visit) commit(r *trace.Record, e *commit.Commit) {
 	if !v.wrote {
 		v.before = e.Before()
 	}
-	v.after, v.wrote = v.before, true
+	v.after, v.wrote, v.made = v.before, true, r.Key
 	if !e.Deleted() {
 		v.after = e.Item()
 	}
@@ -95,7 +96,8 @@ func (h hook) op(e *apiserver.Exchange) *fault.Op {
 
 // Arrived is apiserver.Hook's.
 func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
-	h.visit(e).arrived = h.add(h.record(trace.RequestArrived, e))
+	r := h.record(trace.RequestArrived, e)
+	h.visit(e).arrived = h.add(&r)
 	if h.asking = e; h.faults.Empty() {
 		serve(nil)
 		return
@@ -113,7 +115,8 @@ func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
 // Decided is apiserver.Hook's.
 func (h hook) Decided(e *apiserver.Exchange) *status.Status {
 	h.current, h.server = e, h.replica
-	h.add(h.record(trace.RequestDecided, e))
+	r := h.record(trace.RequestDecided, e)
+	h.add(&r)
 	if h.faults.Empty() {
 		return nil
 	}
@@ -162,7 +165,7 @@ func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiser
 	r := h.record(trace.RequestAnswered, e)
 	r.Code = a.Code
 	h.explain(&r, e)
-	h.add(r)
+	h.add(&r)
 	h.answered(e, &r)
 	send(a)
 }
@@ -172,7 +175,7 @@ func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiser
 func (h hook) explain(r *trace.Record, e *apiserver.Exchange) {
 	v := h.visit(e)
 	if v.Verb == "create" && v.after != nil {
-		r.Key = trace.Key(v.after.Namespace, v.after.Name)
+		r.Key = v.made
 	}
 	if r.Text = message(e); r.Text == "" {
 		r.Text = strings.Join(e.Warnings(), "; ")
@@ -183,8 +186,8 @@ func (h hook) explain(r *trace.Record, e *apiserver.Exchange) {
 			r.Hint = "no CustomResourceDefinition that is loaded serves " + what
 		}
 	case wire.StatusForbidden:
-		if v.refused.Verb != "" {
-			r.Hint = "the rule that is missing: " + auth.Needed(v.refused).String()
+		if v.refused != nil && v.refused.Verb != "" {
+			r.Hint = "the rule that is missing: " + auth.Needed(*v.refused).String()
 		}
 	}
 }

@@ -151,7 +151,8 @@ func (o *Observer) tellReleased() {
 // asked is auth.Auth's Asked.
 func (h hook) asked(at auth.Attributes, allowed bool) {
 	if e := h.asking; e != nil && !allowed {
-		h.visit(e).refused = at
+		refused := at
+		h.visit(e).refused = &refused
 	}
 	for _, w := range h.witnesses {
 		w.Asked(at, allowed, func() bool {
