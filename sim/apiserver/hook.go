@@ -57,7 +57,7 @@ type Exchange struct {
 }
 
 func (c *call) newExchange() *Exchange {
-	in := c.info
+	in := &c.info
 	e := &Exchange{Verb: in.verb, Path: c.q.Path, Group: in.group, Version: in.version, Resource: in.resource,
 		Subresource: in.subresource, Namespace: in.namespace, Name: in.name, UserAgent: c.q.Header.Get("User-Agent"),
 		User: c.user.Name, Spared: c.q.Spared, call: c}

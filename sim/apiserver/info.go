@@ -22,7 +22,7 @@ type info struct {
 	resource    string
 	subresource string
 	name        string
-	parts       []string // of the path from the resource on
+	rest        []string // of the path, behind the version
 }
 
 // namespaceSubresources look like resources of a namespace in a path, but are not.
@@ -30,8 +30,8 @@ var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
 // parseInfo reads method, path and query as the API server's RequestInfo does. It is not ok where the path of a watch or
 // of a proxy ends there.
-func parseInfo(method, path string, query url.Values) (_ *info, ok bool) {
-	in := &info{verb: strings.ToLower(method)}
+func parseInfo(method, path string, query url.Values) (in info, ok bool) {
+	in.verb = strings.ToLower(method)
 	parts := splitPath(path)
 	if len(parts) < 3 || parts[0] != "api" && parts[0] != "apis" {
 		return in, true
@@ -45,9 +45,10 @@ func parseInfo(method, path string, query url.Values) (_ *info, ok bool) {
 	}
 	in.isResource = true
 	in.version, parts = parts[0], parts[1:]
+	in.rest = parts
 	if parts[0] == "watch" || parts[0] == "proxy" {
 		if len(parts) < 2 {
-			return nil, false
+			return in, false
 		}
 		in.verb, parts = parts[0], parts[1:]
 	} else {
@@ -59,7 +60,6 @@ func parseInfo(method, path string, query url.Values) (_ *info, ok bool) {
 			parts = parts[2:]
 		}
 	}
-	in.parts = parts
 	in.resource = parts[0]
 	if len(parts) > 1 {
 		in.name = parts[1]
