@@ -378,5 +378,6 @@ func (r Reader) list(storage, namespace string) (*resource.Definition, []*mvcc.K
 	if d == nil {
 		return nil, nil
 	}
-	return d, backend.Store().List(d.Key(namespace, ""))
+	var room [128]byte
+	return d, backend.Store().List(d.AppendKey(room[:0], namespace, ""))
 }
