@@ -31,15 +31,14 @@ var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 // parseInfo reads method, path and query as the API server's RequestInfo does. It is not ok where the path of a watch or
 // of a proxy ends there.
 func parseInfo(method, path string, query url.Values) (in info, ok bool) {
-	in.verb = strings.ToLower(method)
 	parts := splitPath(path)
 	if len(parts) < 3 || parts[0] != "api" && parts[0] != "apis" {
-		return in, true
+		return info{verb: strings.ToLower(method)}, true
 	}
 	in.prefix, parts = parts[0], parts[1:]
 	if in.prefix == "apis" {
 		if len(parts) < 3 {
-			return in, true
+			return info{verb: strings.ToLower(method), prefix: in.prefix}, true
 		}
 		in.group, parts = parts[0], parts[1:]
 	}

@@ -19,6 +19,6 @@ func (c *call) reroute() bool {
 	q.Header = q.Header.Clone()
 	q.Header.Set(rerouted, "true")
 	q.Header["Audit-Id"] = c.header["Audit-Id"]
-	peer.Do(&q, c.done)
+	peer.Do(&q, c.reply)
 	return true
 }

@@ -224,8 +224,9 @@ type call struct {
 	user     resource.User
 	format   codec.Format
 	warnings []string
-	hook     Hook      // nil: nobody looks
-	exchange *Exchange // what it sees
+	hook     Hook           // nil: nobody looks
+	exchange *Exchange      // what it sees
+	refused  *status.Status // why the request was not served when the hook was told of it; nil: it may be
 }
 
 func (c *call) auditID() string {

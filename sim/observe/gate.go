@@ -13,7 +13,7 @@ import (
 //	cache ─▶ pass ─┬─ nothing waits, no fault ─▶ the watch's queue ─▶ client
 //	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided anew, one after the other
 type gate struct {
-	h       hook
+	h       *hook
 	e       *apiserver.Exchange
 	w       *watchcache.Watch
 	queue   []waitingEvent

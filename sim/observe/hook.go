@@ -19,6 +19,13 @@ import (
 type hook struct {
 	*Observer
 	replica int
+	roles   func(auth.Attributes) bool // byRoles
+}
+
+func newHook(o *Observer, replica int) *hook {
+	h := &hook{Observer: o, replica: replica}
+	h.roles = h.byRoles
+	return h
 }
 
 // visit is what the observer remembers of a request.
@@ -69,7 +76,7 @@ func subresourceOf(what string) string {
 }
 
 // visit returns what is known of a request; of one that arrived before anybody looked, what can still be told.
-func (h hook) visit(e *apiserver.Exchange) *visit {
+func (h *hook) visit(e *apiserver.Exchange) *visit {
 	if v, ok := e.Data.(*visit); ok {
 		return v
 	}
@@ -80,7 +87,7 @@ func (h hook) visit(e *apiserver.Exchange) *visit {
 }
 
 // record begins a record about a request.
-func (h hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
+func (h *hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 	v := h.visit(e)
 	r := v.Record
 	r.Site, r.Cause = site, v.arrived
@@ -88,18 +95,18 @@ func (h hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 }
 
 // op is what a fault compares with its trigger.
-func (h hook) op(e *apiserver.Exchange) *fault.Op {
+func (h *hook) op(e *apiserver.Exchange) *fault.Op {
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
 		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User, Replica: h.replica,
 		Spared: e.Spared, Object: e.Object, Old: e.Stored}
 }
 
 // Arrived is apiserver.Hook's.
-func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
+func (h *hook) Arrived(e *apiserver.Exchange) {
 	r := h.record(trace.RequestArrived, e)
 	h.visit(e).arrived = h.add(&r)
 	if h.asking = e; h.faults.Empty() {
-		serve(nil)
+		e.Serve(nil)
 		return
 	}
 	x := h.carryOut(fault.RequestArrived, h.op(e), e)
@@ -108,12 +115,12 @@ func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
 			e.Reply(x.object)
 			return
 		}
-		serve(x.instead)
+		e.Serve(x.instead)
 	})
 }
 
 // Decided is apiserver.Hook's.
-func (h hook) Decided(e *apiserver.Exchange) *status.Status {
+func (h *hook) Decided(e *apiserver.Exchange) *status.Status {
 	h.current, h.server = e, h.replica
 	r := h.record(trace.RequestDecided, e)
 	h.add(&r)
@@ -124,7 +131,7 @@ func (h hook) Decided(e *apiserver.Exchange) *status.Status {
 }
 
 // Validated is apiserver.Hook's.
-func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
+func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
 	if h.faults.Empty() {
 		return nil
 	}
@@ -140,12 +147,12 @@ func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.
 }
 
 // Answered is apiserver.Hook's.
-func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
+func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) {
 	if h.current == e {
 		h.current = nil
 	}
 	if h.faults.Empty() {
-		h.send(e, a, send)
+		h.send(e, a)
 		return
 	}
 	op := h.op(e)
@@ -158,21 +165,21 @@ func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*ap
 		}
 		a = e.Fail(x.instead)
 	}
-	h.delay(x.wait, func() { h.send(e, a, send) })
+	h.delay(x.wait, func() { h.send(e, a) })
 }
 
-func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
+func (h *hook) send(e *apiserver.Exchange, a *apiserver.Answer) {
 	r := h.record(trace.RequestAnswered, e)
 	r.Code = a.Code
 	h.explain(&r, e)
 	h.add(&r)
 	h.answered(e, &r)
-	send(a)
+	e.Send(a)
 }
 
 // explain adds to the record of an answer the name that a new object got, what an error says, what was warned of, and what is
 // missing where something is.
-func (h hook) explain(r *trace.Record, e *apiserver.Exchange) {
+func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
 	v := h.visit(e)
 	if v.Verb == "create" && v.after != nil {
 		r.Key = v.made
@@ -193,7 +200,7 @@ func (h hook) explain(r *trace.Record, e *apiserver.Exchange) {
 }
 
 // Watching is apiserver.Hook's.
-func (h hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
+func (h *hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	g := &gate{h: h, e: e, w: w}
 	w.Gate = g.pass
 }

@@ -86,7 +86,7 @@ func (o *Observer) Begin() {
 	}
 	o.trace, o.faults = trace.New(o.options.Trace), o.injector()
 	for n := 1; n <= o.Servers.Len(); n++ {
-		h, r := hook{o, n}, o.Servers.At(n)
+		h, r := newHook(o, n), o.Servers.At(n)
 		r.API().Hook, r.API().Auth.Asked = h, h.asked
 		for _, w := range r.Watches("") {
 			if e, ok := w.Owner.(*apiserver.Exchange); ok {

@@ -28,8 +28,7 @@ func (r *Registry) generateName(base string) string {
 func (r *Registry) newUID() string { return r.newID("uids") }
 
 func (r *Registry) newID(purpose string) string {
-	var b [16]byte
-	r.Backend.RandomBytes(purpose, b[:])
+	b := r.Backend.RandomID(purpose)
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	digits := make([]byte, 0, 36)

@@ -54,8 +54,8 @@ type Backend interface {
 	Now() time.Time
 	// Random returns a number in [0, n) from the stream of one purpose.
 	Random(purpose string, n int) int
-	// RandomBytes fills b with numbers in [0, 256) from the stream of one purpose.
-	RandomBytes(purpose string, b []byte)
+	// RandomID returns 16 numbers in [0, 256) from the stream of one purpose.
+	RandomID(purpose string) [16]byte
 	// Definition returns the hub definition of what is stored under a storage name, or nil.
 	Definition(storage string) *resource.Definition
 }

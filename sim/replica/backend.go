@@ -17,8 +17,10 @@ func (b backend) Reachable() bool    { return !b.r.unreachable }
 func (b backend) Now() time.Time                   { return b.r.set.Schedule.Now() }
 func (b backend) Random(purpose string, n int) int { return b.r.set.Random.Draw(purpose, n) }
 
-// RandomBytes is registry.Backend's.
-func (b backend) RandomBytes(purpose string, bytes []byte) { b.r.set.Random.Fill(purpose, bytes) }
+func (b backend) RandomID(purpose string) (id [16]byte) {
+	b.r.set.Random.Fill(purpose, id[:])
+	return id
+}
 
 func (b backend) Cache(d *resource.Definition) *watchcache.Cache { return b.r.cache(d.Storage) }
 
