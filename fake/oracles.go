@@ -109,8 +109,8 @@ func collectable(obj Object, uids map[string]bool) bool {
 // WithinRBAC makes a test fail at the first request of a user that roles would refuse, though the server lets everybody do
 // everything, and names the rule that is missing. Requests come from the user by Server.As, for example.
 func (s *Server) WithinRBAC(user string) {
-	s.attest().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func() bool) error {
-		if at.User.Name != user || byRoles() {
+	s.attest().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func(auth.Attributes) bool) error {
+		if at.User.Name != user || byRoles(at) {
 			return nil
 		}
 		return fmt.Errorf("%s may not %s; the rule that is missing: %s", user, asked(at), auth.Needed(at))

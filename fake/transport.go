@@ -124,7 +124,10 @@ func inbound(r *http.Request) (*apiserver.Request, error) {
 	if method == "" {
 		method = http.MethodGet
 	}
-	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Query: u.Query(), Header: wire.Header(r.Header), Context: r.Context()}
+	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Header: wire.Header(r.Header), Context: r.Context()}
+	if u.RawQuery != "" {
+		q.Query = u.Query()
+	}
 	if q.Header == nil {
 		q.Header = wire.Header{}
 	}
@@ -157,7 +160,7 @@ func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *h
 		return res
 	}
 	res.ContentLength = int64(a.Body.Len())
-	if res.Header.Get("Content-Length") == "" && r.Method != http.MethodHead {
+	if a.Header.Get("Content-Length") == "" && r.Method != http.MethodHead {
 		res.Header["Content-Length"] = []string{strconv.FormatInt(res.ContentLength, 10)}
 	}
 	res.Body = io.NopCloser(a.Body.Reader())

@@ -44,7 +44,7 @@ type promise struct {
 	wrote  func(View) error
 	answer func(*observe.Reply) error
 	event  func(watch *apiserver.Exchange, eventType, key string, rev uint64)
-	asked  func(at auth.Attributes, byRoles func() bool) error
+	asked  func(at auth.Attributes, byRoles func(auth.Attributes) bool) error
 }
 
 // attest begins to see, once.
@@ -137,7 +137,7 @@ func (w *witness) Delivered(watch *apiserver.Exchange, eventType, key string, re
 }
 
 // Asked is observe.Witness's.
-func (w *witness) Asked(at auth.Attributes, _ bool, byRoles func() bool) {
+func (w *witness) Asked(at auth.Attributes, _ bool, byRoles func(auth.Attributes) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rights.add(at)

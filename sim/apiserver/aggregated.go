@@ -42,7 +42,7 @@ func (c *call) pass(forward Forward) {
 		}
 		a.Header = c.header
 	}
-	c.done(a)
+	c.reply(a)
 }
 
 // TimedOut is the answer of a Forward that has waited for the Limit of its request.

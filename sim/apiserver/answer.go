@@ -124,7 +124,16 @@ func (c *call) answer(code int, body codec.Text) {
 	if c.q.Method == wire.MethodHead {
 		body = nil
 	}
-	c.done(&Answer{Code: code, Header: c.header, Body: body})
+	c.reply(&Answer{Code: code, Header: c.header, Body: body})
+}
+
+// reply gives an answer to the Hook, or to the client.
+func (c *call) reply(a *Answer) {
+	if c.hook != nil {
+		c.hook.Answered(c.exchange, a)
+		return
+	}
+	c.done(a)
 }
 
 const (
@@ -134,6 +143,9 @@ const (
 
 // addWarnings prints the warnings as headers: each text once, all cut short when together they are too long.
 func (c *call) addWarnings() {
+	if len(c.warnings) == 0 {
+		return
+	}
 	var texts []string
 	total := 0
 	seen := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 // custom answers a request for a custom resource. What the path says is looked up in a way of its own, as the real
 // server's handler for them does: a path that does not fit is 404 in plain text, a verb that is missing is named.
 func (c *call) custom(d *resource.Definition) {
-	in := c.info
+	in := &c.info
 	across := in.verb == "list" || in.verb == "watch"
 	if d.Namespaced != (in.namespace != "") && !(d.Namespaced && across) {
 		c.notFound()

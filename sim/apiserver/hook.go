@@ -17,9 +17,8 @@ import (
 // Server calls, for one request and in this order, Arrived, Decided if it is let through to a resource, Validated for each
 // object that it is about to write, Watching if it is a watch that begins, and Answered.
 type Hook interface {
-	// Arrived is told who asks for what and calls serve, now or later. A Status is the answer, nil serves the request. One
-	// that was refused already is not served in any case.
-	Arrived(e *Exchange, serve func(instead *status.Status))
+	// Arrived is told who asks for what and calls e.Serve, now or later.
+	Arrived(e *Exchange)
 	// Decided is told that the request is about to be served. A Status is its answer instead.
 	Decided(e *Exchange) *status.Status
 	// Validated is told that obj is about to be stored in place of old, or old to be removed with obj as its last state. A
@@ -27,8 +26,8 @@ type Hook interface {
 	Validated(e *Exchange, obj object.Object, old *resource.Item) *status.Status
 	// Watching is told of a watch before its first event.
 	Watching(e *Exchange, w *watchcache.Watch)
-	// Answered gets the answer and sends it, or another one, now or later.
-	Answered(e *Exchange, a *Answer, send func(*Answer))
+	// Answered gets the answer and calls e.Send with it, or with another one, now or later.
+	Answered(e *Exchange, a *Answer)
 }
 
 // Exchange is a request as a Hook sees it.
@@ -57,7 +56,7 @@ type Exchange struct {
 }
 
 func (c *call) newExchange() *Exchange {
-	in := c.info
+	in := &c.info
 	e := &Exchange{Verb: in.verb, Path: c.q.Path, Group: in.group, Version: in.version, Resource: in.resource,
 		Subresource: in.subresource, Namespace: in.namespace, Name: in.name, UserAgent: c.q.Header.Get("User-Agent"),
 		User: c.user.Name, Spared: c.q.Spared, call: c}
@@ -69,17 +68,22 @@ func (c *call) newExchange() *Exchange {
 
 // observed takes the request through the Server's Hook.
 func (c *call) observed(refused *status.Status) {
-	c.hook, c.exchange = c.s.Hook, c.newExchange()
-	send := c.done
-	c.done = func(a *Answer) { c.hook.Answered(c.exchange, a, send) }
-	c.hook.Arrived(c.exchange, func(instead *status.Status) {
-		if refused == nil && instead != nil {
-			c.refuse(instead)
-			return
-		}
-		c.proceed(refused)
-	})
+	c.hook, c.exchange, c.refused = c.s.Hook, c.newExchange(), refused
+	c.hook.Arrived(c.exchange)
 }
+
+// Serve serves the request, or answers it with a Status instead. One that was refused already is not served in any case.
+func (e *Exchange) Serve(instead *status.Status) {
+	c := e.call
+	if c.refused == nil && instead != nil {
+		c.refuse(instead)
+		return
+	}
+	c.proceed(c.refused)
+}
+
+// Send gives the client an answer.
+func (e *Exchange) Send(a *Answer) { e.call.done(a) }
 
 // Object returns the object that the request is about: the one in the body of a create or update, else the stored one.
 // nil: there is none, or it cannot be read.
@@ -162,7 +166,7 @@ func (e *Exchange) Stored() object.Object {
 func (e *Exchange) Fail(s *status.Status) (answer *Answer) {
 	c := *e.call
 	c.header = wire.Header{"Cache-Control": c.header["Cache-Control"], "Audit-Id": c.header["Audit-Id"]}
-	c.warnings = nil
+	c.warnings, c.hook = nil, nil
 	c.done = func(a *Answer) { answer = a }
 	c.refuse(s)
 	return answer
@@ -218,7 +222,7 @@ func (c *call) endWatch(s *status.Status) {
 	w := watchcache.NewWatch(watchcache.Options{Definition: c.route.def.Hub, Encoder: c.encoder()})
 	w.Fail(s)
 	c.header.Set("Content-Type", c.format.ContentType)
-	c.done(&Answer{Code: wire.StatusOK, Header: c.header, Watch: w})
+	c.reply(&Answer{Code: wire.StatusOK, Header: c.header, Watch: w})
 }
 
 // watching says whom to tell of a watch that begins.

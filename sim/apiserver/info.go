@@ -22,7 +22,7 @@ type info struct {
 	resource    string
 	subresource string
 	name        string
-	parts       []string // of the path from the resource on
+	rest        []string // of the path, behind the version
 }
 
 // namespaceSubresources look like resources of a namespace in a path, but are not.
@@ -30,24 +30,24 @@ var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
 // parseInfo reads method, path and query as the API server's RequestInfo does. It is not ok where the path of a watch or
 // of a proxy ends there.
-func parseInfo(method, path string, query url.Values) (_ *info, ok bool) {
-	in := &info{verb: strings.ToLower(method)}
+func parseInfo(method, path string, query url.Values) (in info, ok bool) {
 	parts := splitPath(path)
 	if len(parts) < 3 || parts[0] != "api" && parts[0] != "apis" {
-		return in, true
+		return info{verb: strings.ToLower(method)}, true
 	}
 	in.prefix, parts = parts[0], parts[1:]
 	if in.prefix == "apis" {
 		if len(parts) < 3 {
-			return in, true
+			return info{verb: strings.ToLower(method), prefix: in.prefix}, true
 		}
 		in.group, parts = parts[0], parts[1:]
 	}
 	in.isResource = true
 	in.version, parts = parts[0], parts[1:]
+	in.rest = parts
 	if parts[0] == "watch" || parts[0] == "proxy" {
 		if len(parts) < 2 {
-			return nil, false
+			return in, false
 		}
 		in.verb, parts = parts[0], parts[1:]
 	} else {
@@ -59,7 +59,6 @@ func parseInfo(method, path string, query url.Values) (_ *info, ok bool) {
 			parts = parts[2:]
 		}
 	}
-	in.parts = parts
 	in.resource = parts[0]
 	if len(parts) > 1 {
 		in.name = parts[1]

@@ -7,7 +7,7 @@ const rerouted = "X-Kubernetes-Apiserver-Rerouted"
 // versions do for each other (KEP-4020, mixed version proxy). The user has been let through here, and is asked for again
 // there. It reports false when nobody serves it, or the request was passed on before.
 func (c *call) reroute() bool {
-	in := c.info
+	in := &c.info
 	if c.s.Peer == nil || c.q.Header.Get(rerouted) != "" || c.s.Table.Find(in.group, in.version, in.resource) != nil {
 		return false
 	}
@@ -19,6 +19,6 @@ func (c *call) reroute() bool {
 	q.Header = q.Header.Clone()
 	q.Header.Set(rerouted, "true")
 	q.Header["Audit-Id"] = c.header["Audit-Id"]
-	peer.Do(&q, c.done)
+	peer.Do(&q, c.reply)
 	return true
 }

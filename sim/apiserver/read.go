@@ -115,7 +115,7 @@ func (c *call) watch(q *registry.Request, o registry.ListOptions) {
 		c.compressed() // WatchListCompression
 	}
 	c.addWarnings()
-	c.done(&Answer{Code: 200, Header: c.header, Watch: w})
+	c.reply(&Answer{Code: 200, Header: c.header, Watch: w})
 }
 
 // negotiateStream decides on the format of a watch. It reports false when it has answered.

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -21,12 +20,8 @@ type route struct {
 
 // find looks up the route of a path below a served group version. The status says why there is none: 404 without
 // details for a path that no resource has, 405 for a method it does not have.
-func find(table *resource.Table, in *info, method, path string) (*route, *status.Status) {
-	rest := strings.Split(strings.TrimRight(path, "/"), "/")[3:] // after /api/v1
-	if in.prefix == "apis" {
-		rest = rest[1:]
-	}
-	r := &route{}
+func find(table *resource.Table, in *info, method string) (*route, *status.Status) {
+	r, rest := &route{}, in.rest
 	if len(rest) > 1 && rest[0] == "watch" {
 		r.watch, rest = true, rest[1:]
 	}

@@ -170,17 +170,16 @@ var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // Do answers q. It calls done exactly once: at once, or later under the Cluster's lock when the answer has to wait for
 // a commit or a timer. The caller holds the lock.
 func (s *Server) Do(q *Request, done func(*Answer)) {
-	c := &call{s: s, q: q, done: done, header: wire.Header{"Cache-Control": {"no-cache, private"}}}
-	c.header["Audit-Id"] = []string{c.auditID()}
-	in, ok := parseInfo(q.Method, q.Path, q.Query)
-	if !ok {
+	c := &call{s: s, q: q, done: done}
+	c.header = wire.Header{"Cache-Control": {"no-cache, private"}, "Audit-Id": {c.auditID()}}
+	var ok bool
+	if c.info, ok = parseInfo(q.Method, q.Path, q.Query); !ok {
 		target := unmarked.Replace(cmp.Or(q.Target, q.Path))
 		delete(c.header, "Cache-Control") // which a later filter sets
 		c.text(wire.StatusInternalServerError, fmt.Sprintf("Internal Server Error: \"%s\": "+
 			"failed to create RequestInfo: unable to determine kind and namespace from url, %[1]s\n", target))
 		return
 	}
-	c.info = in
 	refused := c.checkTimeout()
 	if refused == nil {
 		refused = c.authenticate()
@@ -220,13 +219,14 @@ type call struct {
 	q        *Request
 	done     func(*Answer)
 	header   wire.Header
-	info     *info
+	info     info
 	route    *route
 	user     resource.User
 	format   codec.Format
 	warnings []string
-	hook     Hook      // nil: nobody looks
-	exchange *Exchange // what it sees
+	hook     Hook           // nil: nobody looks
+	exchange *Exchange      // what it sees
+	refused  *status.Status // why the request was not served when the hook was told of it; nil: it may be
 }
 
 func (c *call) auditID() string {
@@ -279,7 +279,7 @@ func (c *call) classify() {
 
 // digest is the request as priority and fairness sees it.
 func (c *call) digest() flowcontrol.Digest {
-	in := c.info
+	in := &c.info
 	return flowcontrol.Digest{User: &c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
 		Group: in.group, Resource: in.resource, Subresource: in.subresource, Namespace: in.namespace}
 }
@@ -294,7 +294,7 @@ func (c *call) authorize() *status.Status {
 
 // attributes is what the request asks for, as authorization sees it.
 func (c *call) attributes() auth.Attributes {
-	in := c.info
+	in := &c.info
 	return auth.Attributes{User: c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
 		Group: in.group, Version: in.version, Resource: in.resource, Subresource: in.subresource,
 		Namespace: in.namespace, Name: in.name}
@@ -329,7 +329,7 @@ func (c *call) direct() {
 		c.notFound()
 		return
 	}
-	if in := c.info; !c.s.Table.Serves(in.group, in.version) {
+	if in := &c.info; !c.s.Table.Serves(in.group, in.version) {
 		if in.prefix == "apis" && !c.s.Table.Serves(in.group, "") || in.prefix == "api" && in.group != "" {
 			c.notFound()
 			return
@@ -337,7 +337,7 @@ func (c *call) direct() {
 		c.fail(status.NoResource())
 		return
 	}
-	r, s := find(c.s.Table, c.info, q.Method, q.Path)
+	r, s := find(c.s.Table, &c.info, q.Method)
 	if s != nil {
 		c.fail(s)
 		return

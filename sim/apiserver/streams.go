@@ -48,7 +48,7 @@ func (c *call) converse(s *kubelet.Session) {
 		c.header.Set("Content-Type", "text/plain")
 	}
 	c.addWarnings()
-	c.done(&Answer{Code: code, Header: c.header, Session: s})
+	c.reply(&Answer{Code: code, Header: c.header, Session: s})
 }
 
 // upgrades reports whether a request wants to change to another protocol.

@@ -26,6 +26,7 @@ type Commit struct {
 
 	Storage         string // where the object is stored: pods, deployments.apps
 	Namespace, Name string // of the object
+	Path            string // both: default/web, or the name alone
 
 	Definition *resource.Definition // of what is stored there, in the hub version; nil: nobody serves it
 }
@@ -42,12 +43,11 @@ type Listener interface{ Committed(*Commit) }
 // Of says what an event is about.
 func Of(e *mvcc.Event, view *mvcc.View, at time.Time, known Definitions) *Commit {
 	c := &Commit{Event: e, View: view, At: at}
-	var rest string
-	c.Storage, rest, _ = strings.Cut(strings.TrimPrefix(e.Key, root), "/")
-	if namespace, name, ok := strings.Cut(rest, "/"); ok {
+	c.Storage, c.Path, _ = strings.Cut(strings.TrimPrefix(e.Key, root), "/")
+	if namespace, name, ok := strings.Cut(c.Path, "/"); ok {
 		c.Namespace, c.Name = namespace, name
 	} else {
-		c.Name = rest
+		c.Name = c.Path
 	}
 	c.Definition = known.Definition(c.Storage)
 	return c

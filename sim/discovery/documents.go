@@ -134,15 +134,16 @@ func (d *Documents) route(r *Request) *Answer {
 		return nil
 	}
 	trimmed := strings.TrimRight(r.Path, "/")
-	parts := strings.Split(strings.TrimPrefix(trimmed, "/"), "/")
+	root, below, _ := strings.Cut(strings.TrimPrefix(trimmed, "/"), "/")
+	slashes := strings.Count(below, "/")
 	switch {
 	case r.Path == "/" || r.Path == "/index.html":
 		return d.paths()
-	case parts[0] == "api" && len(parts) <= 2:
-		return d.legacyCore(r, parts[1:])
-	case parts[0] == "apis" && len(parts) <= 3:
-		return d.named(r, parts[1:])
-	case parts[0] == "api" || parts[0] == "apis":
+	case root == "api" && slashes == 0:
+		return d.legacyCore(r, strings.Split(trimmed, "/")[2:])
+	case root == "apis" && slashes <= 1:
+		return d.named(r, strings.Split(trimmed, "/")[2:])
+	case root == "api" || root == "apis":
 		return nil
 	case slices.Contains(routedPaths, trimmed) && d.routes(trimmed):
 		return d.routed(r, trimmed)

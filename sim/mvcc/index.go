@@ -27,13 +27,14 @@ const runMax, blockMax = 256, 16
 // takes a part of. A write that makes no key and removes none leaves them alone.
 type index struct {
 	keys   *btree.BTreeG[*KV]
-	blocks []*block // which nobody changes, as nobody does the blocks
+	blocks []*block
 }
 
 // block is runs, up to the next block.
 type block struct {
 	runs []run
-	n    int // keys
+	n    int                // keys
+	of   *btree.BTreeG[*KV] // keys of the index that may change it; the others share it
 }
 
 // run is the keys from one on, up to the next run.
@@ -43,22 +44,12 @@ type run struct {
 }
 
 func newIndex() index {
-	return index{
-		keys:   btree.NewG(degree, func(a, b *KV) bool { return a.Key < b.Key }),
-		blocks: []*block{newBlock(make([]run, 1))},
-	}
+	keys := btree.NewG(degree, func(a, b *KV) bool { return a.Key < b.Key })
+	return index{keys, []*block{{runs: make([]run, 1), of: keys}}}
 }
 
-func newBlock(runs []run) *block {
-	b := &block{runs: runs}
-	for _, r := range runs {
-		b.n += r.n
-	}
-	return b
-}
-
-// edit returns a copy to write to. It shares its nodes with the index and copies
-// those it changes.
+// edit returns a copy to write to. It shares its nodes and blocks with the index
+// and copies those it changes.
 //
 // Clone also gives the tree it is called on a new identity, so that both may be
 // written to. The tree of a view is never written to, but views of a fork are
@@ -66,7 +57,7 @@ func newBlock(runs []run) *block {
 // instead, and the view's stays as it is.
 func (x index) edit() index {
 	header := *x.keys
-	return index{keys: header.Clone(), blocks: x.blocks}
+	return index{header.Clone(), slices.Clone(x.blocks)}
 }
 
 // put stores kv and returns what it replaces, nil for nothing.
@@ -84,13 +75,13 @@ func (x *index) delete(key string) {
 	x.resize(key, -1)
 }
 
-// apply does what an event did.
-func (x *index) apply(e *Event) {
+// apply does what an event did and returns what a put replaced, nil for nothing.
+func (x *index) apply(e *Event) *KV {
 	if e.KV != nil {
-		x.put(e.KV)
-	} else {
-		x.delete(e.Key)
+		return x.put(e.KV)
 	}
+	x.delete(e.Key)
+	return nil
 }
 
 // get returns what is stored at a key, or nil.
@@ -102,32 +93,48 @@ func (x index) get(key string) *KV {
 // resize adds n keys to the run that key is in. It cuts in two a run or a block that has grown too large.
 func (x *index) resize(key string, n int) {
 	i, j := x.find(key)
-	runs := slices.Clone(x.blocks[i].runs)
-	r := &runs[j]
-	if r.n += n; r.n > runMax {
-		left := r.n / 2
-		middle := ""
-		x.each(r.first, func(kv *KV) bool {
-			middle = kv.Key
-			left--
-			return left >= 0
-		})
-		second := run{middle, r.n - r.n/2}
-		r.n /= 2
-		runs = slices.Insert(runs, j+1, second)
-	} else if r.n == 0 && r.first != "" {
-		runs = slices.Delete(runs, j, j+1)
+	b := x.own(i)
+	b.n += n
+	if b.runs[j].n += n; b.runs[j].n > runMax {
+		x.halve(b, j)
+	} else if r := b.runs[j]; r.n == 0 && r.first != "" {
+		b.runs = slices.Delete(b.runs, j, j+1)
 	}
-	x.blocks = slices.Clone(x.blocks)
-	switch half := len(runs) / 2; {
-	case len(runs) == 0:
+	switch half := len(b.runs) / 2; {
+	case len(b.runs) == 0:
 		x.blocks = slices.Delete(x.blocks, i, i+1)
-	case len(runs) > blockMax:
-		x.blocks[i] = newBlock(slices.Clone(runs[:half]))
-		x.blocks = slices.Insert(x.blocks, i+1, newBlock(slices.Clone(runs[half:])))
-	default:
-		x.blocks[i] = newBlock(runs)
+	case len(b.runs) > blockMax:
+		second := &block{runs: slices.Clone(b.runs[half:]), of: x.keys}
+		for _, r := range second.runs {
+			second.n += r.n
+		}
+		b.runs, b.n = b.runs[:half:half], b.n-second.n
+		x.blocks = slices.Insert(x.blocks, i+1, second)
 	}
+}
+
+// own returns a block, which may be changed from now on.
+func (x *index) own(i int) *block {
+	b := x.blocks[i]
+	if b.of != x.keys {
+		b = &block{slices.Clone(b.runs), b.n, x.keys}
+		x.blocks[i] = b
+	}
+	return b
+}
+
+// halve makes two runs of a run of a block.
+func (x *index) halve(b *block, j int) {
+	r := &b.runs[j]
+	left, middle := r.n/2, ""
+	x.each(r.first, func(kv *KV) bool {
+		middle = kv.Key
+		left--
+		return left >= 0
+	})
+	second := run{middle, r.n - r.n/2}
+	r.n /= 2
+	b.runs = slices.Insert(b.runs, j+1, second)
 }
 
 // find returns the place of the block that a key is in, or would be, and that of the run in it.
@@ -140,6 +147,13 @@ func (x index) find(key string) (i, j int) {
 // each yields the keys that are not before from, in order.
 func (x index) each(from string, yield func(*KV) bool) {
 	x.keys.AscendGreaterOrEqual(&KV{Key: from}, yield)
+}
+
+// ranged yields the keys from one on that begin with prefix, in order.
+func (x index) ranged(prefix, from string, yield func(*KV) bool) {
+	x.each(max(prefix, from), func(kv *KV) bool {
+		return strings.HasPrefix(kv.Key, prefix) && yield(kv)
+	})
 }
 
 // count returns how many keys there are from one on that begin with prefix.

@@ -5,16 +5,17 @@ import "strings"
 // listMax is how long a list is that a Store remembers, and listsMax how many lists it does.
 const listMax, listsMax = 100, 1000
 
-// List returns what is stored now at the keys that begin with prefix, in ascending byte order, which nobody is to change.
+// List returns what is stored now at the keys that begin with a prefix, in ascending byte order, which nobody is to change.
 //
 // A short list of a prefix that ends in a slash is remembered until one of its keys is written: most of what an API server
 // asks for at each write (policies, webhooks, quotas, classes) is hardly ever there, and hardly ever changes.
-func (s *Store) List(prefix string) []*KV {
-	list, known := s.lists[prefix]
+func (s *Store) List(of []byte) []*KV {
+	list, known := s.lists[string(of)]
 	if known {
 		return list
 	}
-	s.current().Range(prefix, "", func(kv *KV) bool {
+	prefix := string(of)
+	s.head.ranged(prefix, "", func(kv *KV) bool {
 		list = append(list, kv)
 		return true
 	})

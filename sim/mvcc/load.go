@@ -34,12 +34,10 @@ func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 	}
 	s := begin(newView(oldest.rev, oldest.index(), made))
 	for _, e := range events {
-		if err := e.check(s.Rev()+1, e.KV, s.current().Get(e.Key)); err != nil {
+		if err := e.check(s.Rev()+1, e.KV, s.head.get(e.Key)); err != nil {
 			return nil, err
 		}
-		index := s.current().index().edit()
-		index.apply(e)
-		s.commit(index, e)
+		s.commit(e)
 	}
 	return s, nil
 }

@@ -177,7 +177,7 @@ func viewRange(v *mvcc.View, prefix, from string) string {
 }
 
 func storeList(s *mvcc.Store, prefix string) string {
-	return yielded(slices.Values(s.List(prefix)))
+	return yielded(slices.Values(s.List([]byte(prefix))))
 }
 
 func yielded(all iter.Seq[*mvcc.KV]) string {

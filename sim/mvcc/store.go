@@ -6,9 +6,9 @@
 //
 // A Store is a list of views, one per revision. A view is an index, a B-tree
 // from key to the newest write of that key, and the event that led to it.
-// A write copies the nodes of the tree on the way to its key and shares the rest
-// with the view before; the indexes of most older views are let go and made again
-// when they are read. From an empty store at revision 1:
+// A write to a view that somebody has read copies the nodes of the tree on the way
+// to its key and shares the rest with it; the indexes of most older views are let go
+// and made again when they are read. From an empty store at revision 1:
 //
 //	s := mvcc.New(1)     1 {}                             first: 1
 //
@@ -76,6 +76,7 @@ type Event struct {
 type Store struct {
 	first uint64  // revision of views[0]; everything before has been compacted
 	views []*View // views[i] is the store at revision first+i; never empty
+	head  *head   // of the last one
 
 	lists map[string][]*KV // by prefix: see List
 }
@@ -86,8 +87,10 @@ func New(rev uint64) *Store {
 	return begin(newView(rev, newIndex(), nil))
 }
 
-// begin returns a store whose history begins with a view.
-func begin(oldest *View) *Store { return &Store{first: oldest.rev, views: []*View{oldest}} }
+// begin returns a store whose history begins with a view, which has its index.
+func begin(oldest *View) *Store {
+	return &Store{first: oldest.rev, views: []*View{oldest}, head: &head{view: oldest, index: oldest.index()}}
+}
 
 // Rev returns the current revision, that of the last commit.
 func (s *Store) Rev() uint64 { return s.current().rev }
@@ -100,28 +103,31 @@ func (s *Store) Compacted() uint64 { return s.first }
 func (s *Store) Put(key string, value []byte, aux any) *Event {
 	rev := s.Rev() + 1
 	kv := &KV{Key: key, Value: value, CreateRev: rev, ModRev: rev, Aux: aux}
-	index := s.current().index().edit()
-	prev := index.put(kv)
-	if prev != nil {
+	e := &Event{Rev: rev, Key: key, KV: kv}
+	if prev := s.commit(e); prev != nil {
 		kv.Key, kv.CreateRev = prev.Key, prev.CreateRev // the same text, in memory once
+		e.Key, e.Prev = prev.Key, prev
 	}
-	return s.commit(index, &Event{Rev: rev, Key: kv.Key, KV: kv, Prev: prev})
+	return e
 }
 
 // Delete removes key: one commit. The event is its tombstone.
 // If the key is absent it reports false, and no revision is spent.
 func (s *Store) Delete(key string) (*Event, bool) {
-	prev := s.current().Get(key)
+	prev := s.head.get(key)
 	if prev == nil {
 		return nil, false
 	}
-	index := s.current().index().edit()
-	index.delete(key)
-	return s.commit(index, &Event{Rev: s.Rev() + 1, Key: key, Prev: prev}), true
+	e := &Event{Rev: s.Rev() + 1, Key: key, Prev: prev}
+	s.commit(e)
+	return e, true
 }
 
 // Get returns the key as it was at revision rev, nil if it was absent.
 func (s *Store) Get(key string, rev uint64) (*KV, error) {
+	if rev == 0 {
+		return s.head.get(key), nil
+	}
 	v, err := s.At(rev)
 	if err != nil {
 		return nil, err
@@ -184,7 +190,7 @@ func (s *Store) Fork(rev uint64) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{first: s.first, views: s.upTo(i)}, nil
+	return s.upTo(i), nil
 }
 
 // Restore takes the store back to revision rev, as an etcd restored from an
@@ -198,7 +204,7 @@ func (s *Store) Restore(rev uint64) error {
 	if err != nil {
 		return err
 	}
-	s.views, s.lists = s.upTo(i), nil
+	*s = *s.upTo(i)
 	return nil
 }
 
@@ -218,22 +224,18 @@ func (s *Store) find(rev uint64) (int, error) {
 	return int(rev - s.first), nil
 }
 
-// upTo returns a copy of the views up to views[i], which has its index: it is the newest of another history.
-func (s *Store) upTo(i int) []*View {
+// upTo returns a store with the views up to views[i]. The newest is a copy, which has its index.
+func (s *Store) upTo(i int) *Store {
 	v := s.views[i]
 	newest := newView(v.rev, v.index(), v.event)
 	newest.prev = v.prev
-	return append(s.views[:i:i], newest)
+	return &Store{first: s.first, views: append(s.views[:i:i], newest), head: &head{view: newest, index: newest.index()}}
 }
 
-// commit makes index, which e has led to, the current view.
-func (s *Store) commit(index index, e *Event) *Event {
-	v, before := newView(e.Rev, index, e), s.current()
-	if e.Rev%keepEvery != 0 {
-		v.prev = before
-	}
-	before.fade()
+// commit makes the view that e has led to the current one. It returns what a put replaced.
+func (s *Store) commit(e *Event) (prev *KV) {
+	v, prev := s.head.commit(e)
 	s.views = append(s.views, v)
 	s.wrote(e.Key)
-	return e
+	return prev
 }

@@ -270,6 +270,21 @@ func TestStoreForkConcurrently(t *testing.T) {
 	is.Equal(draw(untouched), before) // so does a fork nobody writes to
 }
 
+// The newest view is read, for the first time, while the store goes on.
+func TestNewestViewConcurrently(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := mvcc.New(1)
+	for n := range 200 {
+		v, err := s.At(0)
+		is.NoErr(err)
+		looked := make(chan int)
+		go func() { looked <- v.Count("", "") }()
+		s.Put(fmt.Sprint("key", n), nil, nil)
+		is.Equal(<-looked, n) // without what was put meanwhile
+	}
+}
+
 // busy writes to a store that history made, and takes it back at times.
 func busy(s *mvcc.Store) {
 	for i := range 100 {

@@ -2,7 +2,7 @@ package mvcc
 
 import (
 	"slices"
-	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -20,6 +20,7 @@ type View struct {
 	event *Event // the commit that made this revision; nil for the one the store began with
 	prev  *View  // before event; nil: index is kept
 	made  atomic.Pointer[index]
+	head  atomic.Pointer[head] // where the index of the newest view is until it is read; nil: it is not there
 }
 
 func newView(rev uint64, x index, event *Event) *View {
@@ -30,6 +31,7 @@ func newView(rev uint64, x index, event *Event) *View {
 
 // fade lets go the index, unless it is kept.
 func (v *View) fade() {
+	v.head.Store(nil)
 	if v.prev != nil {
 		v.made.Store(nil)
 	}
@@ -37,6 +39,9 @@ func (v *View) fade() {
 
 // index returns the index of the view. One that is made again is one edit, in which no node is copied twice.
 func (v *View) index() index {
+	if h := v.head.Load(); h != nil {
+		h.show(v)
+	}
 	var since []*Event
 	kept := v.made.Load()
 	for ; kept == nil; kept = v.made.Load() {
@@ -53,6 +58,48 @@ func (v *View) index() index {
 	return x
 }
 
+// head is the index of a store's newest view. Writes change it where it is, until somebody reads the view: then it is that
+// view's, and the next write goes on with a copy.
+//
+//	put a ─▶ head, of 17 ─ put b ─▶ head, of 18 ─ 18 is read ─▶ index of 18
+//	                                                   put c ─▶ a copy: head, of 19
+type head struct {
+	mu   sync.Mutex // held while what follows changes: whoever reads a view does not have the store's lock
+	view *View
+	index
+}
+
+// show gives the view its index, if it is still the newest.
+func (h *head) show(v *View) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v == h.view && v.made.Load() == nil {
+		x := h.index
+		v.made.Store(&x)
+	}
+}
+
+// commit does what an event did and returns the view after it, and what it replaced.
+func (h *head) commit(e *Event) (v *View, prev *KV) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.view.made.Load() != nil {
+		h.index = h.index.edit()
+	}
+	prev = h.apply(e)
+	v = &View{rev: e.Rev, event: e}
+	if e.Rev%keepEvery == 0 {
+		x := h.index
+		v.made.Store(&x)
+	} else {
+		v.prev = h.view
+		v.head.Store(h)
+	}
+	h.view.fade()
+	h.view = v
+	return v, prev
+}
+
 // Made returns the view with its index, for whoever reads it more than once: it is not made again each time.
 func (v *View) Made() *View { return newView(v.rev, v.index(), v.event) }
 
@@ -66,9 +113,7 @@ func (v *View) Get(key string) *KV { return v.index().get(key) }
 // ascending byte order, until yield returns false.
 // The empty prefix and the empty from leave nothing out.
 func (v *View) Range(prefix, from string, yield func(*KV) bool) {
-	v.index().each(max(prefix, from), func(kv *KV) bool {
-		return strings.HasPrefix(kv.Key, prefix) && yield(kv)
-	})
+	v.index().ranged(prefix, from, yield)
 }
 
 // Count returns how many keys Range would yield.

@@ -96,7 +96,7 @@ func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiser
 
 // note records that a fault happened.
 func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
-	r := trace.Record{Site: trace.Fault, Replica: op.Replica, Text: f.Fault,
+	r := &trace.Record{Site: trace.Fault, Replica: op.Replica, Text: f.Fault,
 		What: trace.What(op.Group, op.Resource, op.Subresource, op.Path), Key: trace.Key(op.Namespace, op.Name)}
 	if e != nil {
 		r.Cause, r.Client = o.mark(e), e.UserAgent
@@ -123,7 +123,7 @@ func (c cluster) Treat(a fault.Action) {
 	}
 	do := func() {
 		if err := t.Do(r); err != nil {
-			c.o.add(trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
+			c.o.add(&trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
 		}
 	}
 	own := c.o.current != nil && c.o.server == a.Replica // the replica is in the middle of a request
@@ -137,7 +137,7 @@ func (c cluster) Treat(a fault.Action) {
 // control does something to a controller, at once: whatever it was doing, its next step is another one.
 func (c cluster) control(a fault.Action) {
 	if err := a.Trouble().Control(c.o.Controllers); err != nil {
-		c.o.add(trace.Record{Site: trace.Fault, Text: a.String() + ": " + err.Error()})
+		c.o.add(&trace.Record{Site: trace.Fault, Text: a.String() + ": " + err.Error()})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 //	cache ─▶ pass ─┬─ nothing waits, no fault ─▶ the watch's queue ─▶ client
 //	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided anew, one after the other
 type gate struct {
-	h       hook
+	h       *hook
 	e       *apiserver.Exchange
 	w       *watchcache.Watch
 	queue   []waitingEvent
@@ -158,7 +158,7 @@ func (g *gate) sent(n watchcache.Notice) {
 	if r.Rev == g.h.commit.rev && n.Type != watchcache.Bookmark {
 		r.Cause = g.h.commit.record
 	}
-	g.h.add(r)
+	g.h.add(&r)
 	g.delivered(&r)
 }
 

@@ -19,6 +19,13 @@ import (
 type hook struct {
 	*Observer
 	replica int
+	roles   func(auth.Attributes) bool // byRoles
+}
+
+func newHook(o *Observer, replica int) *hook {
+	h := &hook{Observer: o, replica: replica}
+	h.roles = h.byRoles
+	return h
 }
 
 // visit is what the observer remembers of a request.
@@ -26,11 +33,12 @@ type visit struct {
 	trace.Record        // what all of its records have in common
 	arrived      uint64 // number of the first one
 
-	refused auth.Attributes // the last question about its user's rights that was answered with no
+	refused *auth.Attributes // the last question about its user's rights that was answered with no; nil: there is none
 
 	// What the request has written of its object: what is there after its last commit and was there before its first.
 	after, before *resource.Item
 	wrote         bool
+	made          string // key of what it has written
 }
 
 // commit takes in a commit that the request has made.
@@ -41,7 +49,7 @@ func (v *visit) commit(r *trace.Record, e *commit.Commit) {
 	if !v.wrote {
 		v.before = e.Before()
 	}
-	v.after, v.wrote = v.before, true
+	v.after, v.wrote, v.made = v.before, true, r.Key
 	if !e.Deleted() {
 		v.after = e.Item()
 	}
@@ -68,7 +76,7 @@ func subresourceOf(what string) string {
 }
 
 // visit returns what is known of a request; of one that arrived before anybody looked, what can still be told.
-func (h hook) visit(e *apiserver.Exchange) *visit {
+func (h *hook) visit(e *apiserver.Exchange) *visit {
 	if v, ok := e.Data.(*visit); ok {
 		return v
 	}
@@ -79,7 +87,7 @@ func (h hook) visit(e *apiserver.Exchange) *visit {
 }
 
 // record begins a record about a request.
-func (h hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
+func (h *hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 	v := h.visit(e)
 	r := v.Record
 	r.Site, r.Cause = site, v.arrived
@@ -87,17 +95,18 @@ func (h hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 }
 
 // op is what a fault compares with its trigger.
-func (h hook) op(e *apiserver.Exchange) *fault.Op {
+func (h *hook) op(e *apiserver.Exchange) *fault.Op {
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
 		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User, Replica: h.replica,
 		Spared: e.Spared, Object: e.Object, Old: e.Stored}
 }
 
 // Arrived is apiserver.Hook's.
-func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
-	h.visit(e).arrived = h.add(h.record(trace.RequestArrived, e))
+func (h *hook) Arrived(e *apiserver.Exchange) {
+	r := h.record(trace.RequestArrived, e)
+	h.visit(e).arrived = h.add(&r)
 	if h.asking = e; h.faults.Empty() {
-		serve(nil)
+		e.Serve(nil)
 		return
 	}
 	x := h.carryOut(fault.RequestArrived, h.op(e), e)
@@ -106,14 +115,15 @@ func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
 			e.Reply(x.object)
 			return
 		}
-		serve(x.instead)
+		e.Serve(x.instead)
 	})
 }
 
 // Decided is apiserver.Hook's.
-func (h hook) Decided(e *apiserver.Exchange) *status.Status {
+func (h *hook) Decided(e *apiserver.Exchange) *status.Status {
 	h.current, h.server = e, h.replica
-	h.add(h.record(trace.RequestDecided, e))
+	r := h.record(trace.RequestDecided, e)
+	h.add(&r)
 	if h.faults.Empty() {
 		return nil
 	}
@@ -121,7 +131,7 @@ func (h hook) Decided(e *apiserver.Exchange) *status.Status {
 }
 
 // Validated is apiserver.Hook's.
-func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
+func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
 	if h.faults.Empty() {
 		return nil
 	}
@@ -137,12 +147,12 @@ func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.
 }
 
 // Answered is apiserver.Hook's.
-func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
+func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) {
 	if h.current == e {
 		h.current = nil
 	}
 	if h.faults.Empty() {
-		h.send(e, a, send)
+		h.send(e, a)
 		return
 	}
 	op := h.op(e)
@@ -155,24 +165,24 @@ func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*ap
 		}
 		a = e.Fail(x.instead)
 	}
-	h.delay(x.wait, func() { h.send(e, a, send) })
+	h.delay(x.wait, func() { h.send(e, a) })
 }
 
-func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
+func (h *hook) send(e *apiserver.Exchange, a *apiserver.Answer) {
 	r := h.record(trace.RequestAnswered, e)
 	r.Code = a.Code
 	h.explain(&r, e)
-	h.add(r)
+	h.add(&r)
 	h.answered(e, &r)
-	send(a)
+	e.Send(a)
 }
 
 // explain adds to the record of an answer the name that a new object got, what an error says, what was warned of, and what is
 // missing where something is.
-func (h hook) explain(r *trace.Record, e *apiserver.Exchange) {
+func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
 	v := h.visit(e)
 	if v.Verb == "create" && v.after != nil {
-		r.Key = trace.Key(v.after.Namespace, v.after.Name)
+		r.Key = v.made
 	}
 	if r.Text = message(e); r.Text == "" {
 		r.Text = strings.Join(e.Warnings(), "; ")
@@ -183,14 +193,14 @@ func (h hook) explain(r *trace.Record, e *apiserver.Exchange) {
 			r.Hint = "no CustomResourceDefinition that is loaded serves " + what
 		}
 	case wire.StatusForbidden:
-		if v.refused.Verb != "" {
-			r.Hint = "the rule that is missing: " + auth.Needed(v.refused).String()
+		if v.refused != nil && v.refused.Verb != "" {
+			r.Hint = "the rule that is missing: " + auth.Needed(*v.refused).String()
 		}
 	}
 }
 
 // Watching is apiserver.Hook's.
-func (h hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
+func (h *hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	g := &gate{h: h, e: e, w: w}
 	w.Gate = g.pass
 }

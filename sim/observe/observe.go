@@ -86,7 +86,7 @@ func (o *Observer) Begin() {
 	}
 	o.trace, o.faults = trace.New(o.options.Trace), o.injector()
 	for n := 1; n <= o.Servers.Len(); n++ {
-		h, r := hook{o, n}, o.Servers.At(n)
+		h, r := newHook(o, n), o.Servers.At(n)
 		r.API().Hook, r.API().Auth.Asked = h, h.asked
 		for _, w := range r.Watches("") {
 			if e, ok := w.Owner.(*apiserver.Exchange); ok {
@@ -149,7 +149,7 @@ func (o *Observer) Aside() (back func()) {
 }
 
 // add records r at the present.
-func (o *Observer) add(r trace.Record) uint64 {
+func (o *Observer) add(r *trace.Record) uint64 {
 	r.At = o.Schedule.Now()
 	return o.trace.Add(r)
 }
@@ -169,7 +169,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 		r.Client, r.User = o.writer()
 	}
 	r.Before, r.After = states(e)
-	o.commit = commitMark{e.Rev, o.add(r)}
+	o.commit = commitMark{e.Rev, o.add(&r)}
 	o.wrote(e)
 	if !o.faults.Empty() {
 		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current)
@@ -186,7 +186,7 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 	if o.commit.rev == e.Rev {
 		record.Cause = o.commit.record
 	}
-	o.add(record)
+	o.add(&record)
 	if !o.faults.Empty() {
 		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current)
 	}
@@ -207,7 +207,7 @@ func states(e *commit.Commit) (before, after []byte) {
 func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
 	r := trace.Record{Site: site, Verb: watchcache.Modified, Rev: e.Rev, Key: e.Key}
 	if d := e.Definition; d != nil {
-		r.What, r.Key = trace.What(d.Group, d.Resource, "", ""), trace.Key(e.Namespace, e.Name)
+		r.What, r.Key = trace.What(d.Group, d.Resource, "", ""), e.Path
 	}
 	switch {
 	case e.Deleted():

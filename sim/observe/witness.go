@@ -18,8 +18,8 @@ type Witness interface {
 	// Delivered is told of an event that goes to a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, of which object, and its
 	// revision or that of the bookmark.
 	Delivered(watch *apiserver.Exchange, eventType, key string, rev uint64)
-	// Asked is told of a decision about what a user may do; byRoles asks whether roles alone allow it.
-	Asked(at auth.Attributes, allowed bool, byRoles func() bool)
+	// Asked is told of a decision about what a user may do; byRoles says whether roles alone allow it.
+	Asked(at auth.Attributes, allowed bool, byRoles func(auth.Attributes) bool)
 }
 
 // Party is who does something.
@@ -99,7 +99,7 @@ func (o *Observer) wrote(e *commit.Commit) {
 }
 
 // answered tells the witnesses of an answer.
-func (h hook) answered(e *apiserver.Exchange, r *trace.Record) {
+func (h *hook) answered(e *apiserver.Exchange, r *trace.Record) {
 	if len(h.witnesses) == 0 {
 		return
 	}
@@ -149,16 +149,20 @@ func (o *Observer) tellReleased() {
 }
 
 // asked is auth.Auth's Asked.
-func (h hook) asked(at auth.Attributes, allowed bool) {
+func (h *hook) asked(at auth.Attributes, allowed bool) {
 	if e := h.asking; e != nil && !allowed {
-		h.visit(e).refused = at
+		refused := at
+		h.visit(e).refused = &refused
 	}
 	for _, w := range h.witnesses {
-		w.Asked(at, allowed, func() bool {
-			api := h.Servers.At(h.replica).API()
-			return api.Auth.ByRoles(at, api.Registry.Reader())
-		})
+		w.Asked(at, allowed, h.roles)
 	}
+}
+
+// byRoles reports whether roles alone allow what somebody asks for.
+func (h *hook) byRoles(at auth.Attributes) bool {
+	api := h.Servers.At(h.replica).API()
+	return api.Auth.ByRoles(at, api.Registry.Reader())
 }
 
 // message is what an error says. "": there was none.

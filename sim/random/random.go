@@ -34,13 +34,24 @@ type Stream struct {
 func (s *Streams) Begin(seed uint64) { s.seed, s.list = seed, nil }
 
 // Draw returns a number in [0, n) from the stream of a purpose.
-func (s *Streams) Draw(purpose string, n int) int {
+func (s *Streams) Draw(purpose string, n int) int { return s.of(purpose).IntN(n) }
+
+// Fill puts a random byte into each place of b, as many calls of Draw for 256 would.
+func (s *Streams) Fill(purpose string, b []byte) {
+	source := s.of(purpose).source
+	for i := range b {
+		b[i] = byte(source.Uint64())
+	}
+}
+
+// of returns the stream of a purpose.
+func (s *Streams) of(purpose string) *stream {
 	for _, x := range s.list {
 		if x.purpose == purpose {
-			return x.IntN(n)
+			return x
 		}
 	}
-	return s.add(purpose).IntN(n)
+	return s.add(purpose)
 }
 
 // add begins the stream of a purpose.

@@ -30,3 +30,19 @@ func TestStreams(t *testing.T) {
 	b.Begin(7)
 	is.True(draw(&a, "uids")[0] != draw(&b, "uids")[0]) // another seed
 }
+
+// Fill draws what as many calls of Draw do.
+func TestFill(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	var a, b random.Streams
+	a.Begin(7)
+	b.Begin(7)
+	filled, drawn := make([]byte, 100), make([]byte, 100)
+	a.Fill("uids", filled)
+	for i := range drawn {
+		drawn[i] = byte(b.Draw("uids", 256))
+	}
+	is.Equal(filled, drawn)
+	is.Equal(a.State(), b.State())
+}

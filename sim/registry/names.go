@@ -1,13 +1,12 @@
 package registry
 
-import "encoding/hex"
-
 const (
 	// generateNameMax is the length to which a generateName is cut before the suffix.
 	generateNameMax = 58
 	suffixLen       = 5
 	// suffixLetters are the characters of generated suffixes: no vowels, no digits that look like letters.
 	suffixLetters = "bcdfghjklmnpqrstvwxz2456789"
+	hexDigits     = "0123456789abcdef"
 
 	// generateNameAttempts is how many names are tried (KEP-4420, RetryGenerateName).
 	generateNameAttempts = 8
@@ -29,21 +28,15 @@ func (r *Registry) generateName(base string) string {
 func (r *Registry) newUID() string { return r.newID("uids") }
 
 func (r *Registry) newID(purpose string) string {
-	var b [16]byte
-	for i := range b {
-		b[i] = byte(r.Backend.Random(purpose, 256))
-	}
+	b := r.Backend.RandomID(purpose)
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	digits := make([]byte, 36)
-	hex.Encode(digits, b[:4])
-	digits[8] = '-'
-	hex.Encode(digits[9:], b[4:6])
-	digits[13] = '-'
-	hex.Encode(digits[14:], b[6:8])
-	digits[18] = '-'
-	hex.Encode(digits[19:], b[8:10])
-	digits[23] = '-'
-	hex.Encode(digits[24:], b[10:])
+	digits := make([]byte, 0, 36)
+	for i, x := range b {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			digits = append(digits, '-')
+		}
+		digits = append(digits, hexDigits[x>>4], hexDigits[x&0xf])
+	}
 	return string(digits)
 }

@@ -54,6 +54,8 @@ type Backend interface {
 	Now() time.Time
 	// Random returns a number in [0, n) from the stream of one purpose.
 	Random(purpose string, n int) int
+	// RandomID returns 16 numbers in [0, 256) from the stream of one purpose.
+	RandomID(purpose string) [16]byte
 	// Definition returns the hub definition of what is stored under a storage name, or nil.
 	Definition(storage string) *resource.Definition
 }
@@ -137,7 +139,7 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: Reader{r.Backend},
+		DryRun: q.DryRun, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,
@@ -309,13 +311,13 @@ func ParseRev(rv string) (uint64, bool) {
 }
 
 // Reader returns a reader of what is stored now.
-func (r *Registry) Reader() Reader { return Reader{r.Backend} }
+func (r *Registry) Reader() Reader { return Reader{r} }
 
 // NewAuditID returns the id of a request that names none of its own.
 func (r *Registry) NewAuditID() string { return r.newID("audit ids") }
 
 // Reader reads stored objects for strategies and admission plugins.
-type Reader struct{ backend Backend }
+type Reader struct{ registry *Registry }
 
 // Get returns a copy of the object, or nil.
 func (r Reader) Get(storage, namespace, name string) object.Object {
@@ -335,11 +337,12 @@ func (r Reader) Field(storage, namespace, name, label string) (value string, exi
 
 // Item returns the object as it is stored, or nil.
 func (r Reader) Item(storage, namespace, name string) *resource.Item {
-	d := r.backend.Definition(storage)
+	backend := r.registry.Backend
+	d := backend.Definition(storage)
 	if d == nil {
 		return nil
 	}
-	kv, err := r.backend.Store().Get(d.Key(namespace, name), 0)
+	kv, err := backend.Store().Get(d.Key(namespace, name), 0)
 	if err != nil || kv == nil {
 		return nil
 	}
@@ -370,9 +373,11 @@ func (r Reader) Items(storage, namespace string, yield func(*resource.Item) bool
 }
 
 func (r Reader) list(storage, namespace string) (*resource.Definition, []*mvcc.KV) {
-	d := r.backend.Definition(storage)
+	backend := r.registry.Backend
+	d := backend.Definition(storage)
 	if d == nil {
 		return nil, nil
 	}
-	return d, r.backend.Store().List(d.Key(namespace, ""))
+	var room [128]byte
+	return d, backend.Store().List(d.AppendKey(room[:0], namespace, ""))
 }

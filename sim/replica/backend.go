@@ -17,6 +17,11 @@ func (b backend) Reachable() bool    { return !b.r.unreachable }
 func (b backend) Now() time.Time                   { return b.r.set.Schedule.Now() }
 func (b backend) Random(purpose string, n int) int { return b.r.set.Random.Draw(purpose, n) }
 
+func (b backend) RandomID(purpose string) (id [16]byte) {
+	b.r.set.Random.Fill(purpose, id[:])
+	return id
+}
+
 func (b backend) Cache(d *resource.Definition) *watchcache.Cache { return b.r.cache(d.Storage) }
 
 func (b backend) Await(c *watchcache.Cache, rev uint64, done func(bool)) { b.r.await(c, rev, done) }

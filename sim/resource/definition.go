@@ -157,10 +157,20 @@ type Row struct {
 //
 //	/registry/deployments.apps/default/web      /registry/deployments.apps/default/      /registry/nodes/
 func (d *Definition) Key(namespace, name string) string {
-	if namespace == "" {
-		return "/registry/" + d.Storage + "/" + name
+	var room [128]byte
+	return string(d.AppendKey(room[:0], namespace, name))
+}
+
+// AppendKey appends Key to b.
+func (d *Definition) AppendKey(b []byte, namespace, name string) []byte {
+	b = append(b, "/registry/"...)
+	b = append(b, d.Storage...)
+	b = append(b, '/')
+	if namespace != "" {
+		b = append(b, namespace...)
+		b = append(b, '/')
 	}
-	return "/registry/" + d.Storage + "/" + namespace + "/" + name
+	return append(b, name...)
 }
 
 // FromStored returns an object of the hub version in the version d, with its defaults; an object without a name, that

@@ -8,8 +8,8 @@ import (
 
 func ExampleNew() {
 	t := trace.New(trace.Options{Keep: 1})
-	t.Add(trace.Record{Site: trace.RequestArrived, Client: "jane", Verb: "create", What: "configmaps", Key: "default/a"})
-	t.Add(trace.Record{Site: trace.RequestArrived, Client: "jane", Verb: "get", What: "configmaps", Key: "default/a"})
+	t.Add(&trace.Record{Site: trace.RequestArrived, Client: "jane", Verb: "create", What: "configmaps", Key: "default/a"})
+	t.Add(&trace.Record{Site: trace.RequestArrived, Client: "jane", Verb: "get", What: "configmaps", Key: "default/a"})
 	for _, r := range t.Since(0) {
 		fmt.Println(r.N, r.Verb, r.Key) // the first one was not kept
 	}
@@ -19,7 +19,7 @@ func ExampleNew() {
 func ExampleLoad() {
 	o := trace.Options{Keep: 8, Hash: true}
 	t := trace.New(o)
-	t.Add(trace.Record{Site: trace.RequestArrived, Verb: "get", What: "pods"})
+	t.Add(&trace.Record{Site: trace.RequestArrived, Verb: "get", What: "pods"})
 	again, err := trace.Load(o, t.State())
 	if err != nil {
 		panic(err)
@@ -30,7 +30,7 @@ func ExampleLoad() {
 
 func ExampleParse() {
 	t := trace.New(trace.Options{Keep: 8})
-	t.Add(trace.Record{Site: trace.RequestArrived, Verb: "get", What: "pods"})
+	t.Add(&trace.Record{Site: trace.RequestArrived, Verb: "get", What: "pods"})
 	log, err := trace.Parse(t.Log().JSONL())
 	if err != nil {
 		panic(err)

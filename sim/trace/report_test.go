@@ -16,19 +16,19 @@ type tale struct {
 
 func (s *tale) request(client, verb, what, key string) uint64 {
 	s.now = s.now.Add(time.Second)
-	return s.Add(Record{At: s.now, Site: RequestArrived, Replica: 1, Client: client, User: "kubernetes-admin", Verb: verb, What: what, Key: key})
+	return s.Add(&Record{At: s.now, Site: RequestArrived, Replica: 1, Client: client, User: "kubernetes-admin", Verb: verb, What: what, Key: key})
 }
 
 func (s *tale) answer(request uint64, code int, text string) {
-	s.Add(Record{At: s.now, Site: RequestAnswered, Cause: request, Replica: 1, Code: code, Text: text})
+	s.Add(&Record{At: s.now, Site: RequestAnswered, Cause: request, Replica: 1, Code: code, Text: text})
 }
 
 func (s *tale) commit(request uint64, verb, what, key string, before, after string) uint64 {
-	return s.Add(Record{At: s.now, Site: StoreCommitted, Cause: request, Verb: verb, What: what, Key: key, Rev: 4000 + request, Before: []byte(before), After: []byte(after)})
+	return s.Add(&Record{At: s.now, Site: StoreCommitted, Cause: request, Verb: verb, What: what, Key: key, Rev: 4000 + request, Before: []byte(before), After: []byte(after)})
 }
 
 func (s *tale) tell(commit uint64, client, verb, what, key string) {
-	s.Add(Record{At: s.now, Site: WatchSent, Cause: commit, Replica: 1, Client: client, Verb: verb, What: what, Key: key, Rev: 4000})
+	s.Add(&Record{At: s.now, Site: WatchSent, Cause: commit, Replica: 1, Client: client, Verb: verb, What: what, Key: key, Rev: 4000})
 }
 
 // newTale is a story with all sorts of steps, and the record of the write that was wrong.
@@ -48,11 +48,11 @@ func newTale() (s *tale, wrong uint64) {
 	s.answer(n, 404, `nodes "a" not found`)
 	s.now = s.now.Add(24 * time.Hour)
 	n = s.request("operator/v1", "patch", "deployments.apps/status", "default/web")
-	s.Add(Record{At: s.now, Site: Fault, Cause: n, Text: "on patch * do commit-then-fail Timeout"})
+	s.Add(&Record{At: s.now, Site: Fault, Cause: n, Text: "on patch * do commit-then-fail Timeout"})
 	wrong = s.commit(n, "MODIFIED", "deployments.apps", "default/web", `{"spec":{"replicas":1},"metadata":{"resourceVersion":"1","ownerReferences":[{"name":"blog"}]}}`,
 		`{"spec":{"replicas":3},"metadata":{"resourceVersion":"2","ownerReferences":[{"name":"blog"}]}}`)
 	s.answer(n, 504, "Timeout: late")
-	s.Add(Record{At: s.now, Site: StoreCommitted, Client: "deployment-controller", User: "system:serviceaccount:kube-system:deployment-controller",
+	s.Add(&Record{At: s.now, Site: StoreCommitted, Client: "deployment-controller", User: "system:serviceaccount:kube-system:deployment-controller",
 		Verb: "DELETED", What: "pods", Key: "default/p", Rev: 4999})
 	s.now = s.now.Add(5 * time.Second)
 	s.tell(wrong, "kubelet/v1", "MODIFIED", "deployments.apps", "default/web")

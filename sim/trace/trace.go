@@ -97,17 +97,17 @@ func New(o Options) *Trace {
 	return t
 }
 
-// Add records r, gives it its number and returns that. When time has moved by a second or more since the last record, a
-// record of the clock comes first.
-func (t *Trace) Add(r Record) uint64 {
+// Add records a copy of r, to which it gives its number, and returns that. When time has moved by a second or more since the
+// last record, a record of the clock comes first.
+func (t *Trace) Add(r *Record) uint64 {
 	if moved := r.At.Sub(t.last); moved >= quiet && t.n > 0 {
-		t.add(Record{At: r.At, Site: Clock, Text: "+" + moved.String()})
+		t.add(&Record{At: r.At, Site: Clock, Text: "+" + moved.String()})
 	}
 	t.last = r.At
 	return t.add(r)
 }
 
-func (t *Trace) add(r Record) uint64 {
+func (t *Trace) add(r *Record) uint64 {
 	if t.n == 0 {
 		t.start = r.At
 	}
@@ -116,9 +116,9 @@ func (t *Trace) add(r Record) uint64 {
 	switch {
 	case t.keep == 0:
 	case len(t.ring) < t.keep:
-		t.ring = append(t.ring, r)
+		t.ring = append(t.ring, *r)
 	default:
-		t.ring[(t.n-1)%uint64(t.keep)] = r
+		t.ring[(t.n-1)%uint64(t.keep)] = *r
 	}
 	if t.hash != nil {
 		t.line = r.AppendJSON(t.line[:0])
@@ -137,7 +137,7 @@ func (t *Trace) add(r Record) uint64 {
 }
 
 // count takes a commit into the sum of all commits.
-func (t *Trace) count(r Record) {
+func (t *Trace) count(r *Record) {
 	h := sha256.Sum256([]byte(r.Verb + " " + r.What + " " + r.Key))
 	t.objects[0] += binary.LittleEndian.Uint64(h[:])
 	t.objects[1] += binary.LittleEndian.Uint64(h[8:])

@@ -15,13 +15,13 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // update records one write that one watch sees.
 func update(t *Trace, at time.Time) {
-	arrived := t.Add(Record{At: at, Site: RequestArrived, Replica: 1, Client: "op/v1 (linux)", User: "jane", Verb: "update", What: "pods", Key: "default/a"})
-	decided := t.Add(Record{At: at, Site: RequestDecided, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a"})
-	committed := t.Add(Record{At: at, Site: StoreCommitted, Cause: decided, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
-	t.Add(Record{At: at, Site: ReplicaApplied, Cause: committed, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
-	t.Add(Record{At: at, Site: WatchSent, Cause: committed, Replica: 1, Client: "kubelet/v1", Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
-	t.Add(Record{At: at, Site: Fault, Cause: arrived, Text: "on update pods do commit-then-fail Timeout"})
-	t.Add(Record{At: at, Site: RequestAnswered, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a", Code: 504})
+	arrived := t.Add(&Record{At: at, Site: RequestArrived, Replica: 1, Client: "op/v1 (linux)", User: "jane", Verb: "update", What: "pods", Key: "default/a"})
+	decided := t.Add(&Record{At: at, Site: RequestDecided, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a"})
+	committed := t.Add(&Record{At: at, Site: StoreCommitted, Cause: decided, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
+	t.Add(&Record{At: at, Site: ReplicaApplied, Cause: committed, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
+	t.Add(&Record{At: at, Site: WatchSent, Cause: committed, Replica: 1, Client: "kubelet/v1", Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
+	t.Add(&Record{At: at, Site: Fault, Cause: arrived, Text: "on update pods do commit-then-fail Timeout"})
+	t.Add(&Record{At: at, Site: RequestAnswered, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a", Code: 504})
 }
 
 func TestJSONL(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTimeline(t *testing.T) {
 	is := is.New(t)
 	tr := New(Options{Keep: 100})
 	update(tr, start)
-	tr.Add(Record{At: start.Add(90 * time.Second), Site: WatchSent, Replica: 1, Client: "kubelet/v1", Verb: "BOOKMARK", What: "pods", Rev: 4017})
+	tr.Add(&Record{At: start.Add(90 * time.Second), Site: WatchSent, Replica: 1, Client: "kubelet/v1", Verb: "BOOKMARK", What: "pods", Rev: 4017})
 	is.Equal(tr.Log().Timeline(), strings.TrimPrefix(`
       1 +0s         op/v1 ▶ 1                    update pods default/a
       3 +0s         store.committed              MODIFIED pods default/a, revision 4017
@@ -78,7 +78,7 @@ func TestRing(t *testing.T) {
 	for _, keep := range []int{0, 1, 3, 100} {
 		tr := New(Options{Keep: keep})
 		for i := range 10 {
-			is.Equal(tr.Add(Record{At: start, Text: fmt.Sprint(i)}), uint64(i+1)) // numbers have no gaps
+			is.Equal(tr.Add(&Record{At: start, Text: fmt.Sprint(i)}), uint64(i+1)) // numbers have no gaps
 		}
 		l := tr.Log()
 		is.Equal(len(l.Records), min(keep, 10))
@@ -96,12 +96,12 @@ func TestRing(t *testing.T) {
 func TestTimesCountFromTheStart(t *testing.T) {
 	is := is.New(t)
 	tr := New(Options{Keep: 1})
-	tr.Add(Record{At: start, Site: Fault, Text: "a"})
-	tr.Add(Record{At: start.Add(100 * time.Millisecond), Site: Fault, Text: "b"})
+	tr.Add(&Record{At: start, Site: Fault, Text: "a"})
+	tr.Add(&Record{At: start.Add(100 * time.Millisecond), Site: Fault, Text: "b"})
 	is.True(strings.Contains(tr.Log().Timeline(), " +100ms "))
 	again, err := Load(Options{Keep: 1}, tr.State())
 	is.NoErr(err)
-	again.Add(Record{At: start.Add(200 * time.Millisecond), Site: Fault, Text: "c"})
+	again.Add(&Record{At: start.Add(200 * time.Millisecond), Site: Fault, Text: "c"})
 	is.True(strings.Contains(again.Log().Timeline(), " +200ms "))
 }
 
@@ -149,7 +149,7 @@ func TestSemantic(t *testing.T) {
 		tr := New(Options{Hash: true})
 		for _, c := range list {
 			verb, key, _ := strings.Cut(c, " ")
-			tr.Add(Record{At: start, Site: StoreCommitted, Verb: verb, What: "pods", Key: key})
+			tr.Add(&Record{At: start, Site: StoreCommitted, Verb: verb, What: "pods", Key: key})
 		}
 		return tr
 	}
@@ -167,12 +167,12 @@ func TestFollow(t *testing.T) {
 	is := is.New(t)
 	tr := New(Options{Keep: 5})
 	more, stop := tr.Follow()
-	tr.Add(Record{At: start})
-	tr.Add(Record{At: start})
+	tr.Add(&Record{At: start})
+	tr.Add(&Record{At: start})
 	<-more
 	is.Equal(len(tr.Since(0)), 2) // one signal for both
 	stop()
 	stop()
-	tr.Add(Record{At: start})
+	tr.Add(&Record{At: start})
 	is.Equal(len(more), 0) // nothing after stop
 }

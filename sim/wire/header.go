@@ -62,13 +62,17 @@ func canonical(name string) string {
 
 // isCanonical reports whether a name is one of letters and hyphens, as nearly all are, and as it is to be.
 func isCanonical(name string) bool {
-	first := true
+	const capital = 'a' ^ 'A'
+	bit := byte(capital) // that the next letter has, turned round
 	for i := range len(name) {
-		c := name[i]
-		if c != '-' && (first && (c < 'A' || c > 'Z') || !first && (c < 'a' || c > 'z')) {
+		switch c := name[i]; {
+		case c == '-':
+			bit = capital
+		case c^bit-'a' < 26:
+			bit = 0
+		default:
 			return false
 		}
-		first = c == '-'
 	}
 	return true
 }

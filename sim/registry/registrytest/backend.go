@@ -124,6 +124,12 @@ func (b *Backend) Now() time.Time { return b.Clock.Now() }
 // Random draws from the streams.
 func (b *Backend) Random(purpose string, n int) int { return b.Streams.Draw(purpose, n) }
 
+// RandomID draws from the streams.
+func (b *Backend) RandomID(purpose string) (id [16]byte) {
+	b.Streams.Fill(purpose, id[:])
+	return id
+}
+
 // Definition returns the hub of a storage name.
 func (b *Backend) Definition(storage string) *resource.Definition { return b.Hubs[storage] }
 
