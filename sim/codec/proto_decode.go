@@ -177,15 +177,17 @@ func (r *protoReader) field(f *protoField, wire protowire.Type, b []byte, obj ma
 	}
 	var v any
 	var err error
-	if known := r.known(f, b, depth); known != nil && obj[name] == nil {
+	old, had := obj[name]
+	if known := r.known(f, b, depth); known != nil && !had {
 		v = object.Copy(known) // whoever reads a body may change it
-	} else if v, err = r.value(t, b, obj[name], depth); err != nil {
+	} else if v, err = r.value(t, b, old, depth); err != nil {
 		return err
 	}
-	if v == nil || !f.field.Pointer && !t.Message && needless(f.field, v) {
-		delete(obj, name)
-	} else {
+	switch {
+	case v != nil && (f.field.Pointer || t.Message || !needless(f.field, v)):
 		obj[name] = v
+	case had:
+		delete(obj, name)
 	}
 	return nil
 }
@@ -209,6 +211,9 @@ func (r *protoReader) element(f *protoField, wire protowire.Type, b []byte, obj 
 		v, err := r.value(elem, b[:n], nil, depth)
 		if err != nil {
 			return err
+		}
+		if list == nil {
+			list = make([]any, 0, 4)
 		}
 		list = append(list, v)
 		b = b[n:]
@@ -243,7 +248,9 @@ func (r *protoReader) value(t *schema.Type, b []byte, old any, depth int) (any, 
 		return base64.StdEncoding.EncodeToString(b), nil
 	case schema.Struct:
 		m, _ := old.(map[string]any)
-		if m == nil {
+		if m == nil && t.Wide() && len(b) > 0 {
+			m = make(map[string]any, 9) // see decoder.room
+		} else if m == nil {
 			m = map[string]any{}
 		}
 		return m, r.message(messageOf(t), b, m, depth+1)

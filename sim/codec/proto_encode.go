@@ -225,12 +225,14 @@ func (p *protoPrinter) whole() string {
 	if c := p.next(); c != '{' && c != '[' {
 		return p.skip()
 	}
-	start := p.pos
-	for depth, quoted := 0, false; ; p.pos++ {
-		switch c := p.text[p.pos]; {
-		case !structural[c]:
+	start, text, i := p.pos, p.text, p.pos
+	for depth, quoted := 0, false; ; i++ {
+		for !structural[text[i]] {
+			i++
+		}
+		switch c := text[i]; {
 		case c == '\\':
-			p.pos++
+			i++
 		case c == '"':
 			quoted = !quoted
 		case quoted:
@@ -238,8 +240,8 @@ func (p *protoPrinter) whole() string {
 			depth++
 		default:
 			if depth--; depth == 0 {
-				p.pos++
-				return p.text[start:p.pos]
+				p.pos = i + 1
+				return text[start:p.pos]
 			}
 		}
 	}
