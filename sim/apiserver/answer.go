@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -8,9 +9,59 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
 	"github.com/kubesim/kubesim/sim/wire"
 )
+
+// Answer is what a request comes to. When Watch is set the answer is a stream and Body is empty.
+type Answer struct {
+	Code   int
+	Header wire.Header
+	Body   codec.Text
+	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
+
+	// Watch is the body where it never ends. Where the Header says Content-Encoding: gzip, what is sent at once is a codec.Member.
+	Watch *watchcache.Watch
+
+	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
+	// connection, an io.ReadWriteCloser.
+	Stream io.ReadCloser
+
+	// Session is what a container says, bit by bit; Body is empty then. With the code 101 the connection is given to it.
+	Session *kubelet.Session
+}
+
+// Sent returns what arrives of the body.
+func (a *Answer) Sent() codec.Text { return a.Body.First(a.Body.Len() - a.Lost) }
+
+// Settle makes of a Session what it has said until now, and ends it: for a client that does not follow. The caller holds the
+// lock.
+func (a *Answer) Settle() {
+	if a.Session == nil {
+		return
+	}
+	out, _ := a.Session.Take()
+	for _, o := range out {
+		a.Body = append(a.Body, o.Data)
+	}
+	a.Session.End()
+	a.Session = nil
+}
+
+// Drop ends what comes after the header of an answer that nobody reads. The caller holds the lock.
+func (a *Answer) Drop() {
+	if a.Watch != nil {
+		a.Watch.End()
+	}
+	if a.Stream != nil {
+		_ = a.Stream.Close() // of one that is gone
+	}
+	if a.Session != nil {
+		a.Session.End()
+	}
+}
 
 // negotiation is what the Accept header is read with.
 func (c *call) negotiation() codec.Options {
