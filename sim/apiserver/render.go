@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -191,7 +192,8 @@ func (s *Server) message(d *resource.Definition, it *resource.Item, f codec.Form
 	}
 	return it.Proto(func(it *resource.Item) []byte {
 		if text := it.Written(); text != nil {
-			return codec.Proto(make([]byte, 0, len(text)), object.Text(text), d.Type())
+			s.scratch = codec.Proto(s.scratch[:0], object.Text(text), d.Type())
+			return bytes.Clone(s.scratch)
 		}
 		return codec.AppendProto(nil, it.Object(), d.Type())
 	})

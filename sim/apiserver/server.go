@@ -65,6 +65,8 @@ type Server struct {
 	// Serving is called around the handler of a request for a custom resource. cached says that a get may be served from
 	// the watch cache. nil: nothing is to be done there.
 	Serving func(d *resource.Definition, verb, namespace, name string, cached bool, serve func())
+
+	scratch []byte // where messages are printed before they get memory of their own
 }
 
 // Request is one HTTP request whose body has been read.

@@ -9,8 +9,9 @@ import (
 )
 
 // degree is that of the B-trees: a node has up to 2*degree-1 keys.
-// A write copies one node per level, so small nodes are cheaper to write and
-// large ones cheaper to read; BenchmarkPut and BenchmarkGet show how much.
+// A write to what somebody has read copies one node per level, so small nodes are
+// cheaper to write and large ones cheaper to read; BenchmarkPut and BenchmarkGet
+// show how much.
 const degree = 16
 
 // runMax is how many keys a run may have, and blockMax how many runs a block:
