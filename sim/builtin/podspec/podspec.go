@@ -18,7 +18,7 @@ type Rules struct {
 	Spec  object.Object
 	at    field.Cursor  // the spec
 	meta  object.Object // metadata of the pod; nil for a template
-	Allow podAllowances
+	Allow allowances
 
 	ctx *resource.Context
 
@@ -35,7 +35,7 @@ var Whole = field.Root("[]")
 
 // NewRules returns the rules for a spec. meta is the metadata of the pod, nil for a template.
 func NewRules(ctx *resource.Context, at field.Cursor, meta object.Object) *Rules {
-	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: podAllowancesOf(at.Old()), ctx: ctx}
+	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: allowances{old: at.Old()}, ctx: ctx}
 	for _, claim := range r.Spec.Objects("resourceClaims") {
 		if name := claim.String("name"); name != "" {
 			r.claims = append(r.claims, name)
