@@ -28,6 +28,9 @@ type Rules struct {
 	// What the checks of containers have come across, for those of the whole spec that ask all of them once more.
 	onWindows bool // settings for Windows
 	fileKeys  bool // variables from files
+
+	// BadTolerations: something is wrong with the tolerations, which updates look at again.
+	BadTolerations bool
 }
 
 // Whole is the path of errors about the object itself: the server prints the empty path like an index.
@@ -112,7 +115,9 @@ func (r *Rules) All() {
 	at.Child("activeDeadlineSeconds").Range(1, math.MaxInt32)
 	at.Child("hostname").IfGiven().Check(field.DNS1123Label)
 	at.Child("subdomain").IfGiven().Check(field.DNS1123Label)
+	before := len(at.Errors())
 	r.CheckTolerations(at.Child("tolerations"))
+	r.BadTolerations = len(at.Errors()) > before
 	r.hostAliases()
 	at.Child("priorityClassName").IfGiven().Check(field.DNS1123Subdomain)
 	at.Child("runtimeClassName").Check(field.DNS1123Subdomain)
