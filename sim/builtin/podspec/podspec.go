@@ -25,7 +25,7 @@ type Rules struct {
 	volumes map[string]object.Object // the volumes without errors, by name
 	claims  []string                 // the names of spec.resourceClaims
 
-	// What the checks of containers have come across, for those of the whole spec that ask all of them once more.
+	// What checks have come across, for later ones that ask all containers once more.
 	onWindows bool // settings for Windows
 	fileKeys  bool // variables from files
 
