@@ -48,15 +48,25 @@ func Names(meta map[string]any, nameRule func(name string, prefix bool) []string
 
 // ValidateRest is the part of Validate that is the same for all kinds.
 func (r Rules) ValidateRest(meta map[string]any, namespaced bool, p field.Path) field.ErrorList {
-	m := object.Object(meta)
+	return rest(meta, namespaced, r.free(meta, p), p)
+}
+
+// freeErrors are what is wrong with what users may change, in its parts.
+type freeErrors struct{ labels, owners, managers field.ErrorList }
+
+func (r Rules) free(m object.Object, p field.Path) freeErrors {
+	return freeErrors{checkLabels(m, p), r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences")),
+		r.ManagedFields(m.List("managedFields"), p.Child("managedFields"))}
+}
+
+func rest(m object.Object, namespaced bool, free freeErrors, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	errs = append(errs, checkNamespace(m.String("namespace"), namespaced, p.Child("namespace"))...)
 	generation, _ := m.Int("generation")
 	errs = append(errs, field.NonNegative(generation, p.Child("generation"))...)
-	errs = append(errs, checkLabels(m, p)...)
-	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
+	errs = append(append(errs, free.labels...), free.owners...)
 	errs = append(errs, Finalizers(object.Strings(m.List("finalizers")), p.Child("finalizers"))...)
-	return append(errs, r.ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+	return append(errs, free.managers...)
 }
 
 // ValidateCore is Validate for the built-in kinds whose finalizers must have standard or domain-qualified names.
@@ -64,9 +74,14 @@ func (r Rules) ValidateCore(meta map[string]any, namespaced bool, nameRule func(
 	return append(r.Validate(meta, namespaced, nameRule, p), CoreFinalizers(meta, p)...)
 }
 
-// ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old.
-func (r Rules) ValidateUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
-	m, o := object.Object(meta), object.Object(old)
+// ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old. It returns what
+// ValidateRest does, and what is wrong with the update: both look at what users may change.
+func (r Rules) ValidateUpdate(meta, old map[string]any, namespaced bool, p field.Path) (own, changed field.ErrorList) {
+	free := r.free(meta, p)
+	return rest(meta, namespaced, free, p), update(meta, old, free, p)
+}
+
+func update(m, o object.Object, free freeErrors, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if o.String("deletionTimestamp") != "" {
 		errs = append(errs, noNewFinalizers(m, o, p.Child("finalizers"))...)
@@ -79,9 +94,8 @@ func (r Rules) ValidateUpdate(meta, old map[string]any, p field.Path) field.Erro
 		errs = append(errs, field.Invalid(p.Child("generation"), generation, "must not be decremented"))
 	}
 	errs = append(errs, immutable(m, o, p)...)
-	errs = append(errs, checkLabels(m, p)...)
-	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
-	return append(errs, r.ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+	errs = append(append(errs, free.labels...), free.owners...)
+	return append(errs, free.managers...)
 }
 
 func checkNamespace(namespace string, namespaced bool, p field.Path) field.ErrorList {

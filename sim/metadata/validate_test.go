@@ -132,7 +132,8 @@ func TestValidateUpdate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
 			meta := parse(t, tt.meta)
-			errs := append(Rules(36).ValidateUpdate(meta, parse(t, tt.old), path), CoreFinalizers(meta, path)...)
+			_, errs := Rules(36).ValidateUpdate(meta, parse(t, tt.old), true, path)
+			errs = append(errs, CoreFinalizers(meta, path)...)
 			is.Equal(texts(errs), tt.want) // errors to the letter, in order
 		})
 	}

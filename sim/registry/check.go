@@ -18,11 +18,11 @@ type metaErrors struct{ rest, update field.ErrorList }
 // metaErrorsOf works them out for a new (old is nil) or changed object.
 func metaErrorsOf(ctx *resource.Context, obj, old object.Object) metaErrors {
 	rules, meta, p := metadata.Rules(ctx.Server.Minor), obj.Metadata(), field.Root("metadata")
-	found := metaErrors{rest: rules.ValidateRest(meta, ctx.Definition.Hub.Namespaced, p)}
-	if old != nil {
-		found.update = rules.ValidateUpdate(meta, old.Metadata(), p)
+	if old == nil {
+		return metaErrors{rest: rules.ValidateRest(meta, ctx.Definition.Hub.Namespaced, p)}
 	}
-	return found
+	rest, update := rules.ValidateUpdate(meta, old.Metadata(), ctx.Definition.Hub.Namespaced, p)
+	return metaErrors{rest, update}
 }
 
 // check returns what a kind's own validation finds wrong with a new (old is nil) or changed object, in the order of its

@@ -149,7 +149,9 @@ func (r podRules) tolerationUpdates() {
 			return
 		}
 	}
-	r.CheckTolerations(at)
+	if r.BadTolerations { // which is told again
+		r.CheckTolerations(at)
+	}
 }
 
 func sameToleration(a, b object.Object) bool {

@@ -23,19 +23,20 @@ func (r *Rules) affinity() {
 	}
 	node := at.Child("nodeAffinity")
 	if required := node.Child(RequiredTerms); required.Has() {
-		NodeSelector(required, r.Allow.nodeAffinityValues)
+		NodeSelector(required, r.Allow.nodeAffinityValues())
 	}
 	for term := range node.Each(preferredTerms) {
 		affinityWeight(term)
 		nodeSelectorTerm(term.Child("preference"), true)
 	}
+	anyValue := r.Allow.selectorValues()
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
 		for term := range at.Each(name, RequiredTerms) {
-			r.affinityTerm(term)
+			affinityTerm(term, anyValue)
 		}
 		for term := range at.Each(name, preferredTerms) {
 			affinityWeight(term)
-			r.affinityTerm(term.Child("podAffinityTerm"))
+			affinityTerm(term.Child("podAffinityTerm"), anyValue)
 		}
 	}
 }
@@ -96,9 +97,10 @@ func nodeFieldRequirement(e field.Cursor) {
 	values.CheckEach(field.DNS1123Subdomain)
 }
 
-func (r *Rules) affinityTerm(term field.Cursor) {
+// affinityTerm checks a term about other pods. anyValue lets bad label values pass.
+func affinityTerm(term field.Cursor, anyValue bool) {
 	for _, name := range []string{"labelSelector", "namespaceSelector"} {
-		kind.CheckSelector(term.Child(name), selector.ValidateOptions{AllowInvalidValues: r.Allow.selectorValues})
+		kind.CheckSelector(term.Child(name), selector.ValidateOptions{AllowInvalidValues: anyValue})
 	}
 	for namespace := range term.Each("namespaces") {
 		namespace.ReportAt(term.Child("namespace")).Check(field.DNS1123Label)

@@ -44,7 +44,7 @@ func (r *Rules) initContainers() {
 		}
 		c.ForbidAny("may not be set for init containers without restartPolicy=Always", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 		for policy := range c.Each("resizePolicy") {
-			policy.Child("restartPolicy").InvalidIf(RestartsContainer(policy.Object()) && !r.Allow.restartPlainInit,
+			policy.Child("restartPolicy").InvalidIf(RestartsContainer(policy.Object()) && !r.Allow.restartPlainInit(),
 				"must not be set to 'RestartContainer' for non-sidecar initContainers")
 		}
 	}

@@ -18,16 +18,19 @@ type Rules struct {
 	Spec  object.Object
 	at    field.Cursor  // the spec
 	meta  object.Object // metadata of the pod; nil for a template
-	Allow podAllowances
+	Allow allowances
 
 	ctx *resource.Context
 
 	volumes map[string]object.Object // the volumes without errors, by name
 	claims  []string                 // the names of spec.resourceClaims
 
-	// What the checks of containers have come across, for those of the whole spec that ask all of them once more.
+	// What checks have come across, for later ones that ask all containers once more.
 	onWindows bool // settings for Windows
 	fileKeys  bool // variables from files
+
+	// BadTolerations: something is wrong with the tolerations, which updates look at again.
+	BadTolerations bool
 }
 
 // Whole is the path of errors about the object itself: the server prints the empty path like an index.
@@ -35,7 +38,7 @@ var Whole = field.Root("[]")
 
 // NewRules returns the rules for a spec. meta is the metadata of the pod, nil for a template.
 func NewRules(ctx *resource.Context, at field.Cursor, meta object.Object) *Rules {
-	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: podAllowancesOf(at.Old()), ctx: ctx}
+	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: allowances{old: at.Old()}, ctx: ctx}
 	for _, claim := range r.Spec.Objects("resourceClaims") {
 		if name := claim.String("name"); name != "" {
 			r.claims = append(r.claims, name)
@@ -112,7 +115,9 @@ func (r *Rules) All() {
 	at.Child("activeDeadlineSeconds").Range(1, math.MaxInt32)
 	at.Child("hostname").IfGiven().Check(field.DNS1123Label)
 	at.Child("subdomain").IfGiven().Check(field.DNS1123Label)
+	before := len(at.Errors())
 	r.CheckTolerations(at.Child("tolerations"))
+	r.BadTolerations = len(at.Errors()) > before
 	r.hostAliases()
 	at.Child("priorityClassName").IfGiven().Check(field.DNS1123Subdomain)
 	at.Child("runtimeClassName").Check(field.DNS1123Subdomain)

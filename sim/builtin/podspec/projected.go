@@ -69,7 +69,7 @@ const (
 func (v *projection) token(at field.Cursor) {
 	at.Child("expirationSeconds").OrZero().Min(tokenSecondsMin, "may not specify a duration less than 10 minutes").
 		Max(tokenSecondsMax, "may not specify a duration larger than 2^32 seconds")
-	if path := at.Child("path").ReportAt(v.at.Child("path")).Required(); !v.rules.Allow.tokenPath {
+	if path := at.Child("path").ReportAt(v.at.Child("path")).Required(); !v.rules.Allow.tokenPath() {
 		path.Check(field.NonReservedPath)
 	}
 	fileUser(at.Child("user"))

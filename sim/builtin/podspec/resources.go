@@ -105,7 +105,7 @@ func resourceQuantity(at field.Cursor, name string, q quantity.Quantity) {
 
 // hugePages checks that an amount of huge pages is a multiple of the page size in the resource's name.
 func (r *Rules) hugePages(at field.Cursor, name string, q quantity.Quantity) {
-	if !r.Allow.hugePages && oddHugePages(name, q) {
+	if oddHugePages(name, q) && !r.Allow.hugePages() {
 		at.Invalid(q.String(), q.String()+" is not positive integer multiple of "+name)
 	}
 }

@@ -46,7 +46,7 @@ func (r *Rules) tolerationValue(operator, value field.Cursor) {
 			operator.Invalid(text, "value must be empty when `operator` is 'Exists'")
 		}
 	case "Lt", "Gt":
-		if !r.Allow.comparisonTolerations {
+		if !r.Allow.comparisonTolerations() {
 			operator.NotSupported(field.Enum(op), "Equal", "Exists", "Lt", "Gt")
 			return
 		}
@@ -62,6 +62,10 @@ func (r *Rules) tolerationValue(operator, value field.Cursor) {
 // topologySpread checks how the pods of a kind spread over the cluster (KEP-895).
 func (r *Rules) topologySpread() {
 	later := r.Spec.Objects("topologySpreadConstraints")
+	if len(later) == 0 {
+		return
+	}
+	legacyKeys, anySelector := r.Allow.spreadKeys(), r.Allow.spreadSelector()
 	for c := range r.at.Each("topologySpreadConstraints") {
 		later = later[1:]
 		key, action := c.String("topologyKey"), c.Child("whenUnsatisfiable").OrEmpty()
@@ -77,12 +81,12 @@ func (r *Rules) topologySpread() {
 			"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "+action.String())
 		c.Child("nodeAffinityPolicy").OneOf("Honor", "Ignore")
 		c.Child("nodeTaintsPolicy").OneOf("Honor", "Ignore")
-		if r.Allow.spreadKeys {
+		if legacyKeys {
 			legacyMatchLabelKeys(c.Child("matchLabelKeys"), c.Child("labelSelector"))
 		} else {
 			matchLabelKeys(c)
 		}
-		if !r.Allow.spreadSelector {
+		if !anySelector {
 			kind.CheckSelector(c.Child("labelSelector"), selector.ValidateOptions{})
 		}
 	}

@@ -43,7 +43,7 @@ func (r *Rules) podSettings(sc field.Cursor) {
 	r.windowsOptions(sc.Child("windowsOptions"))
 	appArmorProfile(sc.Child("appArmorProfile"))
 	sc.Child("supplementalGroupsPolicy").OneOf("Merge", "Strict")
-	if policies := []string{"MountOption", "Recursive"}; r.Allow.anySELinuxPolicy {
+	if policies := []string{"MountOption", "Recursive"}; r.Allow.anySELinuxPolicy() {
 		sc.Child("seLinuxChangePolicy").OneOf(policies...)
 	} else {
 		sc.Child("seLinuxChangePolicy").OneOf(policies[1:]...) // the others wait for the gate SELinuxMount
@@ -73,7 +73,7 @@ func (r *Rules) securityContext(sc field.Cursor) {
 		const text = "cannot set `allowPrivilegeEscalation` to false and "
 		kind.InvalidStructIf(sc, sc.True("privileged"), gotext.SecurityContext, text+"`privileged` to true")
 		for _, capability := range sc.Strings("capabilities", "add") {
-			kind.InvalidStructIf(sc, capability == "CAP_SYS_ADMIN" && !r.Allow.sysAdmin, gotext.SecurityContext, text+"`capabilities.Add` CAP_SYS_ADMIN")
+			kind.InvalidStructIf(sc, capability == "CAP_SYS_ADMIN" && !r.Allow.sysAdmin(), gotext.SecurityContext, text+"`capabilities.Add` CAP_SYS_ADMIN")
 		}
 	}
 	r.windowsOptions(sc.Child("windowsOptions"))
@@ -140,7 +140,7 @@ func (r *Rules) sysctls(sc field.Cursor) {
 			at.Duplicate(name)
 		}
 		text := host[at.String()]
-		at.InvalidIf(text != "" && !r.Allow.hostSysctls, text)
+		at.InvalidIf(text != "" && !r.Allow.hostSysctls(), text)
 		seen[at.String()] = true
 	}
 }
@@ -184,10 +184,10 @@ func (r *Rules) hostUsers() {
 		return
 	}
 	const text = "when `hostUsers` is false"
-	r.at.Child("hostNetwork").ForbidIf(r.Spec.True("hostNetwork") && !r.Allow.hostNetworkInUserNS, text)
+	r.at.Child("hostNetwork").ForbidIf(r.Spec.True("hostNetwork") && !r.Allow.hostNetworkInUserNS(), text)
 	r.at.Child("HostPID").ForbidIf(r.Spec.True("hostPID"), text)
 	r.at.Child("HostIPC").ForbidIf(r.Spec.True("hostIPC"), text)
 	for c := range r.eachContainer() {
-		c.Child("volumeDevices").ForbidIf(c.Len("volumeDevices") > 0 && !r.Allow.devicesInUserNS, text)
+		c.Child("volumeDevices").ForbidIf(c.Len("volumeDevices") > 0 && !r.Allow.devicesInUserNS(), text)
 	}
 }

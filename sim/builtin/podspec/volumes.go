@@ -195,7 +195,7 @@ func csiVolume(_ *Rules, at field.Cursor) {
 func imageVolume(r *Rules, at field.Cursor) {
 	required := r.isPod()
 	if r.ctx.Since(37) {
-		required = !r.Allow.emptyImages
+		required = !r.Allow.emptyImages()
 	}
 	at.Child("reference").RequireIf(required && at.String("reference") == "", "")
 	pullPolicy(at.Child("pullPolicy"))
