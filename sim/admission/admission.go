@@ -28,7 +28,7 @@ const (
 type Attributes struct {
 	*resource.Context
 	Operation Operation
-	Object    object.Object // in the hub version; nil for DELETE; see set
+	Object    object.Object // in the hub version; nil for DELETE
 	Old       object.Object // nil for CREATE
 
 	rounds   map[string]*round // of plugins that may be called twice, by name
@@ -36,13 +36,6 @@ type Attributes struct {
 	second   bool              // this is the second time
 
 	own *resource.Definition // what body returns for a kind without a definition
-}
-
-// set puts a value into Object at the path. An update may share fields of Object with Old, so plugins change them through
-// set alone.
-func (a *Attributes) set(value any, path ...string) {
-	a.Object.Own(path[0], a.Old)
-	a.Object.Set(value, path...)
 }
 
 // unfold replaces the text that fieldsV1 of a new object is kept as by what it says, for policies and webhooks, which may look

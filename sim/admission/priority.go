@@ -23,7 +23,7 @@ func setPriority(a *Attributes) *status.Status {
 		for _, name := range []string{"priority", "preemptionPolicy"} {
 			v, had := a.Old.Get("spec", name)
 			if is, _ := a.Object.Get("spec", name); had && v != nil && is == nil {
-				a.set(v, "spec", name)
+				a.Object.Set(v, "spec", name)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func tolerateUnusableNodes(a *Attributes) *status.Status {
 		}
 	}
 	if len(all) > len(own) {
-		a.set(all, "spec", "tolerations")
+		a.Object.Set(all, "spec", "tolerations")
 	}
 	return nil
 }

@@ -283,13 +283,6 @@ func sameMap(a, b map[string]any) bool {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&a)) == *(*unsafe.Pointer)(unsafe.Pointer(&b)) // a map is a pointer
 }
 
-// Own gives o a copy of a field that it shares with other, so that it can be changed.
-func (o Object) Own(name string, other Object) {
-	if Same(o[name], other[name]) {
-		o[name] = Copy(o[name])
-	}
-}
-
 func equalMaps(a, b map[string]any, semantic bool) bool {
 	if sameMap(a, b) {
 		return true

@@ -79,7 +79,7 @@ func keepField(obj, old object.Object, name string) {
 	switch sent, has := obj[name]; {
 	case !ok:
 		delete(obj, name)
-	case !has || object.Same(sent, kept) || !object.Equal(sent, kept):
+	case !has || !object.Equal(sent, kept):
 		obj[name] = object.Copy(kept)
 	}
 }

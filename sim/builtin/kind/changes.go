@@ -28,7 +28,7 @@ func (c comparison) Of(names ...string) Changes {
 		return func(obj, old object.Object) bool {
 			for _, name := range names {
 				value, before := obj[name], old[name]
-				if object.Same(value, before) || c == Semantically && object.Equal(value, before) {
+				if c == Semantically && object.Equal(value, before) {
 					continue // most updates leave it as it is
 				}
 				if !c.sameField(typ().Field(name), value, before) {

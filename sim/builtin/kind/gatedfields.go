@@ -59,36 +59,13 @@ func (b *branch) child(name string) *branch {
 
 // drop takes the fields out of obj, but for those of a gate that old uses.
 func (f gatedFields) drop(obj, old object.Object) {
-	switch {
-	case old == nil:
-		f.all.dropFrom(obj, nil)
-	case !f.all.changed(obj, old):
-	case !f.all.usedBelow(map[string]any(old)):
-		f.all.dropFrom(obj, old)
-	default:
-		for _, gate := range f.gates {
-			if !gate.usedBelow(map[string]any(old)) {
-				gate.dropFrom(obj, old)
-			}
-		}
+	if old == nil || !f.all.usedBelow(map[string]any(old)) {
+		f.all.dropBelow(map[string]any(obj))
+		return
 	}
-}
-
-// changed reports whether obj has one of the fields at the top for itself: what it shares with old is as it is to be.
-func (b *branch) changed(obj, old object.Object) bool {
-	for _, top := range b.below {
-		if !object.Same(obj[top.name], old[top.name]) {
-			return true
-		}
-	}
-	return false
-}
-
-// dropFrom drops the fields below the root, but for those that obj shares with old.
-func (b *branch) dropFrom(obj, old object.Object) {
-	for _, top := range b.below {
-		if old == nil || !object.Same(obj[top.name], old[top.name]) {
-			top.drop(map[string]any(obj))
+	for _, gate := range f.gates {
+		if !gate.usedBelow(map[string]any(old)) {
+			gate.dropBelow(map[string]any(obj))
 		}
 	}
 }
