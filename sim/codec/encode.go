@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -11,10 +12,20 @@ import (
 // the struct, zero values where the struct always has them, map keys sorted. Fields that t does not have are not
 // printed. With a nil t everything is printed with sorted keys, as custom resources are.
 func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
+	return AppendAfter(dst, obj, t, nil)
+}
+
+// AppendAfter is Append for the next state of an object, before, which may be nil: sets of managedFields that the two share are not
+// printed again.
+func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource.Parsed) []byte {
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
 	}
-	return store.appendStruct(dst, obj, t)
+	p := printer{}
+	if before != nil {
+		p.sets = before.Sets
+	}
+	return p.appendStruct(dst, obj, t)
 }
 
 // AppendSent prints an object that never was in the store as Append does, but with empty lists and maps where the client
@@ -23,12 +34,12 @@ func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 	if t == nil {
 		return Append(dst, obj, nil)
 	}
-	return sent.appendStruct(dst, obj, t)
+	return (&printer{origin: sent}).appendStruct(dst, obj, t)
 }
 
 // AppendStored prints an object as Append does, but raw values as they were written: what the store holds.
 func AppendStored(dst []byte, obj object.Object, t *schema.Type) []byte {
-	return stored.appendStruct(dst, obj, t)
+	return (&printer{origin: stored}).appendStruct(dst, obj, t)
 }
 
 // origin is where a printed object comes from.
@@ -40,8 +51,14 @@ const (
 	stored               // store, for the store itself
 )
 
+// printer prints one object.
+type printer struct {
+	origin origin
+	sets   []resource.Part // values of type FieldsV1 whose text is known
+}
+
 // appendStruct prints a Go struct.
-func (o origin) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
+func (p *printer) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
 	start := len(dst)
 	fields, left := t.Fields, len(m) // fields that were not met yet
 	for i := range fields {
@@ -54,12 +71,12 @@ func (o origin) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byt
 			}
 		}
 		if f.Shown() == schema.Always {
-			v = o.given(f, v)
+			v = p.given(f, v)
 		} else if v == nil || !shown(f, v) {
 			continue
 		}
 		dst = append(append(append(dst, ',', '"'), f.Name...), '"', ':')
-		dst = o.appendValue(dst, v, f.Type, f.Pointer)
+		dst = p.appendValue(dst, v, f.Type, f.Pointer)
 	}
 	if len(dst) == start {
 		return append(dst, "{}"...)
@@ -80,8 +97,8 @@ func shown(f *schema.Field, v any) bool {
 }
 
 // given returns v as the store gives it back: built-in kinds are stored as protobuf, which knows no empty list.
-func (o origin) given(f *schema.Field, v any) any {
-	if o != sent && !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
+func (p *printer) given(f *schema.Field, v any) any {
+	if p.origin != sent && !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
 		return nil
 	}
 	return v
@@ -107,42 +124,54 @@ func isZero(v any, t *schema.Type) bool {
 	return object.Blank(v)
 }
 
-func (o origin) appendValue(dst []byte, v any, t *schema.Type, pointer bool) []byte {
+func (p *printer) appendValue(dst []byte, v any, t *schema.Type, pointer bool) []byte {
 	switch v := v.(type) {
 	case nil:
 		if pointer {
 			return append(dst, "null"...)
 		}
-		return o.appendZero(dst, t)
+		return p.appendZero(dst, t)
 	case string:
 		return object.AppendString(dst, v)
 	case object.Raw:
-		if o == stored || t.Kind == schema.FieldsV1 {
+		if p.origin == stored || t.Kind == schema.FieldsV1 {
 			return append(dst, v...)
 		}
 	case object.Object:
-		return o.appendValue(dst, map[string]any(v), t, pointer)
+		return p.appendValue(dst, map[string]any(v), t, pointer)
 	case map[string]any:
 		switch {
 		case t.Kind == schema.Struct:
-			return o.appendStruct(dst, v, t)
+			return p.appendStruct(dst, v, t)
 		case t.Kind == schema.Map:
-			return o.appendMap(dst, v, t)
+			return p.appendMap(dst, v, t)
+		case t.Kind == schema.FieldsV1:
+			return p.appendSet(dst, v)
 		case t.Kind == schema.Any && t.Elem != nil:
-			return o.appendStruct(dst, v, t.Elem)
+			return p.appendStruct(dst, v, t.Elem)
 		}
 	case []any:
 		switch {
 		case t.Kind == schema.List:
-			return o.appendList(dst, v, t.Elem, t.ElemPointer)
+			return p.appendList(dst, v, t.Elem, t.ElemPointer)
 		case t.Kind == schema.Any && t.Elem != nil:
-			return o.appendList(dst, v, t.Elem, false)
+			return p.appendList(dst, v, t.Elem, false)
 		}
 	}
 	return object.AppendJSON(dst, v)
 }
 
-func (o origin) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
+// appendSet prints a value of type FieldsV1.
+func (p *printer) appendSet(dst []byte, set map[string]any) []byte {
+	for _, known := range p.sets {
+		if object.Same(known.Value, set) {
+			return append(dst, known.Text...)
+		}
+	}
+	return object.AppendJSON(dst, set)
+}
+
+func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
 	var room [16]string
 	keys := room[:0]
 	for k := range m { // sorted below
@@ -155,26 +184,26 @@ func (o origin) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(object.AppendString(dst, k), ':')
-		dst = o.appendValue(dst, m[k], t.Elem, t.ElemPointer)
+		dst = p.appendValue(dst, m[k], t.Elem, t.ElemPointer)
 	}
 	return append(dst, '}')
 }
 
-func (o origin) appendList(dst []byte, list []any, elem *schema.Type, pointer bool) []byte {
+func (p *printer) appendList(dst []byte, list []any, elem *schema.Type, pointer bool) []byte {
 	dst = append(dst, '[')
 	for i, v := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = o.appendValue(dst, v, elem, pointer)
+		dst = p.appendValue(dst, v, elem, pointer)
 	}
 	return append(dst, ']')
 }
 
 // appendZero prints the zero value of t.
-func (o origin) appendZero(dst []byte, t *schema.Type) []byte {
+func (p *printer) appendZero(dst []byte, t *schema.Type) []byte {
 	if t.Kind == schema.Struct {
-		return o.appendStruct(dst, nil, t)
+		return p.appendStruct(dst, nil, t)
 	}
 	return object.AppendJSON(dst, Zero(t))
 }

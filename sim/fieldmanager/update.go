@@ -114,10 +114,16 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	return entries.capped(), nil
 }
 
-// has reports whether the updater with the entry, nil for none, loses nothing by the change and has all of set, what it
-// is to gain, already: then it would lose the very paths that it gains.
+// has reports whether the updater with the entry, nil for none, has all of set, what it is to gain, already, and loses nothing
+// else by the change: then it would lose the very paths that it gains.
 func (e *entry) has(c *change, set map[string]any) bool {
-	return e != nil && len(set) > 0 && len(c.removed) == 0 && object.Same(set, c.changed) && object.Same(plus(e.fields, set), e.fields)
+	if e == nil || len(set) == 0 || !object.Same(plus(e.fields, set), e.fields) {
+		return false
+	}
+	rest, _ := minus(c.changed, set)
+	_, fewer := minus(e.fields, rest)
+	_, less := minus(e.fields, c.removed)
+	return !fewer && !less
 }
 
 // at sets the time of the entry.

@@ -3,28 +3,38 @@ package object
 import "time"
 
 // Kind returns kind.
-func (o Object) Kind() string { return o.String("kind") }
+func (o Object) Kind() string { return text(o["kind"]) }
 
 // APIVersion returns apiVersion.
-func (o Object) APIVersion() string { return o.String("apiVersion") }
+func (o Object) APIVersion() string { return text(o["apiVersion"]) }
 
 // Metadata returns metadata, or nil.
-func (o Object) Metadata() map[string]any { return o.Map("metadata") }
+func (o Object) Metadata() map[string]any {
+	m, _ := o["metadata"].(map[string]any)
+	return m
+}
+
+func (o Object) meta(name string) string { return text(o.Metadata()[name]) }
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
 
 // Name returns metadata.name.
-func (o Object) Name() string { return o.String("metadata", "name") }
+func (o Object) Name() string { return o.meta("name") }
 
 // GenerateName returns metadata.generateName.
-func (o Object) GenerateName() string { return o.String("metadata", "generateName") }
+func (o Object) GenerateName() string { return o.meta("generateName") }
 
 // Namespace returns metadata.namespace.
-func (o Object) Namespace() string { return o.String("metadata", "namespace") }
+func (o Object) Namespace() string { return o.meta("namespace") }
 
 // UID returns metadata.uid.
-func (o Object) UID() string { return o.String("metadata", "uid") }
+func (o Object) UID() string { return o.meta("uid") }
 
 // ResourceVersion returns metadata.resourceVersion.
-func (o Object) ResourceVersion() string { return o.String("metadata", "resourceVersion") }
+func (o Object) ResourceVersion() string { return o.meta("resourceVersion") }
 
 // Generation returns metadata.generation, 0 when absent.
 func (o Object) Generation() int64 {
@@ -51,7 +61,7 @@ func (o Object) SetFinalizers(names []string) {
 }
 
 // DeletionTimestamp returns metadata.deletionTimestamp as printed, "" when absent.
-func (o Object) DeletionTimestamp() string { return o.String("metadata", "deletionTimestamp") }
+func (o Object) DeletionTimestamp() string { return o.meta("deletionTimestamp") }
 
 // DeletionGracePeriodSeconds returns metadata.deletionGracePeriodSeconds, and whether it is set.
 func (o Object) DeletionGracePeriodSeconds() (int64, bool) {

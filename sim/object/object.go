@@ -10,6 +10,7 @@
 package object
 
 import (
+	"maps"
 	"strings"
 	"unsafe"
 )
@@ -157,32 +158,26 @@ func (o Object) Copy() Object {
 	if o == nil {
 		return nil
 	}
-	out := make(Object, len(o))
-	for name, v := range o { // order does not matter
+	return copyMap(o, func(name string, v any) any {
 		if meta, ok := v.(map[string]any); ok && name == "metadata" {
-			out[name] = copyMetadata(meta)
-		} else {
-			out[name] = Copy(v)
+			return copyMetadata(meta)
 		}
-	}
-	return out
+		return Copy(v)
+	})
 }
 
 func copyMetadata(meta map[string]any) map[string]any {
-	out := make(map[string]any, len(meta))
-	for name, v := range meta { // order does not matter
+	return copyMap(meta, func(name string, v any) any {
 		entries, ok := v.([]any)
 		if !ok || name != "managedFields" {
-			out[name] = Copy(v)
-			continue
+			return Copy(v)
 		}
 		list := make([]any, len(entries))
 		for i, entry := range entries {
 			list[i] = copyEntry(entry)
 		}
-		out[name] = list
-	}
-	return out
+		return list
+	})
 }
 
 func copyEntry(entry any) any {
@@ -190,12 +185,22 @@ func copyEntry(entry any) any {
 	if !ok {
 		return Copy(entry)
 	}
-	out := make(map[string]any, len(m))
-	for name, v := range m { // order does not matter
-		if name != "fieldsV1" {
-			v = Copy(v)
+	return copyMap(m, func(name string, v any) any {
+		if name == "fieldsV1" {
+			return v
 		}
-		out[name] = v
+		return Copy(v)
+	})
+}
+
+// copyMap returns a copy of m with what part makes of the values that are not the same in a copy: objects, arrays and Raws.
+func copyMap(m map[string]any, part func(name string, v any) any) map[string]any {
+	out := maps.Clone(m)
+	for name, v := range m { // order does not matter
+		switch v.(type) {
+		case map[string]any, []any, Raw:
+			out[name] = part(name, v)
+		}
 	}
 	return out
 }
@@ -209,14 +214,7 @@ func Plain(v any) any { return copyValue(v, true) }
 func copyValue(v any, plain bool) any {
 	switch v := v.(type) {
 	case map[string]any:
-		if v == nil {
-			return v
-		}
-		m := make(map[string]any, len(v))
-		for k, x := range v { // order does not matter
-			m[k] = copyValue(x, plain)
-		}
-		return m
+		return copyMap(v, func(_ string, x any) any { return copyValue(x, plain) })
 	case []any:
 		if v == nil {
 			return v

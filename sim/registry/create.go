@@ -36,8 +36,9 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 			obj.Remove("metadata", "selfLink") // which the store drops
 		}
 	}
+	meta := obj.Metadata()
 	for _, f := range fields {
-		obj.Remove("metadata", f)
+		delete(meta, f)
 	}
 	dedupOwners(q, obj, kind == Apply)
 	if kind != Apply {

@@ -173,7 +173,7 @@ func Convert(d *resource.Definition, obj object.Object) object.Object { return d
 
 // encode prints obj, in the hub version, as the item of revision rev; revision 0 leaves resourceVersion out.
 func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
-	return written(d, obj, resource.NewLine(d.Hub, obj, rev, bytes.Clone(r.print(d, obj, rev))))
+	return written(d, obj, resource.NewLine(d.Hub, obj, rev, bytes.Clone(r.print(d, obj, rev, nil))))
 }
 
 // encodeUnstored prints a new object that a dry run does not store: it keeps the resourceVersion that was sent.
@@ -199,14 +199,14 @@ func written(d *resource.Definition, obj object.Object, it *resource.Item) *reso
 	return it
 }
 
-// print prints obj and a newline into r.scratch.
-func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64) []byte {
+// print prints obj and a newline into r.scratch. before is what is known of the state before, nil for nothing.
+func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, before *resource.Parsed) []byte {
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
 	} else {
 		obj.Set(FormatRev(rev), "metadata", "resourceVersion")
 	}
-	r.scratch = append(codec.Append(r.scratch[:0], obj, d.Hub.Layout()), '\n')
+	r.scratch = append(codec.AppendAfter(r.scratch[:0], obj, d.Hub.Layout(), before), '\n')
 	return r.scratch
 }
 

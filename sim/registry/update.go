@@ -266,7 +266,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if d.StorageCodec != nil {
 		return r.commitCustom(q, item, obj)
 	}
-	same := written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev))) // until the next is printed
+	same := written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed()))) // until the next is printed
 	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) {
 		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
 	}
