@@ -34,26 +34,26 @@ func (d *Decoder) decodeProto(b *body) (object.Object, error) {
 }
 
 // known returns the value of a field of the object itself, if the message that clients have got of the object before has the
-// same bytes there; otherwise nil. It is decoder.known for protobuf.
-func (r *protoReader) known(f *protoField, value []byte, depth int) map[string]any {
+// same content there; otherwise nil. It is decoder.known for protobuf.
+func (r *protoReader) known(f *protoField, content []byte, depth int) map[string]any {
 	if r.before == nil || depth > 0 {
 		return nil
 	}
 	for _, part := range r.before.Fields {
-		if part.Name == f.field.Name && bytes.Equal(value, fieldOf(r.sent, f.number)) {
+		if part.Name == f.field.Name && bytes.Equal(content, fieldOf(r.sent, f.number)) {
 			return part.Value
 		}
 	}
 	return nil
 }
 
-// fieldOf returns the value of a field in a message of ours, nil if it has none.
+// fieldOf returns the content of a field in a message of ours, nil if it has none.
 func fieldOf(message []byte, number protowire.Number) []byte {
 	for len(message) > 0 {
 		n, wire, tag := protowire.ConsumeTag(message)
-		size := protowire.ConsumeFieldValue(n, wire, message[tag:])
+		v, size, _ := readValue(message[tag:], wire)
 		if n == number {
-			return message[tag : tag+size]
+			return v.content
 		}
 		message = message[tag+size:]
 	}

@@ -7,13 +7,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// absent prints a field that the object does not have.
-func (f *protoField) absent(dst []byte) []byte {
-	switch t := f.field.Type; {
-	case f.field.Pointer, t.Kind == schema.List, t.Kind == schema.Map, t.Kind == schema.Bytes:
+// appendAbsent prints a field that the object does not have.
+func appendAbsent(dst []byte, f *schema.Field) []byte {
+	switch t := f.Type; {
+	case f.Pointer, t.Kind == schema.List, t.Kind == schema.Map, t.Kind == schema.Bytes:
 		return dst
 	default:
-		return appendProtoZero(dst, f.number, t)
+		return appendProtoZero(dst, protowire.Number(f.Proto), t)
 	}
 }
 
@@ -22,7 +22,7 @@ func (m *protoMessage) zero(dst []byte) []byte {
 	for i := range m.fields {
 		f := &m.fields[i]
 		if f.inner == nil {
-			dst = f.absent(dst)
+			dst = append(dst, f.absent...)
 			continue
 		}
 		var at int

@@ -54,16 +54,20 @@ func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, dep
 		if f != nil && !f.takes(wire) {
 			return fmt.Errorf("proto: wrong wireType = %d for field %s", wire, f.goName())
 		}
-		n, err := wireSize(value, wire)
+		v, n, err := readValue(value, wire)
 		if err != nil {
 			return err
 		}
 		switch {
 		case f == nil:
-		case f.inner == nil && f.field.Type.Kind == schema.Map:
+		case f.inner != nil:
+			err = r.message(f.inner, v.content, obj, depth+1)
+		case f.list:
+			err = r.element(f, wire, v, obj, depth)
+		case f.field.Type.Kind == schema.Map:
 			err = r.entry(f, value, obj, depth)
 		default:
-			err = r.field(f, wire, value[:n], obj, depth)
+			err = r.field(f, v, obj, depth)
 		}
 		if err != nil {
 			return err
@@ -71,6 +75,31 @@ func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, dep
 		b = value[n:]
 	}
 	return nil
+}
+
+// protoValue is a value that was read: a number, or what is behind a length.
+type protoValue struct {
+	number  uint64
+	content []byte
+}
+
+// readValue reads the value that b begins with, and returns how many bytes it takes.
+func readValue(b []byte, wire protowire.Type) (v protoValue, n int, err error) {
+	switch wire {
+	case protowire.VarintType:
+		v.number, n = protowire.ConsumeVarint(b)
+	case protowire.BytesType:
+		v.content, n = protowire.ConsumeBytes(b)
+	case protowire.Fixed64Type:
+		v.number, n = protowire.ConsumeFixed64(b)
+	default:
+		n, err = wireSize(b, wire)
+		return v, n, err
+	}
+	if n < 0 {
+		err = wireError(n)
+	}
+	return v, n, err
 }
 
 // nextField reads the number and the wire type of the field that the message b goes on with; what follows is its value
@@ -131,29 +160,6 @@ func wireError(n int) error {
 	return io.ErrUnexpectedEOF
 }
 
-// wireType returns how a value of the type is written.
-func wireType(t *schema.Type) protowire.Type {
-	switch t.Kind {
-	case schema.Bool, schema.Int:
-		return protowire.VarintType
-	case schema.Float:
-		return protowire.Fixed64Type
-	}
-	return protowire.BytesType
-}
-
-// takes reports whether the field may come in a wire type; lists of numbers may come packed.
-func (f *protoField) takes(wire protowire.Type) bool {
-	if f.inner != nil {
-		return wire == protowire.BytesType
-	}
-	t := f.field.Type
-	if t.Kind == schema.List && !t.Message {
-		return wire == wireType(t.Elem) || wire == protowire.BytesType
-	}
-	return wire == wireType(t)
-}
-
 // goName returns what the field is called in Go, as far as its JSON name tells.
 func (f *protoField) goName() string {
 	switch {
@@ -165,22 +171,15 @@ func (f *protoField) goName() string {
 	return strings.ToUpper(f.field.Name[:1]) + f.field.Name[1:]
 }
 
-// field reads one occurrence of a field from the value b, which is complete and of a type that it takes.
-func (r *protoReader) field(f *protoField, wire protowire.Type, b []byte, obj map[string]any, depth int) error {
-	if f.inner != nil {
-		content, _ := protowire.ConsumeBytes(b)
-		return r.message(f.inner, content, obj, depth+1)
-	}
+// field reads one occurrence of a field that is neither a list nor a map.
+func (r *protoReader) field(f *protoField, in protoValue, obj map[string]any, depth int) error {
 	name, t := f.field.Name, f.field.Type
-	if t.Kind == schema.List && !t.Message {
-		return r.element(f, wire, b, obj, depth)
-	}
 	var v any
 	var err error
 	old, had := obj[name]
-	if known := r.known(f, b, depth); known != nil && !had {
+	if known := r.known(f, in.content, depth); known != nil && !had {
 		v = object.Copy(known) // whoever reads a body may change it
-	} else if v, err = r.value(t, b, old, depth); err != nil {
+	} else if v, err = r.value(t, in, old, depth); err != nil {
 		return err
 	}
 	switch {
@@ -192,30 +191,32 @@ func (r *protoReader) field(f *protoField, wire protowire.Type, b []byte, obj ma
 	return nil
 }
 
-// element adds an element to a list; numbers may come packed.
-func (r *protoReader) element(f *protoField, wire protowire.Type, b []byte, obj map[string]any, depth int) error {
-	elem := f.field.Type.Elem
+// element adds an element to a list, or several packed numbers.
+func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue, obj map[string]any, depth int) error {
 	list, _ := obj[f.field.Name].([]any)
-	want := wireType(elem)
-	packed := wire != want
-	if packed {
-		b, _ = protowire.ConsumeBytes(b)
-	}
-	for len(b) > 0 {
-		n := len(b)
-		if packed {
-			if n = protowire.ConsumeFieldValue(1, want, b); n < 0 {
-				return wireError(n)
-			}
-		}
-		v, err := r.value(elem, b[:n], nil, depth)
-		if err != nil {
-			return err
-		}
+	add := func(in protoValue) error {
+		v, err := r.value(f.field.Type.Elem, in, nil, depth)
 		if list == nil {
 			list = make([]any, 0, 4)
 		}
 		list = append(list, v)
+		return err
+	}
+	if wire == f.wire {
+		if err := add(in); err != nil {
+			return err
+		}
+		obj[f.field.Name] = list
+		return nil
+	}
+	for b := in.content; len(b) > 0; {
+		one, n, err := readValue(b, f.wire)
+		if err == nil {
+			err = add(one)
+		}
+		if err != nil {
+			return err
+		}
 		b = b[n:]
 	}
 	if list != nil {
@@ -225,37 +226,31 @@ func (r *protoReader) element(f *protoField, wire protowire.Type, b []byte, obj 
 }
 
 // value reads one value; old is what the field holds already.
-func (r *protoReader) value(t *schema.Type, b []byte, old any, depth int) (any, error) {
+func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.Bool:
-		n, _ := protowire.ConsumeVarint(b)
-		return n != 0, nil
+		return in.number != 0, nil
 	case schema.Int:
-		n, _ := protowire.ConsumeVarint(b)
 		if t.Bits == 32 {
-			return int64(int32(n)), nil
+			return int64(int32(in.number)), nil
 		}
-		return int64(n), nil
+		return int64(in.number), nil
 	case schema.Float:
-		n, _ := protowire.ConsumeFixed64(b)
-		return finite(math.Float64frombits(n)), nil
-	}
-	b, _ = protowire.ConsumeBytes(b)
-	switch t.Kind {
+		return finite(math.Float64frombits(in.number)), nil
 	case schema.String:
-		return r.string(b), nil
+		return r.string(in.content), nil
 	case schema.Bytes:
-		return base64.StdEncoding.EncodeToString(b), nil
+		return base64.StdEncoding.EncodeToString(in.content), nil
 	case schema.Struct:
 		m, _ := old.(map[string]any)
-		if m == nil && t.Wide() && len(b) > 0 {
+		if m == nil && t.Wide() && len(in.content) > 0 {
 			m = make(map[string]any, 9) // see decoder.room
 		} else if m == nil {
 			m = map[string]any{}
 		}
-		return m, r.message(messageOf(t), b, m, depth+1)
+		return m, r.message(messageOf(t), in.content, m, depth+1)
 	}
-	return r.special(t, b, old, depth)
+	return r.special(t, in.content, old, depth)
 }
 
 // string returns a string that is kept.

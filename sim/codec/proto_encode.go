@@ -112,7 +112,7 @@ func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
 			return dst
 		}
 	}
-	return f.absent(dst)
+	return append(dst, f.absent...)
 }
 
 // null reads null, if it is next, and reports whether it was.
@@ -129,7 +129,7 @@ func (p *protoPrinter) field(dst []byte, f *protoField) []byte {
 	t := f.field.Type
 	switch {
 	case p.null():
-		return f.absent(dst)
+		return append(dst, f.absent...)
 	case t.Kind == schema.List && !t.Message:
 		return p.elements(dst, f.number, t.Elem)
 	case t.Kind == schema.Map:

@@ -31,12 +31,11 @@ func (r *protoReader) entry(f *protoField, b []byte, obj map[string]any, depth i
 		if err != nil {
 			return err
 		}
-		switch field := b[at : at+n]; number {
+		switch content, _ := protowire.ConsumeBytes(b[at : at+n]); number {
 		case 1:
-			text, _ := protowire.ConsumeBytes(field)
-			key = r.string(text)
-		case 2:
-			if value, err = r.value(elem, field, nil, depth); err != nil {
+			key = r.string(content)
+		case 2: // of no map of the API a number
+			if value, err = r.value(elem, protoValue{content: content}, nil, depth); err != nil {
 				return err
 			}
 		}

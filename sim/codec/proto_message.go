@@ -26,6 +26,9 @@ type protoField struct {
 	field  *schema.Field // nil for an inlined struct
 	at     int           // which of the members of the object it is
 	inner  *protoMessage // of an inlined struct
+	wire   protowire.Type
+	list   bool   // repeated: numbers may come packed
+	absent []byte // what is printed of an object that does not have the field
 }
 
 // protoMessages keeps the message of every type that was asked for: types are read-only and live as long as the process.
@@ -51,10 +54,36 @@ func newMessage(t *schema.Type) *protoMessage {
 		for _, number := range f.Inline {
 			at = at.inline(protowire.Number(number))
 		}
-		at.fields = append(at.fields, protoField{number: protowire.Number(f.Proto), field: f, at: i})
+		at.fields = append(at.fields, newField(f, i))
 	}
 	m.sort()
 	return m
+}
+
+// newField returns the field of a message that is the i-th member of an object.
+func newField(f *schema.Field, i int) protoField {
+	t := f.Type
+	list := t.Kind == schema.List && !t.Message
+	if list {
+		t = t.Elem
+	}
+	return protoField{number: protowire.Number(f.Proto), field: f, at: i, wire: wireType(t), list: list, absent: appendAbsent(nil, f)}
+}
+
+// wireType returns how a value of the type is written.
+func wireType(t *schema.Type) protowire.Type {
+	switch t.Kind {
+	case schema.Bool, schema.Int:
+		return protowire.VarintType
+	case schema.Float:
+		return protowire.Fixed64Type
+	}
+	return protowire.BytesType
+}
+
+// takes reports whether the field may come in a wire type.
+func (f *protoField) takes(wire protowire.Type) bool {
+	return wire == f.wire || f.list && wire == protowire.BytesType
 }
 
 // inline returns the message of the inlined struct with the number, which is made when it is new.
@@ -65,7 +94,7 @@ func (m *protoMessage) inline(number protowire.Number) *protoMessage {
 		}
 	}
 	inner := &protoMessage{name: m.name}
-	m.fields = append(m.fields, protoField{number: number, inner: inner})
+	m.fields = append(m.fields, protoField{number: number, inner: inner, wire: protowire.BytesType})
 	return inner
 }
 

@@ -14,14 +14,14 @@ import (
 func (r *protoReader) special(t *schema.Type, b []byte, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.List:
-		list := &protoField{number: 1, field: &schema.Field{Name: "items", Type: &schema.Type{Kind: schema.List, Elem: t.Elem}}}
+		items := &schema.Field{Name: "items", Proto: 1, Type: &schema.Type{Kind: schema.List, Elem: t.Elem}}
 		m := map[string]any{"items": old}
-		err := r.message(&protoMessage{name: t.GoType, fields: []protoField{*list}}, b, m, depth+1)
-		items, _ := m["items"].([]any)
-		if items == nil {
-			items = []any{}
+		err := r.message(&protoMessage{name: t.GoType, fields: []protoField{newField(items, 0)}}, b, m, depth+1)
+		list, _ := m["items"].([]any)
+		if list == nil {
+			list = []any{}
 		}
-		return items, err
+		return list, err
 	case schema.Time, schema.MicroTime:
 		return decodeTimestamp(t, b)
 	case schema.Duration:
