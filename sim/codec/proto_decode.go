@@ -243,10 +243,8 @@ func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (
 		return base64.StdEncoding.EncodeToString(in.content), nil
 	case schema.Struct:
 		m, _ := old.(map[string]any)
-		if m == nil && t.Wide() && len(in.content) > 0 {
-			m = make(map[string]any, 9) // see decoder.room
-		} else if m == nil {
-			m = map[string]any{}
+		if m == nil {
+			m = make(map[string]any, mapSize(t, min(len(in.content), 1))) // how many fields there are is not known
 		}
 		return m, r.message(messageOf(t), in.content, m, depth+1)
 	}
