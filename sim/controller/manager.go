@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/commit"
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/random"
 )
 
@@ -300,56 +299,6 @@ func (m *Manager) ReconcileAll() []Item {
 	}
 	return slices.Clone(m.queue.Ready())
 }
-
-// Beat lets each Heart beat that is due. It is called before a client finds out what there is, as it is before a reconcile.
-func (m *Manager) Beat() {
-	if now := m.schedule.Now(); m.beating || now.Before(m.beat) {
-		return
-	}
-	m.beating = true
-	defer func() { m.beating = false }()
-	m.beat = never
-	for _, l := range m.loops {
-		if h, ok := l.Reconciler.(Heart); ok && !l.stopped {
-			next, failed := h.Beat(&l.client)
-			if next.Before(m.beat) {
-				m.beat = next
-			}
-			was := l.faint
-			if l.faint = failed != nil; l.faint && !was {
-				m.missed(h)
-			}
-		}
-	}
-}
-
-// missed has those who watch what a Heart is about look at it: they cannot count on its beats any more.
-func (m *Manager) missed(h Heart) {
-	ref := h.Of()
-	view := m.log.Newest()
-	kv := view.Get(m.server.Definition(ref.Resource).Key(ref.Namespace, ref.Name))
-	if kv == nil {
-		return
-	}
-	x := commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server)
-	for _, w := range m.told(ref.Resource) {
-		if !w.crashed && w.Reconciler != Reconciler(h) {
-			m.tell(w, x)
-		}
-	}
-}
-
-// Beats reports whether a Heart that lives is about an object. Then nobody has to look whether it still beats: who watches the
-// object is told when it does not.
-func (c *Client) Beats(of, namespace, name string) bool {
-	return slices.ContainsFunc(c.manager.loops, func(l *loop) bool {
-		h, ok := l.Reconciler.(Heart)
-		return ok && !l.stopped && !l.faint && h.Of() == Ref{of, Key{namespace, name}}
-	})
-}
-
-// never is later than any time of a Cluster.
-var never = time.Unix(1<<40, 0)
 
 // Idle reports whether nothing is due now.
 func (m *Manager) Idle() bool {

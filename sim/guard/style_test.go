@@ -11,7 +11,7 @@ import (
 
 const (
 	maxFunction = 70  // lines
-	maxFile     = 450 // lines; aim at 400
+	maxFile     = 400 // lines
 )
 
 // longFunctions are functions that may be longer, and why: "dir/file.go name" -> reason.
@@ -19,7 +19,9 @@ var longFunctions = map[string]string{}
 
 func everywhere(source) bool { return true }
 
-func program(s source) bool { return !s.isTest() && !ast.IsGenerated(s.ast) }
+func byHand(s source) bool { return !ast.IsGenerated(s.ast) }
+
+func program(s source) bool { return byHand(s) && !s.isTest() }
 
 func TestFunctionLength(t *testing.T) {
 	t.Parallel()
@@ -48,9 +50,9 @@ func TestFunctionLength(t *testing.T) {
 
 func TestFileLength(t *testing.T) {
 	t.Parallel()
-	for _, s := range mustSources(t, program) {
+	for _, s := range mustSources(t, byHand) {
 		if s.lines > maxFile {
-			t.Errorf("%s has %d lines, aim at 400: split it by what its parts are about", s.name, s.lines)
+			t.Errorf("%s has %d lines, at most %d: split it by what its parts are about", s.name, s.lines, maxFile)
 		}
 	}
 }

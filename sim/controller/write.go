@@ -1,0 +1,219 @@
+package controller
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Create stores a new object, which is used up, in its namespace. It returns what was stored, nil with a Status.
+func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.Status) {
+	q, s := c.request(of, obj.Namespace(), obj.Name())
+	if s != nil {
+		return nil, s
+	}
+	q.Verb = "create"
+	defer c.writes()()
+	result, s := c.registry().Create(q, sent(q.Definition, obj))
+	if s == nil {
+		s = result.Status
+	}
+	if s != nil {
+		return nil, s
+	}
+	c.loop.wrote(of, result.Item.Rev)
+	return result.Item, nil
+}
+
+// Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
+// was read is refused, unless it has no resourceVersion.
+func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
+	return stored(c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
+		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) {
+			return sent(q.Definition, obj), nil
+		}))
+}
+
+// sent returns an object as the API server reads it from a body: with the defaults of its version.
+func sent(d *resource.Definition, obj object.Object) object.Object {
+	if d.Default != nil {
+		d.Default(obj)
+	}
+	return obj
+}
+
+// Patch changes an object as it is stored now, whoever has written it.
+func (c *Client) Patch(of, subresource string, key Key, change func(live object.Object)) *status.Status {
+	_, s := c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Patch,
+		func(_ *registry.Request, live object.Object) (object.Object, *status.Status) {
+			change(live)
+			return live, nil
+		})
+	return s
+}
+
+// Connect creates a subresource of an object whose body is not the object itself: binding, eviction, token.
+func (c *Client) Connect(of, subresource string, key Key, body object.Object) (object.Object, *status.Status) {
+	q, s := c.request(of, key.Namespace, key.Name)
+	if s != nil {
+		return nil, s
+	}
+	q.Subresource, q.Verb = subresource, "create"
+	defer c.writes()()
+	obj, s := c.registry().Connect(q, "create", body)
+	if s != nil && s.Success {
+		return nil, nil
+	}
+	return obj, s
+}
+
+// Scale returns the Scale of an object of a resource, which may be served in several versions.
+func (c *Client) Scale(d *resource.Definition, key Key) (object.Object, *status.Status) {
+	q := c.requestOf(d, key.Namespace, key.Name)
+	q.Verb, q.Subresource = "get", "scale"
+	return c.registry().Connect(q, "get", nil)
+}
+
+// SetScale changes the number of replicas of an object to that of a Scale.
+func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.Status {
+	q := c.requestOf(d, scale.Namespace(), scale.Name())
+	q.Verb, q.Subresource = "update", "scale"
+	defer c.writes()()
+	_, s := c.registry().Connect(q, "update", scale)
+	return s
+}
+
+// Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
+// not there, where that is allowed.
+func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
+	r := c.registry()
+	return stored(c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
+		func(q *registry.Request, live object.Object) (object.Object, *status.Status) {
+			d := q.Definition
+			config := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": key.Name}}
+			if key.Namespace != "" {
+				config.Set(key.Namespace, "metadata", "namespace")
+			}
+			for name, v := range fields { // order does not matter: a map again
+				config[name] = v
+			}
+			obj, _, s := r.Fields.Apply(d, live, config, r.By(q), true)
+			return obj, s
+		}))
+}
+
+// Preconditions say which state of an object is to be deleted, and what becomes of its dependents. "" is any.
+type Preconditions struct {
+	UID, ResourceVersion string
+	Propagation          string // Orphan, Background or Foreground
+	Now                  bool   // without a grace period
+}
+
+// Delete deletes an object, or begins to.
+func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
+	q, s := c.request(of, key.Namespace, key.Name)
+	if s != nil {
+		return s
+	}
+	q.Verb = "delete"
+	o := registry.DeleteOptions{PropagationPolicy: p.Propagation}
+	if p.UID != "" {
+		o.UID = &p.UID
+	}
+	if p.ResourceVersion != "" {
+		o.ResourceVersion = &p.ResourceVersion
+	}
+	if p.Now {
+		o.GracePeriodSeconds = new(int64)
+	}
+	defer c.writes()()
+	_, s = c.registry().Delete(q, o)
+	return s
+}
+
+// DeleteCollection deletes the objects of a resource in a namespace, or begins to.
+func (c *Client) DeleteCollection(d *resource.Definition, namespace, propagation string) (failed *status.Status) {
+	if c.loop.crashed {
+		return crashed
+	}
+	q := c.requestOf(d, namespace, "")
+	q.Verb = "deletecollection"
+	defer c.writes()()
+	c.registry().DeleteCollection(q, registry.ListOptions{}, registry.DeleteOptions{PropagationPolicy: propagation},
+		func(_ *registry.Page, s *status.Status) { failed = s })
+	return failed
+}
+
+func (c *Client) change(of, subresource, namespace, name, verb string, kind registry.ChangeKind,
+	make func(*registry.Request, object.Object) (object.Object, *status.Status)) (*registry.Result, *status.Status) {
+	q, s := c.request(of, namespace, name)
+	if s != nil {
+		return nil, s
+	}
+	q.Subresource, q.Verb = subresource, verb
+	defer c.writes()()
+	result, s := c.registry().Update(q, registry.Change{Kind: kind,
+		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }})
+	if s == nil {
+		s = result.Status
+	}
+	c.wrote(of, result, s)
+	return result, s
+}
+
+// wrote notes what was written, where the controller has to read it before it goes on.
+func (c *Client) wrote(of string, result *registry.Result, failed *status.Status) {
+	if failed == nil && result.Item != nil {
+		c.loop.wrote(of, result.Item.Rev)
+	}
+}
+
+// writes says that what is committed from now on is the controller's, until the function it returns is called.
+func (c *Client) writes() (done func()) {
+	m := c.manager
+	before := m.writing
+	m.writing = c.loop
+	return func() { m.writing = before }
+}
+
+// Writing names the controller, or the kubelet, whose request is being served, and the user that it is. "": somebody else's is.
+func (m *Manager) Writing() (name, user string) {
+	if m.writing == nil {
+		return "", ""
+	}
+	return m.writing.Name, m.writing.User.Name
+}
+
+// request is a request of the controller.
+func (c *Client) request(of, namespace, name string) (*registry.Request, *status.Status) {
+	d := c.manager.server.Definition(of)
+	switch {
+	case c.loop.crashed:
+		return nil, crashed
+	case d == nil:
+		return nil, status.NotFound(status.Resource{Resource: of}, name)
+	}
+	return c.requestOf(d, namespace, name), nil
+}
+
+// crashed is what a controller hears that has crashed between two writes. Nobody sees what it makes of that.
+var crashed = status.Internal(errors.New("the controller has crashed"))
+
+func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
+	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: cmp.Or(c.as, c.loop.FieldManager),
+		Warn: func(string) {}}
+}
+
+func stored(result *registry.Result, s *status.Status) (object.Object, *status.Status) {
+	if s != nil {
+		return nil, s
+	}
+	if result.Status != nil || result.Item == nil {
+		return nil, result.Status
+	}
+	return result.Item.Object(), nil
+}
