@@ -3,6 +3,7 @@ package sim
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func (h holder) Committed(c *commit.Commit) {
 	}
 }
 
-// Everybody who looks at an object gets the same one: nobody may change it, whatever the controllers do.
+// Everybody who looks at an object gets the same one: nobody may change it, whatever clients and controllers do.
 func TestNobodyChangesWhatIsShared(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -36,13 +37,17 @@ func TestNobodyChangesWhatIsShared(t *testing.T) {
 	is.NoErr(err)
 	shared := holder{}
 	c.log.Listeners = slices.Insert(c.log.Listeners, 0, commit.Listener(shared))
-	send := func(method, path, body string) {
+	send := func(method, path, body string) (answer string) {
 		q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
 			BodyExpected: body != "", Query: url.Values{}}
-		c.Server(1).Start(q, func(a *apiserver.Answer) { is.True(a.Code < 300) })
+		c.Server(1).Start(q, func(a *apiserver.Answer) {
+			is.True(a.Code < 300)
+			answer = string(a.Body.Bytes())
+		})
+		return answer
 	}
 	const template = `"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
-	for path, body := range map[string]string{ // order does not matter: nothing depends on the others
+	bodies := map[string]string{
 		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"widgets",
 			"kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`,
 		"/apis/apps/v1/namespaces/default/deployments":  `{"metadata":{"name":"a"},"spec":{"replicas":2,` + template + `}}`,
@@ -50,8 +55,16 @@ func TestNobodyChangesWhatIsShared(t *testing.T) {
 		"/apis/apps/v1/namespaces/default/statefulsets": `{"metadata":{"name":"a"},"spec":{"serviceName":"a","replicas":2,` + template + `}}`,
 		"/api/v1/namespaces/default/services":           `{"metadata":{"name":"a"},"spec":{"selector":{"app":"a"},"ports":[{"port":80}]}}`,
 		"/apis/batch/v1/namespaces/default/jobs":        `{"metadata":{"name":"a"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`,
-	} {
+	}
+	for path, body := range bodies { // order does not matter: nothing depends on the others
 		send("POST", path, body)
+	}
+	c.Clock().(*clock.Manual).Advance(time.Second)
+	for path := range bodies { // order does not matter
+		if !strings.HasPrefix(path, "/apis/apiextensions") {
+			send("PUT", path+"/a", strings.Replace(send("GET", path+"/a", ""), `"metadata":{`, `"metadata":{"labels":{"put":"again"},`, 1))
+			send("PUT", path+"/a/status", send("GET", path+"/a", ""))
+		}
 	}
 	c.Clock().(*clock.Manual).Advance(time.Minute)
 	send("POST", "/api/v1/nodes", `{"metadata":{"name":"later"}}`)

@@ -15,16 +15,13 @@ func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return AppendAfter(dst, obj, t, nil)
 }
 
-// AppendAfter is Append for the next state of an object, before, which may be nil: sets of managedFields that the two share are not
-// printed again.
+// AppendAfter is Append for the next state of an object, before, which may be nil: fields of it and sets of managedFields that the two
+// share are not printed again.
 func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource.Parsed) []byte {
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
 	}
-	p := printer{}
-	if before != nil {
-		p.sets = before.Sets
-	}
+	p := printer{before: before}
 	return p.appendStruct(dst, obj, t)
 }
 
@@ -54,7 +51,7 @@ const (
 // printer prints one object.
 type printer struct {
 	origin origin
-	sets   []resource.Part // values of type FieldsV1 whose text is known
+	before *resource.Parsed // what is known of the object before, nil for nothing
 }
 
 // appendStruct prints a Go struct.
@@ -140,13 +137,14 @@ func (p *printer) appendValue(dst []byte, v any, t *schema.Type, pointer bool) [
 	case object.Object:
 		return p.appendValue(dst, map[string]any(v), t, pointer)
 	case map[string]any:
+		if text, ok := p.known(v); ok {
+			return append(dst, text...)
+		}
 		switch {
 		case t.Kind == schema.Struct:
 			return p.appendStruct(dst, v, t)
 		case t.Kind == schema.Map:
 			return p.appendMap(dst, v, t)
-		case t.Kind == schema.FieldsV1:
-			return p.appendSet(dst, v)
 		case t.Kind == schema.Any && t.Elem != nil:
 			return p.appendStruct(dst, v, t.Elem)
 		}
@@ -161,14 +159,19 @@ func (p *printer) appendValue(dst []byte, v any, t *schema.Type, pointer bool) [
 	return object.AppendJSON(dst, v)
 }
 
-// appendSet prints a value of type FieldsV1.
-func (p *printer) appendSet(dst []byte, set map[string]any) []byte {
-	for _, known := range p.sets {
-		if object.Same(known.Value, set) {
-			return append(dst, known.Text...)
+// known returns the text of a value that the object before has, too.
+func (p *printer) known(v map[string]any) (text string, ok bool) {
+	if p.before == nil {
+		return "", false
+	}
+	for _, parts := range [][]resource.Part{p.before.Fields, p.before.Sets} {
+		for _, part := range parts {
+			if object.Same(part.Value, v) {
+				return part.Text, true
+			}
 		}
 	}
-	return object.AppendJSON(dst, set)
+	return "", false
 }
 
 func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
