@@ -21,6 +21,9 @@ const Version = schema.DefaultVersion
 // KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
 func KnowsPlugin(name string) bool { return slices.Contains(admission.Names(), name) }
 
+// OptionalPlugins returns the admission plugins that run when Options.Plugins asks for them.
+func OptionalPlugins() []string { return admission.Optional() }
+
 // KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
 func KnowsGate(name string) bool { return replica.KnowsGate(name) }
 

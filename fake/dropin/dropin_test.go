@@ -176,6 +176,16 @@ func TestFlagsCount(t *testing.T) {
 	is.NoErr(err)
 }
 
+// An optional plugin runs when a flag turns it on, ServiceAccount unless one turns it off.
+func TestOptionalPlugins(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	optional := []string{"ServiceAccount", "EventRateLimit", "AlwaysDeny"}
+	is.Equal(added(optional, nil, nil), []string{"ServiceAccount"})
+	is.Equal(added(optional, []string{"AlwaysDeny", "Priority", "ServiceAccount"}, nil), []string{"ServiceAccount", "AlwaysDeny"})
+	is.Equal(added(optional, []string{"EventRateLimit"}, []string{"ServiceAccount"}), []string{"EventRateLimit"})
+}
+
 func TestRead(t *testing.T) {
 	is := is.New(t)
 	s, err := read([]string{"--etcd-servers=http://a:1,http://b:2", "-v", "4", "--authorization_mode=Node,RBAC", "--disable-admission-plugins", "PodSecurity,AlwaysDeny"})

@@ -128,14 +128,22 @@ func (s *servers) readPlugins() {
 			s.fails(fmt.Errorf("[%s] in enable-admission-plugins and disable-admission-plugins overlapped", name))
 		}
 	}
-	if !slices.Contains(off, "ServiceAccount") {
-		s.options.Plugins = append(s.options.Plugins, "ServiceAccount")
-	}
+	s.options.Plugins = added(sim.OptionalPlugins(), on, off)
 	for _, name := range off {
 		if sim.KnowsPlugin(name) {
 			s.options.WithoutPlugins = append(s.options.WithoutPlugins, name)
 		}
 	}
+}
+
+// added returns which of the optional plugins run. kube-apiserver runs ServiceAccount without being asked.
+func added(optional, on, off []string) (run []string) {
+	for _, name := range optional {
+		if slices.Contains(on, name) || name == "ServiceAccount" && !slices.Contains(off, name) {
+			run = append(run, name)
+		}
+	}
+	return run
 }
 
 // plugins are the names of all admission plugins of kube-apiserver.
