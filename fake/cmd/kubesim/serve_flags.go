@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/controller"
 )
@@ -36,7 +37,7 @@ type flags struct {
 	reach                           reach
 }
 
-const serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
+var serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
 
   --listen ADDRESS      address to listen on (default 127.0.0.1:0; port 0 takes any free one)
   --tls                 serve HTTPS with a certificate of its own
@@ -127,7 +128,8 @@ Tokens of service accounts:
 What else is allowed:
 
   --enable-admission-plugins NAME,NAME
-                        ServiceAccount: pods need a service account, as where controllers make them
+                        plugins that run only when asked for: ` + strings.Join(sim.OptionalPlugins(), ", ") + `. With
+                        ServiceAccount, pods need a service account, as where controllers make them
   --allow-privileged    containers may be privileged (default true; =false refuses them, as kube-apiserver does when
                         it is not told otherwise)
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -155,11 +156,13 @@ func TestClientCertificates(t *testing.T) {
 func TestEnablePlugins(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
+	optional := strings.Join(sim.OptionalPlugins(), ", ")
 	s := serving(t, "--enable-admission-plugins", "ServiceAccount")
 	code, text := s.do("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(text, `error looking up service account default/default: serviceaccount \"default\" not found`))
-	is.Equal(failing("--enable-admission-plugins", "Nope"), "kubesim: there is no admission plugin \"Nope\" to add: there are ServiceAccount\n")
+	is.Equal(failing("--enable-admission-plugins", "Nope"), "kubesim: there is no admission plugin \"Nope\" to add: there are "+optional+"\n")
+	is.True(strings.Contains(serveUsage, "asked for: "+optional+". With\n")) // help has the list of admission, too
 }
 
 // The file of --kubeconfig is for a user whom the server gives a certificate.
