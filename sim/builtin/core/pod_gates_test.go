@@ -3,7 +3,6 @@ package core
 import (
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 )
 
@@ -14,12 +13,9 @@ var alpha = map[string]bool{"AtomicWriteVolumeUserFields": true, "CSIVolumeHealt
 // TestPodsOfAlphaGates has answers of a kube-apiserver v1.37.2 with the gates, of one rule each.
 func TestPodsOfAlphaGates(t *testing.T) {
 	t.Parallel()
-	server, err := kind.Server("1.37", alpha)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules := kindtest.Rules{Kinds: kindtest.ServedBy("1.37", alpha, Kinds), Storage: "pods", Server: &server,
-		Base: `{"metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}`}
+	rules := kindtest.On("1.37", alpha, Kinds)
+	rules.Storage = "pods"
+	rules.Base = `{"metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}`
 	container := func(fields string) string { return `{"spec":{"containers":[{"name":"c","image":"i",` + fields + `}]}}` }
 	volume := func(source string) string { return `{"spec":{"volumes":[{"name":"v",` + source + `}]}}` }
 	rules.Run(t, []kindtest.Case{

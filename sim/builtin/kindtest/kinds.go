@@ -1,7 +1,7 @@
 // Package kindtest runs the rules of kinds as the registry does, for tests of the packages that define them.
 //
 //	Served(Kinds) ──▶ New(t, served, "pods") ──▶ Create, Update: one object after the other, with what is stored beside it
-//	             └──▶ Rules{…}.Run(t, cases):    many small changes of one object
+//	             └──▶ Rules{…}.Run(t, cases):    many small changes of one object; On makes Rules of another minor, or of gates
 //	NewStore(t, objects).Connect(connector, …):  subresources that write other objects
 package kindtest
 
@@ -28,17 +28,17 @@ var Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // Served returns kinds as a 1.36 with the default feature gates serves them, by storage name. They are made once: making
 // them takes longer than most cases.
 func Served(kinds func() []kind.Kind) func() map[string]*kind.Kind {
-	return ServedBy(schema.Default, nil, kinds)
+	return On(schema.Default, nil, kinds).Kinds
 }
 
-// ServedBy is Served for a server of another minor or with gates of its own; Rules.Server has to be the same one.
-func ServedBy(minor string, gates map[string]bool, kinds func() []kind.Kind) func() map[string]*kind.Kind {
-	return sync.OnceValue(func() map[string]*kind.Kind {
+// On returns Rules of kinds on a server of another minor or with gates of its own, to which Storage and Base are added.
+func On(minor string, gates map[string]bool, kinds func() []kind.Kind) Rules {
+	server, err := kind.Server(minor, gates)
+	if err != nil {
+		panic(err)
+	}
+	return Rules{server: &server, Kinds: sync.OnceValue(func() map[string]*kind.Kind {
 		set, err := schema.Load(minor)
-		if err != nil {
-			panic(err)
-		}
-		server, err := kind.Server(minor, gates)
 		if err != nil {
 			panic(err)
 		}
@@ -49,7 +49,7 @@ func ServedBy(minor string, gates map[string]bool, kinds func() []kind.Kind) fun
 			byName[all[i].Storage] = &all[i]
 		}
 		return byName
-	})
+	})}
 }
 
 // Parse reads an object. Quotes may be written ' where the text has no other ones.

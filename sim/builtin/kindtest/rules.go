@@ -13,7 +13,7 @@ type Rules struct {
 	Kinds                  func() map[string]*kind.Kind // Served
 	Storage, Version, Base string
 	Stored                 map[string][]object.Object // beside it, by storage
-	Server                 *resource.Server           // nil: a 1.36 with the default feature gates
+	server                 *resource.Server           // On's; nil: a 1.36 with the default feature gates
 }
 
 // Case is a change of a base object, as a JSON merge patch, and what the kind says about the result: an error per line. With
@@ -27,8 +27,8 @@ func (rt Rules) try(t TB) *Try {
 	t.Helper()
 	r := New(t, rt.Kinds, rt.Storage)
 	r.version = rt.Version
-	if rt.Server != nil {
-		r.Ctx.Server = *rt.Server
+	if rt.server != nil {
+		r.Ctx.Server = *rt.server
 	}
 	for storage, objects := range rt.Stored { // order does not matter
 		r.Stored[storage] = objects
