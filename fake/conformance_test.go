@@ -31,15 +31,23 @@ func TestConformanceInProcess(t *testing.T) {
 // TestConformanceOverHTTP does the same over a socket, in real time.
 func TestConformanceOverHTTP(t *testing.T) {
 	targets := map[string]conformance.Target{}
-	for _, area := range []string{"", "skewed", "skewed-gates", "since-1.37"} {
-		targets[area] = listening(t, replicasFor(conformance.Case{Area: area}))
+	cases, err := conformance.Cases()
+	if err != nil {
+		t.Fatal(err)
 	}
-	conformance.Check(t, func(_ *testing.T, c conformance.Case) conformance.Target {
-		if target, ok := targets[c.Area]; ok {
-			return target
+	area := func(c conformance.Case) string {
+		if replicasFor(c) == nil {
+			return "" // all of these share a server
 		}
-		return targets[""]
-	}, conformance.Options[*testing.T]{Workers: 16})
+		return c.Area
+	}
+	for _, c := range cases {
+		if _, made := targets[area(c)]; !made {
+			targets[area(c)] = listening(t, replicasFor(c))
+		}
+	}
+	conformance.Check(t, func(_ *testing.T, c conformance.Case) conformance.Target { return targets[area(c)] },
+		conformance.Options[*testing.T]{Workers: 16, Cases: cases})
 }
 
 // listening returns a server with replicas that listen.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/matryer/is"
 )
 
@@ -154,7 +155,7 @@ func TestStorageVersionsAndServe(t *testing.T) {
 // Options that mean nothing are refused with what there is.
 func TestReplicaOptionErrors(t *testing.T) {
 	for text, o := range map[string]fake.ReplicaOptions{ // order does not matter
-		`kubesim: there is no version "1.12"; there are 1.34, 1.35, 1.36, 1.37`:                                           {Version: "1.12"},
+		`kubesim: there is no version "1.12"; there are ` + strings.Join(schema.Known(), ", "):                            {Version: "1.12"},
 		`kubesim: serve: there is no "apps/v9"; say a group version (apps/v1) or a resource of one (apps/v1/deployments)`: {Serve: map[string]bool{"apps/v9": false}},
 		`kubesim: storage version: pods is not served in "v9"`:                                                            {StorageVersions: map[string]string{"pods": "v9"}},
 	} {
