@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestReconciles(t *testing.T) {
 	is.Equal(looks["kind"], "reconcile")
 	is.Equal(looks["cause"], find("store", "deployments.apps default/web")["n"])
 	is.Equal(find("store", "replicasets.apps default/web")["cause"], looks["n"])
-	is.Equal(looks["text"], "default/web reads deployments.apps at 4046, writes 4")
+	is.Equal(looks["text"], fmt.Sprintf("default/web reads deployments.apps at %v, writes 4", find("store", "deployments.apps default/web")["rv"]))
 
 	p.do("stepped yes")
 	p.do("delete replicasets -l app=web")
