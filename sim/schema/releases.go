@@ -44,15 +44,7 @@ var Releases = []Release{
 		stored("certificates.k8s.io/v1beta1", "ClusterTrustBundle PodCertificateRequest"),
 		stored("resource.k8s.io/v1beta2", "DeviceTaintRule"),
 		stored("storagemigration.k8s.io/v1beta1", "StorageVersionMigration")),
-		Unserved: with(unserved, map[string]string{
-			"lifecycle.k8s.io/v1alpha1":  "Eviction EvictionRequest",
-			"scheduling.k8s.io/v1alpha2": "",
-			"scheduling.k8s.io/v1alpha3": "CompositePodGroup PodGroup Workload",
-			"scheduling.k8s.io/v1beta1":  "PodGroup PriorityClass Workload",
-		}),
-		Readable: with(readable, map[string]string{
-			"lifecycle.k8s.io": "v1alpha1", "scheduling.k8s.io": "v1 v1alpha3 v1beta1", "storagemigration.k8s.io": "v1 v1beta1",
-		}), PlainElements: true, CELGo: 29},
+		Unserved: unserved37, Readable: readable37, PlainElements: true, CELGo: 29},
 }
 
 // Known returns the minors of Releases. Load knows those that were built into the program, which are all of them but for
@@ -144,6 +136,19 @@ var unserved = map[string]string{
 	"storage.k8s.io/v1beta1":                "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
 	"storagemigration.k8s.io/v1beta1":       "StorageVersionMigration",
 }
+
+// unserved37 is what servers of 1.37 can read without serving it.
+var unserved37 = with(unserved, map[string]string{
+	"lifecycle.k8s.io/v1alpha1":  "Eviction EvictionRequest",
+	"scheduling.k8s.io/v1alpha2": "",
+	"scheduling.k8s.io/v1alpha3": "CompositePodGroup PodGroup Workload",
+	"scheduling.k8s.io/v1beta1":  "PodGroup PriorityClass Workload",
+})
+
+// readable37 are the groups that a server of 1.37 can read, with their versions.
+var readable37 = with(readable, map[string]string{
+	"lifecycle.k8s.io": "v1alpha1", "scheduling.k8s.io": "v1 v1alpha3 v1beta1", "storagemigration.k8s.io": "v1 v1beta1",
+})
 
 // readable are the groups that a server of 1.36 can read, with their versions.
 var readable = map[string]string{

@@ -15,7 +15,12 @@ func TestReleases(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	var last int
+	var before Release
 	for _, r := range Releases {
+		is.True(len(r.Stored) > 0 && len(r.Unserved) > 0)    // a new row does not forget what every minor has
+		is.True(r.Readable != nil || before.Readable == nil) // nor what the one before has
+		is.True(r.CELGo > 0 && r.CELGo >= before.CELGo)      // cel-go gets no older
+		before = r
 		var minor int
 		_, err := fmt.Sscanf(r.Minor, "1.%d", &minor)
 		is.NoErr(err)
