@@ -187,7 +187,7 @@ conformance: ## compare with the recorded real server, in process and over HTTP;
 	$(GO) test -count=1 ./sim/conformance
 	@if [ -d fake ]; then $(GO) test -count=1 -v -run Conformance ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'; fi
 
-conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… [KUBESIM_TOKEN=…] [KUBESIM_INSECURE=1]
+conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… [KUBESIM_TOKEN=…] [KUBESIM_INSECURE=1] [KUBESIM_AREA=apply,crd]
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=https://HOST:PORT, KUBESIM_TOKEN, and KUBESIM_INSECURE=1 for a self-signed certificate"; exit 1; fi
 	$(GO) test -count=1 -timeout 30m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 

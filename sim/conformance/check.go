@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -21,6 +22,9 @@ type TB[T any] interface {
 // Options say how Check runs. The zero value runs every recorded case, one after the other.
 type Options[T any] struct {
 	Cases []Case // nil: Cases()
+	// Areas are those whose cases are played; nil: all. What only go test -run leaves out is played nevertheless where Workers
+	// play ahead, and may leave behind what other cases are about.
+	Areas []string
 	Known string // known differences in their text form; empty: KnownDifferences()
 	// Play plays a case: Run, or RunLife for situations. Nil: Run.
 	Play func(context.Context, Target, Case) []StepResult
@@ -90,7 +94,9 @@ func (c *check[T]) load() (err error) {
 	if c.opts.Lines == 0 {
 		c.opts.Lines = 3
 	}
-	c.known, err = parseKnown(c.opts.Known, c.opts.Cases)
+	if c.known, err = parseKnown(c.opts.Known, c.opts.Cases); err == nil && c.opts.Areas != nil {
+		c.opts.Cases = slices.DeleteFunc(slices.Clone(c.opts.Cases), func(x Case) bool { return !slices.Contains(c.opts.Areas, x.Area) })
+	}
 	return err
 }
 

@@ -259,7 +259,7 @@ func TestServerEndsAWatch(t *testing.T) {
 }
 
 // TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN; KUBESIM_INSECURE=1 accepts any
-// certificate and KUBESIM_SECOND names another server over the same store. With KUBESIM_RECORD=1 it records the cases
+// certificate, KUBESIM_AREA names areas (helm,gitops) and KUBESIM_SECOND another server over the same store. With KUBESIM_RECORD=1 it records the cases
 // that have no recording instead. KUBESIM_LIFE=1: situations, against a server whose controllers run. See "make
 // conformance-real" and "make life-real".
 func TestTarget(t *testing.T) {
@@ -296,7 +296,11 @@ func TestTarget(t *testing.T) {
 		}
 		return
 	}
-	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8})
+	var areas []string
+	if wanted := os.Getenv("KUBESIM_AREA"); wanted != "" {
+		areas = strings.Split(wanted, ",")
+	}
+	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8, Areas: areas})
 }
 
 // lifeOf plays the situations against a server, or records those that have no recording.
