@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -51,13 +50,7 @@ func persistentGluster(_ *podspec.Rules, at field.Cursor) {
 }
 
 func persistentISCSI(r *podspec.Rules, at field.Cursor) {
-	before := len(at.Errors())
-	podspec.IscsiVolume(r, at)
-	for _, e := range at.Errors()[before:] { // less is said than for a volume of a pod
-		if strings.HasPrefix(e.Detail, "must be valid format") {
-			e.Detail = "must be valid format"
-		}
-	}
+	podspec.PersistentIscsiVolume(r, at)
 	podspec.NamedSecretRef(at)
 }
 

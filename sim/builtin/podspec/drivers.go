@@ -40,25 +40,29 @@ var iscsiNames = map[string]func() *regexp.Regexp{
 	"naa": pattern(`^naa.[[:alnum:]]{32}$`),
 }
 
-// iscsiName is the rule for the name of an iSCSI target or initiator.
-func iscsiName(name string) []string {
-	format := iscsiNames[name[:min(3, len(name))]]
-	switch {
-	case format == nil:
-		return []string{"must be valid format starting with iqn, eui, or naa"}
-	case !format().MatchString(name):
-		return []string{"must be valid format"}
-	}
-	return nil
-}
-
 // IscsiVolume checks a target.
-func IscsiVolume(_ *Rules, at field.Cursor) {
+func IscsiVolume(_ *Rules, at field.Cursor) { iscsiTarget(at, " starting with iqn, eui, or naa") }
+
+// PersistentIscsiVolume checks the target of a PersistentVolume, whose errors do not say how names start.
+func PersistentIscsiVolume(_ *Rules, at field.Cursor) { iscsiTarget(at, "") }
+
+// iscsiTarget checks a target; starts is what is said of a name that starts otherwise than all do.
+func iscsiTarget(at field.Cursor, starts string) {
+	named := func(name string) []string {
+		format := iscsiNames[name[:min(3, len(name))]]
+		switch {
+		case format == nil:
+			return []string{"must be valid format" + starts}
+		case !format().MatchString(name):
+			return []string{"must be valid format"}
+		}
+		return nil
+	}
 	at.Require("targetPortal")
-	at.Child("iqn").Required().Check(iscsiName)
+	at.Child("iqn").Required().Check(named)
 	at.Child("lun").Range(0, 255)
 	at.Child("secretRef").RequireIf((at.True("chapAuthDiscovery") || at.True("chapAuthSession")) && !at.Has("secretRef"), "")
-	at.Child("initiatorName").ReportAt(at.Child("initiatorname")).Check(iscsiName)
+	at.Child("initiatorName").ReportAt(at.Child("initiatorname")).Check(named)
 }
 
 // FlockerVolume checks a Flocker dataset.
