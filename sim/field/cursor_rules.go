@@ -3,6 +3,7 @@ package field
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -131,6 +132,14 @@ func (c Cursor) Positive() Cursor { return c.Min(1, TextPositive) }
 func (c Cursor) MaxBytes(limit int) Cursor {
 	if s, ok := c.at.value.(string); ok && len(s) > limit {
 		c.add(TooLong(c.Path(), limit))
+	}
+	return c
+}
+
+// MaxLength checks that a string has at most limit characters (validate.MaxLength).
+func (c Cursor) MaxLength(limit int) Cursor {
+	if s, ok := c.at.value.(string); ok && utf8.RuneCountInString(s) > limit {
+		c.add(TooLongCharacters(c.Path(), limit))
 	}
 	return c
 }

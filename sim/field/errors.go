@@ -187,6 +187,11 @@ func TooLong(p Path, limit int) *Error {
 	return &Error{Type: TypeTooLong, Field: p, Detail: "may not be more than " + count(limit, "byte")}
 }
 
+// TooLongCharacters is TooLong for a limit that counts characters.
+func TooLongCharacters(p Path, limit int) *Error {
+	return &Error{Type: TypeTooLong, Field: p, Detail: "may not be more than " + count(limit, "character")}
+}
+
 // TooMany reports a list of actual items where limit are allowed.
 func TooMany(p Path, actual, limit int) *Error {
 	if limit < 0 {

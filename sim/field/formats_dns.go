@@ -18,6 +18,7 @@ const (
 
 	dnsLabelSays     = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
 	dnsSubdomainSays = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+	anyCaseSays      = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
 	underscoreSays   = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character"
 	dns1035Says      = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character"
 	wildcardSays     = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
@@ -40,6 +41,16 @@ func DNS1123Subdomain(value string) []string {
 	msgs := limit(nil, value, DNSSubdomainMax)
 	if !isDNSSubdomain(value) {
 		msgs = append(msgs, RegexText(dnsSubdomainSays, dnsSubdomainRegex, "example.com"))
+	}
+	return msgs
+}
+
+// DNS1123SubdomainAnyCase is DNS1123Subdomain for a name that may have capital letters (content.IsDNS1123SubdomainCaseless); the
+// pattern that it names has none.
+func DNS1123SubdomainAnyCase(value string) []string {
+	msgs := limit(nil, value, DNSSubdomainMax)
+	if !isDNSSubdomain(strings.ToLower(value)) {
+		msgs = append(msgs, RegexText(anyCaseSays, dnsSubdomainRegex, "Example.com"))
 	}
 	return msgs
 }

@@ -82,6 +82,7 @@ func TestFormatsMatchTheirRegex(t *testing.T) {
 	}{
 		{"label", dnsLabelRegex, DNS1123Label},
 		{"subdomain", dnsSubdomainRegex, DNS1123Subdomain},
+		{"subdomain in any case", "(?i)" + dnsSubdomainRegex, DNS1123SubdomainAnyCase},
 		{"underscores", underscoreRegex, DNS1123SubdomainWithUnderscore},
 		{"dns 1035", dns1035Regex, DNS1035Label},
 		{"wildcard", wildcardRegex, WildcardDNS1123Subdomain},

@@ -15,7 +15,8 @@ import (
 func cronJobKind() kind.Kind {
 	return kind.Kind{
 		Storage: "cronjobs.batch",
-		Gates:   podspec.Gates("spec.jobTemplate.spec.template.spec."),
+		Gates: append(podspec.Gates("spec.jobTemplate.spec.template.spec."),
+			kind.Gate{Name: "WorkloadWithJob", Fields: []string{"spec.jobTemplate.spec.scheduling"}}),
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Subresources: map[string][]resource.Check{"status": {resource.CheckKind}}},
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.CronJobSpec),

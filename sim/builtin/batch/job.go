@@ -33,7 +33,7 @@ const (
 func jobKind() kind.Kind {
 	return kind.Kind{
 		Storage: "jobs.batch",
-		Gates:   podspec.Gates("spec.template.spec."),
+		Gates:   append(podspec.Gates("spec.template.spec."), kind.Gate{Name: "WorkloadWithJob", Fields: []string{"spec.scheduling"}}),
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
 			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged(gotext.JobSpec),
@@ -50,7 +50,7 @@ func jobKind() kind.Kind {
 				validateJob(ctx, at)
 			}
 		},
-		ValidateStatus: validateJobStatus, ValidateFirst: validateJob,
+		ValidateStatus: validateJobStatus, ValidateFirst: validateJobFirst,
 		Defaults: kind.EveryVersion(defaultJob),
 		Labels:   kind.SameLabels("status.successful"),
 		Unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },

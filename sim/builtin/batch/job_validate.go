@@ -21,11 +21,16 @@ const (
 	cronNameMax     = 52
 )
 
-// validateJob checks a Job.
+// validateJob checks a new Job, and before 1.37 a changed one.
 func validateJob(ctx *resource.Context, at field.Cursor) {
-	spec, name := at.Child("spec"), at.Child("metadata", "name").OrEmpty()
 	validateGeneratedSelector(at)
-	validateJobSpec(ctx, spec)
+	validateJobSpec(ctx, at.Child("spec"))
+	validateHostNames(at)
+}
+
+// validateHostNames checks that the pods of an indexed Job can be called after it (validateNameAllowsCompletions).
+func validateHostNames(at field.Cursor) {
+	spec, name := at.Child("spec"), at.Child("metadata", "name").OrEmpty()
 	if n := spec.Int64("completions"); spec.String("completionMode") == "Indexed" && n > 0 {
 		host := fmt.Sprintf("%s-%d", name.String(), n-1)
 		name.InvalidIf(len(field.DNS1123Label(host)) > 0, "will not able to create pod with invalid DNS label: "+host)
@@ -127,7 +132,14 @@ func validateIndexed(at field.Cursor) {
 	failed.Max(manyFailed, high)
 }
 
-// validateJobUpdate checks a changed Job. The real server checks the spec twice, so causes repeat.
+// validateJobFirst checks a changed Job as if it were new, so causes repeat; servers since 1.37 do not.
+func validateJobFirst(ctx *resource.Context, at field.Cursor) {
+	if !ctx.Since(37) {
+		validateJob(ctx, at)
+	}
+}
+
+// validateJobUpdate checks a changed Job.
 func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
 	validateJobSpec(ctx, at)
@@ -139,6 +151,9 @@ func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
 	at.Child("backoffLimitPerIndex").Immutable()
 	at.Child("managedBy").Immutable()
 	kind.ImmutablePointer(at.Child("successPolicy"), gotext.SuccessPolicy)
+	if ctx.Since(37) {
+		validateHostNames(all)
+	}
 }
 
 func validateCompletionsChange(spec field.Cursor) {

@@ -226,6 +226,10 @@ func TestReplicationController(t *testing.T) {
 		is.Equal(k.Strategy.Validate(&resource.Context{}, obj).Text(), c.want) // in the server's words
 	}
 	ctx.Subresource = "status"
+	none := kindtest.Parse(t, `{"status":{"replicas":-1}}`)
+	is.Equal(k.Strategy.ValidateUpdate(ctx, none, obj).Text(), "[status.replicas: Invalid value: -1: must be greater than or equal to 0, "+
+		"status.fullyLabeledReplicas: Invalid value: 0: cannot be greater than status.replicas, status.readyReplicas: Invalid value: 0: cannot be greater than status.replicas, "+
+		"status.availableReplicas: Invalid value: 0: cannot be greater than status.replicas]") // what is left out is 0
 	status := kindtest.Parse(t, `{"status":{"replicas":1,"readyReplicas":2,"availableReplicas":3}}`)
 	is.Equal(k.Strategy.ValidateUpdate(ctx, status, obj).Text(), "[status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas, "+
 		"status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas, status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas]") // counters

@@ -114,9 +114,9 @@ func replicationStatus(_ *resource.Context, at field.Cursor) {
 	status := at.Child("status")
 	kind.NonNegative(status, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
 	for _, name := range []string{"fullyLabeledReplicas", "readyReplicas", "availableReplicas"} {
-		status.Child(name).Max(status.Int64("replicas"), "cannot be greater than status.replicas")
+		status.Child(name).OrZero().Max(status.Int64("replicas"), "cannot be greater than status.replicas")
 	}
-	status.Child("availableReplicas").Max(status.Int64("readyReplicas"), "cannot be greater than readyReplicas")
+	status.Child("availableReplicas").OrZero().Max(status.Int64("readyReplicas"), "cannot be greater than readyReplicas")
 }
 
 // warnReplication warns about a new controller, or about the template that an update replaces: the server looks at that

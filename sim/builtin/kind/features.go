@@ -62,8 +62,10 @@ var features = map[string]int{
 	"ResourceHealthStatusMessage":                 36,
 	"RestartAllContainersOnContainerExits":        36,
 	"StrictIPCIDRValidation":                      36,
+	"SELinuxMount":                                37,
 	"VolumeBindMountOptions":                      0,
 	"VolumeLimitScaling":                          37,
+	"WorkloadWithJob":                             0,
 }
 
 // Server returns the API server of a minor ("1.36") that has feature gates of its own. A gate that decides nothing here is an

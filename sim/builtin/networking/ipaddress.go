@@ -41,9 +41,10 @@ func ipAddressKind() kind.Kind {
 
 func validateParentRef(ctx *resource.Context, at field.Cursor) {
 	if at.Declared(ctx.Since(37), field.Cursor.Given).Has() {
+		inside := ctx.Since(37) && !at.Changed() // where the tag of the reference forbids a change, those inside are not asked
 		at.Child("group").IfGiven().Check(field.DNS1123Subdomain)
-		at.Child("resource").Declared(ctx.Since(37), field.Cursor.Given).Check(field.PathSegment)
-		at.Child("name").Declared(ctx.Since(37), field.Cursor.Given).Check(field.PathSegment)
+		at.Child("resource").Declared(inside, field.Cursor.Given).Check(field.PathSegment)
+		at.Child("name").Declared(inside, field.Cursor.Given).Check(field.PathSegment)
 		at.Child("namespace").OrEmpty().Check(field.PathSegment)
 	}
 	if at.Changed() {

@@ -36,7 +36,12 @@ func runtimeClassKind() kind.Kind {
 
 func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	obj, handler, tolerations := at.Object(), at.Child("handler"), at.Child("scheduling", "tolerations")
-	handler.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required().Check(field.DNS1123Label) })
+	if ctx.Since(37) {
+		handler.OrEmpty().Declared(true, field.Cursor.Immutable)
+	}
+	// A change is forbidden before the format is asked for.
+	handler.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required() }).
+		Declared(ctx.Since(37) && !handler.Changed(), func(c field.Cursor) field.Cursor { return c.Check(field.DNS1123Label) })
 	rules := &podspec.Rules{}
 	rules.Overhead(at.Child("overhead", "podFixed").ReportAt(at.Child("overhead")))
 	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), obj.Map("scheduling", "nodeSelector")))
@@ -49,5 +54,7 @@ func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 		}
 		seen[key] = true
 	}
-	handler.OrEmpty().Declared(ctx.Since(37), field.Cursor.Immutable)
+	if !ctx.Since(37) {
+		handler.OrEmpty().Immutable()
+	}
 }

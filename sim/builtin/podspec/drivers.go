@@ -154,6 +154,11 @@ func DriverName(at field.Cursor) field.Cursor {
 	return at.Required().MaxBytes(DriverNameMax).Check(func(name string) []string { return field.DNS1123Subdomain(strings.ToLower(name)) })
 }
 
+// DeclaredDriverName is DriverName as it stands in tags since 1.37 (validate.LongNameCaseless and validate.MaxLength).
+func DeclaredDriverName(at field.Cursor) field.Cursor {
+	return at.Required().Check(field.DNS1123SubdomainAnyCase).MaxLength(DriverNameMax)
+}
+
 // ephemeralVolume checks the template of the claim that a volume creates.
 func ephemeralVolume(_ *Rules, at field.Cursor) {
 	template := at.Child("volumeClaimTemplate")

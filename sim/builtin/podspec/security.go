@@ -43,11 +43,11 @@ func (r *Rules) podSettings(sc field.Cursor) {
 	r.windowsOptions(sc.Child("windowsOptions"))
 	appArmorProfile(sc.Child("appArmorProfile"))
 	sc.Child("supplementalGroupsPolicy").OneOf("Merge", "Strict")
-	if policies := []string{"MountOption", "Recursive"}; r.Allow.anySELinuxPolicy() {
-		sc.Child("seLinuxChangePolicy").OneOf(policies...)
-	} else {
-		sc.Child("seLinuxChangePolicy").OneOf(policies[1:]...) // the others wait for the gate SELinuxMount
+	policies := []string{"MountOption", "Recursive"}
+	if !r.ctx.Enabled("SELinuxMount") && !r.Allow.anySELinuxPolicy() {
+		policies = policies[1:]
 	}
+	sc.Child("seLinuxChangePolicy").OneOf(policies...)
 }
 
 // sharedProcesses checks that a pod does not share its processes with those of the host. Before 1.37 the server has the field in

@@ -108,7 +108,8 @@ func validateRoleBinding(ctx *resource.Context, at field.Cursor, namespaced bool
 	}
 	ref.Child("apiGroup").OrEmpty().OneOf(rbacGroup)
 	ref.Child("kind").OrEmpty().OneOf(kinds...)
-	ref.Child("name").Declared(ctx.Since(37), field.Cursor.Given).Check(field.PathSegment)
+	// The tag of the reference, which says nothing yet, is asked before those inside, and keeps them from it.
+	ref.Child("name").Declared(ctx.Since(37) && !ref.Changed(), field.Cursor.Given).Check(field.PathSegment)
 	for subject := range at.Each("subjects") {
 		validateSubject(ctx, subject, namespaced)
 	}

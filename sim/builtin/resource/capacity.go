@@ -1,16 +1,18 @@
 package resource
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 const maxCapacityOptions = 10
 
 // validateDeviceCapacity checks how claims may take parts of a device's capacity (KEP-5075).
-func validateDeviceCapacity(at field.Cursor, shared bool) {
+func validateDeviceCapacity(ctx *resource.Context, at field.Cursor, shared bool) {
 	policy := at.Child("requestPolicy")
 	if !policy.Has() {
 		return
@@ -30,7 +32,7 @@ func validateDeviceCapacity(at field.Cursor, shared bool) {
 	case bounded && !policy.Has("default"):
 		policy.Child("default").Missing("required when validRange is defined")
 	case bounded:
-		validateCapacityRange(span, total, preset)
+		validateCapacityRange(ctx, span, total, preset)
 	}
 }
 
@@ -64,7 +66,7 @@ func validateCapacityValues(at field.Cursor, total, preset quantity.Quantity) {
 	}
 }
 
-func validateCapacityRange(at field.Cursor, total, preset quantity.Quantity) {
+func validateCapacityRange(ctx *resource.Context, at field.Cursor, total, preset quantity.Quantity) {
 	if !at.Has("min") {
 		at.Child("min").Missing("required when validRange is defined")
 		return
@@ -77,23 +79,54 @@ func validateCapacityRange(at field.Cursor, total, preset quantity.Quantity) {
 		}
 	}
 	refuse(low.Cmp(total) > 0, "min", low, "min is larger than capacity value: "+total.String())
-	refuse(preset.Cmp(low) < 0, "min", preset, "default is less than min: "+low.String())
+	least, most := "min", "max" // where a default outside of the range is reported
+	if ctx.Since(37) {
+		least, most = "default", "default"
+	}
+	refuse(preset.Cmp(low) < 0, least, preset, "default is less than min: "+low.String())
 	if at.Has("max") {
 		refuse(low.Cmp(high) > 0, "max", low, "min is larger than max: "+high.String())
 		refuse(high.Cmp(total) > 0, "max", high, "max is larger than capacity value: "+total.String())
-		refuse(preset.Cmp(high) > 0, "max", preset, "default is more than max: "+high.String())
+		refuse(preset.Cmp(high) > 0, most, preset, "default is more than max: "+high.String())
 	}
 	if !at.Has("step") {
 		return
 	}
+	if ctx.Since(37) && step.Sign() <= 0 {
+		refuse(true, "step", step, "must be greater than zero")
+		return
+	}
 	first := low.Add(step)
 	refuse(first.Cmp(total) > 0, "step", step, "one step "+first.String()+" is larger than capacity value: "+total.String())
+	if ctx.Since(37) && !wholeNumbers(at.With(preset.String()).ReportAt(at.Child("default")), at.Child("min"), at.Child("max"), at.Child("step")) {
+		return
+	}
 	detail := "value is not a multiple of a given step (" + step.String() + ") from (" + low.String() + ")"
 	refuse(!isMultiple(preset, low, step), "step", preset, detail)
 	refuse(at.Has("max") && !isMultiple(high, low, step), "step", high, detail)
 }
 
-// isMultiple reports whether value is a number of whole steps above low. The real server panics for a step of zero.
+// wholeNumbers checks that quantities fit into an int64, which steps are counted in (validateInt64Range), and reports whether all do.
+func wholeNumbers(all ...field.Cursor) bool {
+	fit := true
+	for _, at := range all {
+		q := quantity.Of(at.Value())
+		switch {
+		case !at.Has():
+			continue
+		case q.Sign() < 0:
+			at.Invalid(q.String(), field.TextNonNegative)
+		case q.CmpInt64(math.MaxInt64) > 0:
+			at.Invalid(q.String(), "must not be larger than 9223372036854775807")
+		default:
+			continue
+		}
+		fit = false
+	}
+	return fit
+}
+
+// isMultiple reports whether value is a number of whole steps above low. The real server panics for a step of zero before 1.37.
 func isMultiple(value, low, step quantity.Quantity) bool {
 	n := step.Value()
 	return n == 0 || (value.Value()-low.Value())%n == 0

@@ -35,7 +35,7 @@ func validateDevice(ctx *resource.Context, at field.Cursor, old object.Object, o
 	}
 	for name, c := range capacity.EachKey() {
 		validateAttributeName(capacity.With(name), podspec.DriverName)
-		validateDeviceCapacity(c.ReportAt(capacity.Key(shortened(name))), at.True("allowMultipleAllocations"))
+		validateDeviceCapacity(ctx, c.ReportAt(capacity.Key(shortened(name))), at.True("allowMultipleAllocations"))
 	}
 	if taints := at.Child("taints"); old == nil || !object.SemanticEqual(old["taints"], taints.Value()) {
 		for taint := range taints.MaxItems(maxDeviceTaints).Each() {

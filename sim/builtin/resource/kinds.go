@@ -2,8 +2,6 @@
 package resource
 
 import (
-	"strings"
-
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
@@ -49,16 +47,6 @@ func driverName(ctx *resource.Context, at field.Cursor) {
 		if !ctx.Since(37) {
 			return podspec.DriverName(c)
 		}
-		return c.Required().MaxBytes(podspec.DriverNameMax).Check(longNameAnyCase)
+		return podspec.DeclaredDriverName(c)
 	})
-}
-
-// longNameAnyCase is the rule for a subdomain that may have capital letters (apimachinery/pkg/api/validate.LongNameCaseless).
-func longNameAnyCase(name string) []string {
-	msgs := field.DNS1123Subdomain(strings.ToLower(name))
-	for i, msg := range msgs {
-		msg = strings.Replace(msg, "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric", "an RFC 1123 subdomain must consist of alphanumeric", 1)
-		msgs[i] = strings.Replace(msg, "'example.com'", "'Example.com'", 1)
-	}
-	return msgs
 }

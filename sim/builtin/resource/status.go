@@ -91,7 +91,7 @@ func validateDeviceStatus(ctx *resource.Context, at field.Cursor, allocated []st
 	podspec.DriverName(at.Child("driver"))
 	validatePoolName(at.Child("pool"))
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
-	declared(ctx, at.Child("shareID"), validateShareID)
+	validateShareID(ctx, at.Child("shareID"))
 	kind.InvalidStructIf(at, !slices.Contains(allocated, deviceID(at.Object())), gotext.SharedDeviceID,
 		"must be an allocated device in the claim")
 	at.Child("conditions").MaxItems(maxDeviceConditions)
@@ -113,7 +113,7 @@ func validateAllocation(ctx *resource.Context, at field.Cursor, names []string) 
 		declared(ctx, r.Child("pool"), validatePoolName)
 		r.Child("device").OrEmpty().Check(field.DNS1123Label)
 		validateBindingConditions(ctx, r)
-		declared(ctx, r.Child("shareID"), validateShareID)
+		validateShareID(ctx, r.Child("shareID"))
 	}
 	for config := range atMost(ctx, at.Child("devices", "config"), 2*maxDeviceConfigs).Each() {
 		declared(ctx, config.Child("source"), func(c field.Cursor) field.Cursor { return c.Required().OneOf("FromClaim", "FromClass") })
@@ -135,16 +135,20 @@ func declaredImmutable(ctx *resource.Context, at field.Cursor, t gotext.Type, te
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
-func validateShareID(at field.Cursor) field.Cursor {
+func validateShareID(ctx *resource.Context, at field.Cursor) {
 	id := at.String()
-	if !at.Has() {
-		return at
+	problem, usual := uuidProblem(id), len(id) == 36 && id == strings.ToLower(id)
+	switch {
+	case !at.Has() || problem == "" && usual:
+	case ctx.Since(37):
+		declared(ctx, at, func(c field.Cursor) field.Cursor {
+			return c.Invalid(id, "must be a lowercase UUID in 8-4-4-4-12 format")
+		})
+	case problem != "":
+		at.Invalid(id, "error validating uid: "+problem)
+	default:
+		at.Invalid(id, "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")
 	}
-	if problem := uuidProblem(id); problem != "" {
-		return at.Invalid(id, "error validating uid: "+problem)
-	}
-	return at.InvalidIf(len(id) != 36 || id != strings.ToLower(id),
-		"uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")
 }
 
 // uuidProblem says what is wrong with a UUID, which may be without hyphens, in braces, or a URN.

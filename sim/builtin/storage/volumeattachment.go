@@ -68,7 +68,11 @@ func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	const largest, longest = 256 << 10, 1024
 	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
 	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
-	attacher.Declared(ctx.Since(37), podspec.DriverName)
+	if ctx.Since(37) && !at.Child("spec").Changed() {
+		attacher.Declared(true, podspec.DeclaredDriverName)
+	} else { // where the tag of the spec forbids a change, those inside are not asked
+		podspec.DriverName(attacher)
+	}
 	switch {
 	case !inline.Has() && !volume.Has():
 		source.Missing("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
