@@ -67,16 +67,16 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 			return nil
 		}
 	}
-	rules, problem := roleRules(kind, at.Namespace, name, objects)
+	rules, none := roleRules(kind, at.Namespace, name, objects)
 	unnamed := status.NameParameter(name)
 	switch {
 	case kind == "Role" && at.Namespace == "":
 		return status.BadRequest("Namespace parameter required.") // where the store is asked for the role
 	case bind.Resource != "" && unnamed != nil:
 		return unnamed
-	case problem != "" && bind.Resource == "":
-		return status.Plain("%s", problem)
-	case problem != "":
+	case none != nil && bind.Resource == "":
+		return status.Plain("%s", none.granted())
+	case none != nil:
 		return status.NotFound(status.Resource{Group: at.Group, Resource: at.Resource}, name) // not the role's resource
 	}
 	if why := a.missing(at, rules, objects); why != "" {
@@ -87,7 +87,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 
 // missing returns the text about the rules that the user of at does not hold in the namespace, "" if all are held.
 func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) string {
-	held, errs := a.held(at.User, at.Namespace, objects)
+	held, wrong := a.held(at.User, at.Namespace, objects)
 	var lacking []Rule
 	for _, r := range rules {
 		for _, one := range r.Split() {
@@ -101,9 +101,12 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	}
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
 		at.User.Name, at.User.Groups, strings.Join(describe(lacking), "\n"))
-	if problem := field.Aggregate(errs); len(errs) > 0 {
-		// Here the resources of roles are named as the API names them, in the reasons of decisions as their files are.
-		text += "; resolution errors: [" + strings.ReplaceAll(problem, "role."+rbacGroup, "roles."+rbacGroup) + "]"
+	if len(wrong) > 0 {
+		var errs []string
+		for _, none := range wrong {
+			errs = append(errs, none.granted())
+		}
+		text += "; resolution errors: [" + field.Aggregate(errs) + "]"
 	}
 	return text
 }

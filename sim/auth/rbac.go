@@ -74,9 +74,9 @@ func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason
 // byRoles is Authorize by roles and bindings.
 func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	var errs []string
-	a.visitBindings(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, err string) bool {
-		if err != "" {
-			errs = append(errs, err)
+	a.visitBindings(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, none *noRole) bool {
+		if none != nil {
+			errs = append(errs, none.decided())
 		}
 		for _, r := range rules {
 			if r.Allows(at) {
@@ -119,8 +119,11 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 				errs = append(errs, "node authorizer does not support user rule resolution")
 			}
 		case rbac:
-			more, problems := a.held(user, namespace, objects)
-			rules, errs = append(rules, more...), append(errs, problems...)
+			more, wrong := a.held(user, namespace, objects)
+			rules = append(rules, more...)
+			for _, none := range wrong {
+				errs = append(errs, none.decided())
+			}
 		}
 	}
 	if len(errs) > 0 {
@@ -130,15 +133,15 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 }
 
 // held returns the rules that bindings give the user in the namespace, and what was wrong with some of them.
-func (a *Auth) held(user resource.User, namespace string, objects resource.Reader) (rules []Rule, errs []string) {
-	a.visitBindings(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, err string) bool {
-		if err != "" {
-			errs = append(errs, err)
+func (a *Auth) held(user resource.User, namespace string, objects resource.Reader) (rules []Rule, wrong []*noRole) {
+	a.visitBindings(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, none *noRole) bool {
+		if none != nil {
+			wrong = append(wrong, none)
 		}
 		rules = append(rules, more...)
 		return true
 	})
-	return rules, errs
+	return rules, wrong
 }
 
 // isNode reports whether a user is the kubelet of a node (pkg/auth/nodeidentifier).
@@ -204,7 +207,7 @@ func (b *binding) applies(u resource.User) *subject {
 // visitBindings calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with the
 // rules it brings or what is wrong with it, until fn returns false.
 func (a *Auth) visitBindings(u resource.User, namespace string, objects resource.Reader,
-	fn func(b *binding, s *subject, rules []Rule, err string) bool) {
+	fn func(b *binding, s *subject, rules []Rule, none *noRole) bool) {
 	if objects == nil {
 		return
 	}
@@ -212,8 +215,8 @@ func (a *Auth) visitBindings(u resource.User, namespace string, objects resource
 	each := func(it *resource.Item) bool {
 		b := resource.Derived(it, bindingOf)
 		if s := b.applies(u); s != nil {
-			rules, err := roleRules(b.roleKind, b.namespace, b.role, objects)
-			more = fn(b, s, rules, err)
+			rules, none := roleRules(b.roleKind, b.namespace, b.role, objects)
+			more = fn(b, s, rules, none)
 		}
 		return more
 	}
@@ -222,24 +225,42 @@ func (a *Auth) visitBindings(u resource.User, namespace string, objects resource
 	}
 }
 
-// roleRules returns the rules of the role that a binding in the namespace refers to, and the error for one that does
-// not exist.
-func roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, string) {
-	var key, res string
+// roleRules returns the rules of the role that a binding in the namespace refers to, or why there are none.
+func roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, *noRole) {
+	var key string
 	switch kind {
 	case "Role":
-		key, res = rolesKey, "role"
+		key = rolesKey
 	case "ClusterRole":
-		key, res, namespace = clusterRolesKey, "clusterrole", ""
+		key, namespace = clusterRolesKey, ""
 	default:
-		return nil, fmt.Sprintf("unsupported role reference kind: %q", kind)
+		return nil, &noRole{kind, name}
 	}
 	if objects != nil {
 		if it := objects.Item(key, namespace, name); it != nil {
-			return resource.Derived(it, rulesOf), ""
+			return resource.Derived(it, rulesOf), nil
 		}
 	}
-	return nil, status.NotFound(status.Resource{Group: rbacGroup, Resource: res}, name).Message
+	return nil, &noRole{kind, name}
+}
+
+// noRole is a reference to a role that does not exist, or is of no kind that roles have.
+type noRole struct{ kind, name string }
+
+// decided names it as the reasons of decisions do, which are worded where caches are asked.
+func (n *noRole) decided() string { return n.text("role", "clusterrole") }
+
+// granted names it as the API does, in refusals to grant what nobody holds.
+func (n *noRole) granted() string { return n.text("roles", "clusterroles") }
+
+func (n *noRole) text(role, clusterRole string) string {
+	switch n.kind {
+	case "Role":
+		return status.NotFound(status.Resource{Group: rbacGroup, Resource: role}, n.name).Message
+	case "ClusterRole":
+		return status.NotFound(status.Resource{Group: rbacGroup, Resource: clusterRole}, n.name).Message
+	}
+	return fmt.Sprintf("unsupported role reference kind: %q", n.kind)
 }
 
 const rbacGroup = "rbac.authorization.k8s.io"
