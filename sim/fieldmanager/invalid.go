@@ -17,9 +17,6 @@ func (s *shape) invalid(v any) string {
 	return told(s.check(v))
 }
 
-// repeats is how the problem of a repeated item begins: a configuration may not have any, an object may.
-const repeats = "duplicate entries for key "
-
 // unreachable returns what is wrong with the items of an object that no path leads to, or the text of err where that
 // cannot be told.
 func (s *shape) unreachable(obj object.Object, err error) string {
@@ -31,7 +28,7 @@ func (s *shape) unreachable(obj object.Object, err error) string {
 
 // withoutRepeats returns the problems that an object of the server may not have either.
 func withoutRepeats(errs []problem) []problem {
-	return slices.DeleteFunc(errs, func(p problem) bool { return strings.HasPrefix(p.text, repeats) })
+	return slices.DeleteFunc(errs, func(p problem) bool { return p.repeats })
 }
 
 // told words problems as one error; "" for none.
@@ -50,7 +47,10 @@ func told(errs []problem) string {
 }
 
 // problem is one error and where it is.
-type problem struct{ path, text string }
+type problem struct {
+	path, text string
+	repeats    bool // that an item is there twice: a configuration may not have any, an object may
+}
 
 func (p problem) String() string {
 	if p.path == "" {
@@ -154,7 +154,7 @@ func (s *shape) checkFields(m map[string]any) (errs []problem) {
 	for _, name := range object.SortedKeys(m) {
 		child := s.child(name)
 		if child == nil {
-			return append(errs, problem{"." + name, "field not declared in schema"})
+			return append(errs, problem{path: "." + name, text: "field not declared in schema"})
 		}
 		errs = append(errs, under("."+name, child.check(m[name]))...)
 	}
@@ -172,7 +172,7 @@ func (s *shape) checkItems(l []any) (errs []problem) {
 			}
 			where = s.itemName(v)
 			if seen[path] {
-				errs = append(errs, problemf("%s%s", repeats, where)...)
+				errs = append(errs, problem{text: "duplicate entries for key " + where, repeats: true})
 			}
 			seen[path] = true
 		}
