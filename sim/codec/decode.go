@@ -77,6 +77,7 @@ type decoder struct {
 	first   error    // the first value of a wrong type; decoding goes on behind it
 	fatal   error    // the error of a value that reads itself (a time, a quantity): nothing else counts
 	strict  []string // unknown and repeated fields
+	unknown []string // the paths of the unknown ones
 	lenient int      // inside values that do not report unknown fields
 }
 
@@ -185,8 +186,8 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 		key := d.key()
 		f := find(t, key, &at)
 		if f == nil {
-			if !d.bad {
-				d.report("unknown field", key)
+			if !d.bad && d.report("unknown field", key) {
+				d.unknown = append(d.unknown, d.to(key))
 			}
 			d.skip()
 			continue

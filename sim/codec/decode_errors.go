@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,19 +145,23 @@ func (d *decoder) stop(err error) {
 // maxStrict is how many unknown and repeated fields are reported.
 const maxStrict = 100
 
-// report remembers an unknown or repeated field, once.
-func (d *decoder) report(what, key string) {
+// report remembers an unknown or repeated field, and whether it had not done so before.
+func (d *decoder) report(problem, key string) bool {
 	if d.lenient > 0 || len(d.strict) >= maxStrict {
-		return
+		return false
 	}
-	if len(d.where) > 0 {
-		key = d.where.String() + "." + key
-	}
-	text := what + " " + strconv.Quote(key)
-	for _, s := range d.strict {
-		if s == text {
-			return
-		}
+	text := problem + " " + strconv.Quote(d.to(key))
+	if slices.Contains(d.strict, text) {
+		return false
 	}
 	d.strict = append(d.strict, text)
+	return true
+}
+
+// to returns the path to a key of the object that is read.
+func (d *decoder) to(key string) string {
+	if len(d.where) == 0 {
+		return key
+	}
+	return d.where.String() + "." + key
 }

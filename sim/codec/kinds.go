@@ -241,22 +241,17 @@ func (d *Decoder) shape(want schema.GVK, obj object.Object) (strict []string, er
 
 // ReadMeta reads metadata by itself, as that of an embedded resource. unknown are the paths of what it does not have.
 func (d *Decoder) ReadMeta(v any) (meta map[string]any, unknown []string, err error) {
-	meta, strict, err := d.readMeta(v)
-	for _, text := range strict {
-		if path, ok := strings.CutPrefix(text, `unknown field "`); ok {
-			unknown = append(unknown, strings.TrimSuffix(path, `"`))
-		}
-	}
-	return meta, unknown, err
+	return d.readMeta(v)
 }
 
 // readMeta reads metadata that was JSON of any kind: it is read and printed again, so that of what is empty nothing is
-// left, managedFields [] included.
-func (d *Decoder) readMeta(v any) (meta object.Object, strict []string, err error) {
-	if meta, strict, err = DecodeJSON(object.AppendJSON(nil, v), d.Meta); err == nil {
+// left, managedFields [] included. Printed as it was, it has no field twice.
+func (d *Decoder) readMeta(v any) (meta object.Object, unknown []string, err error) {
+	reader := newDecoder(string(object.AppendJSON(nil, v)), nil)
+	if meta, _, err = reader.document(d.Meta); err == nil {
 		meta = Reread(meta, d.Meta)
 	}
-	return meta, strict, err
+	return meta, reader.unknown, err
 }
 
 // decodeMeta reads the metadata of a custom resource as the type that all objects share.
@@ -265,12 +260,12 @@ func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
 	if !ok || d.Meta == nil {
 		return nil, nil
 	}
-	meta, strict, err := d.readMeta(v)
+	meta, unknown, err := d.readMeta(v)
 	if err != nil {
 		return nil, err
 	}
-	for i, text := range strict {
-		strict[i] = strings.Replace(text, ` "`, ` "metadata.`, 1)
+	for _, path := range unknown {
+		strict = append(strict, "unknown field "+strconv.Quote("metadata."+path))
 	}
 	delete(obj, "metadata")
 	if v != nil {
