@@ -144,7 +144,7 @@ func checkStrings(name string, m map[string]any, before any) error {
 	return nil
 }
 
-// reviewVersions are the versions of ConversionReview that the server speaks.
+// reviewVersion returns the first of the accepted versions of ConversionReview that the server speaks.
 func reviewVersion(accepted []string) (string, error) {
 	for _, v := range accepted {
 		if v == "v1" || v == "v1beta1" {

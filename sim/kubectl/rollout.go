@@ -259,7 +259,7 @@ func ownedBy(obj, owner object.Object) bool {
 	return false
 }
 
-// templateOf returns the pod template of a revision.
+// template returns the pod template of a revision.
 func (r *revision) template() map[string]any {
 	if t := r.obj.Map("data", "spec", "template"); t != nil {
 		return t
