@@ -28,8 +28,8 @@ func newHook(o *Observer, replica int) *hook {
 	return h
 }
 
-// visit is what the observer remembers of a request.
-type visit struct {
+// request is what the observer remembers of a request.
+type request struct {
 	trace.Record        // what all of its records have in common
 	arrived      uint64 // number of the first one
 
@@ -42,27 +42,27 @@ type visit struct {
 }
 
 // commit takes in a commit that the request has made.
-func (v *visit) commit(r *trace.Record, e *commit.Commit) {
-	if r.What != strings.TrimSuffix(v.What, subresourceOf(v.What)) || v.Key != r.Key && v.Verb != "create" {
+func (q *request) commit(r *trace.Record, e *commit.Commit) {
+	if r.What != strings.TrimSuffix(q.What, subresourceOf(q.What)) || q.Key != r.Key && q.Verb != "create" {
 		return
 	}
-	if !v.wrote {
-		v.before = e.Before()
+	if !q.wrote {
+		q.before = e.Before()
 	}
-	v.after, v.wrote, v.made = v.before, true, r.Key
+	q.after, q.wrote, q.made = q.before, true, r.Key
 	if !e.Deleted() {
-		v.after = e.Item()
+		q.after = e.Item()
 	}
 }
 
 // written makes what the request has written the objects of an op.
-func (v *visit) written(op *fault.Op) {
-	if !v.wrote {
+func (q *request) written(op *fault.Op) {
+	if !q.wrote {
 		return
 	}
-	op.Object, op.Old = v.after.Object, nil
-	if v.before != nil && (v.after != v.before || v.Verb != "delete") {
-		op.Old = v.before.Object
+	op.Object, op.Old = q.after.Object, nil
+	if q.before != nil && (q.after != q.before || q.Verb != "delete") {
+		op.Old = q.before.Object
 	}
 }
 
@@ -75,22 +75,22 @@ func subresourceOf(what string) string {
 	return "/" + sub
 }
 
-// visit returns what is known of a request; of one that arrived before anybody looked, what can still be told.
-func (h *hook) visit(e *apiserver.Exchange) *visit {
-	if v, ok := e.Data.(*visit); ok {
-		return v
+// requestOf returns what is known of a request; of one that arrived before anybody looked, what can still be told.
+func (h *hook) requestOf(e *apiserver.Exchange) *request {
+	if q, ok := e.Data.(*request); ok {
+		return q
 	}
-	v := &visit{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User, Verb: e.Verb,
+	q := &request{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User, Verb: e.Verb,
 		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name), Spared: e.Spared}}
-	e.Data = v
-	return v
+	e.Data = q
+	return q
 }
 
 // record begins a record about a request.
 func (h *hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
-	v := h.visit(e)
-	r := v.Record
-	r.Site, r.Cause = site, v.arrived
+	q := h.requestOf(e)
+	r := q.Record
+	r.Site, r.Cause = site, q.arrived
 	return r
 }
 
@@ -104,7 +104,7 @@ func (h *hook) op(e *apiserver.Exchange) *fault.Op {
 // Arrived is apiserver.Hook's.
 func (h *hook) Arrived(e *apiserver.Exchange) {
 	r := h.record(trace.RequestArrived, e)
-	h.visit(e).arrived = h.add(&r)
+	h.requestOf(e).arrived = h.add(&r)
 	if h.asking = e; h.faults.Empty() {
 		e.Serve(nil)
 		return
@@ -157,7 +157,7 @@ func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) {
 	}
 	op := h.op(e)
 	op.Failed, op.Stream = a.Code >= 300, a.Watch != nil
-	h.visit(e).written(op)
+	h.requestOf(e).written(op)
 	x := h.carryOutAnswer(op, e, a)
 	if x.instead != nil {
 		if a.Stream != nil {
@@ -180,9 +180,9 @@ func (h *hook) send(e *apiserver.Exchange, a *apiserver.Answer) {
 // explain adds to the record of an answer the name that a new object got, what an error says, what was warned of, and what is
 // missing where something is.
 func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
-	v := h.visit(e)
-	if v.Verb == "create" && v.after != nil {
-		r.Key = v.made
+	q := h.requestOf(e)
+	if q.Verb == "create" && q.after != nil {
+		r.Key = q.made
 	}
 	if r.Text = message(e); r.Text == "" {
 		r.Text = strings.Join(e.Warnings(), "; ")
@@ -193,8 +193,8 @@ func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
 			r.Hint = "no CustomResourceDefinition that is loaded serves " + what
 		}
 	case wire.StatusForbidden:
-		if v.refused != nil && v.refused.Verb != "" {
-			r.Hint = "the rule that is missing: " + auth.Needed(*v.refused).String()
+		if q.refused != nil && q.refused.Verb != "" {
+			r.Hint = "the rule that is missing: " + auth.Needed(*q.refused).String()
 		}
 	}
 }

@@ -162,8 +162,8 @@ func (o *Observer) Committed(e *commit.Commit) {
 	r := commitRecord(trace.StoreCommitted, e)
 	if o.current != nil {
 		r.Cause, r.Replica, r.Client, r.User = o.mark(o.current), o.server, o.current.UserAgent, o.current.User
-		if v, ok := o.current.Data.(*visit); ok && e.Definition != nil {
-			v.commit(&r, e)
+		if q, ok := o.current.Data.(*request); ok && e.Definition != nil {
+			q.commit(&r, e)
 		}
 	} else {
 		r.Client, r.User = o.writer()
@@ -220,8 +220,8 @@ func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
 
 // mark is the number of the record with which a request began.
 func (o *Observer) mark(e *apiserver.Exchange) uint64 {
-	if v, ok := e.Data.(*visit); ok {
-		return v.arrived
+	if q, ok := e.Data.(*request); ok {
+		return q.arrived
 	}
 	return 0
 }

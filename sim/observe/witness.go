@@ -152,7 +152,7 @@ func (o *Observer) tellReleased() {
 func (h *hook) asked(at auth.Attributes, allowed bool) {
 	if e := h.asking; e != nil && !allowed {
 		refused := at
-		h.visit(e).refused = &refused
+		h.requestOf(e).refused = &refused
 	}
 	for _, w := range h.witnesses {
 		w.Asked(at, allowed, h.roles)

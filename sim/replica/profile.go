@@ -155,7 +155,7 @@ func (o Options) profile(name string, skewed bool) (*Profile, error) {
 	p := &Profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, server: server,
 		flags: o.flags(), hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
-		if defs, err = o.withDialect(set, defs); err != nil {
+		if defs, err = o.readingSkew(set, defs); err != nil {
 			return nil, err
 		}
 	}

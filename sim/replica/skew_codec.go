@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// withDialect returns copies of the definitions that read what servers of other profiles have stored.
-func (o Options) withDialect(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
+// readingSkew returns copies of the definitions that read what servers of other profiles have stored.
+func (o Options) readingSkew(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
 	l := &skewCodec{decoder: decoder(set), versions: map[schema.GVK]*resource.Definition{},
 		stored: map[string]*resource.Definition{}}
 	shared := &resource.SkewCodec{Read: l.read}

@@ -16,12 +16,12 @@ type expressions struct {
 	params    bool
 	variables []object.Object // that were declared so far
 	named     bool            // there are variables, be it without an expression
-	compilers map[dialect]*cel.Compiler
+	compilers map[environment]*cel.Compiler
 	declared  map[*cel.Compiler]int // how many of the variables
 }
 
-// dialect is what decides which compiler an expression is for. Stored ones that stay as they are may use more than new ones.
-type dialect struct {
+// environment is what decides which compiler an expression is for. Stored ones that stay as they are may use more than new ones.
+type environment struct {
 	cel.Declarations
 	stored bool
 }
@@ -31,13 +31,13 @@ func expressionsOf(ctx *resource.Context, at field.Cursor, params bool) *express
 	if at.Updates() && !at.Changed() {
 		return nil
 	}
-	return &expressions{minor: ctx.Server.Minor, params: params, compilers: map[dialect]*cel.Compiler{}, declared: map[*cel.Compiler]int{}}
+	return &expressions{minor: ctx.Server.Minor, params: params, compilers: map[environment]*cel.Compiler{}, declared: map[*cel.Compiler]int{}}
 }
 
 // compiler returns the one for d, which knows the variables of before.
 func (e *expressions) compiler(at field.Cursor, d cel.Declarations) *cel.Compiler {
 	d.Params = e.params
-	of := dialect{d, at.Updates() && !at.Changed()}
+	of := environment{d, at.Updates() && !at.Changed()}
 	c := e.compilers[of]
 	if c == nil {
 		c = cel.NewCompiler(cel.Environment{Minor: e.minor, Stored: of.stored}, d)

@@ -132,7 +132,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 		}
 	}
 	h.Zone, h.Excluded = zoneOf(node), node.Labels()["node.kubernetes.io/exclude-disruption"] != ""
-	return l.visit(api, node, h)
+	return l.updateHealth(api, node, h)
 }
 
 // tell says something of a node.
@@ -141,8 +141,8 @@ func tell(api *controller.Client, name, uid, reason, message string) {
 	_ = api.Event(about, "Normal", reason, message)
 }
 
-// visit looks how a node is.
-func (l *lifecycle) visit(api *controller.Client, node object.Object, h *health) (again time.Duration, failed *status.Status) {
+// updateHealth looks how a node is (tryUpdateNodeHealth).
+func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *health) (again time.Duration, failed *status.Status) {
 	now := api.Now()
 	ready := controller.Condition(node, "Ready")
 	observed, patience := ready.String("status"), grace
