@@ -12,21 +12,31 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // generic are the packages that work for every kind, built-in or custom.
-var generic = []string{"sim/apiserver", "sim/codec", "sim/crd", "sim/crd/structural", "sim/discovery", "sim/discovery/openapi", "sim/field",
-	"sim/fieldmanager", "sim/metadata", "sim/mvcc", "sim/object", "sim/patch", "sim/registry", "sim/resource", "sim/schema", "sim/selector",
-	"sim/status", "sim/watchcache", "sim/webhook"}
+var generic = []string{"sim", "sim/apiserver", "sim/archive", "sim/builtin/table", "sim/cel",
+	"sim/cel/celgo", "sim/cel/expr", "sim/checker", "sim/codec", "sim/commit", "sim/crd", "sim/crd/structural", "sim/discovery",
+	"sim/discovery/openapi", "sim/fault", "sim/field", "sim/fieldmanager", "sim/history", "sim/jsonpath", "sim/metadata", "sim/mvcc",
+	"sim/object", "sim/observe", "sim/patch", "sim/registry", "sim/replica", "sim/resource", "sim/schema", "sim/selector", "sim/status",
+	"sim/trace", "sim/trouble", "sim/watchcache", "sim/webhook", "sim/wire"}
 
 // namedKinds are the kinds that generic code names nevertheless, or files that name some, with the reason.
 var namedKinds = map[string]string{
-	"sim/apiserver namespaces":                               "a part of every path",
-	"sim/codec Ingress":                                      "moved from extensions to another group",
-	"sim/codec NetworkPolicy":                                "moved from extensions to another group",
-	"sim/schema/releases.go":                                 "which versions of which kinds a minor can read, and store: data",
+	"sim namespaces":                       "what a bare server has from the beginning",
+	"sim/apiserver namespaces":             "a part of every path",
+	"sim/codec Eviction":                   "read in either version of policy: the body says nothing else of it",
+	"sim/codec Ingress":                    "moved from extensions to another group",
+	"sim/codec NetworkPolicy":              "moved from extensions to another group",
+	"sim/codec Scale":                      "one Go type in all groups",
+	"sim/crd Scale":                        "what custom resources have, too",
+	"sim/replica secrets":                  "a legacy token is in one, and its use is noted there",
+	"sim/resource Scale":                   "what every kind with a number of replicas has",
+	"sim/trace leases.coordination.k8s.io": "a story leaves out that clients renew them",
+	"sim/schema/releases.go":               "which versions of which kinds a minor can read, and store: data",
 	"sim/crd customresourcedefinitions.apiextensions.k8s.io": "what the package is about",
-	"sim/metadata Event":                                     "the API machinery forbids it in every owner reference, also where no server serves events and in objects within custom ones (apimachinery validation.BannedOwners)",
+	"sim/metadata Event": "the API machinery forbids it in every owner reference, also where no server serves events and in objects within custom ones (apimachinery validation.BannedOwners)",
 }
 
 // TestNoKindByName: generic code asks the Definition. What is special about a kind stands in the package of its group.
@@ -40,6 +50,9 @@ func TestNoKindByName(t *testing.T) {
 	for _, r := range set.Resources() {
 		names[r.Kind], names[r.Resource] = true, true
 		names[r.Resource+"."+r.Group] = true
+		for _, sub := range r.Subresources {
+			names[sub.Kind] = true
+		}
 	}
 	used := map[string]bool{}
 	for _, s := range mustSources(t, rootModule) {
@@ -184,5 +197,29 @@ func TestStructsAreNamed(t *testing.T) {
 		if !named[name] {
 			t.Errorf("no rule names gotext.%s: take it out of sim/conformance/testdata/real/gotypes/roots.go", name)
 		}
+	}
+}
+
+// TestTroublesAreListedOnce: the page that shows a server knows what can be done to replicas and controllers from a list of its
+// own, which says what sim/trouble does.
+func TestTroublesAreListedOnce(t *testing.T) {
+	t.Parallel()
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "web/src/served/lines.ts"
+	found := regexp.MustCompile(`const troubles = \[([^\]]*)\]`).FindSubmatch(all[file])
+	if found == nil {
+		t.Fatalf("%s has no list of troubles any more: take this test away", file)
+	}
+	want := []string{"'step'"} // lets a stopped controller do one thing: nothing that goes wrong
+	for _, k := range trouble.Kinds {
+		want = append(want, "'"+k.Name+"'")
+	}
+	slices.Sort(want)
+	got := strings.Split(string(found[1]), ", ")
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%s lists %s, sim/trouble %s", file, got, want)
 	}
 }
