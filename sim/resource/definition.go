@@ -11,6 +11,7 @@
 package resource
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -209,7 +210,7 @@ func (d *Definition) ListKind() string {
 }
 
 // Allows reports whether the resource has the verb.
-func (d *Definition) Allows(verb string) bool { return contains(d.Verbs, verb) }
+func (d *Definition) Allows(verb string) bool { return slices.Contains(d.Verbs, verb) }
 
 // Sub returns the subresource with the name, or nil.
 func (d *Definition) Sub(name string) *Subresource {
@@ -222,13 +223,4 @@ func (d *Definition) Sub(name string) *Subresource {
 }
 
 // Allows reports whether the subresource has the verb.
-func (s *Subresource) Allows(verb string) bool { return contains(s.Verbs, verb) }
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
+func (s *Subresource) Allows(verb string) bool { return slices.Contains(s.Verbs, verb) }
