@@ -102,7 +102,7 @@ func TestKubeletCertificate(t *testing.T) {
 			}
 			csr, err := object.Parse([]byte(text))
 			is.NoErr(err)
-			return controller.Condition(csr, "Approved").String("message") + map[bool]string{true: " issued"}[csr.String("status", "certificate") != ""]
+			return csr.Condition("Approved").String("message") + map[bool]string{true: " issued"}[csr.String("status", "certificate") != ""]
 		}
 		body, _ := signingRequest(t, "kubernetes.io/kube-apiserver-client-kubelet", "system:node:n1", "system:nodes", "digital signature", "client auth")
 		role := func(name string, rule string) {

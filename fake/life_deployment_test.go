@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/matryer/is"
 )
 
@@ -32,7 +31,7 @@ func TestDeploymentPaused(t *testing.T) {
 		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":2,`+template(`"a":"b"`)+`}}`)
 		c.ready()
 		reason := func() string {
-			return controller.Condition(c.must("GET", asDeployments+"/web", ""), "Progressing").String("reason")
+			return c.must("GET", asDeployments+"/web", "").Condition("Progressing").String("reason")
 		}
 		c.mergePatch(asDeployments+"/web", `{"spec":{"paused":true}}`)
 		is.Equal(reason(), "DeploymentPaused")

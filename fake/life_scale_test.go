@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/fake"
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 )
@@ -32,7 +31,7 @@ func (c client) started() {
 
 // says returns status, reason and message of a condition.
 func says(obj object.Object, kind string) string {
-	c := controller.Condition(obj, kind)
+	c := obj.Condition(kind)
 	return c.String("status") + " " + c.String("reason") + ": " + c.String("message")
 }
 

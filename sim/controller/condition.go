@@ -6,20 +6,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Condition returns a condition of an object, or nil.
-func Condition(obj object.Object, kind string) object.Object {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == kind {
-			return c
-		}
-	}
-	return nil
-}
-
 // SetCondition makes a condition of an object say something, and reports whether it did not before. Its time is when its
 // status changed.
 func SetCondition(obj object.Object, now time.Time, kind, value, reason, message string) (changed bool) {
-	c := Condition(obj, kind)
+	c := obj.Condition(kind)
 	if c == nil {
 		c = object.Object{"type": kind}
 		obj.Set(append(obj.List("status", "conditions"), map[string]any(c)), "status", "conditions")

@@ -84,7 +84,7 @@ func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time
 	at := object.Time(now)
 	for _, c := range healthy {
 		controller.SetCondition(node, now, c.kind, c.value, c.reason, c.message)
-		controller.Condition(node, c.kind)["lastHeartbeatTime"] = at
+		node.Condition(c.kind)["lastHeartbeatTime"] = at
 	}
 }
 

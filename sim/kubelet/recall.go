@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -61,7 +60,7 @@ func (w *worker) reallocate(s object.Object) {
 }
 
 func recallResizing(pod object.Object, kind string) *resizing {
-	c := controller.Condition(pod, kind)
+	c := pod.Condition(kind)
 	if c == nil {
 		return nil
 	}

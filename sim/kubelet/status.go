@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -305,7 +304,7 @@ func (w *worker) conditions(before, now object.Object, generation int64) (all []
 	for _, x := range []verdict{{ours[0], sandbox, "", ""}, initialized, ready.of("Ready"), containers, {ours[4], "True", "", ""}} {
 		c := object.Object{"type": x.kind, "status": x.value, "observedGeneration": generation, "lastProbeTime": nil,
 			"lastTransitionTime": object.Time(w.now)}
-		if was := controller.Condition(old, x.kind); was.String("status") == x.value {
+		if was := old.Condition(x.kind); was.String("status") == x.value {
 			c["lastTransitionTime"] = was["lastTransitionTime"]
 		}
 		if x.reason != "" {
@@ -367,7 +366,7 @@ func (w *worker) gates(conditions []any) verdict {
 	var messages []string
 	for _, gate := range w.pod.Objects("spec", "readinessGates") {
 		kind := gate.String("conditionType")
-		c := controller.Condition(object.Object{"status": map[string]any{"conditions": conditions}}, kind)
+		c := object.Object{"status": map[string]any{"conditions": conditions}}.Condition(kind)
 		switch {
 		case c == nil:
 			messages = append(messages, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", kind))

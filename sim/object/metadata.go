@@ -82,3 +82,13 @@ func (o Object) SetMeta(field string, value any) {
 
 // Time prints t as metadata timestamps are: RFC 3339, seconds, UTC.
 func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Condition returns the first of status.conditions of a type, or nil (API conventions, "Typical status properties").
+func (o Object) Condition(kind string) Object {
+	for _, c := range o.Objects("status", "conditions") {
+		if c.String("type") == kind {
+			return c
+		}
+	}
+	return nil
+}

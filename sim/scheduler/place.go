@@ -89,7 +89,7 @@ func (s *Scheduler) nominate(pod object.Object, node string) {
 // podScheduled says in the condition PodScheduled that a pod has no node.
 func podScheduled(pod object.Object, now time.Time, reason, message string) {
 	controller.SetCondition(pod, now, "PodScheduled", "False", reason, message)
-	controller.Condition(pod, "PodScheduled")["observedGeneration"] = pod.Generation()
+	pod.Condition("PodScheduled")["observedGeneration"] = pod.Generation()
 }
 
 // shortened cuts what an event can say.

@@ -78,7 +78,7 @@ func podOf(it *resource.Item) *pod {
 	for _, g := range spec.Objects("schedulingGates") {
 		p.gates = append(p.gates, g.String("name"))
 	}
-	if c := controller.Condition(obj, disruptionTarget); p.deleting && c.String("status") == "True" {
+	if c := obj.Condition(disruptionTarget); p.deleting && c.String("status") == "True" {
 		p.preempted = c.String("reason") == byScheduler
 	}
 	p.readAffinity(spec.At("affinity"))

@@ -236,11 +236,11 @@ func (s *Scheduler) evict(api *controller.Client, preemptor *pod, x *candidate) 
 			continue
 		}
 		failed := api.Patch(workload.Pods, "status", p.Key, func(live object.Object) {
-			c := controller.Condition(live, disruptionTarget)
+			c := live.Condition(disruptionTarget)
 			controller.SetCondition(live, api.Now(), disruptionTarget, "True", byScheduler,
 				preemptor.scheduler+": preempting to accommodate a higher priority pod")
 			if c == nil {
-				c = controller.Condition(live, disruptionTarget)
+				c = live.Condition(disruptionTarget)
 			}
 			c["observedGeneration"] = live.Generation()
 		})

@@ -56,5 +56,5 @@ func cellVersions(obj object.Object) any {
 }
 
 func cellEstablished(obj object.Object) any {
-	return kind.Condition(obj, "Established").String("status") == "True"
+	return obj.Condition("Established").String("status") == "True"
 }

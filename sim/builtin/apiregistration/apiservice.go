@@ -93,7 +93,7 @@ func cellService(obj object.Object) any {
 }
 
 func cellAvailable(obj object.Object) any {
-	available := kind.Condition(obj, "Available")
+	available := obj.Condition("Available")
 	switch status, reason := available.String("status"), available.String("reason"); {
 	case available == nil:
 		return "Unknown"

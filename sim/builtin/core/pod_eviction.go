@@ -3,7 +3,6 @@ package core
 import (
 	"fmt"
 
-	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -74,7 +73,7 @@ func (e *eviction) evict() *status.Status {
 		return status.Plain("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 	}
 	budget := budgets[0]
-	if kind.Condition(pod, "Ready").String("status") != "True" && unguarded(budget) {
+	if pod.Condition("Ready").String("status") != "True" && unguarded(budget) {
 		s := e.delete(e.forceVersion(pod))
 		if s != nil && s.Reason == status.ReasonConflict && !e.options.Has("preconditions", "resourceVersion") {
 			return budgetRefusal(evictionRetry, stillProcessed(budget.Name()))

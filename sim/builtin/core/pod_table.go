@@ -53,7 +53,7 @@ func cellReadinessGates(obj object.Object) string {
 	}
 	met := 0
 	for _, gate := range gates {
-		if kind.Condition(obj, gate.String("conditionType")).String("status") == "True" {
+		if obj.Condition(gate.String("conditionType")).String("status") == "True" {
 			met++
 		}
 	}
@@ -77,7 +77,7 @@ func summarize(obj object.Object) podSummary {
 	}
 	s.total += len(sidecars)
 	initializing := s.initContainers(obj, sidecars)
-	if !initializing || kind.Condition(obj, "Initialized").String("status") == "True" {
+	if !initializing || obj.Condition("Initialized").String("status") == "True" {
 		s.containers(obj, sidecars)
 	}
 	if obj.DeletionTimestamp() != "" {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -92,6 +91,6 @@ func rangesIn(obj object.Object) (all []addressRange) {
 
 // cidrReady reports whether a ServiceCIDR may be used: without a word about it, it may.
 func cidrReady(obj object.Object) bool {
-	ready := kind.Condition(obj, "Ready")
+	ready := obj.Condition("Ready")
 	return ready == nil || ready.String("status") == "True"
 }

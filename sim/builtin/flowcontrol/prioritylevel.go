@@ -77,7 +77,7 @@ func byPrecedence(a, b object.Object) int {
 }
 
 func cellMissing(obj object.Object) any {
-	if dangling := kind.Condition(obj, "Dangling"); dangling != nil {
+	if dangling := obj.Condition("Dangling"); dangling != nil {
 		return dangling.String("status")
 	}
 	return "?"

@@ -53,16 +53,6 @@ func Texts(list []object.Object, name string) []string {
 	return texts
 }
 
-// Condition returns the first condition of a type in the status, nil if there is none.
-func Condition(obj object.Object, kind string) object.Object {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == kind {
-			return c
-		}
-	}
-	return nil
-}
-
 // HasCondition reports whether there is a condition of a type in a state: True, False or Unknown.
 func HasCondition(obj object.Object, kind, state string) bool {
 	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {

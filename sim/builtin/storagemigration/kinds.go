@@ -71,7 +71,7 @@ func validateMigrationStatus(ctx *resource.Context, at field.Cursor) {
 	conditions, revision := at.Child("status", "conditions"), at.Child("status", "resourceVersion")
 	kind.CheckConditions(ctx, conditions)
 	revision.InvalidIf(at.Old().String("status", "resourceVersion") != "" && revision.OrEmpty().Changed(), field.TextImmutable)
-	is := func(obj object.Object, name string) bool { return kind.Condition(obj, name).String("status") == "True" }
+	is := func(obj object.Object, name string) bool { return obj.Condition(name).String("status") == "True" }
 	invalid := func(broken bool, text string) {
 		if broken {
 			conditions.Invalid(printConditions(at.Object()), text)

@@ -188,7 +188,7 @@ func (r *rollout) observe() *status.Status {
 
 // notePause says in the condition Progressing that the Deployment was paused or resumed, and reports whether it did.
 func (r *rollout) notePause(paused bool) bool {
-	before := controller.Condition(r.Object, "Progressing")
+	before := r.Object.Condition("Progressing")
 	if !r.hasDeadline() || before.String("reason") == "ProgressDeadlineExceeded" || paused == (before.String("reason") == "DeploymentPaused") {
 		return false
 	}

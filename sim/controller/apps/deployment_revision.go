@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -70,7 +69,7 @@ func (r *rollout) reuse(revision string) {
 		return
 	}
 	changed = r.takeRevision(r.newest.Annotations()[revisionKey])
-	if r.hasDeadline() && controller.Condition(r.Object, "Progressing") == nil {
+	if r.hasDeadline() && r.Object.Condition("Progressing") == nil {
 		r.progress("True", "FoundNewReplicaSet", fmt.Sprintf("Found new replica set %q", r.newest.Name()))
 		changed = true
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
@@ -32,7 +31,7 @@ func (r *rollout) progress(value, reason, message string) {
 func (r *rollout) say(kind, value, reason, message string) {
 	now := object.Time(r.API.Now())
 	c := map[string]any{"type": kind, "status": value, "reason": reason, "message": message, "lastUpdateTime": now, "lastTransitionTime": now}
-	before := controller.Condition(r.Object, kind)
+	before := r.Object.Condition(kind)
 	if before != nil && before.String("status") == value {
 		if before.String("reason") == reason && kind != "Progressing" || before.String("reason") == reason && before.String("message") == message {
 			return
@@ -65,7 +64,7 @@ func (r *rollout) report() (again time.Duration, failed *status.Status) {
 	if !r.hasDeadline() {
 		r.forget("Progressing")
 	} else if !(r.Object.Int64("status", "replicas") == r.Object.Int64("status", "updatedReplicas") &&
-		controller.Condition(object.Object{"status": map[string]any(before)}, "Progressing").String("reason") == "NewReplicaSetAvailable") {
+		object.Object{"status": map[string]any(before)}.Condition("Progressing").String("reason") == "NewReplicaSetAvailable") {
 		r.sayProgress(before)
 	}
 	r.sayFailure()
@@ -118,14 +117,14 @@ func (r *rollout) sayProgress(before object.Object) {
 		r.progress("True", "NewReplicaSetAvailable", who+" has successfully progressed.")
 	case grew("updatedReplicas"), grew("readyReplicas"), grew("availableReplicas"),
 		now.Int64("replicas")-now.Int64("updatedReplicas") < before.Int64("replicas")-before.Int64("updatedReplicas"):
-		c := controller.Condition(r.Object, "Progressing")
+		c := r.Object.Condition("Progressing")
 		since := c["lastTransitionTime"]
 		if r.forget("Progressing"); c.String("status") != "True" {
 			since = nil
 		}
 		r.progress("True", "ReplicaSetUpdated", who+" is progressing.")
 		if since != nil {
-			controller.Condition(r.Object, "Progressing")["lastTransitionTime"] = since
+			r.Object.Condition("Progressing")["lastTransitionTime"] = since
 		}
 	case r.late():
 		r.progress("False", "ProgressDeadlineExceeded", who+" has timed out progressing.")
@@ -134,7 +133,7 @@ func (r *rollout) sayProgress(before object.Object) {
 
 // late reports whether nothing has progressed for longer than progressDeadlineSeconds.
 func (r *rollout) late() bool {
-	switch c := controller.Condition(r.Object, "Progressing"); {
+	switch c := r.Object.Condition("Progressing"); {
 	case c == nil, c.String("reason") == "NewReplicaSetAvailable":
 		return false
 	case c.String("reason") == "ProgressDeadlineExceeded":
@@ -146,13 +145,13 @@ func (r *rollout) late() bool {
 
 // deadline is when the last progress will have been too long ago.
 func (r *rollout) deadline() time.Time {
-	c := controller.Condition(r.Object, "Progressing")
+	c := r.Object.Condition("Progressing")
 	return workload.TimeOf(c.String("lastUpdateTime")).Add(time.Duration(r.Object.Int64("spec", "progressDeadlineSeconds")) * time.Second)
 }
 
 // untilDeadline is how long until a rollout that goes on is to be looked at again. 0: it needs not be.
 func (r *rollout) untilDeadline() time.Duration {
-	c := controller.Condition(r.Object, "Progressing")
+	c := r.Object.Condition("Progressing")
 	if c == nil || r.complete(r.Object) || c.String("reason") == "ProgressDeadlineExceeded" {
 		return 0
 	}
@@ -164,7 +163,7 @@ func (r *rollout) sayFailure() {
 	sets := slices.Clone(r.all())
 	slices.Reverse(sets)
 	for _, s := range sets {
-		if c := controller.Condition(s.Object, "ReplicaFailure"); c != nil {
+		if c := s.Object.Condition("ReplicaFailure"); c != nil {
 			r.say("ReplicaFailure", c.String("status"), c.String("reason"), c.String("message"))
 			return
 		}

@@ -211,7 +211,7 @@ func (s *replicaSet) report(wrong *status.Status) *status.Status {
 
 // condition keeps the condition ReplicaFailure: it is there while pods cannot be made or deleted.
 func (s *replicaSet) condition(now object.Object, wrong *status.Status) {
-	has := controller.Condition(object.Object{"status": map[string]any(now)}, "ReplicaFailure") != nil
+	has := object.Object{"status": map[string]any(now)}.Condition("ReplicaFailure") != nil
 	switch {
 	case wrong != nil && !has:
 		reason := "FailedCreate"

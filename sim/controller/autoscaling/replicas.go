@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
@@ -50,7 +49,7 @@ type request struct {
 func podOf(it *resource.Item) *pod { return &pod{it, resource.Derived(it, readPod)} }
 
 func readPod(obj object.Object) *podFacts {
-	ready := controller.Condition(obj, "Ready")
+	ready := obj.Condition("Ready")
 	f := &podFacts{phase: obj.String("status", "phase"), deleting: obj.DeletionTimestamp() != "", condition: ready.String("status"),
 		readySince: workload.TimeOf(ready.String("lastTransitionTime")), started: workload.TimeOf(obj.String("status", "startTime"))}
 	for _, list := range []string{"containers", "initContainers"} {

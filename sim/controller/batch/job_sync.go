@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -170,9 +169,9 @@ func (j *job) addCondition(c object.Object) {
 // judge finds out whether the Job is over, by what was found before, its policy, the backoff limit or its deadline. It
 // returns how long until the deadline. 0: there is none.
 func (j *job) judge() (deadline time.Duration) {
-	if c := controller.Condition(j.Object, "SuccessCriteriaMet"); c.String("status") == "True" {
+	if c := j.Object.Condition("SuccessCriteriaMet"); c.String("status") == "True" {
 		j.verdict = c
-	} else if c := controller.Condition(j.Object, "FailureTarget"); c.String("status") == "True" {
+	} else if c := j.Object.Condition("FailureTarget"); c.String("status") == "True" {
 		j.verdict = j.condition("Failed", c.String("reason"), c.String("message"))
 	} else if policy := j.spec().Map("podFailurePolicy"); policy != nil {
 		for _, p := range j.pods {
@@ -327,7 +326,7 @@ func (j *job) goOn(satisfied bool) (wait time.Duration, failed *status.Status) {
 func (j *job) setCondition(kind, value, reason, message string) bool {
 	now := j.condition(kind, reason, message)
 	now["status"] = value
-	c := controller.Condition(j.Object, kind)
+	c := j.Object.Condition(kind)
 	switch {
 	case c == nil && value == "False":
 		return false

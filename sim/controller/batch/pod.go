@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -85,7 +84,7 @@ func finishedAt(obj object.Object) time.Time {
 	if at, ok := containersEnded(obj); ok {
 		return at
 	}
-	if c := controller.Condition(obj, "Ready"); c.String("status") == "False" && c.String("lastTransitionTime") != "" {
+	if c := obj.Condition("Ready"); c.String("status") == "False" && c.String("lastTransitionTime") != "" {
 		return workload.TimeOf(c.String("lastTransitionTime"))
 	}
 	if at := obj.DeletionTimestamp(); at != "" {

@@ -41,7 +41,7 @@ func timeToLive(job object.Object, now time.Time) (time.Duration, bool) {
 	if !ok || end == "" || job.DeletionTimestamp() != "" {
 		return 0, false
 	}
-	at := workload.TimeOf(controller.Condition(job, end).String("lastTransitionTime"))
+	at := workload.TimeOf(job.Condition(end).String("lastTransitionTime"))
 	if at.IsZero() {
 		return 0, false
 	}

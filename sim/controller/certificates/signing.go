@@ -98,7 +98,7 @@ func (s *signing) issue(api *controller.Client, csr object.Object, q *x509.Certi
 }
 
 func decided(csr object.Object) (approved, denied bool) {
-	return controller.Condition(csr, "Approved") != nil, controller.Condition(csr, "Denied") != nil
+	return csr.Condition("Approved") != nil, csr.Condition("Denied") != nil
 }
 
 func failed(csr object.Object) bool {

@@ -89,7 +89,7 @@ type remains struct {
 func (r *remains) discover() {
 	r.api.LiveItems(apiServices, "", func(it *resource.Item) bool {
 		obj := it.Object()
-		if _, remote := obj.Get("spec", "service"); remote && controller.Condition(obj, "Available").String("status") != "True" {
+		if _, remote := obj.Get("spec", "service"); remote && obj.Condition("Available").String("status") != "True" {
 			r.stale = append(r.stale, obj.String("spec", "group")+"/"+obj.String("spec", "version"))
 		}
 		return true

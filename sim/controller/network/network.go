@@ -135,7 +135,7 @@ func readPod(obj object.Object) *pod {
 	p := &pod{namespace: obj.Namespace(), name: obj.Name(), uid: obj.UID(), node: obj.String("spec", "nodeName"),
 		hostname: obj.String("spec", "hostname"), subdomain: obj.String("spec", "subdomain"),
 		deleting: obj.DeletionTimestamp() != "", finished: phase == "Succeeded" || phase == "Failed"}
-	ready := controller.Condition(obj, "Ready")
+	ready := obj.Condition("Ready")
 	p.ready, p.readyChanged = ready.String("status") == "True", ready.String("lastTransitionTime")
 	for _, x := range obj.Objects("status", "podIPs") {
 		if at, ok := parseIP(x.String("ip")); ok {

@@ -145,7 +145,7 @@ func needed(api *controller.Client, it *resource.Item) bool {
 
 // reportCIDR says in the status whether the ServiceCIDR is ready.
 func reportCIDR(api *controller.Client, obj object.Object, value, reason, message string) *status.Status {
-	c := controller.Condition(obj, "Ready")
+	c := obj.Condition("Ready")
 	if c != nil && c.String("status") == value && c.String("reason") == reason && c.String("message") == message {
 		return nil
 	}

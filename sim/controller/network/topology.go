@@ -294,7 +294,7 @@ func zoneFactsOf(node object.Object) zoneFacts {
 	labels := node.Labels()
 	_, plane := labels["node-role.kubernetes.io/control-plane"]
 	_, master := labels["node-role.kubernetes.io/master"]
-	return zoneFacts{labels[zoneLabel], controller.Condition(node, "Ready").String("status") == "True", plane || master,
+	return zoneFacts{labels[zoneLabel], node.Condition("Ready").String("status") == "True", plane || master,
 		workload.AmountsOf(resource.AmountsAt(node, "status", "allocatable")).CPU}
 }
 

@@ -147,7 +147,7 @@ func (e *eviction) evict(api *controller.Client, key controller.Key) *status.Sta
 	tellPod(api, key, "Marking for deletion Pod "+key.String())
 	s := api.Patch(workload.Pods, "status", key, func(live object.Object) {
 		if controller.SetCondition(live, api.Now(), "DisruptionTarget", "True", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint") {
-			controller.Condition(live, "DisruptionTarget")["observedGeneration"] = live.Generation()
+			live.Condition("DisruptionTarget")["observedGeneration"] = live.Generation()
 		}
 	})
 	if s == nil {

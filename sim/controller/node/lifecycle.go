@@ -144,7 +144,7 @@ func tell(api *controller.Client, name, uid, reason, message string) {
 // updateHealth looks how a node is (tryUpdateNodeHealth).
 func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *health) (again time.Duration, failed *status.Status) {
 	now := api.Now()
-	ready := controller.Condition(node, "Ready")
+	ready := node.Condition("Ready")
 	observed, patience := ready.String("status"), grace
 	if lease := api.Look(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
 		h.Renewed, h.Probe = lease.String("spec", "renewTime"), now
@@ -170,7 +170,7 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		if failed = l.mend(api, node); failed != nil { // tainted NoSchedule first
 			return 0, failed
 		}
-		ready = controller.Condition(node, "Ready")
+		ready = node.Condition("Ready")
 	}
 	h.Ready = ready.String("status")
 	if failed = l.judge(api); failed == nil && ready != nil {
@@ -198,16 +198,16 @@ func soonest(a, b time.Duration) time.Duration {
 func (l *lifecycle) giveUp(api *controller.Client, node object.Object) (object.Object, *status.Status) {
 	before := node.Copy()
 	for _, kind := range []string{"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"} {
-		c := controller.Condition(node, kind)
+		c := node.Condition(kind)
 		switch {
 		case c == nil:
 			controller.SetCondition(node, api.Now(), kind, "Unknown", "NodeStatusNeverUpdated", "Kubelet never posted node status.")
-			controller.Condition(node, kind)["lastHeartbeatTime"] = node.String("metadata", "creationTimestamp")
+			node.Condition(kind)["lastHeartbeatTime"] = node.String("metadata", "creationTimestamp")
 		case c.String("status") != "Unknown":
 			controller.SetCondition(node, api.Now(), kind, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
 		}
 	}
-	if object.Equal(map[string]any(controller.Condition(before, "Ready")), map[string]any(controller.Condition(node, "Ready"))) {
+	if object.Equal(map[string]any(before.Condition("Ready")), map[string]any(node.Condition("Ready"))) {
 		return before, nil
 	}
 	return api.Update(nodeObjects, "status", node)
@@ -237,7 +237,7 @@ func podsOn(api *controller.Client, node string) (pods []*resource.Item) {
 // notReady says of a pod that it is not ready, if it was (util/node.MarkPodsNotReady).
 func notReady(api *controller.Client, it *resource.Item) *status.Status {
 	pod := it.Object()
-	c := controller.Condition(pod, "Ready")
+	c := pod.Condition("Ready")
 	if c == nil || c.String("status") == "False" {
 		return nil
 	}

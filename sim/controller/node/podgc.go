@@ -83,7 +83,7 @@ type state struct{ outOfService bool }
 func stateOf(it *resource.Item) *state {
 	return resource.Derived(it, func(obj object.Object) *state {
 		tainted := slices.ContainsFunc(obj.Objects("spec", "taints"), func(t object.Object) bool { return t.String("key") == outOfService })
-		return &state{tainted && controller.Condition(obj, "Ready").String("status") != "True"}
+		return &state{tainted && obj.Condition("Ready").String("status") != "True"}
 	})
 }
 
@@ -171,7 +171,7 @@ func remove(api *controller.Client, p *workload.Pod, orphan bool) *status.Status
 			live.Set(generation, "status", "observedGeneration")
 			if orphan {
 				controller.SetCondition(live, api.Now(), "DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists")
-				controller.Condition(live, "DisruptionTarget")["observedGeneration"] = generation
+				live.Condition("DisruptionTarget")["observedGeneration"] = generation
 			}
 		})
 		if s != nil {

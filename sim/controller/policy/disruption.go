@@ -81,7 +81,7 @@ func stale(_ *controller.Client, c *commit.Commit) []controller.Key {
 type marked struct{ at string }
 
 func markedAt(pod object.Object) marked {
-	c, phase := controller.Condition(pod, disruptionTarget), pod.String("status", "phase")
+	c, phase := pod.Condition(disruptionTarget), pod.String("status", "phase")
 	if c.String("status") != "True" || c.String("reason") == "TerminationByKubelet" || pod.DeletionTimestamp() != "" ||
 		phase == "Succeeded" || phase == "Failed" {
 		return marked{}
@@ -128,7 +128,7 @@ func unmark(api *controller.Client, key controller.Key) (time.Duration, *status.
 		return left, nil
 	}
 	pod := it.Object()
-	c := controller.Condition(pod, disruptionTarget)
+	c := pod.Condition(disruptionTarget)
 	for _, name := range []string{"reason", "message", "lastProbeTime"} {
 		delete(c, name)
 	}
@@ -205,7 +205,7 @@ func (s *sync) write(expected, desired, healthy int64, disrupted map[string]any)
 	if allowed > 0 {
 		value, reason = "True", "SufficientPods"
 	}
-	before, c := s.budget.At("status"), controller.Condition(s.budget, disruptionAllowed)
+	before, c := s.budget.At("status"), s.budget.Condition(disruptionAllowed)
 	if before.Int64("currentHealthy") == healthy && before.Int64("desiredHealthy") == desired && before.Int64("expectedPods") == expected &&
 		before.Int64("disruptionsAllowed") == allowed && object.SemanticEqual(before.Map("disruptedPods"), disrupted) &&
 		before.Int64("observedGeneration") == s.budget.Generation() && c.String("status") == value && c.String("reason") == reason {
@@ -228,7 +228,7 @@ func (s *sync) write(expected, desired, healthy int64, disrupted map[string]any)
 // setCondition says whether disruptions are allowed (meta.SetStatusCondition).
 func (s *sync) setCondition(value, reason, message string, generation int64) {
 	controller.SetCondition(s.budget, s.api.Now(), disruptionAllowed, value, reason, message)
-	if c := controller.Condition(s.budget, disruptionAllowed); generation > 0 {
+	if c := s.budget.Condition(disruptionAllowed); generation > 0 {
 		c["observedGeneration"] = generation
 	} else {
 		delete(c, "observedGeneration")

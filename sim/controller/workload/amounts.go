@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -129,7 +128,7 @@ func Effective(pod object.Object) func(container object.Object) resource.Amounts
 			}
 		}
 	}
-	infeasible := controller.Condition(pod, "PodResizePending").String("reason") == "Infeasible"
+	infeasible := pod.Condition("PodResizePending").String("reason") == "Infeasible"
 	return func(c object.Object) resource.Amounts {
 		asked := resource.AmountsAt(c, "resources", "requests")
 		s := statuses[c.String("name")]

@@ -53,7 +53,7 @@ func ReadPod(obj object.Object) *PodFacts {
 	ref := ControllerOf(obj)
 	p := &PodFacts{UID: obj.UID(), Controller: ref, owner: ref.String("uid"), Phase: obj.String("status", "phase"),
 		Node: obj.String("spec", "nodeName"), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
-	if c := controller.Condition(obj, "Ready"); c.String("status") == "True" {
+	if c := obj.Condition("Ready"); c.String("status") == "True" {
 		p.Ready, p.ReadySince = true, TimeOf(c.String("lastTransitionTime"))
 	}
 	for _, s := range obj.Objects("status", "containerStatuses") {
