@@ -18,7 +18,12 @@ func BenchmarkServer(b *testing.B) {
 	for _, contentType := range []string{json, protobuf} {
 		form := contentType[len("application/"):]
 		b.Run("create/"+form, func(b *testing.B) { sendCreates(b, contentType) })
-		b.Run("update/"+form, func(b *testing.B) { sendUpdates(b, contentType) })
+		b.Run("update/"+form, func(b *testing.B) {
+			sendUpdates(b, contentType, "", func(p *corev1.Pod, n int) { p.Labels["version"] = fmt.Sprintf("v%d", n) })
+		})
+		b.Run("status/"+form, func(b *testing.B) {
+			sendUpdates(b, contentType, "/status", func(p *corev1.Pod, n int) { p.Status.Message = fmt.Sprintf("v%d", n) })
+		})
 		b.Run("get/"+form, func(b *testing.B) { sendGets(b, contentType) })
 	}
 }
@@ -36,8 +41,8 @@ func sendCreates(b *testing.B, contentType string) {
 	}
 }
 
-// sendUpdates changes a label of one pod, in a body that names no resourceVersion.
-func sendUpdates(b *testing.B, contentType string) {
+// sendUpdates changes one pod to and fro, in bodies that name no resourceVersion.
+func sendUpdates(b *testing.B, contentType, subresource string, change func(*corev1.Pod, int)) {
 	s := sender{server: kubesim(b), contentType: contentType}
 	body := s.send(b, http.MethodPost, "", s.print(b, pod(0)))
 	created := &corev1.Pod{}
@@ -47,12 +52,12 @@ func sendUpdates(b *testing.B, contentType string) {
 	created.ResourceVersion = ""
 	bodies := make([][]byte, 2)
 	for n := range bodies {
-		created.Labels["version"] = fmt.Sprintf("v%d", n)
+		change(created, n)
 		bodies[n] = s.print(b, created)
 	}
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
-		s.send(b, http.MethodPut, "/pod-0", bodies[n%2])
+		s.send(b, http.MethodPut, "/pod-0"+subresource, bodies[n%2])
 	}
 }
 
