@@ -115,12 +115,9 @@ func FuzzStructural(f *testing.F) {
 	f.Add(`{"additionalProperties":true,"x-kubernetes-embedded-resource":true,"pattern":"("}`, `{"metadata":1,"k":{"a":1}}`)
 	f.Fuzz(func(t *testing.T, schemaText, text string) {
 		m, err := object.Parse([]byte(schemaText))
-		if err != nil {
-			t.Skip()
-		}
-		v, err := object.ParseValue([]byte(text))
-		if err != nil {
-			t.Skip()
+		v, err2 := object.ParseValue([]byte(text))
+		if err != nil || err2 != nil {
+			return // the parsers have targets of their own
 		}
 		s := structural.Compile(m)
 		s.Validate(v, field.Path{})
