@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"slices"
-
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -175,14 +173,8 @@ func (p *printer) known(v map[string]any) (text string, ok bool) {
 }
 
 func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
-	var room [16]string
-	keys := room[:0]
-	for k := range m { // sorted below
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
 	dst = append(dst, '{')
-	for i, k := range keys {
+	for i, k := range object.SortedKeys(m) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}

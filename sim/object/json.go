@@ -84,10 +84,11 @@ func SortedKeys[V any](m map[string]V) []string {
 	if len(m) == 0 {
 		return nil
 	}
-	return appendSorted(make([]string, 0, len(m)), m)
+	return appendSorted(make([]string, 0, 8), m) // on the stack of who goes through them
 }
 
 func appendSorted[V any](keys []string, m map[string]V) []string {
+	keys = slices.Grow(keys, len(m))
 	for k := range m { // sorted below
 		keys = append(keys, k)
 	}
