@@ -117,11 +117,11 @@ func (a *Aggregator) list(name string, obj object.Object) {
 func newRemote(obj object.Object) *remote {
 	r := &remote{APIService: APIService{Name: obj.Name(), Group: obj.String("spec", "group"), Version: obj.String("spec", "version"),
 		Namespace: obj.String("spec", "service", "namespace"), Service: obj.String("spec", "service", "name")}}
-	r.Port, _ = obj.Int("spec", "service", "port")
-	r.Insecure, _ = obj.Bool("spec", "insecureSkipTLSVerify")
+	r.Port = obj.Int64("spec", "service", "port")
+	r.Insecure = obj.True("spec", "insecureSkipTLSVerify")
 	r.Bundle, _ = base64.StdEncoding.DecodeString(obj.String("spec", "caBundle")) // which validation has seen
 	r.document = discovery.Remote{Group: r.Group, Version: r.Version, Stale: true}
-	r.document.VersionPriority, _ = obj.Int("spec", "versionPriority")
+	r.document.VersionPriority = obj.Int64("spec", "versionPriority")
 	for _, x := range obj.List("status", "conditions") {
 		if m, _ := x.(map[string]any); object.Object(m).String("type") == "Available" {
 			r.available = object.Object(m).String("status") == "True"
@@ -144,7 +144,7 @@ func (a *Aggregator) missing(r *remote) (reason, message string) {
 	}
 	ports := service.List("spec", "ports")
 	i := slices.IndexFunc(ports, func(x any) bool {
-		port, _ := object.Object(x.(map[string]any)).Int("port")
+		port := object.Object(x.(map[string]any)).Int64("port")
 		return port == r.Port
 	})
 	if i < 0 {

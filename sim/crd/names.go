@@ -117,7 +117,7 @@ func (n *naming) one(name, reason string, used map[string]bool) {
 }
 
 func (n *naming) short() {
-	want, have := object.Strings(n.want.List("shortNames")), object.Strings(n.have.List("shortNames"))
+	want, have := n.want.Strings("shortNames"), n.have.Strings("shortNames")
 	var texts []string
 	for _, name := range want {
 		if !slices.Contains(have, name) && n.resources[name] {
