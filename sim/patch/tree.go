@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,7 +60,7 @@ func (n *node) openObject() bool {
 
 // openArray takes a node apart that is an array.
 func (n *node) openArray() bool {
-	if n.form == closed && isArray(n.raw) {
+	if n.form == closed && first(n.raw) == '[' {
 		n.form = asArray
 		split(n.raw, func(_ string, raw json.RawMessage) { n.array = append(n.array, child(raw, n.printed)) })
 	}
@@ -154,8 +155,7 @@ func (n *node) add(key string, value *node) bool {
 	if !ok || i > len(n.array) {
 		return false
 	}
-	list := make([]*node, 0, len(n.array)+1)
-	n.array = append(append(append(list, n.array[:i]...), value), n.array[i:]...)
+	n.array = slices.Insert(slices.Clone(n.array), i, value)
 	return true
 }
 
@@ -169,7 +169,7 @@ func (n *node) remove(key string) bool {
 	if !ok || i == len(n.array) {
 		return false
 	}
-	n.array = append(append(make([]*node, 0, len(n.array)), n.array[:i]...), n.array[i+1:]...)
+	n.array = slices.Delete(slices.Clone(n.array), i, i+1)
 	return true
 }
 
@@ -257,9 +257,6 @@ func (n *node) dropNulls() {
 		}
 	}
 }
-
-// isArray reports whether raw is a JSON array.
-func isArray(raw json.RawMessage) bool { return first(raw) == '[' }
 
 // first returns the first byte of raw that is not white space.
 func first(raw json.RawMessage) byte {
