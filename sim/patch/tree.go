@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,25 +193,9 @@ func (n *node) equal(o *node) bool {
 		return o.form == closed && bytes.Equal(compact(n.raw), compact(o.raw))
 	}
 	if n.form == asObject {
-		if !o.openObject() || o.form != asObject || len(n.object) != len(o.object) {
-			return false
-		}
-		for key, v := range n.object { // order does not matter
-			if w, ok := o.object[key]; !ok || !v.equal(w) {
-				return false
-			}
-		}
-		return true
+		return o.openObject() && maps.EqualFunc(n.object, o.object, (*node).equal)
 	}
-	if !o.openArray() || len(n.array) != len(o.array) {
-		return false
-	}
-	for i, v := range n.array {
-		if !v.equal(o.array[i]) {
-			return false
-		}
-	}
-	return true
+	return o.openArray() && slices.EqualFunc(n.array, o.array, (*node).equal)
 }
 
 func compact(raw json.RawMessage) []byte {
