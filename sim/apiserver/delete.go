@@ -37,13 +37,7 @@ func (c *call) deleteCollection() *status.Status {
 		return s
 	}
 	q := c.request(writeOptions{dryRun: dryRun})
-	c.s.Registry.DeleteCollection(q, list, o, func(p *registry.Page, s *status.Status) {
-		if s != nil {
-			c.fail(s)
-			return
-		}
-		c.page(p)
-	})
+	c.s.Registry.DeleteCollection(q, list, o, c.page)
 	return nil
 }
 

@@ -58,13 +58,7 @@ func (c *call) list() *status.Status {
 		}
 		return c.watch(q, o)
 	}
-	c.s.Registry.List(q, o, func(p *registry.Page, s *status.Status) {
-		if s != nil {
-			c.fail(s)
-			return
-		}
-		c.page(p)
-	})
+	c.s.Registry.List(q, o, c.page)
 	return nil
 }
 
