@@ -238,14 +238,10 @@ func (e *Engine) nameItems(resource, start string, words []string) []itemView {
 func (e *Engine) pathItems() []itemView {
 	var out []itemView
 	for _, d := range e.server(1).Table.All() {
-		prefix := "/api/" + d.Version
-		if d.Group != "" {
-			prefix = "/apis/" + d.GV()
-		}
 		if d.Namespaced {
-			out = append(out, itemView{prefix + "/namespaces/default/" + d.Resource, d.Kind})
+			out = append(out, itemView{d.Root() + "/namespaces/default/" + d.Resource, d.Kind})
 		}
-		out = append(out, itemView{prefix + "/" + d.Resource, d.Kind})
+		out = append(out, itemView{d.Root() + "/" + d.Resource, d.Kind})
 	}
 	return append(out, itemView{"/apis", "groups"}, itemView{"/openapi/v3", "schemas"}, itemView{"/version", "version"})
 }
