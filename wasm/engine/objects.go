@@ -71,7 +71,9 @@ func (e *Engine) table(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := each(found, func(obj object.Object) codec.TableRow { return codec.TableRow{Object: obj, JSON: codec.Append(nil, obj, nil)} })
+	rows := each(found, func(obj object.Object) codec.TableRow {
+		return codec.TableRow{Object: obj, JSON: codec.Append(nil, obj, nil)}
+	})
 	var t struct {
 		ColumnDefinitions []struct {
 			Name     string `json:"name"`
