@@ -22,9 +22,7 @@ func New(o Options) (*Cluster, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
+	o.Seed = cmp.Or(o.Seed, 1)
 	c, err := create(o)
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
@@ -76,20 +74,15 @@ func (c *Cluster) bootLocked() error {
 	if c.options.Bare {
 		return c.bootBareLocked()
 	}
-	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: c.options.Port, Aggregate: !c.options.NoControllers,
+	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
 		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), ServiceCIDR: c.options.serviceCIDR(),
 		Last: bootRevision}
-	if o.Port == 0 {
-		o.Port = boot.Port
-	}
 	for i := range c.servers.Len() {
-		host := boot.Host
-		if i > 0 {
-			host = fmt.Sprint(boot.Host, "-", i+1)
-		}
-		address := fmt.Sprint(boot.AddressBase, i+1)
+		host, address := boot.Host, fmt.Sprint(boot.AddressBase, i+1)
 		if i == 0 {
 			address = cmp.Or(c.options.Advertise, address)
+		} else {
+			host = fmt.Sprint(boot.Host, "-", i+1)
 		}
 		o.Servers = append(o.Servers, boot.Server{Host: host, Address: address})
 	}

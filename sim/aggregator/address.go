@@ -25,7 +25,7 @@ func Address(objects registry.Reader, namespace, name string, port int64) (strin
 		return "", fmt.Errorf(`cannot route to service with ClusterIP "None"`)
 	}
 	for _, x := range service.List("spec", "ports") {
-		if p, _ := object.Object(x.(map[string]any)).Int("port"); p == port {
+		if object.Object(x.(map[string]any)).Int64("port") == port {
 			return net.JoinHostPort(ip, number), nil
 		}
 	}

@@ -177,7 +177,7 @@ func (a *Aggregator) Remotes() []discovery.Remote {
 func (a *Aggregator) Priorities() map[string]int64 {
 	all := map[string]int64{}
 	for _, obj := range a.servers.Reader().All(server.APIServices, "") {
-		priority, _ := obj.Int("spec", "groupPriorityMinimum")
+		priority := obj.Int64("spec", "groupPriorityMinimum")
 		group := obj.String("spec", "group")
 		all[group] = max(all[group], priority)
 	}

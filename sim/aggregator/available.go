@@ -53,9 +53,8 @@ func (a *Aggregator) Reconcile(_ *controller.Client, key controller.Key) (time.D
 func (a *Aggregator) judge(name string) {
 	obj := a.servers.Reader().Get(server.APIServices, "", name)
 	old := a.known[name]
-	if old != nil && old.forget != nil {
-		old.forget()
-		old.forget = nil
+	if old != nil {
+		old.stop()
 	}
 	a.list(name, obj)
 	if obj == nil || obj.Map("spec", "service") == nil {
@@ -116,18 +115,20 @@ func (a *Aggregator) list(name string, obj object.Object) {
 // newRemote reads an APIService.
 func newRemote(obj object.Object) *remote {
 	r := &remote{APIService: APIService{Name: obj.Name(), Group: obj.String("spec", "group"), Version: obj.String("spec", "version"),
-		Namespace: obj.String("spec", "service", "namespace"), Service: obj.String("spec", "service", "name")}}
-	r.Port, _ = obj.Int("spec", "service", "port")
-	r.Insecure, _ = obj.Bool("spec", "insecureSkipTLSVerify")
+		Namespace: obj.String("spec", "service", "namespace"), Service: obj.String("spec", "service", "name"),
+		Port: obj.Int64("spec", "service", "port"), Insecure: obj.True("spec", "insecureSkipTLSVerify")}}
 	r.Bundle, _ = base64.StdEncoding.DecodeString(obj.String("spec", "caBundle")) // which validation has seen
-	r.document = discovery.Remote{Group: r.Group, Version: r.Version, Stale: true}
-	r.document.VersionPriority, _ = obj.Int("spec", "versionPriority")
-	for _, x := range obj.List("status", "conditions") {
-		if m, _ := x.(map[string]any); object.Object(m).String("type") == "Available" {
-			r.available = object.Object(m).String("status") == "True"
-		}
-	}
+	r.document = discovery.Remote{Group: r.Group, Version: r.Version, Stale: true, VersionPriority: obj.Int64("spec", "versionPriority")}
+	r.available = obj.Condition("Available").String("status") == "True"
 	return r
+}
+
+// stop takes back the next look at the server.
+func (r *remote) stop() {
+	if r.forget != nil {
+		r.forget()
+	}
+	r.forget = nil
 }
 
 // missing says why the server of r cannot be available by what is stored about its service ("": it can be).
@@ -143,10 +144,7 @@ func (a *Aggregator) missing(r *remote) (reason, message string) {
 		return "", ""
 	}
 	ports := service.List("spec", "ports")
-	i := slices.IndexFunc(ports, func(x any) bool {
-		port, _ := object.Object(x.(map[string]any)).Int("port")
-		return port == r.Port
-	})
+	i := slices.IndexFunc(ports, func(x any) bool { return object.As(x).Int64("port") == r.Port })
 	if i < 0 {
 		return "ServicePortError", fmt.Sprintf("service/%s in %q is not listening on port %d", r.Service, r.Namespace, r.Port)
 	}
@@ -224,10 +222,7 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 		r.failures++
 		a.conclude(obj, "False", "FailedDiscoveryCheck", err.Error())
 	}
-	if r.forget != nil {
-		r.forget()
-	}
-	r.forget = nil
+	r.stop()
 	if r.available && a.through.Constant(&r.APIService) {
 		return true
 	}

@@ -88,21 +88,13 @@ func (c *call) sendsBody() bool {
 
 func (c *call) accept() string { return strings.Join(c.q.Header.Values("Accept"), ",") }
 
-// negotiate decides on the format of the answer. It reports false when it has answered with 406.
-func (c *call) negotiate() bool {
-	format, s := codec.Negotiate(c.accept(), c.negotiation())
-	if s != nil {
-		c.fail(s)
-		return false
+// negotiate decides on the format of the answer.
+func (c *call) negotiate() (s *status.Status) {
+	c.format, s = codec.Negotiate(c.accept(), c.negotiation())
+	if s == nil && c.format.As == "Table" {
+		s = codec.CheckInclude(c.q.Query.Get("includeObject"))
 	}
-	c.format = format
-	if format.As == "Table" {
-		if s := codec.CheckInclude(c.q.Query.Get("includeObject")); s != nil {
-			c.fail(s)
-			return false
-		}
-	}
-	return true
+	return s
 }
 
 // fail answers with a Status that is an error.

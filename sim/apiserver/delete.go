@@ -12,14 +12,10 @@ import (
 )
 
 // delete answers a DELETE of one object.
-func (c *call) delete() {
-	if !c.negotiate() {
-		return
-	}
+func (c *call) delete() *status.Status {
 	o, dryRun, s := c.deleteOptions()
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	result, s := c.s.Registry.Delete(c.request(writeOptions{dryRun: dryRun}), o)
 	code := wire.StatusOK
@@ -27,31 +23,22 @@ func (c *call) delete() {
 		code = wire.StatusAccepted
 	}
 	c.result(code, result, s)
+	return nil
 }
 
 // deleteCollection answers a DELETE of a collection.
-func (c *call) deleteCollection() {
-	if !c.negotiate() {
-		return
-	}
+func (c *call) deleteCollection() *status.Status {
 	list, s := c.listOptions()
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	o, dryRun, s := c.deleteOptions()
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	q := c.request(writeOptions{dryRun: dryRun})
-	c.s.Registry.DeleteCollection(q, list, o, func(p *registry.Page, s *status.Status) {
-		if s != nil {
-			c.fail(s)
-			return
-		}
-		c.page(p)
-	})
+	c.s.Registry.DeleteCollection(q, list, o, c.page)
+	return nil
 }
 
 // deleteOptions reads DeleteOptions from the body, or, when there is none, from the query.

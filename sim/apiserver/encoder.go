@@ -9,11 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// negotiateWatch decides on the format of a stream.
-func negotiateWatch(accept string, o codec.Options) (codec.Format, *status.Status) {
-	return codec.Negotiate(accept, o)
-}
-
 // initialEventsEnd is the annotation of the bookmark that ends the state (KEP-3157).
 const initialEventsEnd = "k8s.io/initial-events-end"
 

@@ -216,7 +216,8 @@ func (c *call) shows(rev uint64) {
 
 // endWatch answers with a watch that has an error as its only event.
 func (c *call) endWatch(s *status.Status) {
-	if !c.negotiateStream() {
+	if refused := c.negotiateStream(); refused != nil {
+		c.fail(refused)
 		return
 	}
 	w := watchcache.NewWatch(watchcache.Options{Definition: c.route.def.Hub, Encoder: c.encoder()})

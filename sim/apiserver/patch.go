@@ -13,32 +13,27 @@ import (
 )
 
 // patch answers a PATCH of any of the four kinds.
-func (c *call) patch() {
+func (c *call) patch() *status.Status {
 	d := c.route.def
 	kind, s := patch.Type(c.q.Header.Get("Content-Type"), d.Custom)
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	if c.route.name == "" {
-		c.fail(status.BadRequest("name must be provided"))
-		return
+		return status.BadRequest("name must be provided")
 	}
-	if !c.negotiate() {
-		return
+	if s := c.negotiate(); s != nil {
+		return s
 	}
 	if s := c.checkBody(); s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	o, s := c.writeOptions("PatchOptions", kind == patch.ApplyPatch)
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	if s := c.checkPatch(kind); s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	q := c.request(o)
 	p := &patcher{c: c, kind: kind, o: o, q: q}
@@ -47,11 +42,11 @@ func (c *call) patch() {
 		change = registry.Change{Kind: registry.Apply, Make: p.apply}
 	}
 	if c.route.sub != nil && c.route.sub.GVK != d.GVK {
-		c.patchConnected(q, p)
-		return
+		return c.patchConnected(q, p)
 	}
 	result, s := c.s.Registry.Update(q, change)
 	c.result(wire.StatusOK, result, s)
+	return nil
 }
 
 // checkPatch refuses a patch that cannot be logged: since 1.37 servers read it before they look for the object
@@ -76,7 +71,7 @@ func (c *call) checkPatch(kind patch.Kind) *status.Status {
 }
 
 // patchConnected patches a subresource with a body of its own: it is read, patched and written as a whole.
-func (c *call) patchConnected(q *registry.Request, p *patcher) {
+func (c *call) patchConnected(q *registry.Request, p *patcher) *status.Status {
 	verb := "patch"
 	if p.kind == patch.ApplyPatch {
 		verb = "apply"
@@ -93,10 +88,10 @@ func (c *call) patchConnected(q *registry.Request, p *patcher) {
 		s = registry.CheckIdentity(q, current)
 	}
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	c.connect(q, verb, current)
+	return nil
 }
 
 // patcher makes the new object of a PATCH.

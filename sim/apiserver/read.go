@@ -10,18 +10,14 @@ import (
 )
 
 // get answers with one object.
-func (c *call) get() {
-	if !c.negotiate() {
-		return
-	}
+func (c *call) get() *status.Status {
 	if registry.ParseBool(c.q.Query, "export") {
-		c.fail(status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported"))
-		return
+		return status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
 	q := c.request(writeOptions{})
 	if c.route.sub != nil && c.route.sub.GVK != c.route.def.GVK {
 		c.getSub(q)
-		return
+		return nil
 	}
 	c.s.Registry.Get(q, c.q.Query.Get("resourceVersion"), func(it *resource.Item, s *status.Status) {
 		if s != nil {
@@ -30,6 +26,7 @@ func (c *call) get() {
 		}
 		c.object(200, it)
 	})
+	return nil
 }
 
 // getSub answers with a subresource of another kind, once the object is as new as is asked for.
@@ -49,31 +46,20 @@ func (c *call) getSub(q *registry.Request) {
 }
 
 // list answers with a collection, or with a watch of it.
-func (c *call) list() {
-	if !c.negotiate() {
-		return
-	}
+func (c *call) list() *status.Status {
 	o, s := c.listOptions()
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	q := c.request(writeOptions{})
 	if o.Watch || c.route.watch {
 		if d := c.route.def; !d.Allows("watch") {
-			c.fail(status.MethodNotSupported(d.Resourced(), "watch"))
-			return
+			return status.MethodNotSupported(d.Resourced(), "watch")
 		}
-		c.watch(q, o)
-		return
+		return c.watch(q, o)
 	}
-	c.s.Registry.List(q, o, func(p *registry.Page, s *status.Status) {
-		if s != nil {
-			c.fail(s)
-			return
-		}
-		c.page(p)
-	})
+	c.s.Registry.List(q, o, c.page)
+	return nil
 }
 
 // listOptions reads the query. A name in the path, or one that a field selector names, must be the one selected.
@@ -96,19 +82,17 @@ func (c *call) listOptions() (registry.ListOptions, *status.Status) {
 }
 
 // watch answers with a stream.
-func (c *call) watch(q *registry.Request, o registry.ListOptions) {
+func (c *call) watch(q *registry.Request, o registry.ListOptions) *status.Status {
 	if s := c.s.Registry.CheckWatch(q, o); s != nil {
-		c.fail(s)
-		return
+		return s
 	}
-	if !c.negotiateStream() {
-		return
+	if s := c.negotiateStream(); s != nil {
+		return s
 	}
 	c.watching(q)
 	w, s := c.s.Registry.Watch(q, o, c.encoder())
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	c.header.Set("Content-Type", c.format.ContentType)
 	if o.ListsFirst() && c.s.Registry.Server.Since(37) && codec.TakesGzip(c.q.Header.Get("Accept-Encoding")) {
@@ -116,19 +100,15 @@ func (c *call) watch(q *registry.Request, o registry.ListOptions) {
 	}
 	c.addWarnings()
 	c.reply(&Answer{Code: 200, Header: c.header, Watch: w})
+	return nil
 }
 
-// negotiateStream decides on the format of a watch. It reports false when it has answered.
-func (c *call) negotiateStream() bool {
+// negotiateStream decides on the format of a watch.
+func (c *call) negotiateStream() (s *status.Status) {
 	options := c.negotiation()
 	options.Watch = true
-	format, s := negotiateWatch(c.accept(), options)
-	if s != nil {
-		c.fail(s)
-		return false
-	}
-	c.format = format
-	return true
+	c.format, s = codec.Negotiate(c.accept(), options)
+	return s
 }
 
 // now is the Cluster's time.

@@ -114,8 +114,12 @@ func revision(rev uint64) string {
 	return registry.FormatRev(rev)
 }
 
-// page answers with a list in the negotiated format.
-func (c *call) page(p *registry.Page) {
+// page answers with a list in the negotiated format, or with why there is none.
+func (c *call) page(p *registry.Page, s *status.Status) {
+	if s != nil {
+		c.fail(s)
+		return
+	}
 	d, f := c.route.def, c.format
 	c.shows(p.Rev)
 	meta := codec.ListMeta{ResourceVersion: revision(p.Rev), Continue: p.Continue, Remaining: p.Remaining}

@@ -238,8 +238,10 @@ func (c *call) digest() flowcontrol.Digest {
 		Group: in.group, Resource: in.resource, Subresource: in.subresource, Namespace: in.namespace}
 }
 
-func (c *call) authorize() *status.Status {
-	at := c.attributes()
+func (c *call) authorize() *status.Status { return c.may(c.attributes()) }
+
+// may refuses what the user has no right to.
+func (c *call) may(at auth.Attributes) *status.Status {
 	if allowed, reason := c.s.Auth.Authorize(at, c.s.Registry.Reader()); !allowed {
 		return auth.Forbidden(at, reason)
 	}
@@ -322,26 +324,39 @@ func (c *call) serve() {
 	c.handle()
 }
 
-// handle calls the handler of the verb.
+// handle carries out the verb.
 func (c *call) handle() {
+	var s *status.Status
+	if c.route.verb != "patch" { // which looks at what it is sent first
+		s = c.negotiate()
+	}
+	if s == nil {
+		s = c.carryOut()
+	}
+	if s != nil {
+		c.fail(s)
+	}
+}
+
+// carryOut calls the handler of the verb, which returns why it refuses the request; nil: it has answered, or will.
+func (c *call) carryOut() *status.Status {
 	switch c.route.verb {
 	case "get":
-		c.get()
+		return c.get()
 	case "list", "watch":
-		c.list()
+		return c.list()
 	case "create":
-		c.create()
+		return c.create()
 	case "update":
-		c.update()
+		return c.update()
 	case "patch":
-		c.patch()
+		return c.patch()
 	case "delete":
-		c.delete()
+		return c.delete()
 	case "deletecollection":
-		c.deleteCollection()
-	default:
-		c.fail(status.NoMethod())
+		return c.deleteCollection()
 	}
+	return status.NoMethod()
 }
 
 // request returns the registry's view of the call.
@@ -360,10 +375,7 @@ func (c *call) request(options writeOptions) *registry.Request {
 	q.MayCreate = func() *status.Status {
 		at := c.attributes()
 		at.Verb = "create"
-		if allowed, reason := c.s.Auth.Authorize(at, c.s.Registry.Reader()); !allowed {
-			return auth.Forbidden(at, reason)
-		}
-		return nil
+		return c.may(at)
 	}
 	return q
 }

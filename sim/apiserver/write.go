@@ -11,55 +11,44 @@ import (
 )
 
 // create answers a POST to a collection or to a subresource.
-func (c *call) create() {
-	if !c.negotiate() {
-		return
-	}
+func (c *call) create() *status.Status {
 	media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
 	if s == nil {
 		s = c.checkBody()
 	}
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	o, s := c.writeOptions("CreateOptions", false)
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	q := c.request(o)
 	obj, s := c.decode(media, o.level, nil)
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	if c.route.sub != nil || c.route.def.Connect != nil {
 		c.connect(q, "create", obj)
-		return
+		return nil
 	}
 	result, s := c.s.Registry.Create(q, obj)
 	c.result(wire.StatusCreated, result, s)
+	return nil
 }
 
 // update answers a PUT.
-func (c *call) update() {
-	if !c.negotiate() {
-		return
-	}
+func (c *call) update() *status.Status {
 	if s := c.checkBody(); s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	o, s := c.writeOptions("UpdateOptions", false)
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	q := c.request(o)
 	var current *resource.Item
@@ -74,16 +63,16 @@ func (c *call) update() {
 		s = c.route.placed()
 	}
 	if s != nil {
-		c.fail(s)
-		return
+		return s
 	}
 	if c.route.sub != nil && c.route.sub.GVK != c.route.def.GVK {
 		c.connect(q, "update", obj)
-		return
+		return nil
 	}
 	result, s := c.s.Registry.Update(q, registry.Change{Kind: registry.Put,
 		Make: func(object.Object) (object.Object, *status.Status) { return obj, nil }})
 	c.result(wire.StatusOK, result, s)
+	return nil
 }
 
 // connect answers a subresource with a body of its own.

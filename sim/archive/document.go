@@ -33,7 +33,7 @@ type document struct {
 	Routes  map[string]int
 	Servers []apiServer
 	Faults  *fault.State
-	Trace   *recorded // nil: nothing is recorded
+	Trace   *trace.State // without its records; nil: nothing is recorded
 	Last    [2]uint64
 
 	Controllers *controller.State
@@ -85,15 +85,6 @@ type who struct {
 type stream struct {
 	Purpose string
 	State   []byte
-}
-
-// recorded is a trace without its records.
-type recorded struct {
-	N       uint64
-	Start   time.Time
-	Last    time.Time
-	Hash    []byte
-	Objects [2]uint64
 }
 
 // apiServer is a replica. Views are named by their revision; those that the store does not have are view:REV.

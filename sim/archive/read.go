@@ -351,14 +351,13 @@ func (r *reader) cache(name string, x cache, view *mvcc.View) (watchcache.State,
 }
 
 func (r *reader) trace(s *sim.State) error {
-	if r.doc.Trace == nil {
+	t := r.doc.Trace
+	if s.Observed.Records = t; t == nil {
 		return nil
 	}
-	t := r.doc.Trace
-	s.Observed.Records = &trace.State{N: t.N, Start: t.Start, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
 	return r.under("trace", func(_, line string) error {
 		record, err := trace.ParseRecord([]byte(line))
-		s.Observed.Records.Records = append(s.Observed.Records.Records, record)
+		t.Records = append(t.Records, record)
 		return err
 	})
 }

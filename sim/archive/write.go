@@ -156,7 +156,7 @@ func (w *writer) trace(d *document) {
 	if s == nil {
 		return
 	}
-	d.Trace = &recorded{s.N, s.Start, s.Last, s.Hash, s.Objects}
+	d.Trace = s // whose Records are no part of its JSON
 	for i := range s.Records {
 		r := &s.Records[i]
 		w.set(recordKey(r.At.UnixNano(), r.N), string(r.AppendJSON(nil)))

@@ -11,7 +11,6 @@ type (
 	Error        = expr.Error
 	Input        = expr.Input
 	Access       = expr.Access
-	Authorizer   = expr.Authorizer
 	Declarations = expr.Declarations
 	Environment  = expr.Environment
 	Result       = expr.Result
@@ -23,7 +22,6 @@ const (
 	Bool       = expr.Bool
 	String     = expr.String
 	StringNull = expr.StringNull
-	Any        = expr.Any
 	Object     = expr.Object
 	JSONPatch  = expr.JSONPatch
 

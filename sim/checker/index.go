@@ -81,24 +81,22 @@ func (e *Evidence) state(s *Scope, rev uint64) []*Object {
 
 // due is an event that a watch has to deliver.
 type due struct {
-	kind   string
-	rev    uint64
-	id     ID
-	object *Object // of DELETED the last one that matched
+	kind string
+	rev  uint64
+	id   ID
 }
 
 // change returns what a commit means to a scope; kind is "" when it means nothing.
 func (e *Evidence) change(s *Scope, c *Commit) due {
-	before := e.at(c.ID, c.Rev-1)
-	now, was := e.matches(s, c.Object), e.matches(s, before)
-	d := due{rev: c.Rev, id: c.ID, object: c.Object}
+	now, was := e.matches(s, c.Object), e.matches(s, e.at(c.ID, c.Rev-1))
+	d := due{rev: c.Rev, id: c.ID}
 	switch {
 	case now && was:
 		d.kind = Modified
 	case now:
 		d.kind = Added
 	case was:
-		d.kind, d.object = Deleted, before
+		d.kind = Deleted
 	}
 	return d
 }

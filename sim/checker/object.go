@@ -1,5 +1,7 @@
 package checker
 
+import "cmp"
+
 // Monotone checks that no stream shows an object older than it has shown it before, and that the reads of one client
 // that ask for the newest state do not go back.
 func Monotone(e *Evidence, report Report) {
@@ -45,11 +47,7 @@ func (e *Evidence) shown(yield func(where string, id ID, o *Object, deleted bool
 			continue
 		}
 		for _, o := range c.Objects {
-			resource := c.Resource
-			if resource == "" {
-				resource = c.Scope.Resource
-			}
-			yield(c.String(), ID{resource, o.Namespace, o.Name}, o, false)
+			yield(c.String(), ID{cmp.Or(c.Resource, c.Scope.Resource), o.Namespace, o.Name}, o, false)
 		}
 	}
 }

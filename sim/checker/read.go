@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -102,15 +103,9 @@ func (e *Evidence) after(s *Scope, rev uint64, key string) (n int) {
 }
 
 func differs(want, got []*Object) bool {
-	if len(want) != len(got) {
-		return true
-	}
-	for i, o := range want {
-		if g := got[i]; g.Namespace != o.Namespace || g.Name != o.Name || g.Rev != o.Rev || g.Digest != o.Digest {
-			return true
-		}
-	}
-	return false
+	return !slices.EqualFunc(want, got, func(o, g *Object) bool {
+		return g.Namespace == o.Namespace && g.Name == o.Name && g.Rev == o.Rev && g.Digest == o.Digest
+	})
 }
 
 // names prints objects as key@revision.
@@ -179,17 +174,10 @@ func (e *Evidence) floors() []uint64 {
 
 // possible reports whether a get shows what the object was at some revision from low until its answer.
 func (e *Evidence) possible(c *Call, low uint64) bool {
-	now := e.at(c.ID, low)
-	if same(c, now) {
-		return true
-	}
 	high := e.newest(c.Returned)
-	for _, v := range e.versions[c.ID] {
-		if v.rev > low && v.rev <= high && same(c, v.obj) {
-			return true
-		}
-	}
-	return false
+	return same(c, e.at(c.ID, low)) || slices.ContainsFunc(e.versions[c.ID], func(v version) bool {
+		return v.rev > low && v.rev <= high && same(c, v.obj)
+	})
 }
 
 func same(c *Call, o *Object) bool {

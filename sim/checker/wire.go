@@ -112,8 +112,7 @@ func EventOf(frame object.Object) (ev Event, err error) {
 		}
 		ev.InitialEnd = obj.Annotations()[initialEventsEnd] == "true"
 	case Error:
-		code, _ := obj.Int("code")
-		ev.Code = int(code)
+		ev.Code = int(obj.Int64("code"))
 	default:
 		err = fmt.Errorf("an event of type %q", ev.Type)
 	}

@@ -52,17 +52,11 @@ func (e *Evidence) explained(c *Commit, calls, wide []*Call) bool {
 	if c.Object == nil && slices.Contains(e.Expiring, c.Resource) {
 		return true
 	}
-	for _, w := range calls {
-		if during(w) && (w.Unknown() || w.Done() && (ends(c) && w.Verb == "delete" || c.Object == nil && w.Verb != "create")) {
-			return true // a patch or update that takes the last finalizer off removes the object, too
-		}
-	}
-	for _, w := range wide {
-		if ends(c) && during(w) && w.Scope.Resource == c.Resource && (w.Unknown() || w.Done()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(calls, func(w *Call) bool { // a patch or update that takes the last finalizer off removes the object, too
+		return during(w) && (w.Unknown() || w.Done() && (ends(c) && w.Verb == "delete" || c.Object == nil && w.Verb != "create"))
+	}) || slices.ContainsFunc(wide, func(w *Call) bool {
+		return ends(c) && during(w) && w.Scope.Resource == c.Resource && (w.Unknown() || w.Done())
+	})
 }
 
 // ends reports whether a commit removes an object or begins to.

@@ -68,7 +68,7 @@ func TestCheckKnownDifferences(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			cases, err := loadFS(twoSteps)
+			cases, err := loadFS(twoSteps, ".")
 			is.NoErr(err)
 			opts := Options[spy]{Cases: cases, Known: tt.known}
 			if tt.change != nil {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -20,6 +21,8 @@ const patience = 30 * time.Second
 
 // network is the transport of a Target that has none.
 var network = Network(false)
+
+func (t Target) transport() http.RoundTripper { return cmp.Or(t.Transport, network) }
 
 // Network returns a transport that speaks HTTP/1.1, as the recordings were made, and leaves answers as they come.
 // insecure accepts any certificate.
@@ -56,14 +59,10 @@ func (r request) send(ctx context.Context, t Target) (exchange, error) {
 	if err != nil {
 		return exchange{}, err
 	}
-	transport := t.Transport
-	if transport == nil {
-		transport = network
-	}
 	var out exchange
 	var resp *http.Response
 	t.during(patience, cancel, func() {
-		if resp, err = transport.RoundTrip(req); err != nil {
+		if resp, err = t.transport().RoundTrip(req); err != nil {
 			return
 		}
 		out.status, out.header = resp.StatusCode, resp.Header

@@ -62,13 +62,18 @@ func clone(v any) any {
 		}
 		return out
 	case *List:
-		out := &List{Items: make([]any, len(v.Items))}
-		for i, x := range v.Items {
-			out.Items[i] = clone(x)
-		}
-		return out
+		return v.each(clone)
 	}
 	return v
+}
+
+// each returns a list of what f makes of each item.
+func (l *List) each(f func(any) any) *List {
+	out := &List{Items: make([]any, len(l.Items))}
+	for i, x := range l.Items {
+		out.Items[i] = f(x)
+	}
+	return out
 }
 
 var errNotJSON = errors.New("not one JSON value in UTF-8")

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 )
@@ -8,14 +9,11 @@ import (
 // known is a parsed list of known differences; see testdata/known_differences.txt.
 type known map[string]string // "area/case step", "area/case *" or "area/*" -> reason
 
+//go:embed testdata/known_differences.txt
+var knownDifferences string
+
 // KnownDifferences returns the list that the package carries.
-func KnownDifferences() string {
-	text, err := embedded.ReadFile("testdata/known_differences.txt")
-	if err != nil {
-		panic("conformance: " + err.Error()) // the file is compiled in
-	}
-	return string(text)
-}
+func KnownDifferences() string { return knownDifferences }
 
 func parseKnown(text string, cases []Case) (known, error) {
 	out := known{}

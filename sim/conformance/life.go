@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
@@ -16,22 +15,13 @@ import (
 var embeddedLife embed.FS
 
 // LifeCases returns the recorded situations of testdata/life, sorted by ID.
-func LifeCases() ([]Case, error) {
-	sub, err := fs.Sub(embeddedLife, "testdata/life")
-	if err != nil {
-		return nil, err
-	}
-	return loadFS(sub)
-}
+func LifeCases() ([]Case, error) { return loadFS(embeddedLife, "testdata/life") }
+
+//go:embed testdata/life/known_differences.txt
+var lifeDifferences string
 
 // LifeDifferences returns the list of what is known to differ in them.
-func LifeDifferences() string {
-	text, err := embeddedLife.ReadFile("testdata/life/known_differences.txt")
-	if err != nil {
-		panic("conformance: " + err.Error()) // the file is compiled in
-	}
-	return string(text)
-}
+func LifeDifferences() string { return lifeDifferences }
 
 const (
 	// roundRest is how long nothing has to move before the next pod is played: controllers are done by then, also that which
@@ -143,17 +133,8 @@ func RunLife(ctx context.Context, t Target, c Case) []StepResult {
 	}
 	var out []StepResult
 	for _, s := range c.Steps {
-		r := StepResult{Name: s.Name, Want: c.Recorded(s.Name)}
 		got, err := l.step(s)
-		switch {
-		case err != nil:
-			r.Differences = []string{err.Error()}
-		case r.Want == nil:
-			r.Got, r.Differences = got, []string{"no recording"}
-		default:
-			r.Got, r.Differences = got, difference(r.Want, got, "")
-		}
-		out = append(out, r)
+		out = append(out, c.result(s, got, err))
 	}
 	cancel()
 	l.seen.watches.Wait()
@@ -167,8 +148,7 @@ func (l *life) begin() error {
 		return fmt.Errorf("creating the namespace: %w", err)
 	}
 	l.seen.saw(false, ns.(*Object), resourceAt{path: "/api/v1", name: "namespaces"})
-	rv, _ := stringAt(ns, []string{"metadata", "resourceVersion"})
-	if err := l.observe(rv); err != nil {
+	if err := l.observe(textAt(ns, "metadata", "resourceVersion")); err != nil {
 		return err
 	}
 	return l.player.begin()
@@ -211,8 +191,8 @@ func (l *life) step(s Step) (any, error) {
 	if e.status == http.StatusCreated {
 		l.noteCreated(req, e.body)
 	}
-	if text, _ := stringAt(v, []string{"message"}); e.status > 299 {
-		out.Set("message", l.norm.text(text))
+	if e.status > 299 {
+		out.Set("message", l.norm.text(textAt(v, "message")))
 	}
 	return out, nil
 }
@@ -274,8 +254,7 @@ func (l *life) ask(method, target, body string) (any, error) {
 	}
 	v, err := decode(e.body)
 	if err == nil && e.status > 299 {
-		message, _ := stringAt(v, []string{"message"})
-		err = &refused{e.status, method + " " + target, message}
+		err = &refused{e.status, method + " " + target, textAt(v, "message")}
 	}
 	return v, err
 }

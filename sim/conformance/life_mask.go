@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // masker replaces what differs from run to run. What means the same object or value gets the same label:
@@ -43,20 +42,18 @@ func newMasker(seen *observer) *masker {
 
 // draw notes what was drawn in an object: its name, or the hash of its template.
 func draw(obj *Object, into map[string]string) {
-	name, _ := stringAt(obj, []string{"metadata", "name"})
-	prefix, ok := stringAt(obj, []string{"metadata", "generateName"})
-	if ok && strings.HasPrefix(name, prefix) && utf8.RuneCountInString(name) == utf8.RuneCountInString(prefix)+5 {
+	name, prefix, ok := generatedName(obj)
+	if ok {
 		into[name] = prefix
 	}
 	for _, label := range hashLabels {
-		if hash, ok := stringAt(obj, []string{"metadata", "labels", label}); ok && !strings.Contains(hash, "-") {
+		if hash := textAt(obj, "metadata", "labels", label); hash != "" && !strings.Contains(hash, "-") {
 			into[hash] = "hash"
 		}
 	}
-	if owners := itemsAt(obj, "metadata", "ownerReferences"); len(owners) > 0 && obj.Get("kind") == "Job" {
-		if kind, _ := stringAt(owners[0], []string{"kind"}); kind == "CronJob" && cronSuffix.MatchString(name) {
-			into[name] = cronSuffix.ReplaceAllLiteralString(name, "-")
-		}
+	owners := itemsAt(obj, "metadata", "ownerReferences")
+	if len(owners) > 0 && obj.Get("kind") == "Job" && textAt(owners[0], "kind") == "CronJob" && cronSuffix.MatchString(name) {
+		into[name] = cronSuffix.ReplaceAllLiteralString(name, "-")
 	}
 }
 
@@ -80,11 +77,7 @@ func (m *masker) value(v any, key string) any {
 		}
 		return out
 	case *List:
-		out := &List{Items: make([]any, len(v.Items))}
-		for i, x := range v.Items {
-			out.Items[i] = m.value(x, key)
-		}
-		return out
+		return v.each(func(x any) any { return m.value(x, key) })
 	case string:
 		return m.string(v, key)
 	}
@@ -115,24 +108,19 @@ func (m *masker) uid(uid string) string {
 	if obj == nil {
 		return "<uid>"
 	}
-	kind, _ := stringAt(obj, []string{"kind"})
-	name, _ := stringAt(obj, []string{"metadata", "name"})
-	name = strings.ReplaceAll(name, m.seen.ns, "<ns>")
-	if uuidForm.MatchString(name) { // pvc-UID
-		name = uuidForm.ReplaceAllLiteralString(name, "<uid>")
-	}
+	name := strings.ReplaceAll(textAt(obj, "metadata", "name"), m.seen.ns, "<ns>")
+	what := textAt(obj, "kind") + "/" + uuidForm.ReplaceAllLiteralString(name, "<uid>") + ">" // pvc-UID
 	if m.seen.gone[uid] {
-		return "<uid of a former " + kind + "/" + name + ">"
+		return "<uid of a former " + what
 	}
-	return "<uid " + kind + "/" + name + ">"
+	return "<uid " + what
 }
 
 // ip is the label of a pod's address: whose it is.
 func (m *masker) ip(ip string) string {
 	for _, pod := range m.seen.there("Pod") {
-		if pod.get("status", "podIP") == ip {
-			name, _ := stringAt(pod, []string{"metadata", "name"})
-			return "<ip of " + name + ">"
+		if textAt(pod, "status", "podIP") == ip {
+			return "<ip of " + textAt(pod, "metadata", "name") + ">"
 		}
 	}
 	return "<ip>"
@@ -143,10 +131,7 @@ func managersOf(entries any) any {
 	list, _ := entries.(*List)
 	var out []string
 	for _, e := range list.Items {
-		manager, _ := stringAt(e, []string{"manager"})
-		operation, _ := stringAt(e, []string{"operation"})
-		subresource, _ := stringAt(e, []string{"subresource"})
-		out = append(out, strings.TrimSpace(manager+" "+operation+" "+subresource))
+		out = append(out, strings.TrimSpace(textAt(e, "manager")+" "+textAt(e, "operation")+" "+textAt(e, "subresource")))
 	}
 	slices.Sort(out)
 	texts := &List{}
@@ -159,14 +144,12 @@ func managersOf(entries any) any {
 // event is what is compared of an event.
 func (m *masker) event(e *Object) *Object {
 	out := newObject()
-	text := func(path ...string) string { s, _ := stringAt(e, path); return s }
-	out.Set("about", m.string(text("involvedObject", "kind")+"/"+text("involvedObject", "name"), ""))
-	count := cmp.Or[any](e.get("series", "count"), e.get("count"), Int("1"))
-	out.Set("count", count)
-	out.Set("from", cmp.Or(text("source", "component"), text("reportingComponent")))
-	out.Set("message", m.string(text("message"), ""))
-	out.Set("reason", text("reason"))
-	out.Set("type", text("type"))
+	out.Set("about", m.string(textAt(e, "involvedObject", "kind")+"/"+textAt(e, "involvedObject", "name"), ""))
+	out.Set("count", cmp.Or(valueAt(e, "series", "count"), e.Get("count"), any(Int("1"))))
+	out.Set("from", cmp.Or(textAt(e, "source", "component"), textAt(e, "reportingComponent")))
+	out.Set("message", m.string(textAt(e, "message"), ""))
+	out.Set("reason", textAt(e, "reason"))
+	out.Set("type", textAt(e, "type"))
 	return out
 }
 
@@ -217,13 +200,8 @@ func (m *masker) number(texts []string) {
 
 // replacer replaces drawn names, longer ones first: some begin with others.
 func (m *masker) replacer(by func(name string) string) *strings.Replacer {
-	names := make([]string, 0, len(m.drawn))
-	for name := range m.drawn { // order does not matter: sorted below
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var pairs []string
-	for _, name := range names {
+	for _, name := range slices.SortedFunc(maps.Keys(m.drawn), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		pairs = append(pairs, name, by(name))
 	}
 	return strings.NewReplacer(pairs...)
@@ -258,10 +236,7 @@ func (m *masker) replace(v any, key string) any {
 		}
 		return out
 	case *List:
-		out := &List{Items: make([]any, len(v.Items))}
-		for i, x := range v.Items {
-			out.Items[i] = m.replace(x, key)
-		}
+		out := v.each(func(x any) any { return m.replace(x, key) })
 		if slices.Contains(unordered, key) {
 			sortByText(out)
 		}

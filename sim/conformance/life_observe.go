@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -49,42 +50,20 @@ func (l *life) resources() (all []resourceAt, err error) {
 }
 
 func appendGroup(all []resourceAt, root string, group any) []resourceAt {
-	name, _ := stringAt(group, []string{"metadata", "name"})
+	name := textAt(group, "metadata", "name")
 	seen := map[string]bool{}
 	for _, version := range itemsAt(group, "versions") {
-		v, _ := stringAt(version, []string{"version"})
 		for _, r := range itemsAt(version, "resources") {
-			resource, _ := stringAt(r, []string{"resource"})
-			scope, _ := stringAt(r, []string{"scope"})
-			verbs := itemsAt(r, "verbs")
+			resource, verbs := textAt(r, "resource"), itemsAt(r, "verbs")
 			if seen[resource] || !slices.Contains(verbs, any("list")) || !slices.Contains(verbs, any("watch")) {
 				continue
 			}
 			seen[resource] = true
-			at := root + "/" + v
-			if name != "" {
-				at = root + "/" + name + "/" + v
-			}
-			kind, _ := stringAt(r, []string{"responseKind", "kind"})
-			all = append(all, resourceAt{name, at, resource, kind, scope == "Namespaced"})
+			all = append(all, resourceAt{name, path.Join(root, name, textAt(version, "version")), resource,
+				textAt(r, "responseKind", "kind"), textAt(r, "scope") == "Namespaced"})
 		}
 	}
 	return all
-}
-
-// itemsAt returns the items of a list in an object.
-func itemsAt(v any, path ...string) []any {
-	for _, p := range path {
-		o, ok := v.(*Object)
-		if !ok {
-			return nil
-		}
-		v = o.Get(p)
-	}
-	if list, ok := v.(*List); ok {
-		return list.Items
-	}
-	return nil
 }
 
 // observer knows what has become of a case: all that has its namespace in its name or is about something that has.
@@ -117,11 +96,7 @@ func (l *life) observe(rv string) error {
 		if err != nil {
 			return err
 		}
-		transport := l.target.Transport
-		if transport == nil {
-			transport = network
-		}
-		resp, err := transport.RoundTrip(req)
+		resp, err := l.target.transport().RoundTrip(req)
 		if err != nil {
 			return err
 		}
@@ -168,9 +143,8 @@ func (o *observer) saw(deleted bool, obj *Object, r resourceAt) {
 
 // note notes what an object is now, and returns its name. An item of a list, which does not say its kind, counts only where
 // the watch is late and has not brought it.
-func (o *observer) note(deleted bool, obj *Object, r resourceAt) (name string) {
-	uid, _ := stringAt(obj, []string{"metadata", "uid"})
-	name, _ = stringAt(obj, []string{"metadata", "name"})
+func (o *observer) note(deleted bool, obj *Object, r resourceAt) string {
+	uid, name := textAt(obj, "metadata", "uid"), textAt(obj, "metadata", "name")
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.objects[uid] != nil

@@ -114,13 +114,12 @@ func (p *player) next() func() error {
 func (p *player) nextOf(pod *Object) func() error {
 	at := pathOf(pod)
 	as, argument, _ := strings.Cut(p.roleOf(pod), " ")
-	phase, _ := stringAt(pod, []string{"status", "phase"})
-	node, _ := stringAt(pod, []string{"spec", "nodeName"})
+	phase, node := textAt(pod, "status", "phase"), textAt(pod, "spec", "nodeName")
 	over := phase == "Succeeded" || phase == "Failed"
 	gated := len(itemsAt(pod, "spec", "schedulingGates")) > 0
 	switch ready := condition(pod, "Ready"); {
 	case pod.deleted():
-		grace := pod.get("metadata", "deletionGracePeriodSeconds")
+		grace := valueAt(pod, "metadata", "deletionGracePeriodSeconds")
 		if node == "" || as == "hang" || grace == Int("0") {
 			return nil
 		}
@@ -150,16 +149,14 @@ func (p *player) roleOf(pod *Object) string {
 			return rule.As
 		}
 	}
-	text, _ := stringAt(pod, []string{"metadata", "annotations", "play"})
-	return cmp.Or(text, "ready")
+	return cmp.Or(textAt(pod, "metadata", "annotations", "play"), "ready")
 }
 
 // start binds a pod that has no node and lets it run.
 func (p *player) start(pod *Object, at, node string, ready bool) error {
 	if node == "" {
-		name, _ := stringAt(pod, []string{"metadata", "name"})
-		if _, err := p.ask(http.MethodPost, at+"/binding", `{"metadata": {"name": "`+name+`"}, "target": {"kind": "Node", "name": "`+
-			p.nodeFor(pod)+`"}}`); err != nil {
+		if _, err := p.ask(http.MethodPost, at+"/binding", `{"metadata": {"name": "`+textAt(pod, "metadata", "name")+
+			`"}, "target": {"kind": "Node", "name": "`+p.nodeFor(pod)+`"}}`); err != nil {
 			return err
 		}
 	}
@@ -201,13 +198,12 @@ func (p *player) exit(pod *Object, at string, code int) error {
 
 // end lets a deleted pod go: its containers end, then it is removed.
 func (p *player) end(pod *Object, at string, over bool) error {
-	if phase, _ := stringAt(pod, []string{"status", "phase"}); !over && phase == "Running" {
+	if !over && textAt(pod, "status", "phase") == "Running" {
 		if err := p.exit(pod, at, 137); err != nil {
 			return err
 		}
 	}
-	uid, _ := stringAt(pod, []string{"metadata", "uid"})
-	_, err := p.ask(http.MethodDelete, at, `{"gracePeriodSeconds": 0, "preconditions": {"uid": "`+uid+`"}}`)
+	_, err := p.ask(http.MethodDelete, at, `{"gracePeriodSeconds": 0, "preconditions": {"uid": "`+textAt(pod, "metadata", "uid")+`"}}`)
 	return err
 }
 
@@ -219,7 +215,7 @@ func (p *player) status(at, members string) error {
 
 // beReady makes a node Ready, with a lease.
 func (p *player) beReady(node *Object) error {
-	name, _ := stringAt(node, []string{"metadata", "name"})
+	name := textAt(node, "metadata", "name")
 	_, err := p.ask(http.MethodPost, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", `{"metadata": {"name": "`+name+
 		`"}, "spec": {"holderIdentity": "`+name+`", "leaseDurationSeconds": 40, "renewTime": "`+now()+`"}}`)
 	if r := (*refused)(nil); err != nil && !(errors.As(err, &r) && r.status == http.StatusConflict) {
@@ -234,8 +230,7 @@ func (p *player) renew(node *Object) error {
 	if silent(node) {
 		return nil
 	}
-	name, _ := stringAt(node, []string{"metadata", "name"})
-	_, err := p.ask(http.MethodPatch, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"+name,
+	_, err := p.ask(http.MethodPatch, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"+textAt(node, "metadata", "name"),
 		`{"spec": {"renewTime": "`+now()+`"}}`)
 	return err
 }

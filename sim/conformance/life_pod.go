@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -8,45 +9,24 @@ import (
 	"time"
 )
 
-// get returns what is at a path, or nil.
-func (o *Object) get(path ...string) any {
-	for _, p := range path[:len(path)-1] {
-		below, ok := o.Get(p).(*Object)
-		if !ok {
-			return nil
-		}
-		o = below
-	}
-	return o.Get(path[len(path)-1])
-}
-
 // deleted reports whether an object is being deleted.
-func (o *Object) deleted() bool { return o.get("metadata", "deletionTimestamp") != nil }
+func (o *Object) deleted() bool { return valueAt(o, "metadata", "deletionTimestamp") != nil }
 
 func pathOf(pod *Object) string {
-	namespace, _ := stringAt(pod, []string{"metadata", "namespace"})
-	name, _ := stringAt(pod, []string{"metadata", "name"})
-	return "/api/v1/namespaces/" + namespace + "/pods/" + name
+	return "/api/v1/namespaces/" + textAt(pod, "metadata", "namespace") + "/pods/" + textAt(pod, "metadata", "name")
 }
 
 // ownerOf returns the uid of a pod's first owner, or its own.
 func ownerOf(pod *Object) string {
-	uid, _ := stringAt(pod, []string{"metadata", "uid"})
-	for _, ref := range itemsAt(pod, "metadata", "ownerReferences") {
-		uid, _ = stringAt(ref, []string{"uid"})
-		break
+	if owners := itemsAt(pod, "metadata", "ownerReferences"); len(owners) > 0 {
+		return textAt(owners[0], "uid")
 	}
-	return uid
+	return textAt(pod, "metadata", "uid")
 }
 
 // ordinal is the name of a pod, but not what was drawn in it, and what makes its place among those of one owner.
 func ordinal(pod *Object) string {
-	name, _ := stringAt(pod, []string{"metadata", "name"})
-	if prefix, ok := stringAt(pod, []string{"metadata", "generateName"}); ok {
-		name = prefix
-	}
-	node, _ := stringAt(pod, []string{"spec", "nodeName"})
-	return name + " " + node
+	return cmp.Or(textAt(pod, "metadata", "generateName"), textAt(pod, "metadata", "name")) + " " + textAt(pod, "spec", "nodeName")
 }
 
 // condition returns a condition of an object, or nil.
@@ -60,13 +40,13 @@ func condition(obj *Object, kind string) *Object {
 }
 
 // silent reports whether nobody plays a node.
-func silent(node *Object) bool { return node.get("metadata", "annotations", "play") == "silent" }
+func silent(node *Object) bool { return valueAt(node, "metadata", "annotations", "play") == "silent" }
 
 // hasLabels reports whether an object has the labels a=b,c=d.
 func hasLabels(obj *Object, labels string) bool {
 	for label := range strings.SplitSeq(labels, ",") {
 		name, value, _ := strings.Cut(label, "=")
-		if obj.get("metadata", "labels", name) != value {
+		if valueAt(obj, "metadata", "labels", name) != value {
 			return false
 		}
 	}
@@ -76,16 +56,14 @@ func hasLabels(obj *Object, labels string) bool {
 // code returns the exit code of a pod: with several, that of its completion index.
 func code(pod *Object, codes string) int {
 	all := strings.Split(codes, ",")
-	text, _ := stringAt(pod, []string{"metadata", "annotations", "batch.kubernetes.io/job-completion-index"})
-	i, _ := strconv.Atoi(text)
+	i, _ := strconv.Atoi(textAt(pod, "metadata", "annotations", "batch.kubernetes.io/job-completion-index"))
 	n, _ := strconv.Atoi(all[min(i, len(all)-1)])
 	return n
 }
 
 func containerNames(pod *Object) (names []string) {
 	for _, c := range itemsAt(pod, "spec", "containers") {
-		name, _ := stringAt(c, []string{"name"})
-		names = append(names, name)
+		names = append(names, textAt(c, "name"))
 	}
 	return names
 }

@@ -33,11 +33,10 @@ func (l *life) state(of []string) (any, error) {
 	var objects, events []entry
 	for i, r := range resources {
 		for _, obj := range found[i] {
-			name, _ := stringAt(obj, []string{"metadata", "name"})
-			about, _ := stringAt(obj, []string{"involvedObject", "name"})
+			name := textAt(obj, "metadata", "name")
 			switch {
 			case r.group == "" && r.name == "events":
-				if about != l.player.node() {
+				if textAt(obj, "involvedObject", "name") != l.player.node() {
 					events = append(events, entry{value: m.event(obj)})
 				}
 			case !l.everywhere(r, name):
@@ -68,8 +67,7 @@ func (l *life) list(r resourceAt) (found []*Object, err error) {
 		return found, nil
 	}
 	for _, ns := range l.seen.there("Namespace") {
-		name, _ := stringAt(ns, []string{"metadata", "name"})
-		at = append(at, name)
+		at = append(at, textAt(ns, "metadata", "name"))
 	}
 	if r.name == "events" {
 		at = append(at, "default")
@@ -81,7 +79,7 @@ func (l *life) list(r resourceAt) (found []*Object, err error) {
 		}
 		for _, x := range itemsAt(list, "items") {
 			obj := x.(*Object)
-			if about, _ := stringAt(obj, []string{"involvedObject", "name"}); ns != "default" || strings.Contains(about, l.seen.ns) {
+			if ns != "default" || strings.Contains(textAt(obj, "involvedObject", "name"), l.seen.ns) {
 				found = append(found, obj)
 			}
 		}

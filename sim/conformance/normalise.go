@@ -125,11 +125,7 @@ func (n *normaliser) value(v any, key, kind string) any {
 	case *Object:
 		return n.object(v, kind)
 	case *List:
-		out := &List{Items: make([]any, len(v.Items))}
-		for i, x := range v.Items {
-			out.Items[i] = n.value(x, key, kind)
-		}
-		return out
+		return v.each(func(x any) any { return n.value(x, key, kind) })
 	case string:
 		return n.string(v, key, kind)
 	}
@@ -142,7 +138,10 @@ func (n *normaliser) object(v *Object, kind string) any {
 	if v.Has("columnDefinitions") {
 		n.table(v)
 	}
-	n.generatedName(v)
+	if name, prefix, drawn := generatedName(v); drawn {
+		l := n.labels("name")
+		l.add(name, fmt.Sprintf("<name:%s*:%d>", prefix, len(l.order)+1))
+	}
 	out := newObject()
 	for _, k := range v.Keys {
 		below := kind
@@ -163,41 +162,28 @@ func (n *normaliser) object(v *Object, kind string) any {
 
 // table replaces the ages in a Table's rows.
 func (n *normaliser) table(v *Object) {
-	if columns, ok := v.Get("columnDefinitions").(*List); ok && len(columns.Items) > 0 {
+	if columns := itemsAt(v, "columnDefinitions"); len(columns) > 0 {
 		n.ages = nil
-		for i, c := range columns.Items {
-			if name, ok := stringAt(c, []string{"name"}); ok && slices.Contains(ageColumns, name) {
+		for i, c := range columns {
+			if slices.Contains(ageColumns, textAt(c, "name")) {
 				n.ages = append(n.ages, i)
 			}
 		}
 	}
-	rows, ok := v.Get("rows").(*List)
-	if !ok {
-		return
-	}
-	for _, r := range rows.Items {
-		row, ok := r.(*Object)
-		if !ok {
-			continue
-		}
-		cells, ok := row.Get("cells").(*List)
+	for _, row := range itemsAt(v, "rows") {
+		cells := itemsAt(row, "cells")
 		for _, i := range n.ages {
-			if ok && i < len(cells.Items) {
-				cells.Items[i] = "<age>"
+			if i < len(cells) {
+				cells[i] = "<age>"
 			}
 		}
 	}
 }
 
-// generatedName notes the name of an object that was made from its generateName.
-func (n *normaliser) generatedName(v *Object) {
-	prefix, _ := stringAt(v, []string{"metadata", "generateName"})
-	name, _ := stringAt(v, []string{"metadata", "name"})
-	if prefix == "" || !strings.HasPrefix(name, prefix) || utf8.RuneCountInString(name) != utf8.RuneCountInString(prefix)+5 {
-		return
-	}
-	l := n.labels("name")
-	l.add(name, fmt.Sprintf("<name:%s*:%d>", prefix, len(l.order)+1))
+// generatedName returns the name of an object, what it begins with, and whether the rest was drawn.
+func generatedName(v *Object) (name, prefix string, drawn bool) {
+	name, prefix = textAt(v, "metadata", "name"), textAt(v, "metadata", "generateName")
+	return name, prefix, prefix != "" && strings.HasPrefix(name, prefix) && utf8.RuneCountInString(name) == utf8.RuneCountInString(prefix)+5
 }
 
 func (n *normaliser) string(v, key, kind string) string {

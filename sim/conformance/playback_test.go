@@ -52,7 +52,7 @@ func (p *playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *playback) stepFor(r *http.Request, body []byte) (Step, bool) {
 	if p.ns == "" && !p.c.NoNamespace {
 		o, _ := decode(body)
-		p.ns, _ = stringAt(o, []string{"metadata", "name"})
+		p.ns = textAt(o, "metadata", "name")
 		return Step{}, false
 	}
 	if strings.HasPrefix(r.RequestURI, "/sim/v1/") {

@@ -84,22 +84,12 @@ func empty(v any) bool {
 
 // only keeps, of the list or map at path, what want ("key=value,value") names; see the package comment.
 func only(v any, path, want string) {
-	for _, p := range strings.Split(path, ".") {
-		if p == "" {
-			continue
-		}
-		o, ok := v.(*Object)
-		if !ok {
-			return
-		}
-		v = o.Get(p)
-	}
 	key, list, _ := strings.Cut(want, "=")
 	wanted := strings.Split(list, ",")
-	switch v := v.(type) {
+	switch v := valueAt(v, strings.FieldsFunc(path, func(r rune) bool { return r == '.' })...).(type) {
 	case *List:
 		v.Items = slices.DeleteFunc(v.Items, func(x any) bool {
-			text, ok := stringAt(x, strings.Split(key, "."))
+			text, ok := valueAt(x, strings.Split(key, ".")...).(string)
 			return !ok || !slices.Contains(wanted, text)
 		})
 	case *Object:
@@ -111,14 +101,28 @@ func only(v any, path, want string) {
 	}
 }
 
-func stringAt(v any, path []string) (string, bool) {
+// valueAt returns what is at a path of members, or nil.
+func valueAt(v any, path ...string) any {
 	for _, p := range path {
 		o, ok := v.(*Object)
 		if !ok {
-			return "", false
+			return nil
 		}
 		v = o.Get(p)
 	}
-	text, ok := v.(string)
-	return text, ok
+	return v
+}
+
+// textAt returns the string at a path of members, or "".
+func textAt(v any, path ...string) string {
+	text, _ := valueAt(v, path...).(string)
+	return text
+}
+
+// itemsAt returns the items of the list at a path of members.
+func itemsAt(v any, path ...string) []any {
+	if list, ok := valueAt(v, path...).(*List); ok {
+		return list.Items
+	}
+	return nil
 }

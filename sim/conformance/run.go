@@ -42,7 +42,24 @@ func Run(ctx context.Context, t Target, c Case) []StepResult {
 	}
 	var out []StepResult
 	for _, s := range c.Steps {
-		out = append(out, r.step(s, c))
+		got, target, err := r.perform(s)
+		result := c.result(s, got, err)
+		result.Target = target
+		out = append(out, result)
+	}
+	return out
+}
+
+// result compares how a step was answered with its recording. err says that it was not answered.
+func (c Case) result(s Step, got any, err error) StepResult {
+	out := StepResult{Name: s.Name, Want: c.Recorded(s.Name)}
+	switch {
+	case err != nil:
+		out.Differences = []string{err.Error()}
+	case out.Want == nil:
+		out.Got, out.Differences = got, []string{"no recording"}
+	default:
+		out.Got, out.Differences = got, difference(out.Want, got, "")
 	}
 	return out
 }
@@ -65,7 +82,7 @@ func (t Target) ready(c Case) error {
 func failAll(c Case, err error) []StepResult {
 	var out []StepResult
 	for _, s := range c.Steps {
-		out = append(out, StepResult{Name: s.Name, Want: c.Recorded(s.Name), Differences: []string{err.Error()}})
+		out = append(out, c.result(s, nil, err))
 	}
 	return out
 }
@@ -103,7 +120,7 @@ func (r *runner) noteCreated(req request, answer []byte) {
 	path, _, _ := strings.Cut(req.target, "?")
 	if req.method == http.MethodPost {
 		v, err := decode(answer)
-		name, _ := stringAt(v, []string{"metadata", "name"})
+		name := textAt(v, "metadata", "name")
 		if err != nil {
 			name = nameOf(Step{Body: string(req.body)})
 		}
@@ -137,21 +154,6 @@ func (r *runner) finalize(path string) {
 		_, _ = request{method: http.MethodPut, target: path + "/finalize", headers: []Header{{"Content-Type", "application/json"}},
 			body: []byte(`{"metadata":{"name":"` + name + `"}}`)}.send(r.ctx, r.target)
 	}
-}
-
-func (r *runner) step(s Step, c Case) StepResult {
-	out := StepResult{Name: s.Name, Want: c.Recorded(s.Name)}
-	got, target, err := r.perform(s)
-	out.Target = target
-	switch {
-	case err != nil:
-		out.Differences = []string{err.Error()}
-	case out.Want == nil:
-		out.Got, out.Differences = got, []string{"no recording"}
-	default:
-		out.Got, out.Differences = got, difference(out.Want, got, "")
-	}
-	return out
 }
 
 // perform sends a step's request and returns the normalised answer and the target as sent.

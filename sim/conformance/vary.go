@@ -81,6 +81,20 @@ func (v *variation) step(fits func(Step) bool) int {
 	return pick(v.Rand, at)
 }
 
+// change lets f change a step that fits, and returns what f says of it; "": it is left as it was.
+func (v *variation) change(fits func(Step) bool, f func(s *Step) string) string {
+	i := v.step(fits)
+	if i < 0 {
+		return ""
+	}
+	s := v.c.Steps[i]
+	said := f(&s)
+	if said != "" {
+		v.c.Steps[i] = s
+	}
+	return said
+}
+
 // insert puts a copy of s, under a name of its own, at index i.
 func (v *variation) insert(i int, s Step) {
 	base := s.Name
@@ -185,6 +199,5 @@ func nameOf(s Step) string {
 	if err != nil {
 		return ""
 	}
-	name, _ := stringAt(body, []string{"metadata", "name"})
-	return name
+	return textAt(body, "metadata", "name")
 }

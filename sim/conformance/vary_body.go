@@ -8,31 +8,27 @@ import (
 
 // body changes a JSON body in one to three places.
 func (v *variation) body() string {
-	i := v.step(func(s Step) bool { return len(s.Body) > 2 && !s.Base64 })
-	if i < 0 {
-		return ""
-	}
-	s := v.c.Steps[i]
-	root, err := decode([]byte(s.Body))
-	if err != nil {
-		return ""
-	}
-	var said []string
-	for range 1 + v.IntN(3) {
-		places := placesOf(root, "", nil)
-		if len(places) == 0 {
-			break
+	return v.change(func(s Step) bool { return len(s.Body) > 2 && !s.Base64 }, func(s *Step) string {
+		root, err := decode([]byte(s.Body))
+		if err != nil {
+			return ""
 		}
-		if text := v.edit(pick(v.Rand, places)); text != "" {
-			said = append(said, text)
+		var said []string
+		for range 1 + v.IntN(3) {
+			places := placesOf(root, "", nil)
+			if len(places) == 0 {
+				break
+			}
+			if text := v.edit(pick(v.Rand, places)); text != "" {
+				said = append(said, text)
+			}
 		}
-	}
-	if len(said) == 0 {
-		return ""
-	}
-	s.Body = encode(root, false)
-	v.c.Steps[i] = s
-	return s.Name + " with " + strings.Join(said, ", ")
+		if len(said) == 0 {
+			return ""
+		}
+		s.Body = encode(root, false)
+		return s.Name + " with " + strings.Join(said, ", ")
+	})
 }
 
 // place is a member of an object or an item of a list.

@@ -13,59 +13,51 @@ const (
 
 // rewrite sends a body by another verb or as another kind of patch.
 func (v *variation) rewrite() string {
-	i := v.step(func(s Step) bool { return s.Body != "" && s.Method != "DELETE" })
-	if i < 0 {
-		return ""
-	}
-	s := v.c.Steps[i]
-	was := s.Method + " " + s.header("Content-Type")
-	path, query, _ := strings.Cut(s.Target, "?")
-	if s.Method == "POST" {
-		name := nameOf(s)
-		if name == "" || strings.HasSuffix(path, "reviews") {
-			return ""
+	return v.change(func(s Step) bool { return s.Body != "" && s.Method != "DELETE" }, func(s *Step) string {
+		was := s.Method + " " + s.header("Content-Type")
+		path, query, _ := strings.Cut(s.Target, "?")
+		if s.Method == "POST" {
+			name := nameOf(*s)
+			if name == "" || strings.HasSuffix(path, "reviews") {
+				return ""
+			}
+			path += "/" + strings.ReplaceAll(name, "%", "%25")
 		}
-		path += "/" + strings.ReplaceAll(name, "%", "%25")
-	}
-	s.Method = "PATCH"
-	switch v.IntN(4) {
-	case 0:
-		s.Method = "PUT"
-		s.setHeader("Content-Type", "application/json")
-	case 1:
-		s.setHeader("Content-Type", mergePatch)
-	case 2:
-		s.setHeader("Content-Type", strategicPatch)
-	case 3:
-		s.setHeader("Content-Type", applyPatch)
-		if !strings.Contains(query, "fieldManager=") {
-			query = strings.TrimPrefix(query+"&fieldManager=", "&") + pick(v.Rand, managers)
+		s.Method = "PATCH"
+		switch v.IntN(4) {
+		case 0:
+			s.Method = "PUT"
+			s.setHeader("Content-Type", "application/json")
+		case 1:
+			s.setHeader("Content-Type", mergePatch)
+		case 2:
+			s.setHeader("Content-Type", strategicPatch)
+		case 3:
+			s.setHeader("Content-Type", applyPatch)
+			if !strings.Contains(query, "fieldManager=") {
+				query = strings.TrimPrefix(query+"&fieldManager=", "&") + pick(v.Rand, managers)
+			}
 		}
-	}
-	s.Target = join(path, query)
-	v.c.Steps[i] = s
-	return s.Name + " as " + s.Method + " " + s.header("Content-Type") + ", not " + was
+		s.Target = join(path, query)
+		return s.Name + " as " + s.Method + " " + s.header("Content-Type") + ", not " + was
+	})
 }
 
 // subresource adds, replaces or removes a subresource.
 func (v *variation) subresource() string {
-	i := v.step(func(s Step) bool {
+	return v.change(func(s Step) bool {
 		return s.Method == "PUT" || s.Method == "PATCH" || s.Method == "GET" && s.Watch == nil
+	}, func(s *Step) string {
+		path, query, _ := strings.Cut(s.Target, "?")
+		head, last := path[:strings.LastIndex(path, "/")+1], path[strings.LastIndex(path, "/")+1:]
+		if slices.Contains([]string{"status", "scale"}, last) {
+			path = strings.TrimSuffix(head, "/")
+		} else {
+			path += "/" + pick(v.Rand, []string{"status", "status", "scale"})
+		}
+		s.Target = join(path, query)
+		return s.Name + " to " + path
 	})
-	if i < 0 {
-		return ""
-	}
-	s := v.c.Steps[i]
-	path, query, _ := strings.Cut(s.Target, "?")
-	head, last := path[:strings.LastIndex(path, "/")+1], path[strings.LastIndex(path, "/")+1:]
-	if slices.Contains([]string{"status", "scale"}, last) {
-		path = strings.TrimSuffix(head, "/")
-	} else {
-		path += "/" + pick(v.Rand, []string{"status", "status", "scale"})
-	}
-	s.Target = join(path, query)
-	v.c.Steps[i] = s
-	return s.Name + " to " + path
 }
 
 var (
@@ -87,52 +79,44 @@ var (
 
 // query adds a parameter that fits the verb, or removes those that are there.
 func (v *variation) query() string {
-	i := v.step(func(s Step) bool { return s.Watch == nil })
-	if i < 0 {
-		return ""
-	}
-	s := v.c.Steps[i]
-	path, query, _ := strings.Cut(s.Target, "?")
-	choices := writeQuery
-	switch s.Method {
-	case "GET":
-		choices = readQuery
-	case "DELETE":
-		choices = deleteQuery
-	}
-	more := pick(v.Rand, choices)
-	name, _, _ := strings.Cut(more, "=")
-	kept := slices.DeleteFunc(strings.Split(query, "&"), func(p string) bool { return p == "" || strings.HasPrefix(p, name+"=") })
-	if v.IntN(6) > 0 || len(kept) == 0 {
-		kept = append(kept, more)
-	} else {
-		more, kept = "no parameters", nil
-	}
-	s.Target = join(path, strings.Join(kept, "&"))
-	v.c.Steps[i] = s
-	return s.Name + " with " + more
+	return v.change(func(s Step) bool { return s.Watch == nil }, func(s *Step) string {
+		path, query, _ := strings.Cut(s.Target, "?")
+		choices := writeQuery
+		switch s.Method {
+		case "GET":
+			choices = readQuery
+		case "DELETE":
+			choices = deleteQuery
+		}
+		more := pick(v.Rand, choices)
+		name, _, _ := strings.Cut(more, "=")
+		kept := slices.DeleteFunc(strings.Split(query, "&"), func(p string) bool { return p == "" || strings.HasPrefix(p, name+"=") })
+		if v.IntN(6) > 0 || len(kept) == 0 {
+			kept = append(kept, more)
+		} else {
+			more, kept = "no parameters", nil
+		}
+		s.Target = join(path, strings.Join(kept, "&"))
+		return s.Name + " with " + more
+	})
 }
 
 // header changes how the answer is to look, who asks, or with which program.
 func (v *variation) header() string {
-	i := v.step(func(s Step) bool { return s.Watch == nil })
-	if i < 0 {
-		return ""
-	}
-	s := v.c.Steps[i]
-	name, value := "Accept", pick(v.Rand, accepts)
-	switch v.IntN(6) {
-	case 0:
-		name, value = "User-Agent", pick(v.Rand, []string{"kubectl/v1.36.3 (linux/amd64) kubernetes/abc", "Helm/4.0.0", "argocd-controller/v3", "x"})
-	case 1:
-		name, value = "Impersonate-User", pick(v.Rand, []string{"alice", "system:serviceaccount:{{ns}}:default", "bob"})
-	}
-	if name == "Accept" && s.hides() {
-		return ""
-	}
-	s.setHeader(name, value)
-	v.c.Steps[i] = s
-	return s.Name + " with " + name + ": " + value
+	return v.change(func(s Step) bool { return s.Watch == nil }, func(s *Step) string {
+		name, value := "Accept", pick(v.Rand, accepts)
+		switch v.IntN(6) {
+		case 0:
+			name, value = "User-Agent", pick(v.Rand, []string{"kubectl/v1.36.3 (linux/amd64) kubernetes/abc", "Helm/4.0.0", "argocd-controller/v3", "x"})
+		case 1:
+			name, value = "Impersonate-User", pick(v.Rand, []string{"alice", "system:serviceaccount:{{ns}}:default", "bob"})
+		}
+		if name == "Accept" && s.hides() {
+			return ""
+		}
+		s.setHeader(name, value)
+		return s.Name + " with " + name + ": " + value
+	})
 }
 
 // hides reports whether something of the answer is left out that another format would show: the paths are those of JSON.

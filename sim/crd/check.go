@@ -30,9 +30,9 @@ func (v *validator) checkSchema(x *part, status bool, before map[string]any) fie
 	}
 	var errs field.ErrorList
 	if status {
-		errs = append(errs, checkRoot(schema, x.at.Child(x.validation))...)
+		errs = checkRoot(schema, x.at.Child(x.validation))
 	}
-	if nullable, _ := object.Object(schema).Bool("nullable"); nullable {
+	if object.Object(schema).True("nullable") {
 		errs = append(errs, field.Forbidden(p.Child("nullable"), "nullable cannot be true at the root"))
 	}
 	structure := v.checkStructure(schema, p)
@@ -178,25 +178,17 @@ func (c *checker) check(node object.Object, p field.Path, at place) {
 }
 
 func (c *checker) checkNode(node object.Object, p field.Path, at place) {
-	c.unsupported(node, p, at)
-	if unique, _ := node.Bool("uniqueItems"); unique {
-		c.add(field.Forbidden(p.Child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"))
-	}
+	c.add(unsupported(field.CursorOn(p, node), at)...)
 	inside := at
 	inside.root = false
-	if more, ok := node["additionalProperties"]; ok && more != nil {
-		if len(node.Map("properties")) > 0 && more != true {
-			c.add(field.Forbidden(p.Child("additionalProperties"), "additionalProperties and properties are mutual exclusive"))
+	if schema := node.Map("additionalProperties"); schema != nil {
+		below := inside
+		if at.inMeta {
+			below.defaults, below.reason = false, "inside additionalProperties applying to object metadata"
 		}
-		if schema, ok := more.(map[string]any); ok {
-			below := inside
-			if at.inMeta {
-				below.defaults, below.reason = false, "inside additionalProperties applying to object metadata"
-			}
-			c.check(schema, p.Child("additionalProperties"), below)
-		}
+		c.check(schema, p.Child("additionalProperties"), below)
 	}
-	embedded, _ := node.Bool("x-kubernetes-embedded-resource")
+	embedded := node.True("x-kubernetes-embedded-resource")
 	props := node.Map("properties")
 	for _, name := range object.SortedKeys(props) {
 		below := inside
@@ -215,7 +207,7 @@ func (c *checker) checkNode(node object.Object, p field.Path, at place) {
 
 // nested checks the schemas of not, allOf, oneOf, anyOf and items.
 func (c *checker) nested(node object.Object, p field.Path, at place) {
-	if not, ok := node["not"].(map[string]any); ok {
+	if not := node.Map("not"); not != nil {
 		c.check(not, p.Child("not"), at)
 	}
 	for _, name := range []string{"allOf", "oneOf", "anyOf"} {
@@ -236,28 +228,22 @@ func (c *checker) nested(node object.Object, p field.Path, at place) {
 var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
 // unsupported reports what JSON Schema has and Kubernetes does not.
-func (c *checker) unsupported(node object.Object, p field.Path, at place) {
-	kind := node.String("type")
-	if kind != "" && !slices.Contains(schemaTypes, kind) {
-		c.add(field.NotSupported(p.Child("type"), kind, schemaTypes...))
-	}
-	if node["default"] != nil && !at.defaults {
-		c.add(field.Forbidden(p.Child("default"), "must not be set "+at.reason))
-	}
+func unsupported(node field.Cursor, at place) field.ErrorList {
+	kind, embedded := node.Child("type").IfGiven(), node.Child("x-kubernetes-embedded-resource")
+	oneOf(kind, schemaTypes...)
+	node.Child("default").ForbidIf(node.Has("default") && !at.defaults, "must not be set "+at.reason)
 	for _, name := range []string{"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"} {
-		if present(node[name]) || node[name] != nil && (name == "additionalItems" || name == "dependencies" || name == "$ref") {
-			c.add(field.Forbidden(p.Child(name), name+" is not supported"))
-		}
+		pointer := name == "additionalItems" || name == "dependencies" || name == "$ref"
+		part := node.Child(name)
+		part.ForbidIf(present(part.Value()) || pointer && part.Has(), name+" is not supported")
 	}
-	if kind == "null" {
-		c.add(field.Forbidden(p.Child("type"), "type cannot be set to null, use nullable as an alternative"))
-	}
-	if items, ok := node["items"].([]any); ok && len(items) > 0 {
-		c.add(field.Forbidden(p.Child("items"), "items must be a schema object and not an array"))
-	}
-	if embedded, _ := node.Bool("x-kubernetes-embedded-resource"); embedded && at.inMeta {
-		c.add(field.Forbidden(p.Child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"))
-	}
+	kind.ForbidIf(kind.String() == "null", "type cannot be set to null, use nullable as an alternative")
+	node.Child("items").ForbidIf(len(node.List("items")) > 0, "items must be a schema object and not an array")
+	embedded.ForbidIf(embedded.True() && at.inMeta, "must not be used inside of resource meta")
+	node.Child("uniqueItems").ForbidIf(node.True("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
+	node.Child("additionalProperties").ForbidIf(node.Has("additionalProperties") && node.Len("properties") > 0 && !node.True("additionalProperties"),
+		"additionalProperties and properties are mutual exclusive")
+	return node.Done()
 }
 
 // unknownFormats returns the formats in the schemas of a definition that are not checked, in the order in which they

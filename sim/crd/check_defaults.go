@@ -71,7 +71,7 @@ func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.Err
 
 // walk checks the nodes that say what values look like. additionalProperties have no defaults.
 func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
-	embedded, _ := node.Bool("x-kubernetes-embedded-resource")
+	embedded := node.True("x-kubernetes-embedded-resource")
 	if embedded {
 		w = objectAt(node, w.steps)
 	}

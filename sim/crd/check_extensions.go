@@ -1,60 +1,41 @@
 package crd
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"slices"
 )
 
 // extensions checks the x-kubernetes-… fields of one node against each other.
 func (c *checker) extensions(node object.Object, p field.Path) {
-	kind := node.String("type")
-	if preserve, ok := node.Bool("x-kubernetes-preserve-unknown-fields"); ok && !preserve {
-		c.add(field.Invalid(p.Child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"))
+	at := field.CursorOn(p, node)
+	kind, preserve := at.Child("type"), at.Child("x-kubernetes-preserve-unknown-fields")
+	mapType, listType := at.Child("x-kubernetes-map-type"), at.Child("x-kubernetes-list-type")
+	preserve.InvalidIf(preserve.Value() == false, "must be true or undefined")
+	if mapType.Has() {
+		wantType(kind, "object", "must be object if x-kubernetes-map-type is specified")
+		oneOf(mapType, "atomic", "granular")
 	}
-	if mapType, ok := node["x-kubernetes-map-type"].(string); ok {
-		c.wantsType(p, kind, "object", "must be object if x-kubernetes-map-type is specified")
-		if mapType != "atomic" && mapType != "granular" {
-			c.add(field.NotSupported(p.Child("x-kubernetes-map-type"), mapType, "atomic", "granular"))
+	if listType.Has() {
+		wantType(kind, "array", "must be array if x-kubernetes-list-type is specified")
+		if kind.String() == "array" && listType.String() == "set" && c.demands(0, atomicSets) {
+			at.Report(atomicSets(node, p))
 		}
+		oneOf(listType, "atomic", "set", "map")
 	}
-	listType, hasList := node["x-kubernetes-list-type"].(string)
-	items := node.At("items")
-	if hasList {
-		if kind != "array" {
-			c.wantsType(p, kind, "array", "must be array if x-kubernetes-list-type is specified")
-		} else if listType == "set" && items != nil && c.demands(0, atomicSets) {
-			c.add(atomicSets(node, p)...)
-		}
-		if listType != "atomic" && listType != "set" && listType != "map" {
-			c.add(field.NotSupported(p.Child("x-kubernetes-list-type"), listType, "atomic", "set", "map"))
-		}
-	}
-	if len(node.List("x-kubernetes-list-map-keys")) > 0 {
+	if at.Len("x-kubernetes-list-map-keys") > 0 {
 		const text = "must be map if x-kubernetes-list-map-keys is non-empty"
-		switch {
-		case !hasList:
-			c.add(field.Required(p.Child("x-kubernetes-list-type"), text))
-		case listType != "map":
-			c.add(field.Invalid(p.Child("x-kubernetes-list-type"), listType, text))
-		}
+		listType.RequireIf(!listType.Has(), text)
+		listType.InvalidIf(listType.Has() && listType.String() != "map", text)
 	}
-	if listType == "map" {
-		c.listMap(node, items, p)
+	if listType.String() == "map" {
+		listMap(at)
 	}
 	if c.demands(1, keysOfMaps) {
-		c.add(keysOfMaps(node, p)...)
+		at.Report(keysOfMaps(node, p))
 	}
-}
-
-func (c *checker) wantsType(p field.Path, have, want, text string) {
-	switch have {
-	case want:
-	case "":
-		c.add(field.Required(p.Child("type"), text))
-	default:
-		c.add(field.Invalid(p.Child("type"), have, text))
-	}
+	c.add(at.Done()...)
 }
 
 // demands reports whether a rule holds: it does unless the stored definition breaks it already.
@@ -97,34 +78,28 @@ func atomicSets(node object.Object, p field.Path) field.ErrorList {
 }
 
 // listMap checks a list whose items are found by keys.
-func (c *checker) listMap(node, items object.Object, p field.Path) {
-	keys := object.Strings(node.List("x-kubernetes-list-map-keys"))
-	at := p.Child("x-kubernetes-list-map-keys")
-	if len(keys) == 0 {
-		c.add(field.Required(at, "must not be empty if x-kubernetes-list-type is map"))
-	}
-	if node["items"] == nil {
-		c.add(field.Required(p.Child("items"), "must have a schema if x-kubernetes-list-type is map"))
-	}
-	if items == nil {
+func listMap(list field.Cursor) {
+	keys, items := list.Child("x-kubernetes-list-map-keys"), list.Child("items")
+	names, kind := keys.Strings(), items.Child("type").OrEmpty()
+	keys.RequireIf(len(names) == 0, "must not be empty if x-kubernetes-list-type is map")
+	items.RequireIf(!items.Has(), "must have a schema if x-kubernetes-list-type is map")
+	if items.Object() == nil {
 		return
 	}
-	if kind := items.String("type"); kind != "object" {
-		c.add(field.Invalid(p.Child("items", "type"), kind, "must be object if parent array's x-kubernetes-list-type is map"))
+	if kind.String() != "object" {
+		kind.InvalidIf(true, "must be object if parent array's x-kubernetes-list-type is map")
 		return
 	}
 	seen := map[string]bool{}
-	for _, name := range keys {
-		prop, ok := items.Map("properties")[name].(map[string]any)
-		switch kind := object.Object(prop).String("type"); {
-		case !ok:
-			c.add(field.Invalid(at, keys, "entries must all be names of item properties"))
-		case kind == "array" || kind == "object":
-			c.add(field.Invalid(p.Child("items", "properties").Key(name).Child("type"), "object",
-				"must be a scalar type if parent array's x-kubernetes-list-type is map"))
+	for _, name := range names {
+		switch prop := items.Child("properties").Key(name); {
+		case prop.Object() == nil:
+			keys.Invalid(names, "entries must all be names of item properties")
+		case prop.String("type") == "array" || prop.String("type") == "object":
+			prop.Child("type").Invalid("object", "must be a scalar type if parent array's x-kubernetes-list-type is map")
 		}
 		if seen[name] {
-			c.add(field.Invalid(at, keys, "must not contain duplicate entries"))
+			keys.Invalid(names, "must not contain duplicate entries")
 		}
 		seen[name] = true
 	}
@@ -137,27 +112,18 @@ func keysOfMaps(node object.Object, p field.Path) field.ErrorList {
 	if items == nil || listType != "set" && listType != "map" {
 		return nil
 	}
-	var errs field.ErrorList
-	if nullable, _ := items.Bool("nullable"); nullable {
-		errs = append(errs, field.Forbidden(p.Child("items", "nullable"), "cannot be nullable when x-kubernetes-list-type is "+listType))
-	}
+	at := field.CursorOn(p.Child("items"), items)
+	at.Child("nullable").ForbidIf(at.True("nullable"), "cannot be nullable when x-kubernetes-list-type is "+listType)
 	if listType == "set" {
-		return errs
+		return at.Done()
 	}
-	required := object.Strings(items.List("required"))
-	for _, name := range object.Strings(node.List("x-kubernetes-list-map-keys")) {
-		m, ok := items.Map("properties")[name].(map[string]any)
-		if !ok {
-			continue
-		}
-		prop, at := object.Object(m), p.Child("items", "properties").Key(name)
-		if !slices.Contains(required, name) && prop["default"] == nil {
-			errs = append(errs, field.Required(at.Child("default"),
-				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"))
-		}
-		if nullable, _ := prop.Bool("nullable"); nullable {
-			errs = append(errs, field.Forbidden(at.Child("nullable"), "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"))
+	required := items.Strings("required")
+	for _, name := range node.Strings("x-kubernetes-list-map-keys") {
+		if prop := at.Child("properties").Key(name); prop.Object() != nil {
+			prop.Child("default").RequireIf(!slices.Contains(required, name) && !prop.Has("default"),
+				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property")
+			prop.Child("nullable").ForbidIf(prop.True("nullable"), "this property is in x-kubernetes-list-map-keys, so it cannot be nullable")
 		}
 	}
-	return errs
+	return at.Done()
 }

@@ -31,75 +31,60 @@ type structureChecker struct{ errs field.ErrorList }
 
 func (s *structureChecker) add(e *field.Error) { s.errs = append(s.errs, e) }
 
-// node checks a node that says what values look like.
+// node checks a node that says what values look like, and everything in it.
 func (s *structureChecker) node(node object.Object, at level, p field.Path) {
-	kind := node.String("type")
-	items, hasItems := node["items"].(map[string]any)
-	if kind == "array" && !hasItems {
-		s.add(field.Required(p.Child("items"), "must be specified"))
-	}
-	if hasItems {
+	if items := node.Map("items"); items != nil {
 		s.node(items, itemLevel, p.Child("items"))
 	}
 	props := node.Map("properties")
 	for _, name := range object.SortedKeys(props) {
 		s.node(object.As(props[name]), fieldLevel, p.Child("properties").Key(name))
 	}
-	more, hasMore := node["additionalProperties"]
-	if hasMore = hasMore && more != nil; hasMore && at == rootLevel {
-		s.add(field.Forbidden(p.Child("additionalProperties"), "must not be used at the root"))
-	}
-	if next, ok := more.(map[string]any); ok {
-		s.node(next, fieldLevel, p.Child("additionalProperties"))
-	}
-	intOrString, _ := node.Bool("x-kubernetes-int-or-string")
-	embedded, _ := node.Bool("x-kubernetes-embedded-resource")
-	preserve, _ := node.Bool("x-kubernetes-preserve-unknown-fields")
-	if intOrString && preserve {
-		s.add(field.Invalid(p.Child("x-kubernetes-preserve-unknown-fields"), true, "must be false if x-kubernetes-int-or-string is true"))
-	}
-	if intOrString && embedded {
-		s.add(field.Invalid(p.Child("x-kubernetes-embedded-resource"), true, "must be false if x-kubernetes-int-or-string is true"))
+	if more := node.Map("additionalProperties"); more != nil {
+		s.node(more, fieldLevel, p.Child("additionalProperties"))
 	}
 	s.values(node, p, isIntOrString(node.List("anyOf")), allOfIntOrString(node))
+	s.envelope(props, at, at == rootLevel || node.True("x-kubernetes-embedded-resource"), p.Child("properties"))
+	s.errs = append(s.errs, itself(field.CursorOn(p, node), at)...)
+}
+
+// itself checks a node that says what values look like without what is in it.
+func itself(node field.Cursor, at level) field.ErrorList {
+	embedded, preserve := node.Child("x-kubernetes-embedded-resource"), node.Child("x-kubernetes-preserve-unknown-fields")
+	kind, more, intOrString := node.Child("type").OrEmpty(), node.Child("additionalProperties"), node.True("x-kubernetes-int-or-string")
+	preserve.InvalidIf(intOrString && preserve.True(), "must be false if x-kubernetes-int-or-string is true")
+	embedded.InvalidIf(intOrString && embedded.True(), "must be false if x-kubernetes-int-or-string is true")
 	switch {
-	case embedded && kind == "":
-		s.add(field.Required(p.Child("type"), "must be object if x-kubernetes-embedded-resource is true"))
-	case embedded && kind != "object":
-		s.add(field.Invalid(p.Child("type"), kind, "must be object if x-kubernetes-embedded-resource is true"))
-	case kind == "" && !intOrString && !preserve:
-		s.add(field.Required(p.Child("type"), [...]string{"must not be empty at the root",
-			"must not be empty for specified array items", "must not be empty for specified object fields"}[at]))
+	case embedded.True():
+		wantType(kind, "object", "must be object if x-kubernetes-embedded-resource is true")
+	case !intOrString && !preserve.True():
+		kind.Required([...]string{"must not be empty at the root",
+			"must not be empty for specified array items", "must not be empty for specified object fields"}[at])
 	}
-	if embedded && hasMore {
-		s.add(field.Forbidden(p.Child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"))
-	}
-	if at == rootLevel && kind != "" && kind != "object" {
-		s.add(field.Invalid(p.Child("type"), kind, "must be object at the root"))
-	}
-	s.envelope(props, at, at == rootLevel || embedded, p.Child("properties"))
-	if embedded && !preserve && len(props) == 0 {
-		s.add(field.Required(p.Child("properties"),
-			"must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"))
-	}
+	kind.InvalidIf(at == rootLevel && kind.String() != "" && kind.String() != "object", "must be object at the root")
+	node.Child("items").RequireIf(kind.String() == "array" && node.Object().Map("items") == nil, "must be specified")
+	more.ForbidIf(at == rootLevel && more.Has(), "must not be used at the root")
+	more.ForbidIf(embedded.True() && more.Has(), "must not be used if x-kubernetes-embedded-resource is set")
+	node.Child("properties").RequireIf(embedded.True() && !preserve.True() && node.Len("properties") == 0,
+		"must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields")
+	return node.Done()
+}
+
+// wantType demands a type.
+func wantType(kind field.Cursor, want, text string) {
+	kind = kind.Required(text)
+	kind.InvalidIf(kind.Has() && kind.String() != want, text)
 }
 
 // envelope checks the schemas of kind, apiVersion and metadata.
 func (s *structureChecker) envelope(props object.Object, at level, resource bool, p field.Path) {
-	for _, name := range []string{"kind", "apiVersion"} {
-		if prop, ok := props[name].(map[string]any); ok && resource {
-			if kind := object.Object(prop).String("type"); kind != "string" {
-				s.add(field.Invalid(p.Key(name).Child("type"), kind, "must be string"))
-			}
+	for name, want := range map[string]string{"kind": "string", "apiVersion": "string", "metadata": "object"} { // sorted below: the errors are
+		prop := props.At(name)
+		if kind := prop.String("type"); resource && prop != nil && kind != want {
+			s.add(field.Invalid(p.Key(name).Child("type"), kind, "must be "+want))
 		}
 	}
-	meta, ok := props["metadata"].(map[string]any)
-	if !ok {
-		return
-	}
-	if kind := object.Object(meta).String("type"); resource && kind != "object" {
-		s.add(field.Invalid(p.Key("metadata").Child("type"), kind, "must be object"))
-	}
+	meta := props.At("metadata")
 	if at != rootLevel {
 		return
 	}
@@ -126,7 +111,7 @@ func (s *structureChecker) values(node object.Object, p field.Path, skipAnyOf, s
 	}
 	s.all(node, "allOf", p, skipFirst)
 	s.all(node, "oneOf", p, false)
-	if not, ok := node["not"].(map[string]any); ok {
+	if not := node.Map("not"); not != nil {
 		s.nested(not, p.Child("not"), false)
 	}
 	if pattern := node.String("pattern"); pattern != "" {
@@ -153,7 +138,7 @@ var forbidden = []struct{ name, word string }{
 // nested checks a schema below anyOf, allOf, oneOf or not: it may not say what values look like.
 func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bool) {
 	s.values(node, p, skipAnyOf, false)
-	if items, ok := node["items"].(map[string]any); ok {
+	if items := node.Map("items"); items != nil {
 		s.nested(items, p.Child("items"), false)
 	}
 	props := node.Map("properties")
@@ -176,22 +161,19 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 
 // covered checks that the fields of a nested validation at p are fields of the structure at of.
 func (s *structureChecker) covered(nested, structure object.Object, p, of field.Path) {
-	const text = "because it is defined in "
-	if items, ok := nested["items"].(map[string]any); ok {
-		if have, ok := structure["items"].(map[string]any); ok {
-			s.covered(items, have, p.Child("items"), of.Child("items"))
+	part := func(nested, structure object.Object, p, of field.Path) {
+		if structure != nil {
+			s.covered(nested, structure, p, of)
 		} else {
-			s.add(field.Required(of.Child("items"), text+p.Child("items").String()))
+			s.add(field.Required(of, "because it is defined in "+p.String()))
 		}
+	}
+	if items := nested.At("items"); items != nil {
+		part(items, structure.At("items"), p.Child("items"), of.Child("items"))
 	}
 	props := nested.Map("properties")
 	for _, name := range object.SortedKeys(props) {
-		at := p.Child("properties").Key(name)
-		if have, ok := structure.Map("properties")[name].(map[string]any); ok {
-			s.covered(object.As(props[name]), have, at, of.Child("properties").Key(name))
-		} else {
-			s.add(field.Required(of.Child("properties").Key(name), text+at.String()))
-		}
+		part(object.As(props[name]), structure.At("properties", name), p.Child("properties").Key(name), of.Child("properties").Key(name))
 	}
 	s.complete(nested, structure, p, of)
 }
@@ -203,7 +185,7 @@ func (s *structureChecker) complete(node, structure object.Object, p, of field.P
 			s.covered(m, structure, p.Child(name).Index(i), of)
 		}
 	}
-	if not, ok := node["not"].(map[string]any); ok {
+	if not := node.Map("not"); not != nil {
 		s.covered(not, structure, p.Child("not"), of)
 	}
 }
@@ -215,7 +197,7 @@ func isIntOrString(anyOf []any) bool {
 
 // isOnly reports whether a schema says nothing but a type.
 func isOnly(v any, kind string) bool {
-	schema, _ := v.(map[string]any)
+	schema := object.As(v)
 	for name, x := range schema { // order does not matter
 		if name != "type" && present(x) {
 			return false

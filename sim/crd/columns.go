@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -39,13 +40,9 @@ func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time,
 		if err != nil {
 			break
 		}
-		text := c.String("description")
-		if text == "" {
-			text = "Custom resource definition column (in JSONPath format): " + c.String("jsonPath")
-		}
-		priority, _ := c.Int("priority")
+		text := cmp.Or(c.String("description"), "Custom resource definition column (in JSONPath format): "+c.String("jsonPath"))
 		heads = append(heads, resource.Column{Name: c.String("name"), Type: c.String("type"), Format: c.String("format"),
-			Description: text, Describe: age, Priority: int(priority)})
+			Description: text, Describe: age, Priority: int(c.Int64("priority"))})
 		columns = append(columns, column{kind: c.String("type"), path: path})
 	}
 	return heads, func(now time.Time, obj object.Object) resource.Row {

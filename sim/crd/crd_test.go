@@ -182,14 +182,14 @@ func TestNames(t *testing.T) {
 		o.Set(map[string]any{"plural": "gadgets", "kind": "Gadget", "listKind": "WidgetList", "shortNames": []any{"wd", "gd"}}, "spec", "names")
 	})
 	is.True(crd.Names(second, []object.Object{first, second}, now))
-	is.Equal(crd.Condition(second, crd.NamesAccepted).String("reason"), "ListKindConflict") // the last conflict
-	is.Equal(crd.Condition(second, crd.NamesAccepted).String("message"), `"WidgetList" is already in use`)
-	is.Equal(crd.Condition(second, crd.Established).String("reason"), "NotAccepted")
+	is.Equal(second.Condition(crd.NamesAccepted).String("reason"), "ListKindConflict") // the last conflict
+	is.Equal(second.Condition(crd.NamesAccepted).String("message"), `"WidgetList" is already in use`)
+	is.Equal(second.Condition(crd.Established).String("reason"), "NotAccepted")
 	is.Equal(second.Map("status", "acceptedNames"), map[string]any{"plural": "gadgets", "singular": "gadget", "kind": "Gadget"})
 	is.True(!crd.Establish(second, now))
 	is.True(crd.Names(second, nil, now)) // the first one is gone
 	is.True(crd.Establish(second, now))
-	is.Equal(crd.Condition(second, crd.Established).String("lastTransitionTime"), "2026-01-02T03:04:05Z")
+	is.Equal(second.Condition(crd.Established).String("lastTransitionTime"), "2026-01-02T03:04:05Z")
 }
 
 func TestApproval(t *testing.T) {
@@ -197,10 +197,10 @@ func TestApproval(t *testing.T) {
 	is := is.New(t)
 	obj := widgets(t, func(o object.Object) { o.Set("x.k8s.io", "spec", "group") })
 	is.True(crd.Approval(obj, now))
-	is.Equal(crd.Condition(obj, "KubernetesAPIApprovalPolicyConformant").String("reason"), "MissingAnnotation")
+	is.Equal(obj.Condition("KubernetesAPIApprovalPolicyConformant").String("reason"), "MissingAnnotation")
 	obj.SetMeta("annotations", map[string]any{"api-approved.kubernetes.io": "https://example.com/1"})
 	is.True(crd.Approval(obj, now))
-	is.Equal(crd.Condition(obj, "KubernetesAPIApprovalPolicyConformant").String("message"), "approved in https://example.com/1")
+	is.Equal(obj.Condition("KubernetesAPIApprovalPolicyConformant").String("message"), "approved in https://example.com/1")
 	is.True(!crd.Approval(obj, now))
 	is.True(!crd.Approval(widgets(t, nil), now)) // nobody asks
 }

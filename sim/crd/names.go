@@ -10,24 +10,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Condition returns a condition of a definition, or nil.
-func Condition(crd object.Object, kind string) object.Object {
-	for _, x := range crd.List("status", "conditions") {
-		if c := object.As(x); c["type"] == kind {
-			return c
-		}
-	}
-	return nil
-}
-
 // IsTrue reports whether a condition of a definition is true.
 func IsTrue(crd object.Object, kind string) bool {
-	return Condition(crd, kind).String("status") == "True"
+	return crd.Condition(kind).String("status") == "True"
 }
 
 // SetCondition sets a condition. Its time is that of the last change of its status.
 func SetCondition(crd object.Object, now time.Time, kind, status, reason, message string) {
-	c := Condition(crd, kind)
+	c := crd.Condition(kind)
 	if c == nil {
 		c = object.Object{"type": kind}
 		crd.Set(append(crd.List("status", "conditions"), map[string]any(c)), "status", "conditions")
@@ -53,14 +43,14 @@ func Names(crd object.Object, others []object.Object, now time.Time) bool {
 	if n.reason != "" {
 		status, reason, message = "False", n.reason, n.message
 	}
-	before := Condition(crd, NamesAccepted)
+	before := crd.Condition(NamesAccepted)
 	same := before.String("status") == status && before.String("reason") == reason && before.String("message") == message
 	if same && object.SemanticEqual(map[string]any(n.accepted), map[string]any(have)) {
 		return false
 	}
 	crd.Set(map[string]any(n.accepted), "status", "acceptedNames")
 	SetCondition(crd, now, NamesAccepted, status, reason, message)
-	switch established := Condition(crd, Established); {
+	switch established := crd.Condition(Established); {
 	case established.String("status") != "True" && status == "True":
 		SetCondition(crd, now, Established, "False", "Installing", "the initial names have been accepted")
 	case established == nil:
@@ -117,7 +107,7 @@ func (n *naming) one(name, reason string, used map[string]bool) {
 }
 
 func (n *naming) short() {
-	want, have := object.Strings(n.want.List("shortNames")), object.Strings(n.have.List("shortNames"))
+	want, have := n.want.Strings("shortNames"), n.have.Strings("shortNames")
 	var texts []string
 	for _, name := range want {
 		if !slices.Contains(have, name) && n.resources[name] {
@@ -168,7 +158,7 @@ func Approval(crd object.Object, now time.Time) bool {
 	default:
 		reason, message = "UnapprovedAnnotation", "not approved: "+strconv.Quote(text)
 	}
-	c := Condition(crd, kind)
+	c := crd.Condition(kind)
 	if c.String("status") == status && c.String("reason") == reason && c.String("message") == message {
 		return false
 	}

@@ -28,7 +28,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 		r := &resource.Definition{
 			GVK:      schema.GVK{Group: group(crd), Version: x.name, Kind: names.String("kind")},
 			Resource: names.String("plural"), Singular: names.String("singular"), List: names.String("listKind"),
-			ShortNames: object.Strings(names.List("shortNames")), Categories: object.Strings(names.List("categories")),
+			ShortNames: names.Strings("shortNames"), Categories: names.Strings("categories"),
 			Namespaced: crd.String("spec", "scope") == "Namespaced", Verbs: verbs, Custom: true,
 			Terminating: IsTrue(crd, Terminating), Storage: crd.Name(), StorageCodec: v.codec,
 			Type:         func() *schema.Type { return v.typ },

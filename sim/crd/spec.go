@@ -52,12 +52,10 @@ func specOf(crd object.Object) *spec {
 }
 
 func versionOf(m object.Object, at field.Path) *version {
-	v := &version{name: m.String("name"), part: part{at: at, validation: "schema", schema: m.Map("schema"),
-		sub: m.Map("subresources"), columns: m.List("additionalPrinterColumns"), fields: m.List("selectableFields")}}
+	v := &version{name: m.String("name"), served: m.True("served"), storage: m.True("storage"), deprecated: m.True("deprecated"),
+		part: part{at: at, validation: "schema", schema: m.Map("schema"), sub: m.Map("subresources"),
+			columns: m.List("additionalPrinterColumns"), fields: m.List("selectableFields")}}
 	v.whole = v.part
-	v.served, _ = m.Bool("served")
-	v.storage, _ = m.Bool("storage")
-	v.deprecated, _ = m.Bool("deprecated")
 	if text, ok := m["deprecationWarning"].(string); ok {
 		v.warning = &text
 	}

@@ -46,16 +46,14 @@ func nameRule(_ *resource.Context, crd object.Object) func(name string, prefix b
 
 // validate returns everything wrong with a definition, metadata aside.
 func (v *validator) validate() field.ErrorList {
-	var errs field.ErrorList
-	errs = append(errs, v.checkSpec()...)
+	errs := v.checkSpec()
 	if v.old != nil {
 		errs = append(errs, v.immutable()...)
 	}
 	errs = append(errs, checkNames(v.crd.Map("status", "acceptedNames"), field.Root("status.acceptedNames"))...)
 	errs = append(errs, v.storedVersions()...)
 	errs = append(errs, v.approval()...)
-	was, _ := v.old.Bool("spec", "preserveUnknownFields")
-	if preserve, _ := v.spec.Bool("preserveUnknownFields"); preserve && !was {
+	if v.spec.True("preserveUnknownFields") && !v.old.True("spec", "preserveUnknownFields") {
 		errs = append(errs, field.Invalid(field.Root("spec.preserveUnknownFields"), true,
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
 	}
@@ -191,39 +189,24 @@ func (s *spec) hasDefaults() bool {
 func isNil(schema map[string]any) bool { return schema == nil }
 
 func deprecation(x *version) field.ErrorList {
-	var texts []string
-	text := *x.warning
+	at, text := field.CursorOn(x.at.Child("deprecationWarning"), x.warning), *x.warning // the pointer makes the value print as JSON
 	if !x.deprecated {
-		texts = []string{"can only be set for deprecated versions"}
+		at.InvalidIf(true, "can only be set for deprecated versions")
 	} else {
-		if len(text) > 256 {
-			texts = append(texts, "must be <= 256 characters long")
-		}
-		if text == "" {
-			texts = append(texts, "must not be an empty string")
-		}
-		for i, r := range text {
-			if !unicode.IsPrint(r) {
-				texts = append(texts, "must only contain printable UTF-8 characters; non-printable character found at index "+strconv.Itoa(i))
-				break
-			}
-		}
-		if !utf8.ValidString(text) {
-			texts = append(texts, "must only contain printable UTF-8 characters")
-		}
+		at.InvalidIf(len(text) > 256, "must be <= 256 characters long")
+		at.InvalidIf(text == "", "must not be an empty string")
+		i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+		at.InvalidIf(i >= 0, "must only contain printable UTF-8 characters; non-printable character found at index "+strconv.Itoa(i))
+		at.InvalidIf(!utf8.ValidString(text), "must only contain printable UTF-8 characters")
 	}
-	var errs field.ErrorList
-	for _, problem := range texts { // the pointer makes the value print as JSON
-		errs = append(errs, field.Invalid(x.at.Child("deprecationWarning"), x.warning, problem))
-	}
-	return errs
+	return at.Errors()
 }
 
 // storedVersions checks that every version in which objects may be stored can still be read. One that is named twice counts
 // where it is named last.
 func (v *validator) storedVersions() field.ErrorList {
 	p := field.Root("status.storedVersions")
-	stored := object.Strings(v.crd.List("status", "storedVersions"))
+	stored := v.crd.Strings("status", "storedVersions")
 	if len(stored) == 0 {
 		return field.ErrorList{field.Invalid(p, nil, "must have at least one stored version")}
 	}

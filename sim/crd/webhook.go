@@ -40,7 +40,7 @@ func (d *definition) learn(obj object.Object, apiVersion string) (object.Object,
 //	                 └ response: uid, result: {status: Success}, convertedObjects: [converted]
 func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
-	version, err := reviewVersion(object.Strings(d.conversion.List("webhook", "conversionReviewVersions")))
+	version, err := reviewVersion(d.conversion.Strings("webhook", "conversionReviewVersions"))
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func mergeGroups(lists [][]any, own int) []any {
 // inField returns what merges the lists that two objects have in a field.
 func inField(field string, name func(any) string, merge merger) merger {
 	return func(a, b map[string]any) (map[string]any, bool) {
-		merged, changed := mergeLists([][]any{asList(a[field]), asList(b[field])}, 0, name, merge)
+		merged, changed := mergeLists([][]any{object.Object(a).List(field), object.Object(b).List(field)}, 0, name, merge)
 		if !changed {
 			return a, false
 		}
@@ -100,10 +100,10 @@ func mergeResource(a, b map[string]any) (map[string]any, bool) {
 		return a, false
 	}
 	out := maps.Clone(a)
-	verbs := append(object.Strings(asList(a["verbs"])), object.Strings(asList(b["verbs"]))...)
+	verbs := append(object.Object(a).Strings("verbs"), object.Object(b).Strings("verbs")...)
 	out["verbs"] = object.FromStrings(sorted(verbs))
 	subs := map[string]any{}
-	for _, x := range append(slices.Clone(asList(a["subresources"])), asList(b["subresources"])...) {
+	for _, x := range slices.Concat(object.Object(a).List("subresources"), object.Object(b).List("subresources")) {
 		subs[subresourceName(x)] = x
 	}
 	if len(subs) > 0 {
@@ -119,11 +119,6 @@ func versionName(x any) string { return object.Object(x.(map[string]any)).String
 func resourceName(x any) string { return object.Object(x.(map[string]any)).String("resource") }
 
 func subresourceName(x any) string { return object.Object(x.(map[string]any)).String("subresource") }
-
-func asList(v any) []any {
-	list, _ := v.([]any)
-	return list
-}
 
 func namesOf(list []any, name func(any) string) []string {
 	out := []string{}

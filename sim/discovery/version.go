@@ -138,7 +138,7 @@ func (d *Documents) list() []string {
 		g := &d.groups[i]
 		list = append(list, "/apis/"+g.name)
 		for _, v := range g.versions {
-			list = append(list, "/apis/"+schema.GVK{Group: g.name, Version: v.name}.GV())
+			list = append(list, schema.GVK{Group: g.name, Version: v.name}.Root())
 		}
 	}
 	for _, e := range endpoints {

@@ -111,9 +111,7 @@ func (l *Lesson) checkHead() error {
 	case l.Engine != "core" && l.Engine != "cel":
 		return &Fault{"engine", fmt.Errorf("lesson.yaml: engine is %q; it is core, or cel when CEL has to be evaluated", l.Engine)}
 	}
-	if l.Seed == 0 {
-		l.Seed = 1
-	}
+	l.Seed = cmp.Or(l.Seed, 1)
 	for _, name := range l.Allow {
 		if scenario.FindCommand(name) == nil {
 			return &Fault{"allow", fmt.Errorf("lesson.yaml: allow: there is no command %q", name)}

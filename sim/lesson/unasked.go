@@ -8,15 +8,15 @@ import (
 
 // Unasked is an op of the learner that the current step did not ask for, and that changed something.
 type Unasked struct {
-	N       int // of the op, counted from 1
-	Line    string
-	Effects []Effect
+	N       int      `json:"n"` // of the op, counted from 1
+	Line    string   `json:"line"`
+	Effects []Effect `json:"effects"`
 }
 
 // Effect is one thing that an op has done.
 type Effect struct {
-	Kind string // created, changed, deleted, watch, time, or did: something else, such as lag 1
-	Of   string // the object, the name of the watch, how much time, or the line
+	Kind string `json:"kind"` // created, changed, deleted, watch, time, or did: something else, such as lag 1
+	Of   string `json:"of"`   // the object, the name of the watch, how much time, or the line
 }
 
 // mostEffects is how many things are named of one op.

@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
@@ -196,12 +197,7 @@ func (o *Observer) delay(d time.Duration, f func()) {
 	}
 	x := &delayed{run: f}
 	x.stop = o.Schedule.After(d, func() {
-		for i := range o.delayed {
-			if o.delayed[i] == x {
-				o.delayed = append(o.delayed[:i:i], o.delayed[i+1:]...)
-				break
-			}
-		}
+		o.delayed = slices.DeleteFunc(slices.Clone(o.delayed), func(other *delayed) bool { return other == x })
 		f()
 	})
 	o.delayed = append(o.delayed, x)

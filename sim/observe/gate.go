@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -164,13 +166,7 @@ func (g *gate) sent(n watchcache.Notice) {
 
 // hold remembers a gate for release and forgets those whose watches have ended.
 func (o *Observer) hold(g *gate) {
-	var open []*gate
-	for _, x := range o.held {
-		if x != g && !x.w.Ended() {
-			open = append(open, x)
-		}
-	}
-	o.held = append(open, g)
+	o.held = append(slices.DeleteFunc(o.held, func(x *gate) bool { return x == g || x.w.Ended() }), g)
 }
 
 // Release lets go the watch events that faults hold. Faults may hold those behind them.

@@ -22,7 +22,7 @@ func applyElementOrders(old, patch map[string]any, t *schema.Type) *status.Statu
 		}
 		name, ok := strings.CutPrefix(key, setElementOrder+"/")
 		if !ok {
-			return badElementOrder()
+			return status.BadRequest("invalid patch format of setElementOrder list")
 		}
 		if s := applyElementOrder(old, patch, name, order, t); s != nil {
 			return s
@@ -136,15 +136,10 @@ func (l *list) equal(a, b any) (bool, *status.Status) {
 	if l.key == "" {
 		return same(a, b), nil
 	}
-	var keys [2]any
-	for i, v := range []any{a, b} {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return false, badArgument("map[string]interface {}", v)
-		}
-		if keys[i], ok = m[l.key]; !ok {
-			return false, noMergeKey(m, l.key)
-		}
+	x, s := l.keyOf(a)
+	if s != nil {
+		return false, s
 	}
-	return same(keys[0], keys[1]), nil
+	y, s := l.keyOf(b)
+	return s == nil && same(x, y), s
 }

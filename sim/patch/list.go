@@ -2,6 +2,7 @@ package patch
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/kubesim/kubesim/sim/schema"
@@ -58,9 +59,9 @@ func (l *list) takeDirectives(old, patch []any) (rest, plain []any, s *status.St
 		case !ok:
 			plain = append(plain, v)
 		case d == "delete":
-			key, ok := m[l.key]
-			if !ok {
-				return nil, nil, noMergeKey(m, l.key)
+			key, s := l.keyOf(m)
+			if s != nil {
+				return nil, nil, s
 			}
 			old = l.withoutKey(old, key)
 		case d == "replace":
@@ -89,23 +90,35 @@ func (l *list) withoutKey(items []any, key any) []any {
 // mergeElements merges each element of patch into the old one with its key, or appends it.
 func (l *list) mergeElements(old, patch []any) ([]any, *status.Status) {
 	for _, v := range patch {
-		m := v.(map[string]any)
-		key, ok := m[l.key]
-		if !ok {
-			return nil, noMergeKey(m, l.key)
+		key, s := l.keyOf(v)
+		if s != nil {
+			return nil, s
 		}
 		i := l.find(old, key)
 		if i < 0 {
 			old = append(old, v)
 			continue
 		}
-		merged, s := mergeMaps(old[i].(map[string]any), m, l.elem)
+		merged, s := mergeMaps(old[i].(map[string]any), v.(map[string]any), l.elem)
 		if s != nil {
 			return nil, s
 		}
 		old[i] = merged
 	}
 	return old, nil
+}
+
+// keyOf returns the key of an element, which has to be an object and to have one.
+func (l *list) keyOf(v any) (any, *status.Status) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, badArgument("map[string]interface {}", v)
+	}
+	key, ok := m[l.key]
+	if !ok {
+		return nil, noMergeKey(m, l.key)
+	}
+	return key, nil
 }
 
 // find returns the index of the element with the key, or -1.
@@ -140,13 +153,9 @@ func (l *list) partition(merged, wanted []any) (named, others []any, s *status.S
 
 // names reports whether items has an element with the key of v.
 func (l *list) names(items []any, v any) (bool, *status.Status) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return false, badArgument("map[string]interface {}", v)
-	}
-	key, ok := m[l.key]
-	if !ok {
-		return false, noMergeKey(m, l.key)
+	key, s := l.keyOf(v)
+	if s != nil {
+		return false, s
 	}
 	for i, x := range items {
 		item, ok := x.(map[string]any)
@@ -178,12 +187,8 @@ func (l *list) haveKeys(items []any, ofMaps bool) *status.Status {
 		return nil
 	}
 	for _, v := range items {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return badArgument("map[string]interface {}", v)
-		}
-		if _, ok := m[l.key]; !ok {
-			return noMergeKey(m, l.key)
+		if _, s := l.keyOf(v); s != nil {
+			return s
 		}
 	}
 	return nil
@@ -216,13 +221,7 @@ func (l *list) index(items []any, v any, ofMaps bool) int {
 	if !ofMaps {
 		return indexOf(items, v)
 	}
-	key := v.(map[string]any)[l.key]
-	for i, x := range items {
-		if same(x.(map[string]any)[l.key], key) {
-			return i
-		}
-	}
-	return -1
+	return l.find(items, v.(map[string]any)[l.key])
 }
 
 // elementsAreMaps reports whether the elements of both lists are objects. All must have one type, and not be lists.
@@ -265,22 +264,11 @@ func union(a, b []any) []any {
 }
 
 func without(items, remove []any) []any {
-	out := make([]any, 0, len(items))
-	for _, v := range items {
-		if indexOf(remove, v) < 0 {
-			out = append(out, v)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(items), func(v any) bool { return indexOf(remove, v) >= 0 })
 }
 
 func indexOf(items []any, v any) int {
-	for i, x := range items {
-		if same(x, v) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(items, func(x any) bool { return same(x, v) })
 }
 
 // same reports whether two scalars are equal; objects and lists never are.

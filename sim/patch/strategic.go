@@ -82,15 +82,7 @@ func (r *Merged) read(old map[string]any, doc []byte, patch map[string]any, at .
 
 // Answers to patches that make no sense. The real server has the codes: a mistake in a directive's form is 400, every
 // other mistake 500.
-func badPrimitiveList() *status.Status {
-	return status.BadRequest("invalid patch format of primitive list")
-}
-
 func badRetainKeys() *status.Status { return status.BadRequest("invalid patch format of retainKeys") }
-
-func badElementOrder() *status.Status {
-	return status.BadRequest("invalid patch format of setElementOrder list")
-}
 
 func noMergeKey(m map[string]any, key string) *status.Status {
 	return status.Plain("map: %v does not contain declared merge key: %s", m, key)
@@ -152,7 +144,7 @@ func mergeField(old map[string]any, key string, v any, t *schema.Type) *status.S
 	if deleting {
 		name, ok := strings.CutPrefix(key, deleteFromList+"/")
 		if !ok {
-			return badPrimitiveList()
+			return status.BadRequest("invalid patch format of primitive list")
 		}
 		if name != "" {
 			key = name

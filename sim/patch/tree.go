@@ -3,6 +3,8 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,7 +61,7 @@ func (n *node) openObject() bool {
 
 // openArray takes a node apart that is an array.
 func (n *node) openArray() bool {
-	if n.form == closed && isArray(n.raw) {
+	if n.form == closed && first(n.raw) == '[' {
 		n.form = asArray
 		split(n.raw, func(_ string, raw json.RawMessage) { n.array = append(n.array, child(raw, n.printed)) })
 	}
@@ -154,8 +156,7 @@ func (n *node) add(key string, value *node) bool {
 	if !ok || i > len(n.array) {
 		return false
 	}
-	list := make([]*node, 0, len(n.array)+1)
-	n.array = append(append(append(list, n.array[:i]...), value), n.array[i:]...)
+	n.array = slices.Insert(slices.Clone(n.array), i, value)
 	return true
 }
 
@@ -169,7 +170,7 @@ func (n *node) remove(key string) bool {
 	if !ok || i == len(n.array) {
 		return false
 	}
-	n.array = append(append(make([]*node, 0, len(n.array)), n.array[:i]...), n.array[i+1:]...)
+	n.array = slices.Delete(slices.Clone(n.array), i, i+1)
 	return true
 }
 
@@ -192,25 +193,9 @@ func (n *node) equal(o *node) bool {
 		return o.form == closed && bytes.Equal(compact(n.raw), compact(o.raw))
 	}
 	if n.form == asObject {
-		if !o.openObject() || o.form != asObject || len(n.object) != len(o.object) {
-			return false
-		}
-		for key, v := range n.object { // order does not matter
-			if w, ok := o.object[key]; !ok || !v.equal(w) {
-				return false
-			}
-		}
-		return true
+		return o.openObject() && maps.EqualFunc(n.object, o.object, (*node).equal)
 	}
-	if !o.openArray() || len(n.array) != len(o.array) {
-		return false
-	}
-	for i, v := range n.array {
-		if !v.equal(o.array[i]) {
-			return false
-		}
-	}
-	return true
+	return o.openArray() && slices.EqualFunc(n.array, o.array, (*node).equal)
 }
 
 func compact(raw json.RawMessage) []byte {
@@ -257,9 +242,6 @@ func (n *node) dropNulls() {
 		}
 	}
 }
-
-// isArray reports whether raw is a JSON array.
-func isArray(raw json.RawMessage) bool { return first(raw) == '[' }
 
 // first returns the first byte of raw that is not white space.
 func first(raw json.RawMessage) byte {

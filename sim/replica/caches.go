@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
@@ -104,12 +106,7 @@ func (r *Server) await(cache *watchcache.Cache, rev uint64, done func(fresh bool
 	}
 	w := &waiter{cache: cache, rev: rev, done: done}
 	w.stop = r.set.Schedule.After(registry.FreshnessTimeout, func() {
-		for i := range r.waiting {
-			if r.waiting[i] == w {
-				r.waiting = append(r.waiting[:i:i], r.waiting[i+1:]...)
-				break
-			}
-		}
+		r.waiting = slices.DeleteFunc(slices.Clone(r.waiting), func(x *waiter) bool { return x == w })
 		done(false)
 	})
 	r.waiting = append(r.waiting, w)

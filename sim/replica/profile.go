@@ -179,7 +179,7 @@ func (o Options) serve(defs []*resource.Definition) ([]*resource.Definition, err
 		on, named := true, false
 		for _, name := range []string{d.GV() + "/" + d.Resource, d.GV(), "api/" + stability(d.Version), "api/all"} {
 			if known[name] = true; !named {
-				on, named = o.Serve[name], hasKey(o.Serve, name)
+				on, named = o.Serve[name]
 			}
 		}
 		if on || !named {
@@ -195,11 +195,6 @@ func (o Options) serve(defs []*resource.Definition) ([]*resource.Definition, err
 		}
 	}
 	return out, nil
-}
-
-func hasKey(m map[string]bool, key string) bool {
-	_, ok := m[key]
-	return ok
 }
 
 // stability is the word of --runtime-config for versions such as v1beta1.

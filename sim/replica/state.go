@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/commit"
-	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -61,7 +60,8 @@ func (s *Set) Load(state State, unread bool) error {
 		s.routes[client] = n
 	}
 	if unread {
-		s.read()
+		first := s.list[0].profile.hubs
+		s.read(func(storage string) *resource.Definition { return first[storage] })
 	}
 	for i, r := range s.list {
 		if state.Servers == nil {
@@ -70,8 +70,8 @@ func (s *Set) Load(state State, unread bool) error {
 			return fmt.Errorf("replica %d: %w", i+1, err)
 		}
 	}
-	if unread {
-		s.readCustom()
+	if unread { // definitions are known now
+		s.read(s.list[0].custom.Hub)
 	}
 	return nil
 }
@@ -100,27 +100,9 @@ func (r *Server) load(s ServerState) error {
 	return nil
 }
 
-// read finds out what is in the values of built-in objects that come from a file.
-func (s *Set) read() {
-	first := s.list[0].profile.hubs
-	s.eachValue(func(storage string, kv *mvcc.KV) {
-		if d := first[storage]; d != nil {
-			kv.Aux = resource.ItemOf(d, kv)
-		}
-	})
-}
-
-// readCustom is read for custom resources, when their definitions are known.
-func (s *Set) readCustom() {
-	s.eachValue(func(storage string, kv *mvcc.KV) {
-		if d := s.list[0].custom.Hub(storage); d != nil && storage != crd.Storage {
-			kv.Aux = resource.ItemOf(d, kv)
-		}
-	})
-}
-
-// eachValue yields every value of the store that nobody has read yet.
-func (s *Set) eachValue(yield func(storage string, kv *mvcc.KV)) {
+// read finds out what is in the values of objects that come from a file, and that nobody has read yet: of those whose resource
+// hub knows.
+func (s *Set) read(hub func(storage string) *resource.Definition) {
 	store := s.Log.Store
 	oldest, err := store.At(store.Compacted())
 	if err != nil {
@@ -128,7 +110,9 @@ func (s *Set) eachValue(yield func(storage string, kv *mvcc.KV)) {
 	}
 	take := func(kv *mvcc.KV) bool {
 		if kv != nil && kv.Aux == nil {
-			yield(commit.Storage(kv.Key), kv)
+			if d := hub(commit.Storage(kv.Key)); d != nil {
+				kv.Aux = resource.ItemOf(d, kv)
+			}
 		}
 		return true
 	}

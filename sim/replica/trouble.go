@@ -101,10 +101,9 @@ func (r *Server) Resume() {
 	for _, name := range alone { // these have their own way to go, up to where the others are
 		own := &watchcache.Position{View: r.caches[name].View()}
 		r.caches[name].Follow(own)
-		if r.replay(own, r.position.Rev(), func(storage string) bool { return storage == name }) {
-			r.caches[name].Follow(r.position)
-		} else {
-			r.caches[name].Follow(r.position)
+		whole := r.replay(own, r.position.Rev(), func(storage string) bool { return storage == name })
+		r.caches[name].Follow(r.position)
+		if !whole {
 			r.refill(name)
 		}
 	}

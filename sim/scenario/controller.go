@@ -18,11 +18,10 @@ import (
 //
 // It sends one request each step, and waits for its answer. Between two steps it may crash.
 type controller struct {
-	name      string
-	client    *client
-	namespace string
-	rules     *Rules
-	caches    []*reflector // in the order of Rules.Watch
+	name   string
+	client *client
+	rules  *Rules
+	caches []*reflector // in the order of Rules.Watch
 
 	queue  []queued
 	job    *job
@@ -83,7 +82,7 @@ func (w *World) controllerOf(name, text string, op *Op) (*controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &controller{name: name, client: w.client(name), namespace: op.value("namespace"), rules: rules}
+	c := &controller{name: name, client: w.client(name), rules: rules}
 	for _, res := range rules.Watch {
 		d, err := w.known(res)
 		if err != nil {

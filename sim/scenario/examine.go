@@ -213,15 +213,13 @@ func (w *World) look(s *standing, rev uint64) {
 		rev = 0 // that revision cannot be read any more
 	}
 	ok, why, err := s.condition.holds(w.scope(rev))
+	s.done = err != nil || ok
 	switch {
 	case err != nil:
-		s.done = true
 		w.fail("%s: %v", s.condition, err)
 	case ok && s.never:
-		s.done = true
 		w.fail("this must never be: %s: %s", s.condition, why)
 	case ok:
-		s.done = true
 		w.due = append(w.due, func() { w.doOnce(s) })
 	}
 }

@@ -162,12 +162,8 @@ func asked(c *checker.Call, body []byte) (based uint64) {
 	switch v := v.(type) {
 	case map[string]any:
 		obj := object.Object(v)
-		if c.Name == "" {
-			c.Name = obj.Name()
-		}
-		if rv = obj.ResourceVersion(); rv == "" {
-			rv = obj.String("preconditions", "resourceVersion")
-		}
+		c.Name = cmp.Or(c.Name, obj.Name())
+		rv = cmp.Or(obj.ResourceVersion(), obj.String("preconditions", "resourceVersion"))
 	case []any:
 		for _, step := range object.ObjectsOf(v) {
 			if step.String("op") == "test" && step.String("path") == "/metadata/resourceVersion" {
@@ -222,16 +218,10 @@ func (n *noted) event(op int, text []byte, frame object.Object) {
 	n.stream.Events = append(n.stream.Events, ev)
 }
 
+// ended notes that the watch is over. n may be nil: nobody notes anything.
 func (n *noted) ended() {
-	if n.stream != nil {
+	if n != nil && n.stream != nil {
 		n.stream.Ended = true
-	}
-}
-
-// ended notes that a watch is over.
-func (c *call) ended() {
-	if c.note != nil {
-		c.note.ended()
 	}
 }
 

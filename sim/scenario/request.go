@@ -65,10 +65,7 @@ var accepts = map[string]string{
 
 // location returns the path of a resource, or of one of its objects.
 func (b *builder) location(d *resource.Definition, namespace, name string) string {
-	path := "/apis/" + d.GV()
-	if d.Group == "" {
-		path = "/api/" + d.Version
-	}
+	path := d.Root()
 	if d.Namespaced && !b.op.has("all-namespaces") {
 		path += "/namespaces/" + url.PathEscape(b.namespace(namespace))
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,9 +72,7 @@ func ParseRules(text string) (*Rules, error) {
 		if err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i+1, err)
 		}
-		if r.Name == "" {
-			r.Name = fmt.Sprint(i + 1)
-		}
+		r.Name = cmp.Or(r.Name, fmt.Sprint(i+1))
 		out.Rules = append(out.Rules, r)
 		if !slices.Contains(out.Watch, r.For) {
 			out.Watch = append(out.Watch, r.For)

@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/kubectl"
@@ -71,10 +70,7 @@ func (f *promptFiles) ReadFile(name string) ([]byte, error) {
 }
 
 func (f *promptFiles) WriteFile(name string, data []byte) error {
-	f.w.files = maps.Clone(f.w.files)
-	if f.w.files == nil {
-		f.w.files = map[string]string{}
-	}
+	f.w.files = cloned(f.w.files)
 	f.w.files[strings.TrimPrefix(name, "./")] = string(data)
 	return nil
 }

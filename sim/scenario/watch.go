@@ -250,7 +250,7 @@ func (w *World) finish(x *watch, broken bool) {
 	if broken {
 		x.state = "the connection broke"
 	}
-	x.call.ended()
+	x.call.note.ended()
 	n := w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Cause: w.because, Text: x.state, Replica: x.exchange.Replica})
 	if r := x.call.sink; r != nil {
 		w.following(n, func() { r.closed(w, x) })
@@ -268,7 +268,7 @@ func (w *World) stop(x *watch) {
 		return
 	}
 	x.state = "stopped by its client"
-	x.call.ended()
+	x.call.note.ended()
 	w.end(x.exchange.Replica, x.stream)
 	w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Text: x.state, Replica: x.exchange.Replica})
 }

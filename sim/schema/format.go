@@ -88,29 +88,20 @@ func (r *reader) str() string {
 	return r.strings[i]
 }
 
-func (r *reader) strs() []string {
+// list reads how many there are, and each of them; nil for none.
+func list[T any](r *reader, each func(*reader) T) []T {
 	n := r.count()
 	if n == 0 {
 		return nil
 	}
-	out := make([]string, n)
+	out := make([]T, n)
 	for i := range out {
-		out[i] = r.str()
+		out[i] = each(r)
 	}
 	return out
 }
 
-func (r *reader) ints() []int {
-	n := r.count()
-	if n == 0 {
-		return nil
-	}
-	out := make([]int, n)
-	for i := range out {
-		out[i] = r.uint()
-	}
-	return out
-}
+func (r *reader) strs() []string { return list(r, (*reader).str) }
 
 func (r *reader) gvk() GVK { return GVK{Group: r.str(), Version: r.str(), Kind: r.str()} }
 
@@ -150,20 +141,11 @@ func (r *reader) typ(n int) rawType {
 	t.Name, t.GoType = r.str(), r.str()
 	t.MapType, t.Unions = r.str(), r.str()
 	t.elem = r.id(n + 1)
-	if k := r.count(); k > 0 {
-		t.GVKs = make([]GVK, k)
-		for i := range t.GVKs {
-			t.GVKs[i] = r.gvk()
-		}
-	}
-	if k := r.count(); k > 0 {
-		t.Fields = make([]Field, k)
-		t.fields = make([]int, k)
-		for i := range t.Fields {
-			t.fields[i] = r.id(n)
-			t.Fields[i] = r.field()
-		}
-	}
+	t.GVKs = list(r, (*reader).gvk)
+	t.Fields = list(r, func(r *reader) Field {
+		t.fields = append(t.fields, r.id(n))
+		return r.field()
+	})
 	if t.Kind > FieldsV1 || (t.elem == 0 && (t.Kind == List || t.Kind == Map)) {
 		r.fail()
 	}
@@ -180,7 +162,7 @@ func (r *reader) field() Field {
 	f.Required = flags&FieldRequired != 0
 	f.PlainRef = flags&FieldPlainRef != 0
 	if flags&FieldInline != 0 {
-		f.Inline = r.ints()
+		f.Inline = list(r, (*reader).uint)
 	}
 	if flags&FieldDefault != 0 {
 		f.Default = r.value()
@@ -234,7 +216,7 @@ func (r *reader) table() [][]byte {
 
 // readStrings reads the string table into r.strings. The strings share one copy of the bytes.
 func (r *reader) readStrings() {
-	lengths := r.ints()
+	lengths := list(r, (*reader).uint)
 	all := string(r.bytes())
 	r.strings = make([]string, len(lengths))
 	for i, n := range lengths {

@@ -212,6 +212,14 @@ func (k GVK) GV() string {
 	return k.Group + "/" + k.Version
 }
 
+// Root returns the path below which the API of the group version is: /api/v1, /apis/apps/v1.
+func (k GVK) Root() string {
+	if k.Group == "" {
+		return "/api/" + k.Version
+	}
+	return "/apis/" + k.GV()
+}
+
 // ParseGVK returns the kind that apiVersion and kind of an object name.
 func ParseGVK(apiVersion, kind string) GVK {
 	group, version, ok := strings.Cut(apiVersion, "/")

@@ -139,25 +139,20 @@ func (s *Set) readIndex(r *reader) {
 
 // readDiscovery reads groups and resources.
 func (s *Set) readDiscovery(r *reader) {
-	s.groups = make([]Group, r.count())
-	for i := range s.groups {
-		s.groups[i] = Group{Name: r.str(), Versions: r.strs()}
-		if len(s.groups[i].Versions) == 0 {
+	s.groups = list(r, func(r *reader) Group {
+		g := Group{Name: r.str(), Versions: r.strs()}
+		if len(g.Versions) == 0 {
 			r.fail()
 		}
-	}
-	s.resources = make([]Resource, r.count())
-	for i := range s.resources {
-		s.resources[i] = Resource{
+		return g
+	})
+	s.resources = list(r, func(r *reader) Resource {
+		return Resource{
 			GVK: r.gvk(), Resource: r.str(), Singular: r.str(), ShortNames: r.strs(), Categories: r.strs(),
 			Namespaced: r.bool(), Verbs: r.strs(), Storage: r.gvk(),
+			Subresources: list(r, func(r *reader) Subresource { return Subresource{Name: r.str(), GVK: r.gvk(), Verbs: r.strs()} }),
 		}
-		n := r.count()
-		for range n {
-			sub := Subresource{Name: r.str(), GVK: r.gvk(), Verbs: r.strs()}
-			s.resources[i].Subresources = append(s.resources[i].Subresources, sub)
-		}
-	}
+	})
 }
 
 // Release returns the row of Releases that the Set belongs to.
@@ -184,21 +179,19 @@ func (s *Set) Names() []string { return s.published }
 // resources: lists, every version's DeleteOptions and WatchEvent, Status, APIGroup and the like in v1, Table's
 // companion PartialObjectMetadata in meta.k8s.io/v1, AdmissionReview, ConversionReview.
 func (s *Set) Kind(gvk GVK) *Type {
-	id, ok := s.kinds[gvk]
-	if !ok {
-		return nil
+	if id, ok := s.kinds[gvk]; ok {
+		return s.typeOf(id)
 	}
-	return s.typeOf(id)
+	return nil
 }
 
 // Named returns the type with the OpenAPI definition name, such as "io.k8s.api.core.v1.PodSpec", or nil. It also
 // knows types that are not in the published OpenAPI; their names are formed alike.
 func (s *Set) Named(name string) *Type {
-	id, ok := s.names[name]
-	if !ok {
-		return nil
+	if id, ok := s.names[name]; ok {
+		return s.typeOf(id)
 	}
-	return s.typeOf(id)
+	return nil
 }
 
 // typeOf returns a type complete with all it refers to. Damaged data is no type: a test reads all there is.

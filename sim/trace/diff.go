@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -30,10 +31,5 @@ func Difference(before, after object.Object) (lines []string) {
 
 // Routine reports whether a field is metadata that every write changes.
 func Routine(path string) bool {
-	for _, name := range routine {
-		if path == name || strings.HasPrefix(path, name+"[") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(routine, func(name string) bool { return path == name || strings.HasPrefix(path, name+"[") })
 }

@@ -17,56 +17,26 @@ const Format = 1
 //	{"decision":{"fault":"on update pods do fail Conflict","site":"request.decided update pods default/a","nth":1,"fired":true}}
 //	{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived",…}
 type Header struct {
-	Seed     uint64    // of the cluster; 0: not known
-	Versions []string  // of the API servers, in their order
-	Go       string    // version that the simulator was compiled with
-	Module   string    // version of the simulator
-	Level    string    // what the faults may do that there were: legal, degraded or illegal; "": there were none
-	Dropped  uint64    // how many records came before the first one and are gone
-	Start    time.Time // of the first of them; zero: none is gone
-	Hash     string    // of all records, dropped ones included; "" when none was kept
-	Semantic string    // of what became of the objects; "" when none was kept
+	Seed     uint64    `json:"seed,omitempty"`     // of the cluster; 0: not known
+	Versions []string  `json:"versions,omitempty"` // of the API servers, in their order
+	Go       string    `json:"go,omitempty"`       // version that the simulator was compiled with
+	Module   string    `json:"module,omitempty"`   // version of the simulator
+	Level    string    `json:"level,omitempty"`    // what the faults may do that there were: legal, degraded or illegal; "": there were none
+	Dropped  uint64    `json:"dropped,omitempty"`  // how many records came before the first one and are gone
+	Start    time.Time `json:"start,omitzero"`     // of the first of them; zero: none is gone
+	Hash     string    `json:"hash,omitempty"`     // of all records, dropped ones included; "" when none was kept
+	Semantic string    `json:"semantic,omitempty"` // of what became of the objects; "" when none was kept
 }
 
 // headerLine is a Header as a line of JSON.
 type headerLine struct {
-	Trace    int       `json:"trace"`
-	Seed     uint64    `json:"seed,omitempty"`
-	Versions []string  `json:"versions,omitempty"`
-	Go       string    `json:"go,omitempty"`
-	Module   string    `json:"module,omitempty"`
-	Level    string    `json:"level,omitempty"`
-	Dropped  uint64    `json:"dropped,omitempty"`
-	Start    time.Time `json:"start,omitzero"`
-	Hash     string    `json:"hash,omitempty"`
-	Semantic string    `json:"semantic,omitempty"`
-}
-
-// recordLine is a Record as AppendJSON prints it.
-type recordLine struct {
-	N       uint64    `json:"n"`
-	At      time.Time `json:"t"`
-	Site    Site      `json:"site"`
-	Cause   uint64    `json:"cause"`
-	Replica int       `json:"replica"`
-	Client  string    `json:"client"`
-	User    string    `json:"user"`
-	Verb    string    `json:"verb"`
-	What    string    `json:"what"`
-	Key     string    `json:"key"`
-	Rev     uint64    `json:"rv"`
-	Code    int       `json:"code"`
-	Text    string    `json:"text"`
-	Hint    string    `json:"hint"`
-	Spared  bool      `json:"spared"`
-	Before  []byte    `json:"-"`
-	After   []byte    `json:"-"`
+	Trace int `json:"trace"`
+	Header
 }
 
 // AppendJSON appends the header as one line of JSON without its end.
 func (h *Header) AppendJSON(b []byte) []byte {
-	line, err := json.Marshal(headerLine{Format, h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Start, h.Hash,
-		h.Semantic})
+	line, err := json.Marshal(headerLine{Format, *h})
 	if err != nil {
 		panic("trace: a header cannot be printed: " + err.Error())
 	}
@@ -126,7 +96,7 @@ func (l *Log) parseHeader(line []byte) error {
 		return fmt.Errorf("want a header with \"trace\":%d, not %d: record the run again with this version",
 			Format, h.Trace)
 	}
-	l.Header = Header{h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Start, h.Hash, h.Semantic}
+	l.Header = h.Header
 	return nil
 }
 
@@ -150,12 +120,12 @@ func (l *Log) parseLine(line []byte) error {
 
 // ParseRecord reads one line that Record.AppendJSON printed.
 func ParseRecord(line []byte) (Record, error) {
-	var x recordLine
-	if err := json.Unmarshal(line, &x); err != nil {
+	var r Record
+	if err := json.Unmarshal(line, &r); err != nil {
 		return Record{}, err
 	}
-	if x.N == 0 || x.Site == "" {
+	if r.N == 0 || r.Site == "" {
 		return Record{}, fmt.Errorf("neither a record, which has n and site, nor a decision")
 	}
-	return Record(x), nil
+	return r, nil
 }

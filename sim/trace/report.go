@@ -77,26 +77,28 @@ func (b *builder) take(r *Record) {
 			b.records[r.N] = cause
 		}
 	case StoreCommitted:
-		if cause == nil {
-			cause = b.add(r)
-		}
-		cause.changes = append(cause.changes, r)
-		b.records[r.N] = cause
+		s := b.within(cause, r)
+		s.changes = append(s.changes, r)
+		b.records[r.N] = s
 	case RequestAnswered:
-		if cause == nil {
-			cause = b.add(r)
-		}
-		cause.answer = r
-		cause.noise = routineRequest(cause)
+		s := b.within(cause, r)
+		s.answer = r
+		s.noise = routineRequest(s)
 	case WatchSent:
 		b.sent(r, cause)
 	case Fault:
-		if cause == nil {
-			cause = b.add(r)
-		}
-		cause.faults = append(cause.faults, r)
-		b.records[r.N] = cause
+		s := b.within(cause, r)
+		s.faults = append(s.faults, r)
+		b.records[r.N] = s
 	}
+}
+
+// within is the step that a record is part of: cause, or else one that begins with it.
+func (b *builder) within(cause *step, r *Record) *step {
+	if cause == nil {
+		return b.add(r)
+	}
+	return cause
 }
 
 // sent takes in an event: with the change that it tells of, or as a step of its own when it comes later.

@@ -14,7 +14,7 @@ type State struct {
 	Last    time.Time
 	Hash    []byte    // the state of the hash of all records; nil: none is kept
 	Objects [2]uint64 // the sum of all commits
-	Records []Record  // those that are still there, the oldest first
+	Records []Record  `json:"-"` // those that are still there, the oldest first
 }
 
 // State returns a copy of what the Trace remembers.

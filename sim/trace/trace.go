@@ -21,6 +21,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+	"slices"
 	"time"
 )
 
@@ -41,27 +42,27 @@ const (
 
 // Record is one thing that happened. Fields that say nothing about a site are empty.
 type Record struct {
-	N     uint64    // counted from 1
-	At    time.Time // on the cluster's clock
-	Site  Site
-	Cause uint64 // N of the record that led to this one; 0: nothing in the cluster
+	N     uint64    `json:"n"` // counted from 1
+	At    time.Time `json:"t"` // on the cluster's clock
+	Site  Site      `json:"site"`
+	Cause uint64    `json:"cause"` // N of the record that led to this one; 0: nothing in the cluster
 
-	Replica int    // counted from 1; 0: none
-	Client  string // the User-Agent of a request or watch
-	User    string
-	Verb    string // of a request; of a commit ADDED, MODIFIED or DELETED, of an event also BOOKMARK or ERROR
-	What    string // resource[.group][/subresource], or a path
-	Key     string // namespace/name
-	Rev     uint64 // of a commit, or of the object or bookmark in an event
-	Code    int    // HTTP status of an answer
-	Text    string // of a fault: what it does; of a clock: by how much it moved; of an answer: its error, or its warnings
-	Hint    string // what is missing, of a request that was refused: a rule, or a definition
-	Spared  bool   // of a request: it is the test's own, to which no fault happens
+	Replica int    `json:"replica"` // counted from 1; 0: none
+	Client  string `json:"client"`  // the User-Agent of a request or watch
+	User    string `json:"user"`
+	Verb    string `json:"verb"`   // of a request; of a commit ADDED, MODIFIED or DELETED, of an event also BOOKMARK or ERROR
+	What    string `json:"what"`   // resource[.group][/subresource], or a path
+	Key     string `json:"key"`    // namespace/name
+	Rev     uint64 `json:"rv"`     // of a commit, or of the object or bookmark in an event
+	Code    int    `json:"code"`   // HTTP status of an answer
+	Text    string `json:"text"`   // of a fault: what it does; of a clock: by how much it moved; of an answer: its error, or its warnings
+	Hint    string `json:"hint"`   // what is missing, of a request that was refused: a rule, or a definition
+	Spared  bool   `json:"spared"` // of a request: it is the test's own, to which no fault happens
 
 	// Before and After are what was stored before a commit and what is there after it. nil: nothing. Lines of JSON do not
 	// have them.
-	Before []byte
-	After  []byte
+	Before []byte `json:"-"`
+	After  []byte `json:"-"`
 }
 
 // Options say what a Trace keeps.
@@ -177,12 +178,7 @@ func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	t.signals = append(t.signals, c)
 	return c, func() {
-		for i, x := range t.signals {
-			if x == c {
-				t.signals = append(t.signals[:i:i], t.signals[i+1:]...)
-				return
-			}
-		}
+		t.signals = slices.DeleteFunc(slices.Clone(t.signals), func(x chan struct{}) bool { return x == c })
 	}
 }
 

@@ -33,7 +33,7 @@ func Address(config object.Object, timeout time.Duration) string {
 
 // serviceHost is the host of a webhook that a service stands for: the name that its certificate has to have.
 func serviceHost(config object.Object) string {
-	port, _ := config.Int("service", "port")
+	port := config.Int64("service", "port")
 	return config.String("service", "name") + "." + config.String("service", "namespace") + ".svc:" +
 		strconv.FormatInt(cmp.Or(port, 443), 10)
 }

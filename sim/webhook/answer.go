@@ -49,11 +49,9 @@ func (a *Answer) refusal() error {
 		return errors.New(meaning)
 	}
 	switch {
-	case a.Code == wire.StatusForbidden || a.Code == wire.StatusUnsupportedMediaType:
-		return errors.New(text)
 	case a.Code == wire.StatusNotAcceptable && (text == "" || text == "unknown"):
 		return errors.New("the server was unable to respond with a content type that the client supports")
-	case a.Code == wire.StatusNotAcceptable:
+	case a.Code == wire.StatusForbidden || a.Code == wire.StatusUnsupportedMediaType || a.Code == wire.StatusNotAcceptable:
 		return errors.New(text)
 	case a.Code >= wire.StatusInternalServerError:
 		return fmt.Errorf("an error on the server (%q) has prevented the request from succeeding", text)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/scenario"
@@ -134,6 +135,15 @@ func (r *run) goOn(of *branch, n int) error {
 	return nil
 }
 
+// goTo lets the page see a branch as it was after its first n operations, in a world made anew.
+func (e *Engine) goTo(b *branch, n int) error {
+	r, err := e.begin.replay(b, n)
+	if err == nil {
+		e.show(b, r, n)
+	}
+	return err
+}
+
 // show makes a run the one that the page sees.
 func (e *Engine) show(b *branch, r *run, n int) {
 	e.current, e.run, b.n = b, r, n
@@ -172,11 +182,9 @@ func (e *Engine) doOp(op scenario.Op) (fields, error) {
 	result, err := e.run.do(op)
 	if err != nil {
 		if f, ok := err.(*failure); ok && f.Needs != "" { // it has been done, and must not have been
-			r, again := e.begin.replay(b, b.n)
-			if again != nil {
+			if again := e.goTo(b, b.n); again != nil {
 				return nil, again
 			}
-			e.show(b, r, b.n)
 		}
 		return nil, err
 	}
@@ -214,12 +222,8 @@ func (e *Engine) seekTo(n int) (fields, error) {
 			return nil, err
 		}
 		b.n = n
-	} else {
-		r, err := e.begin.replay(b, n)
-		if err != nil {
-			return nil, err
-		}
-		e.show(b, r, n)
+	} else if err := e.goTo(b, n); err != nil {
+		return nil, err
 	}
 	return e.here(), nil
 }
@@ -270,16 +274,12 @@ func (e *Engine) fork(q *request) (fields, error) {
 
 // branchTo goes to another branch, to where it was left.
 func (e *Engine) branchTo(q *request) (fields, error) {
-	for _, b := range e.branches {
-		if b.name() != q.Branch {
-			continue
-		}
-		r, err := e.begin.replay(b, b.n)
-		if err != nil {
-			return nil, err
-		}
-		e.show(b, r, b.n)
-		return e.here(), nil
+	i := slices.IndexFunc(e.branches, func(b *branch) bool { return b.name() == q.Branch })
+	if i < 0 {
+		return nil, failed("there is no branch %q", q.Branch)
 	}
-	return nil, failed("there is no branch %q", q.Branch)
+	if err := e.goTo(e.branches[i], e.branches[i].n); err != nil {
+		return nil, err
+	}
+	return e.here(), nil
 }

@@ -134,38 +134,35 @@ func arguments(words []string) (n int, first string) {
 func (e *Engine) argumentItems(c *scenario.Command, start string, words []string) []itemView {
 	args, first := arguments(words[1:])
 	var out []itemView
-	if args == 0 {
-		out = each(c.Words, func(w scenario.Choice) itemView { return itemView{w.Text, w.Help} })
-	}
-	switch c.Arg(args) {
-	case scenario.Resource:
-		out = e.resourceItems()
-	case scenario.ObjectName:
-		out = e.nameItems(first, start, words)
-	case scenario.Client:
-		out = e.clientItems()
-	case scenario.Actor:
-		out = e.actorItems()
-	case scenario.Controller:
-		out = e.controllerItems()
-	case scenario.ActorOrController:
-		out = append(e.actorItems(), e.controllerItems()...)
-	case scenario.WatchOrController:
-		out = append(e.watchItems(), e.controllerItems()...)
-	case scenario.ReplicaOrController:
-		out = append(e.replicaItems(), e.controllerItems()...)
-	case scenario.Watch:
-		out = e.watchItems()
-	case scenario.Replica:
-		out = e.replicaItems()
-	case scenario.WatchOrReplica:
-		out = append(e.watchItems(), e.replicaItems()...)
-	case scenario.Method:
-		out = plainItems([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, "method")
-	case scenario.Path:
-		out = e.pathItems()
+	switch sources := itemsOf[c.Arg(args)]; {
+	case c.Arg(args) == scenario.ObjectName:
+		return e.nameItems(first, start, words)
+	case sources == nil && args == 0:
+		return each(c.Words, func(w scenario.Choice) itemView { return itemView{w.Text, w.Help} })
+	default:
+		for _, items := range sources {
+			out = append(out, items(e)...)
+		}
 	}
 	return out
+}
+
+// itemsOf has what an argument can be, whatever stands before it.
+var itemsOf = map[scenario.Arg][]func(*Engine) []itemView{
+	scenario.Resource:            {(*Engine).resourceItems},
+	scenario.Client:              {(*Engine).clientItems},
+	scenario.Actor:               {(*Engine).actorItems},
+	scenario.Controller:          {(*Engine).controllerItems},
+	scenario.Watch:               {(*Engine).watchItems},
+	scenario.Replica:             {(*Engine).replicaItems},
+	scenario.ActorOrController:   {(*Engine).actorItems, (*Engine).controllerItems},
+	scenario.WatchOrController:   {(*Engine).watchItems, (*Engine).controllerItems},
+	scenario.ReplicaOrController: {(*Engine).replicaItems, (*Engine).controllerItems},
+	scenario.WatchOrReplica:      {(*Engine).watchItems, (*Engine).replicaItems},
+	scenario.Path:                {(*Engine).pathItems},
+	scenario.Method: {func(*Engine) []itemView {
+		return plainItems([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, "method")
+	}},
 }
 
 func (e *Engine) clientItems() []itemView {
@@ -241,14 +238,10 @@ func (e *Engine) nameItems(resource, start string, words []string) []itemView {
 func (e *Engine) pathItems() []itemView {
 	var out []itemView
 	for _, d := range e.server(1).Table.All() {
-		prefix := "/api/" + d.Version
-		if d.Group != "" {
-			prefix = "/apis/" + d.GV()
-		}
 		if d.Namespaced {
-			out = append(out, itemView{prefix + "/namespaces/default/" + d.Resource, d.Kind})
+			out = append(out, itemView{d.Root() + "/namespaces/default/" + d.Resource, d.Kind})
 		}
-		out = append(out, itemView{prefix + "/" + d.Resource, d.Kind})
+		out = append(out, itemView{d.Root() + "/" + d.Resource, d.Kind})
 	}
 	return append(out, itemView{"/apis", "groups"}, itemView{"/openapi/v3", "schemas"}, itemView{"/version", "version"})
 }

@@ -37,35 +37,23 @@ func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
 
 // lessonState is where a learner is. Its texts hold the values of this moment.
 type lessonState struct {
-	ID        string        `json:"id"`
-	Own       bool          `json:"own,omitempty"` // somebody wrote it in a page
-	Step      int           `json:"step"`          // counted from 0
-	Steps     int           `json:"steps"`
-	Done      bool          `json:"done"`
-	State     string        `json:"state"` // predict: a question waits; do: the learner's turn; passed: it is over
-	Text      string        `json:"text"`  // of the current step
-	Ask       string        `json:"ask,omitempty"`
-	Options   []string      `json:"options"`
-	Begun     int           `json:"begun"` // going back to this operation begins the step anew
-	Unasked   []unaskedView `json:"unasked"`
-	Predicted []*prediction `json:"predicted"`
-	Graded    *gradedView   `json:"graded,omitempty"` // the question of the step before
-	Hints     []string      `json:"hints"`            // those of this step that were opened
-	HintsLeft int           `json:"hintsLeft"`
-	Requests  int           `json:"requests"`
-	Golf      golf          `json:"golf"`
-}
-
-// unaskedView is an operation that the step did not ask for, and what it did.
-type unaskedView struct {
-	N       int          `json:"n"`
-	Line    string       `json:"line"`
-	Effects []effectView `json:"effects"`
-}
-
-type effectView struct {
-	Kind string `json:"kind"`
-	Of   string `json:"of"`
+	ID        string           `json:"id"`
+	Own       bool             `json:"own,omitempty"` // somebody wrote it in a page
+	Step      int              `json:"step"`          // counted from 0
+	Steps     int              `json:"steps"`
+	Done      bool             `json:"done"`
+	State     string           `json:"state"` // predict: a question waits; do: the learner's turn; passed: it is over
+	Text      string           `json:"text"`  // of the current step
+	Ask       string           `json:"ask,omitempty"`
+	Options   []string         `json:"options"`
+	Begun     int              `json:"begun"`   // going back to this operation begins the step anew
+	Unasked   []lesson.Unasked `json:"unasked"` // operations that the step did not ask for
+	Predicted []*prediction    `json:"predicted"`
+	Graded    *gradedView      `json:"graded,omitempty"` // the question of the step before
+	Hints     []string         `json:"hints"`            // those of this step that were opened
+	HintsLeft int              `json:"hintsLeft"`
+	Requests  int              `json:"requests"`
+	Golf      golf             `json:"golf"`
 }
 
 // prediction is what the learner chose, and, once the step is passed, what was right.
@@ -101,8 +89,7 @@ func (e *Engine) lessonState() *lessonState {
 	l, q := s.Lesson(), s.Question()
 	state := &lessonState{ID: l.ID, Own: e.begin.own != "", Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do", Text: s.Fill(s.Step().Text),
 		Ask: q.Ask, Options: each(q.Options, func(c lesson.Choice) string { return c.Say }), Begun: s.Begun(),
-		Unasked:  each(s.Unasked(), unaskedOf),
-		Requests: s.Requests(), Golf: golf{s.Requests(), l.Fewest}}
+		Unasked: append([]lesson.Unasked{}, s.Unasked()...), Requests: s.Requests(), Golf: golf{s.Requests(), l.Fewest}}
 	for i := range l.Steps {
 		state.Predicted = append(state.Predicted, a.prediction(s, i))
 	}
@@ -152,10 +139,6 @@ func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 		out.Why = g.Options[answer].Why
 	}
 	return out
-}
-
-func unaskedOf(u lesson.Unasked) unaskedView {
-	return unaskedView{u.N, u.Line, each(u.Effects, func(e lesson.Effect) effectView { return effectView{e.Kind, e.Of} })}
 }
 
 // broken is the view of whether the lesson can be finished from here, and what is in the way. It takes about as long as

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"math"
@@ -70,10 +71,9 @@ func (e *Engine) table(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]codec.TableRow, len(found))
-	for i, obj := range found {
-		rows[i] = codec.TableRow{Object: obj, JSON: codec.Append(nil, obj, nil)}
-	}
+	rows := each(found, func(obj object.Object) codec.TableRow {
+		return codec.TableRow{Object: obj, JSON: codec.Append(nil, obj, nil)}
+	})
 	var t struct {
 		ColumnDefinitions []struct {
 			Name     string `json:"name"`
@@ -93,9 +93,7 @@ func (e *Engine) table(q *request) (any, error) {
 		out[i] = rowView{obj.Name(), obj.Namespace(), obj.ResourceVersion(), obj.UID(), t.Rows[i].Cells,
 			obj.DeletionTimestamp() != ""}
 	}
-	if rev == 0 {
-		rev = e.run.world.Cluster().Revision()
-	}
+	rev = cmp.Or(rev, e.run.world.Cluster().Revision())
 	return fields{"columns": t.ColumnDefinitions, "rows": out, "all": all, "rv": formatRev(rev), "resource": d.Resourced().String(),
 		"kind": d.Kind}, nil
 }

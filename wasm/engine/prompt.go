@@ -12,7 +12,7 @@ func (e *Engine) completePrompt(line string) any {
 	bare := strings.TrimLeft(line, "!? \t")
 	from, found := kubectl.Complete(bare, source{e})
 	items := each(found, func(i kubectl.Item) itemView { return itemView{i.Text, i.Detail} })
-	return fields{"from": from + len(line) - len(bare), "to": len(line), "items": append([]itemView{}, items...), "prefix": kubectl.CommonPrefix(found)}
+	return fields{"from": from + len(line) - len(bare), "to": len(line), "items": items, "prefix": kubectl.CommonPrefix(found)}
 }
 
 // source is what completion knows of the world.
@@ -50,5 +50,5 @@ func (e *Engine) paste(q *request) (any, error) {
 		Files map[string]string `json:"files,omitempty"`
 	}
 	ops := each(kubectl.Paste(q.Line), func(t kubectl.Typed) op { return op{t.Line, t.Files} })
-	return fields{"ops": append([]op{}, ops...)}, nil
+	return fields{"ops": ops}, nil
 }

@@ -140,11 +140,7 @@ func (e *Engine) expired(rev string, x *scenario.Exchange) bool {
 	server := e.server(max(x.Replica, 1))
 	path, _, _ := strings.Cut(x.Path, "?")
 	for _, d := range server.Table.All() {
-		root := "/apis/" + d.GV() + "/"
-		if d.Group == "" {
-			root = "/api/" + d.Version + "/"
-		}
-		if strings.HasPrefix(path, root) && strings.HasSuffix(path, "/"+d.Resource) {
+		if strings.HasPrefix(path, d.Root()+"/") && strings.HasSuffix(path, "/"+d.Resource) {
 			return server.Registry.Backend.Cache(d.Hub).Snapshot(n) == nil
 		}
 	}

@@ -2,6 +2,7 @@ package celgo
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 
 	"cel.dev/cel-go/common/types"
@@ -165,6 +166,17 @@ func (m *mapVal) Iterator() traits.Iterator {
 	return &iterator{at: func(i int) ref.Val { return keys[i] }, size: len(keys)}
 }
 
+// elements returns the elements of a list, or the keys of a map.
+func elements(of traits.Iterable) iter.Seq[ref.Val] {
+	return func(yield func(ref.Val) bool) {
+		for it := of.Iterator(); it.HasNext() == types.True; {
+			if !yield(it.Next()) {
+				return
+			}
+		}
+	}
+}
+
 // iterator counts from 0 to size.
 type iterator struct {
 	at         func(int) ref.Val
@@ -216,8 +228,7 @@ func jsonOfAggregate(v ref.Val) (any, *expr.Error) {
 		return jsonOf(v.GetValue())
 	case traits.Mapper:
 		m := map[string]any{}
-		for it := v.Iterator(); it.HasNext() == types.True; { // order does not matter: it fills a map
-			key := it.Next()
+		for key := range elements(v) { // order does not matter: it fills a map
 			name, ok := key.(types.String)
 			if !ok {
 				return nil, expr.Errorf("unsupported map key type: %v", key.Type())
@@ -231,8 +242,8 @@ func jsonOfAggregate(v ref.Val) (any, *expr.Error) {
 		return m, nil
 	case traits.Lister:
 		l := []any{}
-		for it := v.Iterator(); it.HasNext() == types.True; {
-			x, err := jsonOf(it.Next())
+		for element := range elements(v) {
+			x, err := jsonOf(element)
 			if err != nil {
 				return nil, err
 			}

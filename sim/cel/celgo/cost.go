@@ -44,14 +44,13 @@ func walk(v ref.Val) uint64 {
 		return uint64(float64(len(v)) * traversal)
 	case traits.Lister:
 		sum := uint64(0)
-		for it := v.Iterator(); it.HasNext() == types.True; {
-			sum += walk(it.Next())
+		for x := range elements(v) {
+			sum += walk(x)
 		}
 		return sum
 	case traits.Mapper:
 		sum := uint64(0)
-		for it := v.Iterator(); it.HasNext() == types.True; {
-			key := it.Next()
+		for key := range elements(v) {
 			sum += walk(key) + walk(v.Get(key))
 		}
 		return sum

@@ -153,12 +153,7 @@ func order(v ref.Val) ref.Val {
 	case *mapVal, *orderedMap, traits.MutableMapper:
 		return v
 	}
-	o := &orderedMap{Mapper: m}
-	for it := m.Iterator(); it.HasNext() == types.True; { // sorted below
-		o.keys = append(o.keys, it.Next())
-	}
-	slices.SortFunc(o.keys, compareKeys)
-	return o
+	return &orderedMap{Mapper: m, keys: slices.SortedFunc(elements(m), compareKeys)}
 }
 
 // orderedMap is a map of cel-go that is read in the order of its keys.

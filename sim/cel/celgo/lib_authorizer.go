@@ -34,43 +34,34 @@ func questionVal(typ *cel.Type, q question) ref.Val {
 	return &special{typ: typ, value: q, equal: func(other any) bool { return other.(question).Access == q.Access }}
 }
 
-// resourceFunction adds one thing to a question about a resource.
-func resourceFunction(name string, set func(*expr.Access, string)) cel.EnvOption {
-	return cel.Function(name, member("resourcecheck_"+name, typeResourceCheck, binary(func(q question, s string) ref.Val {
+// narrowing declares a function that adds one thing to a question: id is that of its overload, without the function's name.
+func narrowing(name, id string, of, result *cel.Type, set func(*expr.Access, string)) cel.EnvOption {
+	return cel.Function(name, member(id+name, result, binary(func(q question, s string) ref.Val {
+		if (name == "path" || name == "resource") && strings.TrimSpace(s) == "" {
+			return types.NewErr("%s must not be empty", name)
+		}
 		set(&q.Access, s)
-		return questionVal(typeResourceCheck, q)
-	}), typeResourceCheck, cel.StringType))
+		return questionVal(result, q)
+	}), of, cel.StringType))
 }
 
 // authorizerFunctions ask who may do what.
 func authorizerFunctions() []cel.EnvOption {
+	ofResource := func(name string, set func(*expr.Access, string)) cel.EnvOption {
+		return narrowing(name, "resourcecheck_", typeResourceCheck, typeResourceCheck, set)
+	}
 	return append(decisionFunctions(),
-		cel.Function("path", member("authorizer_path", typePathCheck, binary(func(q question, path string) ref.Val {
-			if strings.TrimSpace(path) == "" {
-				return types.NewErr("path must not be empty")
-			}
-			q.Path = path
-			return questionVal(typePathCheck, q)
-		}), typeAuthorizer, cel.StringType)),
-		cel.Function("group", member("authorizer_group", typeGroupCheck, binary(func(q question, group string) ref.Val {
-			q.Group = group
-			return questionVal(typeGroupCheck, q)
-		}), typeAuthorizer, cel.StringType)),
 		cel.Function("serviceAccount", member("authorizer_serviceaccount", typeAuthorizer, cel.FunctionBinding(askServiceAccount),
 			typeAuthorizer, cel.StringType, cel.StringType)),
-		cel.Function("resource", member("groupcheck_resource", typeResourceCheck, binary(func(q question, name string) ref.Val {
-			if strings.TrimSpace(name) == "" {
-				return types.NewErr("resource must not be empty")
-			}
-			q.Resource = name
-			return questionVal(typeResourceCheck, q)
-		}), typeGroupCheck, cel.StringType)),
-		resourceFunction("subresource", func(a *expr.Access, s string) { a.Subresource = s }),
-		resourceFunction("namespace", func(a *expr.Access, s string) { a.Namespace = s }),
-		resourceFunction("name", func(a *expr.Access, s string) { a.Name = s }),
+		narrowing("path", "authorizer_", typeAuthorizer, typePathCheck, func(a *expr.Access, s string) { a.Path = s }),
+		narrowing("group", "authorizer_", typeAuthorizer, typeGroupCheck, func(a *expr.Access, s string) { a.Group = s }),
+		narrowing("resource", "groupcheck_", typeGroupCheck, typeResourceCheck, func(a *expr.Access, s string) { a.Resource = s }),
+		ofResource("subresource", func(a *expr.Access, s string) { a.Subresource = s }),
+		ofResource("namespace", func(a *expr.Access, s string) { a.Namespace = s }),
+		ofResource("name", func(a *expr.Access, s string) { a.Name = s }),
 		// Selectors narrow the question; nothing that answers looks at them.
-		resourceFunction("fieldSelector", func(*expr.Access, string) {}),
-		resourceFunction("labelSelector", func(*expr.Access, string) {}))
+		ofResource("fieldSelector", func(*expr.Access, string) {}),
+		ofResource("labelSelector", func(*expr.Access, string) {}))
 }
 
 func askServiceAccount(args ...ref.Val) ref.Val {

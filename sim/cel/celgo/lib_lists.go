@@ -83,8 +83,7 @@ func ofList(f func(traits.Lister) ref.Val) cel.OverloadOpt {
 
 func isSorted(list traits.Lister) ref.Val {
 	var last traits.Comparer
-	for it := list.Iterator(); it.HasNext() == types.True; {
-		x := it.Next()
+	for x := range elements(list) {
 		next, ok := x.(traits.Comparer)
 		if !ok {
 			return types.MaybeNoSuchOverloadErr(x)
@@ -105,8 +104,7 @@ func isSorted(list traits.Lister) ref.Val {
 func extreme(name string, worse ref.Val) func(traits.Lister) ref.Val {
 	return func(list traits.Lister) ref.Val {
 		var best ref.Val
-		for it := list.Iterator(); it.HasNext() == types.True; {
-			x := it.Next()
+		for x := range elements(list) {
 			c, ok := x.(traits.Comparer)
 			if !ok {
 				return types.MaybeNoSuchOverloadErr(x)
@@ -131,12 +129,12 @@ func extreme(name string, worse ref.Val) func(traits.Lister) ref.Val {
 func sumFrom(zero ref.Val) func(traits.Lister) ref.Val {
 	return func(list traits.Lister) ref.Val {
 		sum := zero
-		for it := list.Iterator(); it.HasNext() == types.True; {
+		for x := range elements(list) {
 			a, ok := sum.(traits.Adder)
 			if !ok {
 				return types.MaybeNoSuchOverloadErr(sum)
 			}
-			if sum = a.Add(it.Next()); types.IsUnknownOrError(sum) {
+			if sum = a.Add(x); types.IsUnknownOrError(sum) {
 				return sum
 			}
 		}

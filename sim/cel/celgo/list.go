@@ -3,6 +3,7 @@ package celgo
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -86,25 +87,19 @@ func (l *listVal) Add(other ref.Val) ref.Val {
 	}
 	if theirs, ok := o.(*listVal); ok && theirs.itemNode() == l.itemNode() && theirs.ofStruct == l.ofStruct {
 		sum := *l
-		sum.value = append(append([]any(nil), l.value...), theirs.value...)
+		sum.value = slices.Concat(l.value, theirs.value)
 		return &sum
 	}
-	sum := make([]ref.Val, 0, len(l.value))
-	for i := range l.value {
-		sum = append(sum, l.at(i))
-	}
-	for it := o.Iterator(); it.HasNext() == types.True; {
-		sum = append(sum, it.Next())
-	}
+	sum := slices.AppendSeq(slices.Collect(elements(l)), elements(o))
 	return types.NewRefValList(types.DefaultTypeAdapter, sum)
 }
 
 // appendNative returns the list with the values of another behind it as Go has them: a server before 1.37 reads a sum by the
 // schema of the list, which some of them do not keep to then.
 func (l *listVal) appendNative(o traits.Lister) []any {
-	sum := append([]any(nil), l.value...)
-	for it := o.Iterator(); it.HasNext() == types.True; {
-		sum = append(sum, it.Next().Value())
+	sum := slices.Clone(l.value)
+	for v := range elements(o) {
+		sum = append(sum, v.Value())
 	}
 	return sum
 }

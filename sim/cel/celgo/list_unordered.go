@@ -3,6 +3,7 @@ package celgo
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -60,8 +61,7 @@ func (l *listVal) equalUnordered(o traits.Lister) ref.Val {
 		return err
 	}
 	seen := map[any]bool{}
-	for it := o.Iterator(); it.HasNext() == types.True; {
-		theirs := it.Next()
+	for theirs := range elements(o) {
 		key, err := l.identity(theirs, theirs.Value())
 		if err != nil {
 			return err
@@ -86,9 +86,8 @@ func (l *listVal) merge(o traits.Lister) ref.Val {
 	if err != nil {
 		return err
 	}
-	sum := append([]any(nil), l.value...)
-	for it := o.Iterator(); it.HasNext() == types.True; {
-		v := it.Next()
+	sum := slices.Clone(l.value)
+	for v := range elements(o) {
 		key, err := l.identity(v, v.Value())
 		if err != nil {
 			return err

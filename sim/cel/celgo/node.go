@@ -42,18 +42,14 @@ type node struct {
 // newNode reads a schema. root says that it is that of a whole object.
 func newNode(env *environment, schema map[string]any, root bool) *node {
 	o := object.Object(schema)
-	n := &node{env: env, kind: o.String("type"), format: o.String("format"), root: root, schema: schema,
-		listType: o.String("x-kubernetes-list-type"), listKeys: object.Strings(o.List("x-kubernetes-list-map-keys")),
+	n := &node{env: env, kind: o.String("type"), format: o.String("format"), schema: schema,
+		root: root || o.True("x-kubernetes-embedded-resource"), nullable: o.True("nullable"),
+		intOrString: o.True("x-kubernetes-int-or-string"), preserve: o.True("x-kubernetes-preserve-unknown-fields"),
+		listType: o.String("x-kubernetes-list-type"), listKeys: o.Strings("x-kubernetes-list-map-keys"),
 		enum: o.List("enum"), rules: expr.RulesOf(schema), required: map[string]bool{}}
-	n.nullable, _ = o.Bool("nullable")
-	n.intOrString, _ = o.Bool("x-kubernetes-int-or-string")
-	n.preserve, _ = o.Bool("x-kubernetes-preserve-unknown-fields")
-	if embedded, _ := o.Bool("x-kubernetes-embedded-resource"); embedded {
-		n.root = true
-	}
 	_, n.hasDefault = o.Get("default")
 	n.maxItems, n.maxProps, n.maxLength = limit(o, "maxItems"), limit(o, "maxProperties"), limit(o, "maxLength")
-	for _, name := range object.Strings(o.List("required")) {
+	for _, name := range o.Strings("required") {
 		n.required[name] = true
 	}
 	n.ruled = len(n.rules) > 0

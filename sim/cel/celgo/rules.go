@@ -13,9 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Supported says that this build evaluates expressions.
-const Supported = true
-
 // Rules are the compiled rules of a schema and of all schemas below it. They are safe for concurrent use.
 type Rules struct{ node *node }
 

@@ -72,11 +72,9 @@ func (p parser) parse(m map[string]any) *Schema {
 	o := object.Object(m)
 	s := &Schema{Type: o.String("type"), Default: object.Copy(m["default"]),
 		ListType: o.String("x-kubernetes-list-type"), MapType: o.String("x-kubernetes-map-type"),
-		ListKeys: object.Strings(o.List("x-kubernetes-list-map-keys"))}
-	s.Nullable, _ = o.Bool("nullable")
-	s.Preserve, _ = o.Bool("x-kubernetes-preserve-unknown-fields")
-	s.Embedded, _ = o.Bool("x-kubernetes-embedded-resource")
-	s.IntOrString, _ = o.Bool("x-kubernetes-int-or-string")
+		ListKeys: o.Strings("x-kubernetes-list-map-keys"), Nullable: o.True("nullable"),
+		Preserve: o.True("x-kubernetes-preserve-unknown-fields"), Embedded: o.True("x-kubernetes-embedded-resource"),
+		IntOrString: o.True("x-kubernetes-int-or-string")}
 	if props := o.Map("properties"); len(props) > 0 {
 		s.names = object.SortedKeys(props)
 		s.Properties = make(map[string]*Schema, len(props))
@@ -111,13 +109,11 @@ func (v *values) parse(s *Schema, o object.Object, p parser) {
 		v.compiled, _ = regexp.Compile(v.pattern)
 	}
 	v.maximum, v.minimum, v.multipleOf = number(o["maximum"]), number(o["minimum"]), number(o["multipleOf"])
-	v.exclusiveMaximum, _ = o.Bool("exclusiveMaximum")
-	v.exclusiveMin, _ = o.Bool("exclusiveMinimum")
+	v.exclusiveMaximum, v.exclusiveMin = o.True("exclusiveMaximum"), o.True("exclusiveMinimum")
 	v.maxLength, v.minLength = integer(o, "maxLength"), integer(o, "minLength")
 	v.maxItems, v.minItems = integer(o, "maxItems"), integer(o, "minItems")
 	v.maxProperties, v.minProperties = integer(o, "maxProperties"), integer(o, "minProperties")
-	v.required = object.Strings(o.List("required"))
-	v.enum = o.List("enum")
+	v.required, v.enum = o.Strings("required"), o.List("enum")
 	v.allOf, v.oneOf, v.anyOf = p.parseAll(o.List("allOf")), p.parseAll(o.List("oneOf")), p.parseAll(o.List("anyOf"))
 	if not, ok := o["not"].(map[string]any); ok {
 		v.not = p.parse(not)

@@ -110,10 +110,7 @@ func (b *builder) information(path, description, suffix, kind string) operation 
 }
 
 func (b *builder) root() string {
-	if b.group == "" {
-		return "/api/" + b.version
-	}
-	return "/apis/" + b.group + "/" + b.version
+	return schema.GVK{Group: b.group, Version: b.version}.Root()
 }
 
 // id returns the operationId: the verb, group and version, and what the verb is about.

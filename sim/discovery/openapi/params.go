@@ -93,30 +93,21 @@ func sortParams(list []param) {
 
 // shared returns the parameters that all operations have; a path names those once.
 func shared(ops []operation) []param {
-	var out []param
-	for _, p := range ops[0].params {
-		all := true
-		for i := range ops {
-			all = all && slices.Contains(ops[i].params, p)
-		}
-		if all {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(ops[0].params), func(p param) bool {
+		return slices.ContainsFunc(ops, func(op operation) bool { return !slices.Contains(op.params, p) })
+	})
 }
 
-func (p param) v2() map[string]any {
-	m := map[string]any{"name": p.name, "in": p.in, "type": p.typ, "uniqueItems": true}
-	set(m, "description", p.description)
-	if p.in == "path" {
-		m["required"] = true
-	}
-	return m
-}
+// schema writes what values a parameter has, which OpenAPI 2 has at the parameter itself.
+func (p param) schema() map[string]any { return map[string]any{"type": p.typ, "uniqueItems": true} }
 
-func (p param) v3() map[string]any {
-	m := map[string]any{"name": p.name, "in": p.in, "schema": map[string]any{"type": p.typ, "uniqueItems": true}}
+func (p param) v2() map[string]any { return p.addTo(p.schema()) }
+
+func (p param) v3() map[string]any { return p.addTo(map[string]any{"schema": p.schema()}) }
+
+// addTo adds what both versions have.
+func (p param) addTo(m map[string]any) map[string]any {
+	m["name"], m["in"] = p.name, p.in
 	set(m, "description", p.description)
 	if p.in == "path" {
 		m["required"] = true

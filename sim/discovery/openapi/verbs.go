@@ -53,7 +53,7 @@ func (b *builder) resource(def *resource.Definition) {
 		}
 	}
 	item := append(slices.Clone(at.params), nameParam(def.Kind), prettyParam)
-	b.object(def, at, item)
+	b.single(target{path: at.path + "/{name}", suffix: at.word + def.Kind, kind: def.GVK, parent: def.GVK, allows: def.Allows}, def.Kind, item)
 	if def.Allows("delete") {
 		result := meta + "Status"
 		if def.Hub != nil && def.Hub.Strategy != nil && def.Hub.Strategy.ReturnsDeleted && def.Sub("finalize") == nil {
@@ -120,10 +120,6 @@ type target struct {
 	kind   schema.GVK
 	parent schema.GVK // of the object, which the operations of custom resources name even for a scale
 	allows func(verb string) bool
-}
-
-func (b *builder) object(def *resource.Definition, at scope, item []param) {
-	b.single(target{path: at.path + "/{name}", suffix: at.word + def.Kind, kind: def.GVK, parent: def.GVK, allows: def.Allows}, def.Kind, item)
 }
 
 // single adds get, put and patch.

@@ -3,7 +3,7 @@ package main
 import (
 	"maps"
 	"reflect"
-	"sort"
+	"slices"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -54,17 +54,13 @@ func encodeDocs(minor string, from *walk, s *served) []byte {
 func encodeTexts(minor string, texts map[string]map[string]string) []byte {
 	w := newWriter()
 	w.str(minor)
-	names := sortedKeys(texts)
-	w.uint(len(names))
-	for _, name := range names {
-		fields := sortedKeys(texts[name])
+	list(w, sortedKeys(texts), func(name string) {
 		w.str(name)
-		w.uint(len(fields))
-		for _, f := range fields {
+		list(w, sortedKeys(texts[name]), func(f string) {
 			w.str(f)
 			w.str(texts[name][f])
-		}
-	}
+		})
+	})
 	return w.file()
 }
 
@@ -83,11 +79,4 @@ func servedStructs(from *walk, s *served) []string {
 	return out
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -5,8 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"os"
-	"sort"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -40,19 +41,15 @@ func (w *writer) str(s string) {
 	w.uint(n)
 }
 
-func (w *writer) strs(list []string) {
-	w.uint(len(list))
-	for _, s := range list {
-		w.str(s)
+// list writes how many there are, and each of them.
+func list[T any](w *writer, all []T, each func(T)) {
+	w.uint(len(all))
+	for _, x := range all {
+		each(x)
 	}
 }
 
-func (w *writer) ints(list []int) {
-	w.uint(len(list))
-	for _, n := range list {
-		w.uint(n)
-	}
-}
+func (w *writer) strs(all []string) { list(w, all, w.str) }
 
 func (w *writer) gvk(k schema.GVK) {
 	w.str(k.Group)
@@ -95,39 +92,26 @@ func encode(minor string, from *walk, s *served) []byte {
 	for i, t := range from.order {
 		number[t] = i
 	}
-	w.uint(len(from.order))
-	for _, t := range from.order {
-		w.blob(func() { w.typ(t, number) })
-	}
-	names := make([]string, 0, len(from.named))
-	for name := range from.named {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	w.uint(len(names))
-	for _, name := range names {
+	list(w, from.order, func(t *schema.Type) { w.blob(func() { w.typ(t, number) }) })
+	list(w, slices.Sorted(maps.Keys(from.named)), func(name string) {
 		w.str(name)
 		w.bool(from.named[name].Published)
 		w.uint(number[from.named[name]])
-	}
-	kinds := sortedGVKs(from.kinds)
-	w.uint(len(kinds))
-	for _, k := range kinds {
+	})
+	list(w, sortedGVKs(from.kinds), func(k schema.GVK) {
 		w.gvk(k)
 		w.uint(number[from.kinds[k]])
-	}
+	})
 	w.discovery(s)
 	return w.file()
 }
 
 func (w *writer) discovery(s *served) {
-	w.uint(len(s.groups))
-	for _, g := range s.groups {
+	list(w, s.groups, func(g schema.Group) {
 		w.str(g.Name)
 		w.strs(g.Versions)
-	}
-	w.uint(len(s.resources))
-	for _, r := range s.resources {
+	})
+	list(w, s.resources, func(r schema.Resource) {
 		w.gvk(r.GVK)
 		w.str(r.Resource)
 		w.str(r.Singular)
@@ -136,13 +120,12 @@ func (w *writer) discovery(s *served) {
 		w.bool(r.Namespaced)
 		w.strs(r.Verbs)
 		w.gvk(r.Storage)
-		w.uint(len(r.Subresources))
-		for _, sub := range r.Subresources {
+		list(w, r.Subresources, func(sub schema.Subresource) {
 			w.str(sub.Name)
 			w.gvk(sub.GVK)
 			w.strs(sub.Verbs)
-		}
-	}
+		})
+	})
 }
 
 func (w *writer) typ(t *schema.Type, number map[*schema.Type]int) {
@@ -159,53 +142,41 @@ func (w *writer) typ(t *schema.Type, number map[*schema.Type]int) {
 	} else {
 		w.uint(number[t.Elem] + 1)
 	}
-	w.uint(len(t.GVKs))
-	for _, k := range t.GVKs {
-		w.gvk(k)
-	}
-	w.uint(len(t.Fields))
-	for _, f := range t.Fields {
+	list(w, t.GVKs, w.gvk)
+	list(w, t.Fields, func(f schema.Field) {
 		w.uint(number[f.Type])
 		w.field(f)
-	}
+	})
 }
 
 func (w *writer) field(f schema.Field) {
 	text, _ := f.Default.(json.RawMessage)
-	patch := len(f.PatchStrategy) > 0 || f.PatchMergeKey != ""
+	flags := bit(f.Pointer, schema.FieldPointer) | bit(f.OmitEmpty, schema.FieldOmitEmpty) |
+		bit(f.OmitZero, schema.FieldOmitZero) | bit(f.Required, schema.FieldRequired) | bit(f.PlainRef, schema.FieldPlainRef)
+	values := []struct {
+		flag  int
+		there bool
+		write func()
+	}{
+		{schema.FieldInline, f.Inline != nil, func() { list(w, f.Inline, w.uint) }},
+		{schema.FieldDefault, text != nil, func() { w.str(string(text)) }},
+		{schema.FieldEnum, f.Enum != nil, func() { w.strs(f.Enum) }},
+		{schema.FieldFormat, f.Format != "", func() { w.str(f.Format) }},
+		{schema.FieldListType, f.ListType != "", func() { w.str(f.ListType) }},
+		{schema.FieldMapKeys, f.MapKeys != nil, func() { w.strs(f.MapKeys) }},
+		{schema.FieldMapType, f.MapType != "", func() { w.str(f.MapType) }},
+		{schema.FieldPatch, len(f.PatchStrategy) > 0 || f.PatchMergeKey != "", func() { w.strs(f.PatchStrategy); w.str(f.PatchMergeKey) }},
+	}
+	for _, v := range values {
+		flags |= bit(v.there, v.flag)
+	}
 	w.str(f.Name)
 	w.uint(f.Proto)
-	w.uint(bit(f.Pointer, schema.FieldPointer) | bit(f.OmitEmpty, schema.FieldOmitEmpty) |
-		bit(f.OmitZero, schema.FieldOmitZero) | bit(f.Required, schema.FieldRequired) |
-		bit(f.Inline != nil, schema.FieldInline) | bit(text != nil, schema.FieldDefault) |
-		bit(f.Enum != nil, schema.FieldEnum) | bit(f.Format != "", schema.FieldFormat) |
-		bit(f.ListType != "", schema.FieldListType) | bit(f.MapKeys != nil, schema.FieldMapKeys) |
-		bit(f.MapType != "", schema.FieldMapType) | bit(patch, schema.FieldPatch) |
-		bit(f.PlainRef, schema.FieldPlainRef))
-	if f.Inline != nil {
-		w.ints(f.Inline)
-	}
-	if text != nil {
-		w.str(string(text))
-	}
-	if f.Enum != nil {
-		w.strs(f.Enum)
-	}
-	if f.Format != "" {
-		w.str(f.Format)
-	}
-	if f.ListType != "" {
-		w.str(f.ListType)
-	}
-	if f.MapKeys != nil {
-		w.strs(f.MapKeys)
-	}
-	if f.MapType != "" {
-		w.str(f.MapType)
-	}
-	if patch {
-		w.strs(f.PatchStrategy)
-		w.str(f.PatchMergeKey)
+	w.uint(flags)
+	for _, v := range values {
+		if v.there {
+			v.write()
+		}
 	}
 }
 

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -79,19 +77,11 @@ func (p publisher) record(dir string) error {
 }
 
 func pack(file string, content any) error {
-	f, err := os.Create(file)
+	raw, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if err := json.NewEncoder(z).Encode(content); err != nil {
-		return err
-	}
-	return z.Close()
+	return writePacked(file, append(raw, '\n'))
 }
 
 // withoutProse removes descriptions: gen takes them from the Go types.

@@ -24,10 +24,12 @@ type served struct {
 // discoveryGroup is an item of an APIGroupDiscoveryList (apidiscovery.k8s.io/v2), as far as gen needs it.
 type discoveryGroup struct {
 	Metadata struct{ Name string }
-	Versions []struct {
-		Version   string
-		Resources []discoveryResource
-	}
+	Versions []discoveryVersion
+}
+
+type discoveryVersion struct {
+	Version   string
+	Resources []discoveryResource
 }
 
 type discoveryResource struct {
@@ -37,11 +39,13 @@ type discoveryResource struct {
 	Verbs            []string
 	ShortNames       []string
 	Categories       []string
-	Subresources     []struct {
-		Subresource  string
-		ResponseKind schema.GVK
-		Verbs        []string
-	}
+	Subresources     []discoverySubresource
+}
+
+type discoverySubresource struct {
+	Subresource  string
+	ResponseKind schema.GVK
+	Verbs        []string
 }
 
 // apiResourceList is the /api/v1 document.
@@ -107,18 +111,9 @@ func (l apiResourceList) group() discoveryGroup {
 			continue
 		}
 		i := slices.IndexFunc(rows, func(o discoveryResource) bool { return o.Resource == parent })
-		rows[i].Subresources = append(rows[i].Subresources, struct {
-			Subresource  string
-			ResponseKind schema.GVK
-			Verbs        []string
-		}{sub, kind, r.Verbs})
+		rows[i].Subresources = append(rows[i].Subresources, discoverySubresource{sub, kind, r.Verbs})
 	}
-	g := discoveryGroup{Versions: make([]struct {
-		Version   string
-		Resources []discoveryResource
-	}, 1)}
-	g.Versions[0].Version, g.Versions[0].Resources = "v1", rows
-	return g
+	return discoveryGroup{Versions: []discoveryVersion{{"v1", rows}}}
 }
 
 // add appends the resources of a group, each version sorted by resource.

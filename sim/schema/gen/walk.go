@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sort"
@@ -273,13 +274,6 @@ func isMessage(t reflect.Type) bool {
 }
 
 func sortedGVKs[V any](m map[schema.GVK]V) []schema.GVK {
-	out := make([]schema.GVK, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Slice(out, func(i, j int) bool {
-		a, b := out[i], out[j]
-		return a.Group+"\x00"+a.Version+"\x00"+a.Kind < b.Group+"\x00"+b.Version+"\x00"+b.Kind
-	})
-	return out
+	text := func(k schema.GVK) string { return k.Group + "\x00" + k.Version + "\x00" + k.Kind }
+	return slices.SortedFunc(maps.Keys(m), func(a, b schema.GVK) int { return strings.Compare(text(a), text(b)) })
 }
