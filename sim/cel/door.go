@@ -14,6 +14,7 @@ type (
 	Authorizer   = expr.Authorizer
 	Declarations = expr.Declarations
 	Environment  = expr.Environment
+	Known        = expr.Known
 	Result       = expr.Result
 	Types        = expr.Types
 )
