@@ -115,6 +115,24 @@ func CheckBesideTags(driver field.Cursor, limit int) {
 	}
 }
 
+// CheckUnion checks that exactly one of the members of a struct is set, in the words of a tag (validate.Union).
+func CheckUnion(at field.Cursor, members ...string) {
+	var set []string
+	for _, name := range members {
+		if at.Has(name) {
+			set = append(set, name)
+		}
+	}
+	all := "`" + strings.Join(members, "`, `") + "`"
+	switch len(set) {
+	case 0:
+		at.Invalid("", "must specify one of: "+all)
+	case 1:
+	default:
+		at.Invalid("{"+strings.Join(set, ", ")+"}", "must specify exactly one of: "+all)
+	}
+}
+
 // CheckSelector checks a metav1.LabelSelector.
 func CheckSelector(at field.Cursor, options selector.ValidateOptions) {
 	if at.Has() {
