@@ -129,7 +129,7 @@ func (t *trial) aside(by *transport) *transport {
 func (t *trial) due(r *http.Request) (before, after []explore.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	name := t.client(r.Header.Get("User-Agent"))
+	name := t.clientLocked(r.Header.Get("User-Agent"))
 	if !counts(r) {
 		return nil, nil
 	}
@@ -149,8 +149,8 @@ func (t *trial) due(r *http.Request) (before, after []explore.Step) {
 	return before, after
 }
 
-// client names the client with a User-Agent: the process whose name it begins with, or its first part. The lock is held.
-func (t *trial) client(agent string) string {
+// clientLocked names the client with a User-Agent: the process whose name it begins with, or its first part. The lock is held.
+func (t *trial) clientLocked(agent string) string {
 	for _, p := range t.server.Processes() {
 		if strings.HasPrefix(agent, p.name) {
 			return p.name
