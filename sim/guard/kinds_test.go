@@ -214,8 +214,21 @@ func TestTroublesAreListedOnce(t *testing.T) {
 		t.Fatalf("%s has no list of troubles any more: take this test away", file)
 	}
 	want := []string{"'step'"} // lets a stopped controller do one thing: nothing that goes wrong
+	var takes []string
 	for _, k := range trouble.Kinds {
 		want = append(want, "'"+k.Name+"'")
+		if p := k.Parameter(); p != "" {
+			takes = append(takes, k.Name+": '"+p+"'")
+		}
+	}
+	parameters := regexp.MustCompile(`const parameter = \{ ([^}]*) \}`).FindSubmatch(all[file])
+	if parameters == nil {
+		t.Fatalf("%s does not say any more what troubles take: take this away", file)
+	}
+	said := strings.Split(string(parameters[1]), ", ")
+	slices.Sort(said)
+	if slices.Sort(takes); !slices.Equal(said, takes) {
+		t.Errorf("%s says that troubles take %s, sim/trouble %s", file, said, takes)
 	}
 	slices.Sort(want)
 	got := strings.Split(string(found[1]), ", ")
