@@ -33,11 +33,11 @@ type Actions []Action
 
 // String is the request as a line: create deployments.apps default/web 201.
 func (a Action) String() string {
-	what := a.Resource
+	resource := a.Resource
 	if a.Subresource != "" {
-		what += "/" + a.Subresource
+		resource += "/" + a.Subresource
 	}
-	words := []string{a.Verb, what, trace.Key(a.Namespace, a.Name), fmt.Sprint(a.Code)}
+	words := []string{a.Verb, resource, trace.Key(a.Namespace, a.Name), fmt.Sprint(a.Code)}
 	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 	if a.Message != "" {
 		line += ": " + a.Message

@@ -147,7 +147,7 @@ func (t *trial) collect(x *explored, r *recorder, out *explore.Outcome) {
 		if q.Site != trace.RequestArrived || q.Spared {
 			continue
 		}
-		name := t.client(q.Client)
+		name := t.clientLocked(q.Client)
 		code := answers[q.N]
 		sequences.Add(name, q.Verb+" "+q.What, code)
 		if strings.HasPrefix(q.What, "/") {

@@ -32,7 +32,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	s.mu.Lock()
 	if s.issuer != nil {
 		again := *s.issuer
-		f.trust(&again)
+		f.trustLocked(&again)
 	}
 	s.mu.Unlock()
 	f.logf, f.errorf, f.fatalf, f.cleanup = s.logf, s.errorf, s.fatalf, s.cleanup

@@ -46,7 +46,7 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 		if err != nil {
 			return nil, nil, fmt.Errorf("kubesim: no authority for certificates: %w", err)
 		}
-		s.trust(made)
+		s.trustLocked(made)
 	}
 	if cert, key, err = s.issuer.issue(user, groups, now); err != nil {
 		return nil, nil, fmt.Errorf("kubesim: no certificate for %s: %w", user, err)
@@ -54,8 +54,8 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 	return cert, key, nil
 }
 
-// trust adds an authority for certificates of clients. The server's own lock is held, or nobody has the server yet.
-func (s *Server) trust(i *issuer) {
+// trustLocked adds an authority for certificates of clients. The server's own lock is held, or nobody has the server yet.
+func (s *Server) trustLocked(i *issuer) {
 	s.issuer, s.trusted = i, s.trusted.with(i.root)
 }
 

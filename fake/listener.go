@@ -194,11 +194,11 @@ func (l *Listener) shut() (finish func()) {
 }
 
 // within waits until something has happened, or until that has taken too long.
-func within[T any](d time.Duration, what <-chan T) {
+func within[T any](d time.Duration, happened <-chan T) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-what:
+	case <-happened:
 	case <-timer.C:
 	}
 }

@@ -61,10 +61,10 @@ func FuzzModel(f *testing.F) {
 }
 
 // step does one thing.
-func (n *naive) step(what byte, name string, arg byte) {
+func (n *naive) step(kind byte, name string, arg byte) {
 	value := fmt.Sprint(arg % 3)
 	now := n.states[n.rev]
-	switch what {
+	switch kind {
 	case 0:
 		n.write("POST", "", `{"metadata":{"name":"`+name+`"},"data":{"v":"`+value+`"}}`, name, value, 201, now[name].rev != 0, 409)
 	case 1:

@@ -122,14 +122,14 @@ func asked(at auth.Attributes) string {
 	if !at.IsResource {
 		return at.Verb + " " + at.Path
 	}
-	what := at.Verb + " " + strings.TrimSuffix(at.Resource+"."+at.Group, ".")
+	access := at.Verb + " " + strings.TrimSuffix(at.Resource+"."+at.Group, ".")
 	if at.Subresource != "" {
-		what += "/" + at.Subresource
+		access += "/" + at.Subresource
 	}
 	if at.Namespace != "" {
-		what += " in namespace " + at.Namespace
+		access += " in namespace " + at.Namespace
 	}
-	return what
+	return access
 }
 
 // NoHotLoop makes a test fail when clients whose User-Agent begins with a prefix send more than max requests in a minute of the
@@ -150,9 +150,9 @@ func (s *Server) NoHotLoop(userAgent string, max int) {
 			return nil
 		}
 		most := ""
-		for _, what := range object.SortedKeys(verbs) {
-			if verbs[what] > verbs[most] {
-				most = what
+		for _, request := range object.SortedKeys(verbs) {
+			if verbs[request] > verbs[most] {
+				most = request
 			}
 		}
 		return fmt.Errorf("%s sent %d requests since %s; %d of them %s", clientName(r.UserAgent), n, stamp(began), verbs[most], most)

@@ -83,8 +83,8 @@ func (g *origins) check(r *http.Request) *status.Status {
 }
 
 // refuse is the answer to a page that may not ask; allow is the origin to allow if it should.
-func (g *origins) refuse(format, what, allow string) *status.Status {
-	return &status.Status{Code: http.StatusForbidden, Reason: status.ReasonForbidden, Message: "kubesim: " + fmt.Sprintf(format, what) +
+func (g *origins) refuse(format, value, allow string) *status.Status {
+	return &status.Status{Code: http.StatusForbidden, Reason: status.ReasonForbidden, Message: "kubesim: " + fmt.Sprintf(format, value) +
 		". To let it in, start the server with --cors-allowed-origins='^" + regexp.QuoteMeta(allow) + "$' (fake.ListenOptions.AllowedOrigins)"}
 }
 

@@ -143,9 +143,9 @@ func (s *Server) controlReplicas(control *http.ServeMux) {
 }
 
 // refuse answers with an error if there is one.
-func refuse(w http.ResponseWriter, what string, err error) {
+func refuse(w http.ResponseWriter, subject string, err error) {
 	if err != nil {
-		http.Error(w, "kubesim: "+what+": "+err.Error(), http.StatusBadRequest)
+		http.Error(w, "kubesim: "+subject+": "+err.Error(), http.StatusBadRequest)
 	}
 }
 

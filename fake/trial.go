@@ -17,6 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // trial is one run of a test under a plan: it sees each request, and does the steps of the plan around them.
@@ -128,7 +129,7 @@ func (t *trial) aside(by *transport) *transport {
 func (t *trial) due(r *http.Request) (before, after []explore.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	name := t.client(r.Header.Get("User-Agent"))
+	name := t.clientLocked(r.Header.Get("User-Agent"))
 	if !counts(r) {
 		return nil, nil
 	}
@@ -148,8 +149,8 @@ func (t *trial) due(r *http.Request) (before, after []explore.Step) {
 	return before, after
 }
 
-// client names the client with a User-Agent: the process whose name it begins with, or its first part. The lock is held.
-func (t *trial) client(agent string) string {
+// clientLocked names the client with a User-Agent: the process whose name it begins with, or its first part. The lock is held.
+func (t *trial) clientLocked(agent string) string {
 	for _, p := range t.server.Processes() {
 		if strings.HasPrefix(agent, p.name) {
 			return p.name
@@ -259,24 +260,14 @@ func (w *world) resume(n int, d time.Duration) {
 	}()
 }
 
-// Replica does something to a replica for a while.
-func (w *world) Replica(what string, n int, d time.Duration, resource string) {
-	if n >= w.trial.own {
+// Replica does something to a replica for a while. A resource that there is no longer does not lag.
+func (w *world) Replica(t trouble.Trouble, d time.Duration) {
+	if t.Replica >= w.trial.own {
 		return
 	}
-	r := w.trial.server.Replica(n)
-	switch {
-	case what == "restart":
-		r.Restart()
-		return
-	case what == "cut":
-		r.Cut()
-	case resource == "":
-		r.Lag()
-	case r.Replica.Lag(resource) != nil:
-		return // a resource that there is no longer
+	if err := t.Do(w.trial.server.Replica(t.Replica).Replica); err == nil && t.Kind != trouble.Restart {
+		w.resume(t.Replica, d)
 	}
-	w.resume(n, d)
 }
 
 // Expire forgets all history.

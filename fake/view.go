@@ -151,11 +151,11 @@ func objectOf(it *resource.Item) Object {
 
 // String says who wrote what: "operator (alice) patch deployments.apps/status default/web, revision 4017".
 func (w *Write) String() string {
-	what := w.Resource
+	resource := w.Resource
 	if w.Subresource != "" {
-		what += "/" + w.Subresource
+		resource += "/" + w.Subresource
 	}
-	return fmt.Sprintf("%s %s %s %s, revision %d", w.who(), w.Verb, what, trace.Key(w.Namespace, w.Name), w.Revision)
+	return fmt.Sprintf("%s %s %s %s, revision %d", w.who(), w.Verb, resource, trace.Key(w.Namespace, w.Name), w.Revision)
 }
 
 func (w *Write) who() string {

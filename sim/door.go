@@ -41,6 +41,17 @@ func (d *door) Do(f func()) {
 	f()
 }
 
+// Peek runs f under the lock for somebody who is not in the Cluster's time: nothing is caught up with, and nothing done after it.
+// It does not wait: false, and f did not run, if somebody has the lock.
+func (d *door) Peek(f func()) bool {
+	if !d.mu.TryLock() {
+		return false
+	}
+	defer d.mu.Unlock()
+	f()
+	return true
+}
+
 // Lock is sync.Locker's.
 func (d *door) Lock() {
 	d.mu.Lock()

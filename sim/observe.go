@@ -36,12 +36,9 @@ func (c *Cluster) Trace() (l *trace.Log) {
 }
 
 // PeekTrace is Trace for somebody who is not in the Cluster's time: nothing is caught up with. nil: the Cluster is locked.
-func (c *Cluster) PeekTrace() *trace.Log {
-	if !c.door.mu.TryLock() {
-		return nil
-	}
-	defer c.door.mu.Unlock()
-	return c.observer.Trace()
+func (c *Cluster) PeekTrace() (l *trace.Log) {
+	c.door.Peek(func() { l = c.observer.Trace() })
+	return l
 }
 
 // TraceHeader returns what a trace that is not complete yet says of the run.

@@ -155,19 +155,19 @@ func (s *flagSet) invalid(name string, err error) {
 // fails notes what is wrong, unless something before it was.
 func (s *flagSet) fails(err error) { s.wrong = cmp.Or(s.wrong, err) }
 
-// file reads a file that a flag names. nil: the flag was not given. what is what kube-apiserver says it cannot do without.
-func (s *flagSet) file(flag, what string) []byte {
+// file reads a file that a flag names. nil: the flag was not given. failure is what kube-apiserver says that it cannot do without.
+func (s *flagSet) file(flag, failure string) []byte {
 	if s.last(flag) == "" {
 		return nil
 	}
-	return s.read(s.last(flag), what)
+	return s.read(s.last(flag), failure)
 }
 
 // read reads a file.
-func (s *flagSet) read(name, what string) []byte {
+func (s *flagSet) read(name, failure string) []byte {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		s.fails(fmt.Errorf("%s: %w", what, err))
+		s.fails(fmt.Errorf("%s: %w", failure, err))
 	}
 	return data
 }

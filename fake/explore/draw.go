@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Limits say what a Campaign may draw.
@@ -161,18 +162,18 @@ func (c *Campaign) serverSteps() []maker {
 	}
 	all = append(all,
 		func(r *rand.Rand) Step {
-			return Step{c.anytime(r), Replica{What: restart, N: c.replica(r)}}
+			return Step{c.anytime(r), Replica{Kind: trouble.Restart, N: c.replica(r)}}
 		},
 		func(r *rand.Rand) Step {
 			resource := ""
 			if n := len(c.seen.Resources); n > 0 && r.IntN(2) == 0 {
 				resource = c.seen.Resources[r.IntN(n)]
 			}
-			return Step{c.anytime(r), Replica{lag, c.replica(r), seconds(r, 60), resource}}
+			return Step{c.anytime(r), Replica{trouble.Lag, c.replica(r), seconds(r, 60), resource}}
 		})
 	if c.limits.Level >= fault.Degraded {
 		all = append(all, func(r *rand.Rand) Step {
-			return Step{c.anytime(r), Replica{What: cut, N: c.replica(r), For: seconds(r, 30)}}
+			return Step{c.anytime(r), Replica{Kind: trouble.Cut, N: c.replica(r), For: seconds(r, 30)}}
 		})
 	}
 	return all

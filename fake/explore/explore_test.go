@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trouble"
 	"github.com/matryer/is"
 )
 
@@ -65,14 +66,27 @@ func (r *recorded) Crash(name string, down time.Duration) { r.say("crash", name,
 func (r *recorded) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
 	r.say("stale", name, down.String(), replica, caught.String())
 }
-func (r *recorded) Replica(what string, n int, d time.Duration, resource string) {
-	r.say(what, n, d.String(), resource)
+func (r *recorded) Replica(t trouble.Trouble, d time.Duration) {
+	r.say(t.Kind.Name, t.Replica, d.String(), strings.Join(t.Resources, ","))
 }
 func (r *recorded) Expire()                             { r.say("expire") }
 func (r *recorded) Touch()                              { r.say("touch") }
 func (r *recorded) Depose()                             { r.say("depose") }
 func (r *recorded) Edit(resource, key, patch string)    { r.say("edit", resource, key, patch) }
 func (r *recorded) Jump(client string, d time.Duration) { r.say("jump", client, d.String()) }
+
+// What is done to a replica is one of what package trouble lists, with what it takes.
+func TestStepsOfReplicas(t *testing.T) {
+	is := is.New(t)
+	for line, right := range map[string]bool{"at 1s do lag 1 10s pods": true, "at 1s do lag 1 10s": true, "at 1s do cut 1 10s": true, "at 1s do restart 1": true,
+		"at 1s do cut 1 10s pods": false, "at 1s do restart 1 10s": false, "at 1s do lag 1": false, "at 1s do stall 1 10s": false} {
+		s, err := explore.ParseStep(line)
+		is.Equal(err == nil, right) // which it knows
+		if right {
+			is.Equal(s.String(), line)
+		}
+	}
+}
 
 // What a step says is what it does.
 func TestSteps(t *testing.T) {

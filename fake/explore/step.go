@@ -1,11 +1,13 @@
 package explore
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Step is something that is done once, at a time or around a write.
@@ -86,8 +88,8 @@ type World interface {
 	// CrashStale lets a replica lag now, ends the process after the write that is being done, and starts it at that replica,
 	// whose caches serve what was before; the replica catches up when caught has passed since.
 	CrashStale(name string, down time.Duration, replica int, caught time.Duration)
-	// Replica does something to a replica for a while: lag, cut, or restart, which is over at once.
-	Replica(what string, n int, d time.Duration, resource string)
+	// Replica does something to a replica, which resumes after d; a restart is over at once.
+	Replica(t trouble.Trouble, d time.Duration)
 	// Expire forgets all history.
 	Expire()
 	// Touch changes an annotation of the object that is being written, as another client.
@@ -153,31 +155,41 @@ func (c Crash) simpler() (list []Action) {
 
 // Replica is World.Replica.
 type Replica struct {
-	What     string // lag, cut or restart
+	Kind     *trouble.Kind // one of passing, or trouble.Restart
 	N        int
-	For      time.Duration
-	Resource string // of lag; "" is everything
+	For      time.Duration // of a restart there is none
+	Resource string        // "" is everything
 }
 
-func (r Replica) name() string { return r.What }
+// passing is what a replica resumes from.
+var passing = []*trouble.Kind{trouble.Lag, trouble.Cut}
+
+func (r Replica) name() string { return r.Kind.Name }
 
 // String prints lag 2 30s pods, cut 2 30s or restart 2.
 func (r Replica) String() string {
-	text := r.What + " " + strconv.Itoa(r.N)
-	if r.What != restart {
+	text := r.Kind.Name + " " + strconv.Itoa(r.N)
+	if r.Kind != trouble.Restart {
 		text += " " + r.For.String()
 	}
-	return strings.TrimSpace(text + " " + r.Resource)
+	if r.Kind.Resources {
+		text = strings.TrimSpace(text + " " + r.Resource)
+	}
+	return text
 }
 
-const lag, cut, restart = "lag", "cut", "restart"
-
 // Do is Action's.
-func (r Replica) Do(w World) { w.Replica(r.What, r.N, r.For, r.Resource) }
+func (r Replica) Do(w World) {
+	t := trouble.Trouble{Kind: r.Kind, Replica: r.N}
+	if r.Resource != "" {
+		t.Resources = []string{r.Resource}
+	}
+	w.Replica(t, r.For)
+}
 
 func (r Replica) simpler() (list []Action) {
 	if d := shorter(r.For); d < r.For {
-		list = append(list, Replica{r.What, r.N, d, r.Resource})
+		list = append(list, Replica{r.Kind, r.N, d, r.Resource})
 	}
 	return list
 }
@@ -244,7 +256,8 @@ func shorter(d time.Duration) time.Duration {
 	return max((d / 2).Truncate(time.Second), time.Second)
 }
 
-var errAction = errors.New("it is none of crash, lag, cut, restart, expire, touch, depose, edit, jump with what each takes")
+var errAction = fmt.Errorf("it is none of crash, %s, %s, %s, expire, touch, depose, edit, jump with what each takes",
+	trouble.Lag.Name, trouble.Cut.Name, trouble.Restart.Name)
 
 // parseAction reads what the String of an Action prints.
 func parseAction(text string) (Action, error) {
@@ -270,16 +283,18 @@ func parseAction(text string) (Action, error) {
 	switch words[0] {
 	case "crash":
 		a = Crash{word(1), duration(2), number(strings.TrimPrefix(word(3), "stale=")), duration(4)}
-	case lag, cut:
-		a = Replica{words[0], number(word(1)), duration(2), word(3)}
-	case restart:
-		a = Replica{What: restart, N: number(word(1))}
 	case "edit":
 		_, patch, _ := strings.Cut(text, word(2)+" ")
 		a = Edit{word(1), word(2), patch}
 	case "jump":
 		a = Jump{word(1), duration(2)}
 	default:
+		switch k := trouble.Find(words[0]); {
+		case slices.Contains(passing, k):
+			a = Replica{k, number(word(1)), duration(2), word(3)}
+		case k == trouble.Restart:
+			a = Replica{Kind: k, N: number(word(1))}
+		}
 		for _, p := range []Action{Expire, Touch, Depose} {
 			if p.String() == text {
 				return p, nil

@@ -6,7 +6,7 @@ import (
 )
 
 // shape is what two writes have in common that do the same to objects of different names.
-type shape struct{ client, verb, what string }
+type shape struct{ client, verb, resource string }
 
 func (w *Write) shape() shape { return shape{w.Client, w.Verb, w.What} }
 
@@ -50,7 +50,7 @@ func count(list []Write) map[shape]int {
 
 // tell names the writes of a shape: all but the usual ones where there are too many, those in vain where there are too few.
 func tell(b *strings.Builder, s shape, usual, now int, writes []Write) {
-	fmt.Fprintf(b, "%s %s %s: %d times instead of %d\n", s.client, s.verb, s.what, now, usual)
+	fmt.Fprintf(b, "%s %s %s: %d times instead of %d\n", s.client, s.verb, s.resource, now, usual)
 	done := 0
 	for i := range writes {
 		w := &writes[i]

@@ -95,8 +95,8 @@ func findRoot(p judged) finding {
 }
 
 // podOr is the finding that containers leave out what the pod could have said for them.
-func podOr(silent *blame, what string) finding {
-	found := silent.says(what)
+func podOr(silent *blame, detail string) finding {
+	found := silent.says(detail)
 	if found.detail != "" {
 		found.detail = "pod or " + found.detail
 	}
@@ -181,16 +181,16 @@ func findSELinux(p judged) finding {
 		}
 		return fine
 	})
-	var what []string
+	var details []string
 	if types = sorted(types); len(types) > 0 {
-		what = append(what, numbered("type", len(types))+" "+listed(types))
+		details = append(details, numbered("type", len(types))+" "+listed(types))
 	}
 	for _, name := range []string{"user", "role"} {
 		if named[name] {
-			what = append(what, name+" may not be set")
+			details = append(details, name+" may not be set")
 		}
 	}
-	return b.says("set forbidden securityContext.seLinuxOptions: " + strings.Join(what, "; "))
+	return b.says("set forbidden securityContext.seLinuxOptions: " + strings.Join(details, "; "))
 }
 
 // defaultCapabilities are those that a container runtime gives by default.

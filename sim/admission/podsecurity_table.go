@@ -144,10 +144,10 @@ func (b *blame) String() string {
 	return strings.Join(who, " and ")
 }
 
-// says returns the finding that the guilty do something; what names what it is.
-func (b *blame) says(what string) finding {
+// says returns the finding that the guilty do what detail says.
+func (b *blame) says(detail string) finding {
 	if who := b.String(); who != "" {
-		return finding{detail: who + " " + what}
+		return finding{detail: who + " " + detail}
 	}
 	return finding{}
 }

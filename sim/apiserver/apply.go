@@ -42,10 +42,10 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 
 // unconvertible is the failure of an apply to the Scale of a custom resource: what merges it knows how to convert custom
 // resources only, so that a Scale can be applied as long as that changes nothing.
-func (p *patcher) unconvertible(what, namespace, name string) *status.Status {
+func (p *patcher) unconvertible(failure, namespace, name string) *status.Status {
 	kind := p.c.kindOf()
 	return status.Plain("%s (%s/%s; %s) to proper version: request to convert CR to an invalid group/version: %s",
-		what, namespace, name, kind, kind.GV())
+		failure, namespace, name, kind, kind.GV())
 }
 
 // sameButFields reports whether two objects differ in nothing but their managedFields.

@@ -48,8 +48,8 @@ func strip(data []byte) (rest []byte, ok bool) {
 	return bytes.CutPrefix(data, []byte("*3\r\n$3\r\nset\r\n"))
 }
 
-func damaged(at int, what string) error {
-	return fmt.Errorf("the file is damaged, or no archive: at byte %d: %s", at, what)
+func damaged(at int, problem string) error {
+	return fmt.Errorf("the file is damaged, or no archive: at byte %d: %s", at, problem)
 }
 
 // bulk cuts one $LENGTH TEXT off data.

@@ -13,6 +13,7 @@ type (
 	Access       = expr.Access
 	Declarations = expr.Declarations
 	Environment  = expr.Environment
+	Known        = expr.Known
 	Result       = expr.Result
 	Types        = expr.Types
 )

@@ -18,8 +18,8 @@ type (
 )
 
 // CompileVersion is celgo.CompileVersion.
-func CompileVersion(env Environment, schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	return celgo.CompileVersion(env, schema, before, p, wrong)
+func CompileVersion(env Environment, schema map[string]any, known Known, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+	return celgo.CompileVersion(env, schema, known, p, wrong)
 }
 
 // NewCompiler is celgo.NewCompiler.

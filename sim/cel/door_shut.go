@@ -17,7 +17,7 @@ const refused = "this build of kubesim is without CEL (build tag nocel): rules a
 type Rules struct{}
 
 // CompileVersion refuses a schema that has rules.
-func CompileVersion(env Environment, schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+func CompileVersion(_ Environment, schema map[string]any, _ Known, p field.Path, _ map[string]bool) (*Rules, field.ErrorList) {
 	if !expr.HasRules(schema) {
 		return nil, nil
 	}

@@ -22,8 +22,8 @@ func (s spy) Errorf(format string, args ...any) { s.note("fail", format, args) }
 func (s spy) Fatalf(format string, args ...any) { s.note("fatal", format, args); panic("fatal") }
 func (s spy) Skipf(format string, args ...any)  { s.note("skip", format, args) }
 
-func (s spy) note(what, format string, args []any) {
-	*s.out = append(*s.out, fmt.Sprintf("%s%s: %s", what, s.name, fmt.Sprintf(format, args...)))
+func (s spy) note(level, format string, args []any) {
+	*s.out = append(*s.out, fmt.Sprintf("%s%s: %s", level, s.name, fmt.Sprintf(format, args...)))
 }
 
 func (s spy) Run(name string, f func(spy)) bool {

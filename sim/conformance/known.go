@@ -22,29 +22,29 @@ func parseKnown(text string, cases []Case) (known, error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		what, reason, ok := strings.Cut(line, " — ")
-		what = strings.Join(strings.Fields(what), " ")
+		entry, reason, ok := strings.Cut(line, " — ")
+		entry = strings.Join(strings.Fields(entry), " ")
 		switch {
 		case !ok || strings.TrimSpace(reason) == "":
 			return nil, fmt.Errorf("known differences, line %d: no reason after —", i+1)
-		case out[what] != "":
-			return nil, fmt.Errorf("known differences, line %d: %s is listed twice", i+1, what)
-		case !names(cases, what):
-			return nil, fmt.Errorf("known differences, line %d: there is no step %s", i+1, what)
+		case out[entry] != "":
+			return nil, fmt.Errorf("known differences, line %d: %s is listed twice", i+1, entry)
+		case !names(cases, entry):
+			return nil, fmt.Errorf("known differences, line %d: there is no step %s", i+1, entry)
 		}
-		out[what] = strings.TrimSpace(reason)
+		out[entry] = strings.TrimSpace(reason)
 	}
 	return out, nil
 }
 
 // names reports whether an entry stands for at least one step.
-func names(cases []Case, what string) bool {
+func names(cases []Case, entry string) bool {
 	for _, c := range cases {
-		if what == areaEntry(c.Area) || what == caseEntry(c) {
+		if entry == areaEntry(c.Area) || entry == caseEntry(c) {
 			return true
 		}
 		for _, s := range c.Steps {
-			if what == stepEntry(c, s.Name) {
+			if entry == stepEntry(c, s.Name) {
 				return true
 			}
 		}

@@ -261,11 +261,11 @@ func (l *life) ask(method, target, body string) (any, error) {
 
 // refused is an answer that is an error.
 type refused struct {
-	status        int
-	what, message string
+	status           int
+	request, message string
 }
 
-func (r *refused) Error() string { return fmt.Sprintf("%s: %d %s", r.what, r.status, r.message) }
+func (r *refused) Error() string { return fmt.Sprintf("%s: %d %s", r.request, r.status, r.message) }
 
 // tidyUp removes what a case has made of a server that outlives it, whatever holds it.
 func (l *life) tidyUp() {

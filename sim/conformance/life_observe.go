@@ -73,7 +73,7 @@ type observer struct {
 
 	mu      sync.Mutex
 	moved   time.Time          // when something has changed last
-	what    string             // what it was
+	last    string             // what it was
 	order   []string           // uids in the order in which they were first seen
 	objects map[string]*Object // uid -> as it was seen last, also those that are gone
 	gone    map[string]bool    // by uid
@@ -138,7 +138,7 @@ func (o *observer) saw(deleted bool, obj *Object, r resourceAt) {
 	name := o.note(deleted, obj, r)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.moved, o.what = time.Now(), r.name+" "+name
+	o.moved, o.last = time.Now(), r.name+" "+name
 }
 
 // note notes what an object is now, and returns its name. An item of a list, which does not say its kind, counts only where
@@ -176,7 +176,7 @@ func (o *observer) move() {
 func (o *observer) lastMove() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.what
+	return o.last
 }
 
 // rest returns when nothing has moved for a while.

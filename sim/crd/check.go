@@ -46,8 +46,26 @@ func (v *validator) checkSchema(x *part, status bool, before map[string]any) fie
 	if len(structure) > 0 || unreadable(schema) {
 		return errs
 	}
-	_, bad := cel.CompileVersion(cel.Environment{Minor: int(v.minor)}, schema, before, p, c.wrong) // those of parts with nothing wrong in them
+	_, bad := cel.CompileVersion(cel.Environment{Minor: int(v.minor)}, schema, v.known(schema, before), p, c.wrong) // those of parts with nothing wrong in them
 	return append(errs, bad...)
+}
+
+// known returns what of the rules in a schema is stored: the expressions of any version, and whether the whole schema is what it
+// was (apiextensions validation: findPreexistingExpressions, findVersionsWithUnchangedSchemas).
+func (v *validator) known(schema, before map[string]any) cel.Known {
+	if v.before == nil {
+		return cel.Known{}
+	}
+	known := cel.Known{Rules: map[string]bool{}, Messages: map[string]bool{}, Unchanged: before != nil && sameSpec(schema, before)}
+	for _, schema := range v.before.schemas() {
+		walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool {
+			for _, r := range node.Objects("x-kubernetes-validations") {
+				known.Rules[r.String("rule")], known.Messages[r.String("messageExpression")] = true, true
+			}
+			return true
+		})
+	}
+	return known
 }
 
 // checkStructure checks that the schema is structural and that its defaults keep to it.

@@ -62,7 +62,7 @@ func (w within) around(v any) (object.Object, bool) {
 func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
 	c := &defaultsChecker{validator: v, budget: cel.RuleBudget}
 	c.rules = sync.OnceValue(func() *cel.Rules {
-		rules, _ := cel.CompileVersion(cel.Environment{Minor: int(v.minor), Stored: true}, schema, nil, field.Path{}, nil) // rules that do not compile say so when they are applied
+		rules, _ := cel.CompileVersion(cel.Environment{Minor: int(v.minor), Stored: true}, schema, cel.Known{}, field.Path{}, nil) // rules that do not compile say so when they are applied
 		return rules
 	})
 	c.walk(schema, p, objectAt(schema, nil))

@@ -161,6 +161,54 @@ func TestUpdate(t *testing.T) {
 	is.Equal(warnings, []string{`unrecognized format "colour"`})
 }
 
+// TestStoredRules: a rule of any version of the stored definition may use what the server itself knows, and a schema that nobody
+// changes keeps a rule that costs too much.
+func TestStoredRules(t *testing.T) {
+	t.Parallel()
+	reader, _ := decoder(t)
+	strategy := crd.Strategy(reader.ReadMeta)
+	server := &resource.Context{Server: resource.Server{Minor: 37}}
+	ruled := func(rule string) object.Object {
+		return widgets(t, func(o object.Object) {
+			spec(o).Map("properties")["l"] = map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}
+			spec(o)["x-kubernetes-validations"] = []any{map[string]any{"rule": rule}}
+		})
+	}
+	const own, dear = "self.l.includes(1)", "self.l.all(x, self.l.all(y, x > y))"
+	more := func(obj object.Object) object.Object {
+		spec(obj).Map("properties")["more"] = map[string]any{"type": "string"}
+		return obj
+	}
+	tests := []struct {
+		name          string
+		obj, old      object.Object
+		count         int
+		first, latest string
+	}{
+		{"new", ruled(own), nil, 1, "undeclared reference to 'includes'", ""},
+		{"stored", more(ruled(own)), ruled(own), 0, "", ""},
+		{"another was stored", ruled(own), ruled("true"), 1, "undeclared reference to 'includes'", ""},
+		{"dear and unchanged", ruled(dear), ruled(dear), 2, "contributed to", "for entire OpenAPIv3 schema"},
+		{"dear and changed", more(ruled(dear)), ruled(dear), 3, "estimated rule cost exceeds", "for entire OpenAPIv3 schema"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			is := is.New(t)
+			var errs field.ErrorList
+			if tt.old == nil {
+				errs = strategy.Validate(server, tt.obj)
+			} else {
+				errs = strategy.ValidateUpdate(server, established(t, tt.obj), established(t, tt.old))
+			}
+			is.Equal(len(errs), tt.count)
+			if tt.count > 0 {
+				is.True(strings.Contains(errs[0].Error(), tt.first))
+				is.True(strings.Contains(errs[tt.count-1].Error(), tt.latest))
+			}
+		})
+	}
+}
+
 // established returns a definition that is served.
 func established(t testing.TB, obj object.Object) object.Object {
 	t.Helper()

@@ -243,7 +243,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	v.schema = structural.Compile(openAPI)
 	v.root = v.schema.Root()
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
-	v.rules, _ = cel.CompileVersion(cel.Environment{Minor: d.server.Minor, Stored: true}, openAPI, openAPI, field.Path{}, nil) // was checked when the definition was written
+	v.rules, _ = cel.CompileVersion(cel.Environment{Minor: d.server.Minor, Stored: true}, openAPI, cel.Known{}, field.Path{}, nil) // was checked when the definition was written
 }
 
 // fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and

@@ -150,10 +150,14 @@ func (s *spec) named(name string) *version {
 	return nil
 }
 
-// schemaOf returns the openAPIV3Schema of a version, or nil. s may be nil.
+// schemaOf returns the openAPIV3Schema of a version, or nil. s may be nil. One that there is not has that of all versions
+// (apiextensions.GetSchemaForVersion).
 func (s *spec) schemaOf(name string) map[string]any {
 	if x := s.named(name); x != nil {
 		return x.whole.openAPI()
+	}
+	if s != nil {
+		return s.top.openAPI()
 	}
 	return nil
 }

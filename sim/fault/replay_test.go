@@ -143,8 +143,8 @@ func TestShrinkDecisions(t *testing.T) {
 	small := ShrinkDecisions(decisions, func(list []Decision) bool {
 		again := replay(t, list)
 		fired++
-		for _, what := range traffic(again, 60, false) {
-			if i, rest, _ := strings.Cut(what, " "); rest == "fail Timeout" && i != "0" {
+		for _, line := range traffic(again, 60, false) {
+			if i, rest, _ := strings.Cut(line, " "); rest == "fail Timeout" && i != "0" {
 				return true
 			}
 		}

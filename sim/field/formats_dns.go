@@ -1,6 +1,10 @@
 package field
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Limits of DNS names (RFC 1035 §2.3.4, RFC 1123 §2.1).
 const (
@@ -49,10 +53,24 @@ func DNS1123Subdomain(value string) []string {
 // pattern that it names has none.
 func DNS1123SubdomainAnyCase(value string) []string {
 	msgs := limit(nil, value, DNSSubdomainMax)
-	if !isDNSSubdomain(strings.ToLower(value)) {
+	if !isDNSSubdomain(strings.Map(anyCase, value)) {
 		msgs = append(msgs, RegexText(anyCaseSays, dnsSubdomainRegex, "Example.com"))
 	}
 	return msgs
+}
+
+// anyCase returns the small letter of a-z that a regular expression with (?i) takes for the same, which for two letters is not
+// what strings.ToLower makes of them: ſ is an s, and İ is no i.
+func anyCase(r rune) rune {
+	switch {
+	case r == 'ſ':
+		return 's'
+	case r == '\u212a': // the sign of the kelvin
+		return 'k'
+	case r < utf8.RuneSelf:
+		return unicode.ToLower(r)
+	}
+	return r
 }
 
 // DNS1123SubdomainWithUnderscore checks a subdomain whose labels may begin with, or contain, '_': the search paths of a

@@ -93,7 +93,7 @@ func TestFormatsMatchTheirRegex(t *testing.T) {
 		{"percent", percentRegex, Percent},
 		{"condition reason", conditionReasonRegex, ConditionReason},
 	}
-	words := enumerate("aB1-_./*%,", 4)
+	words := append(enumerate("aB1-_./*%,", 4), enumerate("ſİıé\u212a.", 3)...)
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
 			is := is.New(t)

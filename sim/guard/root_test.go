@@ -20,6 +20,27 @@ func TestRootIsStraight(t *testing.T) {
 	}
 }
 
+// TestOneDoor: the lock of a Cluster is taken in door.go, where whoever takes it finds done what has become due.
+func TestOneDoor(t *testing.T) {
+	t.Parallel()
+	doors := 0
+	for _, s := range mustSources(t, func(s source) bool { return s.dir() == "sim" && !s.isTest() }) {
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			x, ok := n.(*ast.SelectorExpr)
+			if !ok || x.Sel.Name != "mu" {
+				return true
+			}
+			if doors++; s.name != "sim/door.go" {
+				t.Errorf("%s takes the lock itself: use Cluster.do, or make a way of door", s.at(x))
+			}
+			return true
+		})
+	}
+	if doors == 0 {
+		t.Error("nobody takes the lock: is it still called mu?")
+	}
+}
+
 func TestRootIsStraightFinds(t *testing.T) {
 	is := is.New(t)
 	read := func(name, text string) source {

@@ -173,12 +173,12 @@ func (c *call) canI() error {
 	if len(c.args) != 2 && len(c.args) != 3 {
 		return &misuse{"you must specify two arguments: verb resource or verb resource/resourceName.", "See '" + c.path + " -h' for help and examples."}
 	}
-	verb, what := c.args[0], c.args[1]
+	verb, subject := c.args[0], c.args[1]
 	spec := map[string]any{}
-	if strings.HasPrefix(what, "/") {
-		spec["nonResourceAttributes"] = map[string]any{"verb": verb, "path": what}
+	if strings.HasPrefix(subject, "/") {
+		spec["nonResourceAttributes"] = map[string]any{"verb": verb, "path": subject}
 	} else {
-		spec["resourceAttributes"] = c.accessOf(verb, what)
+		spec["resourceAttributes"] = c.accessOf(verb, subject)
 	}
 	answer, err := c.review("authorization.k8s.io", "SelfSubjectAccessReview", spec)
 	if err != nil {
@@ -205,8 +205,8 @@ func (c *call) canI() error {
 }
 
 // accessOf returns what is asked for: a resource, one of its objects, or a part of one.
-func (c *call) accessOf(verb, what string) map[string]any {
-	resource, name, _ := strings.Cut(what, "/")
+func (c *call) accessOf(verb, subject string) map[string]any {
+	resource, name, _ := strings.Cut(subject, "/")
 	attributes := map[string]any{"verb": verb, "resource": resource}
 	if name != "" {
 		attributes["name"] = name

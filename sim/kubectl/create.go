@@ -72,11 +72,11 @@ func made(apiVersion, kind, name string) object.Object {
 }
 
 // createMade sends what a generator has made. kind, if it is there, is what an error speaks of.
-func (c *call) createMade(obj object.Object, what string) error {
-	return c.sendMade(obj, what, "created", "kubectl-create")
+func (c *call) createMade(obj object.Object, kind string) error {
+	return c.sendMade(obj, kind, "created", "kubectl-create")
 }
 
-func (c *call) sendMade(obj object.Object, what, done, manager string) error {
+func (c *call) sendMade(obj object.Object, kind, done, manager string) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (c *call) sendMade(obj object.Object, what, done, manager string) error {
 	}
 	if c.dryRun() != dryClient {
 		if err := c.create(t, manager); err != nil {
-			if what != "" {
-				return fmt.Errorf("failed to create %s: %s", what, err.Error())
+			if kind != "" {
+				return fmt.Errorf("failed to create %s: %s", kind, err.Error())
 			}
 			return err
 		}

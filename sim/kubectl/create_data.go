@@ -9,12 +9,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// sources returns what --from-file, --from-literal and --from-env-file hold, by key. what is the kind that errors speak of.
-func (c *call) sources(what, name string) (map[string][]byte, error) {
+// sources returns what --from-file, --from-literal and --from-env-file hold, by key. kind is what errors speak of.
+func (c *call) sources(kind, name string) (map[string][]byte, error) {
 	data := map[string][]byte{}
 	add := func(key string, value []byte) error {
 		if _, twice := data[key]; twice {
-			return fmt.Errorf("cannot add key %q, another key by that name already exists in Data for %s %q", key, what, name)
+			return fmt.Errorf("cannot add key %q, another key by that name already exists in Data for %s %q", key, kind, name)
 		}
 		data[key] = value
 		return nil

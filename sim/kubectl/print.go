@@ -125,7 +125,7 @@ func typeOf(obj object.Object) *schema.Type {
 }
 
 // said prints that something was done to an object, or the object in the format of --output.
-func (c *call) said(t *target, what string) error {
+func (c *call) said(t *target, done string) error {
 	p, err := c.printer()
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (c *call) said(t *target, what string) error {
 	if p != nil {
 		return p(t)
 	}
-	c.printf("%s %s%s\n", t.refer(), what, c.dryRunSuffix())
+	c.printf("%s %s%s\n", t.refer(), done, c.dryRunSuffix())
 	return nil
 }
 

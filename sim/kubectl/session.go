@@ -205,12 +205,12 @@ func (s *Session) complain(format string, args ...any) {
 func (e *statusError) text() string {
 	switch e.reason {
 	case "Invalid":
-		what := "request is invalid"
+		subject := "request is invalid"
 		if e.kind != "" {
-			what = e.kind + " " + fmt.Sprintf("%q", e.name) + " is invalid"
+			subject = e.kind + " " + fmt.Sprintf("%q", e.name) + " is invalid"
 		}
 		if len(e.causes) == 0 {
-			return "The " + what + ": " + e.message
+			return "The " + subject + ": " + e.message
 		}
 		var lines []string
 		for _, cause := range e.causes {
@@ -223,9 +223,9 @@ func (e *statusError) text() string {
 			}
 		}
 		if len(lines) == 1 {
-			return "The " + what + ": " + lines[0]
+			return "The " + subject + ": " + lines[0]
 		}
-		return "The " + what + ": \n* " + strings.Join(lines, "\n* ")
+		return "The " + subject + ": \n* " + strings.Join(lines, "\n* ")
 	case "Unauthorized":
 		return "error: You must be logged in to the server (" + e.message + ")"
 	case "":

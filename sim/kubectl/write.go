@@ -51,7 +51,7 @@ func (c *call) create(t *target, manager string) error {
 }
 
 // fileTargets returns the objects of --filename for a command that takes nothing else.
-func (c *call) fileTargets(what string) ([]*target, error) {
+func (c *call) fileTargets(command string) ([]*target, error) {
 	if len(c.args) > 0 {
 		return nil, c.usage("Unexpected args: %v", c.args)
 	}
@@ -63,7 +63,7 @@ func (c *call) fileTargets(what string) ([]*target, error) {
 	}
 	list, err := c.fromFiles()
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("no objects passed to %s", what)
+		err = fmt.Errorf("no objects passed to %s", command)
 	}
 	return list, err
 }

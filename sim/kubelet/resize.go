@@ -308,7 +308,7 @@ func (c *container) memory() quantity.Quantity {
 }
 
 // summary is the message of an event about the pod's resizing (package events of the real kubelet).
-func (w *worker) summary(what string, generation int64, failed string) string {
+func (w *worker) summary(message string, generation int64, failed string) string {
 	type requirements struct {
 		Limits   any `json:"limits,omitempty"`
 		Requests any `json:"requests,omitempty"`
@@ -336,7 +336,7 @@ func (w *worker) summary(what string, generation int64, failed string) string {
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
-		return what
+		return message
 	}
-	return what + ": " + string(text)
+	return message + ": " + string(text)
 }

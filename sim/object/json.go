@@ -118,6 +118,24 @@ var plain = func() (is [256]bool) {
 	return is
 }()
 
+// AppendMember prints a string as a member of an object that has others before it; an empty one is left out, as omitempty does.
+func AppendMember(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return AppendString(b, value)
+}
+
+// AppendCount is AppendMember for a number, of which 0 is left out.
+func AppendCount(b []byte, name string, n uint64) []byte {
+	if n == 0 {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return strconv.AppendUint(b, n, 10)
+}
+
 // AppendString prints a string as encoding/json does: HTML characters, U+2028, U+2029 and control characters escaped,
 // invalid UTF-8 replaced by U+FFFD.
 func AppendString(b []byte, s string) []byte {

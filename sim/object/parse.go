@@ -42,7 +42,9 @@ type parser struct {
 	lenient bool // inside raw values: a number that is too large is the largest one
 }
 
-func (p *parser) fail(what string) error { return fmt.Errorf("object: %s at byte %d", what, p.at) }
+func (p *parser) fail(problem string) error {
+	return fmt.Errorf("object: %s at byte %d", problem, p.at)
+}
 
 func (p *parser) space() {
 	for p.at < len(p.text) {

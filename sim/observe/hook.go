@@ -67,8 +67,8 @@ func (q *request) written(op *fault.Op) {
 }
 
 // subresourceOf returns the part of a What from its slash on.
-func subresourceOf(what string) string {
-	_, sub, ok := strings.Cut(what, "/")
+func subresourceOf(resource string) string {
+	_, sub, ok := strings.Cut(resource, "/")
 	if !ok {
 		return ""
 	}
@@ -189,8 +189,8 @@ func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
 	}
 	switch r.Code {
 	case wire.StatusNotFound:
-		if what := e.Unserved(); what != "" {
-			r.Hint = "no CustomResourceDefinition that is loaded serves " + what
+		if resource := e.Unserved(); resource != "" {
+			r.Hint = "no CustomResourceDefinition that is loaded serves " + resource
 		}
 	case wire.StatusForbidden:
 		if q.refused != nil && q.refused.Verb != "" {

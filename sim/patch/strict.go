@@ -148,8 +148,8 @@ func (r *reader) fail(err error) {
 }
 
 // report adds a strict error about the current path.
-func (r *reader) report(what string) {
-	text := what + strconv.Quote(strings.Join(r.path, ""))
+func (r *reader) report(problem string) {
+	text := problem + strconv.Quote(strings.Join(r.path, ""))
 	if len(r.strict) < maxStrict && !r.seen[text] {
 		r.seen[text] = true
 		r.strict = append(r.strict, text)

@@ -125,9 +125,9 @@ func (r *Server) Definition(storage string) *resource.Definition {
 func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager) *registry.Registry {
 	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, Server: r.profile.server, NoPrivileged: r.profile.refuses,
 		ServiceCIDR: r.set.ServiceCIDR, Tokens: r.set.Tokens}
-	reg.May = func(q *registry.Request, what resource.Access) *status.Status {
-		at := auth.Attributes{User: q.User, Verb: what.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
-			Resource: cmp.Or(what.Resource, q.Definition.Resource), Subresource: what.Subresource, Namespace: what.Namespace, Name: what.Name}
+	reg.May = func(q *registry.Request, access resource.Access) *status.Status {
+		at := auth.Attributes{User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
+			Resource: cmp.Or(access.Resource, q.Definition.Resource), Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name}
 		if allowed, reason := who.Authorize(at, reg.Reader()); !allowed {
 			return auth.Forbidden(at, reason)
 		}

@@ -125,12 +125,12 @@ func (w *World) expect(op *Op) error {
 }
 
 // verdict notes whether something expected is so.
-func (w *World) verdict(ok bool, what, why string) {
+func (w *World) verdict(ok bool, expected, why string) {
 	if !ok {
-		w.fail("%s: %s", what, why)
+		w.fail("%s: %s", expected, why)
 		return
 	}
-	w.add(Frame{Kind: CheckPass, Lane: "store", Text: strings.TrimPrefix(what, "expected ")})
+	w.add(Frame{Kind: CheckPass, Lane: "store", Text: strings.TrimPrefix(expected, "expected ")})
 	w.say("ok: %s", cut(why))
 }
 

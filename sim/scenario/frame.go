@@ -84,35 +84,19 @@ func (f *Frame) AppendJSON(b []byte) []byte {
 	b = strconv.AppendUint(append(b, `,"rv":"`...), f.RV, 10)
 	b = object.AppendString(append(b, `","lane":`...), f.Lane)
 	b = object.AppendString(append(b, `,"kind":`...), string(f.Kind))
-	b = appendNumber(b, "cause", int64(f.Cause))
-	b = appendNumber(b, "op", int64(f.Op))
-	b = appendText(b, "ref", f.Ref)
-	b = appendText(b, "text", f.Text)
-	b = appendText(b, "verb", f.Verb)
-	b = appendNumber(b, "code", int64(f.Code))
-	b = appendText(b, "reason", f.Reason)
-	b = appendNumber(b, "replica", int64(f.Replica))
+	b = object.AppendCount(b, "cause", f.Cause)
+	b = object.AppendCount(b, "op", uint64(f.Op))
+	b = object.AppendMember(b, "ref", f.Ref)
+	b = object.AppendMember(b, "text", f.Text)
+	b = object.AppendMember(b, "verb", f.Verb)
+	b = object.AppendCount(b, "code", uint64(f.Code))
+	b = object.AppendMember(b, "reason", f.Reason)
+	b = object.AppendCount(b, "replica", uint64(f.Replica))
 	return append(b, '}')
 }
 
 // MarshalJSON is AppendJSON.
 func (f Frame) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
-
-func appendText(b []byte, name, value string) []byte {
-	if value == "" {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return object.AppendString(b, value)
-}
-
-func appendNumber(b []byte, name string, value int64) []byte {
-	if value == 0 {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	return strconv.AppendInt(b, value, 10)
-}
 
 // fingerprint is the hash of all frames, with the bytes that AppendJSON leaves out. It is no cryptographic one: it tells
 // runs apart that nobody made alike on purpose.

@@ -172,11 +172,11 @@ func meant(text string, names []string) string {
 }
 
 // unknown is the error about a name of something that does not exist. first says how to make the first one.
-func unknown(what, name string, names []string, first string) error {
+func unknown(noun, name string, names []string, first string) error {
 	if len(names) == 0 {
-		return fmt.Errorf("there is no %s %q, nor any other%s", what, name, first)
+		return fmt.Errorf("there is no %s %q, nor any other%s", noun, name, first)
 	}
-	return fmt.Errorf("there is no %s %q%s", what, name, meant(name, names))
+	return fmt.Errorf("there is no %s %q%s", noun, name, meant(name, names))
 }
 
 // parseRest reads arguments and flags.

@@ -124,13 +124,13 @@ func parseRule(obj object.Object) (Rule, error) {
 }
 
 // onlyFields refuses what does not belong there.
-func onlyFields(obj object.Object, what string, names ...string) error {
+func onlyFields(obj object.Object, noun string, names ...string) error {
 	if obj == nil {
-		return fmt.Errorf("%s is an object with %s", what, strings.Join(names, ", "))
+		return fmt.Errorf("%s is an object with %s", noun, strings.Join(names, ", "))
 	}
 	for _, name := range object.SortedKeys(obj) {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s has no %q%s", what, name, meant(name, names))
+			return fmt.Errorf("%s has no %q%s", noun, name, meant(name, names))
 		}
 	}
 	return nil

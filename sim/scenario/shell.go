@@ -85,6 +85,6 @@ func (f *promptFiles) Names(folder string) (out []string) {
 }
 
 // errStill is the end of a wait for what does not happen.
-func errStill(what string) error {
-	return fmt.Errorf("%s: nothing came in %v of the world's time, and nothing will by itself; kubectl would wait on", what, patience)
+func errStill(command string) error {
+	return fmt.Errorf("%s: nothing came in %v of the world's time, and nothing will by itself; kubectl would wait on", command, patience)
 }

@@ -100,11 +100,11 @@ func enoughNodes(nodes int) int {
 // fits asks the plugins about a node, also as it will be with the pods of no lower priority that are nominated to it.
 func (c *cycle) fits(n *node) verdict {
 	if nominated := c.nominated(n); len(nominated) > 0 {
-		what, then := c.fork(), n.clone()
+		fork, then := c.fork(), n.clone()
 		for _, p := range nominated {
-			what.put(p, then, 1)
+			fork.put(p, then, 1)
 		}
-		if v := what.check(then); !v.fits() {
+		if v := fork.check(then); !v.fits() {
 			return v
 		}
 	}

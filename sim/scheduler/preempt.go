@@ -101,7 +101,7 @@ func (c *cycle) budgets() (all []budget) {
 // victims finds the fewest pods on a node that have to go, the least important first
 // (DefaultPreemption.SelectVictimsOnNode).
 func (c *cycle) victims(n *node, budgets []budget) (candidate, verdict) {
-	what, then := c.fork(), n.clone()
+	fork, then := c.fork(), n.clone()
 	var lower []*pod
 	for _, p := range n.pods {
 		if p.priority < c.pod.priority {
@@ -112,9 +112,9 @@ func (c *cycle) victims(n *node, budgets []budget) (candidate, verdict) {
 		return candidate{}, final("No preemption victims found for incoming pod")
 	}
 	for _, p := range lower {
-		what.put(p, then, -1)
+		fork.put(p, then, -1)
 	}
-	if v := what.fits(then); !v.fits() {
+	if v := fork.fits(then); !v.fits() {
 		return candidate{}, v
 	}
 	begun := c.starts(lower)
@@ -125,11 +125,11 @@ func (c *cycle) victims(n *node, budgets []budget) (candidate, verdict) {
 	protected, others := split(lower, budgets)
 	x := candidate{node: n}
 	for _, p := range append(slices.Clone(protected), others...) {
-		what.put(p, then, 1)
-		if what.fits(then).fits() {
+		fork.put(p, then, 1)
+		if fork.fits(then).fits() {
 			continue
 		}
-		what.put(p, then, -1)
+		fork.put(p, then, -1)
 		x.victims = append(x.victims, p)
 		if slices.Contains(protected, p) {
 			x.broken++

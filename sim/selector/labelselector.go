@@ -70,6 +70,11 @@ func ValidateLabelSelector(p field.Path, selector map[string]any, o ValidateOpti
 	return errs
 }
 
+// ValidateRequirement checks the metav1.LabelSelectorRequirement at p.
+func ValidateRequirement(p field.Path, requirement map[string]any, o ValidateOptions) field.ErrorList {
+	return expressionOf(requirement).validate(p, o)
+}
+
 // HasInvalidValue reports whether an expression of the metav1.LabelSelector has a bad label value. Updates of such
 // objects set AllowInvalidValues.
 func HasInvalidValue(selector map[string]any) bool {
@@ -114,11 +119,15 @@ func (e expression) validate(p field.Path, o ValidateOptions) field.ErrorList {
 func parts(selector map[string]any) (labels map[string]string, expressions []expression) {
 	o := object.Object(selector)
 	for _, r := range o.Objects("matchExpressions") {
-		e := expression{key: r.String("key"), operator: r.String("operator")}
-		if values := r.List("values"); len(values) > 0 {
-			e.values = object.Strings(values)
-		}
-		expressions = append(expressions, e)
+		expressions = append(expressions, expressionOf(r))
 	}
 	return object.StringMap(o.Map("matchLabels")), expressions
+}
+
+func expressionOf(requirement object.Object) expression {
+	e := expression{key: requirement.String("key"), operator: requirement.String("operator")}
+	if values := requirement.List("values"); len(values) > 0 {
+		e.values = object.Strings(values)
+	}
+	return e
 }

@@ -96,8 +96,8 @@ func (p *parser) next() token {
 	return t
 }
 
-func (p *parser) expected(what string) error {
-	return fmt.Errorf("found '%s'%s", p.tokens[p.i].text, what)
+func (p *parser) expected(wanted string) error {
+	return fmt.Errorf("found '%s'%s", p.tokens[p.i].text, wanted)
 }
 
 func (p *parser) requirement() (Requirement, error) {

@@ -30,6 +30,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Config says what a run is like. Swarm draws one from a seed.
@@ -54,8 +55,8 @@ var work = map[string]int{
 
 // troubles are what happens to a cluster, and how often when it is on.
 var troubles = map[string]int{
-	"advance": 10, "compact": 2, "expire": 1, "lag": 3, "cut": 1, "resume": 4, "restart": 1, "stall": 1, "close": 1,
-	"hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1, "fork": 1, "reload": 1,
+	"advance": 10, "compact": 2, "expire": 1, "hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1, "fork": 1, "reload": 1,
+	trouble.Lag.Name: 3, trouble.Cut.Name: 1, trouble.Resume.Name: 4, trouble.Restart.Name: 1, trouble.Stall.Name: 1, trouble.Close.Name: 1,
 }
 
 // Swarm draws what a run of some ops is like: which verbs and which kinds of trouble there are at all, and how many of
@@ -65,7 +66,7 @@ func Swarm(seed uint64, ops int) Config {
 	c := Config{Seed: seed, Ops: ops, Clients: 1 + r.IntN(4), Replicas: 1 + r.IntN(3), Names: 1 + r.IntN(6),
 		Calm: []int{2, 4, 8, 20}[r.IntN(4)], Faults: 1 + r.IntN(8)}
 	c.Work = some(r, work, "create", "list", "watch")
-	c.Trouble = some(r, troubles, "advance", "resume", "release")
+	c.Trouble = some(r, troubles, "advance", trouble.Resume.Name, "release")
 	return c
 }
 

@@ -128,8 +128,8 @@ func (s *Status) JSON() []byte {
 	} else {
 		b = append(b, `Failure"`...)
 	}
-	b = appendString(b, "message", s.Message)
-	b = appendString(b, "reason", string(s.Reason))
+	b = object.AppendMember(b, "message", s.Message)
+	b = object.AppendMember(b, "reason", string(s.Reason))
 	if s.Details != nil {
 		b = s.Details.appendJSON(append(b, `,"details":`...))
 	}
@@ -142,10 +142,10 @@ func (s *Status) JSON() []byte {
 func (d *Details) appendJSON(b []byte) []byte {
 	b = append(b, '{')
 	start := len(b)
-	b = appendString(b, "name", d.Name)
-	b = appendString(b, "group", d.Group)
-	b = appendString(b, "kind", d.Kind)
-	b = appendString(b, "uid", d.UID)
+	b = object.AppendMember(b, "name", d.Name)
+	b = object.AppendMember(b, "group", d.Group)
+	b = object.AppendMember(b, "kind", d.Kind)
+	b = object.AppendMember(b, "uid", d.UID)
 	if len(d.Causes) > 0 {
 		b = append(b, `,"causes":[`...)
 		for i, c := range d.Causes {
@@ -154,9 +154,9 @@ func (d *Details) appendJSON(b []byte) []byte {
 			}
 			b = append(b, '{')
 			at := len(b)
-			b = appendString(b, "reason", c.Reason)
-			b = appendString(b, "message", c.Message)
-			b = dropComma(appendString(b, "field", c.Field), at)
+			b = object.AppendMember(b, "reason", c.Reason)
+			b = object.AppendMember(b, "message", c.Message)
+			b = dropComma(object.AppendMember(b, "field", c.Field), at)
 			b = append(b, '}')
 		}
 		b = append(b, ']')
@@ -173,14 +173,6 @@ func dropComma(b []byte, at int) []byte {
 		return append(b[:at], b[at+1:]...)
 	}
 	return b
-}
-
-func appendString(b []byte, key, value string) []byte {
-	if value == "" {
-		return b
-	}
-	b = append(append(append(b, `,"`...), key...), `":`...)
-	return object.AppendString(b, value)
 }
 
 // causes turns field errors into causes.

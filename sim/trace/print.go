@@ -18,33 +18,20 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	b = r.At.UTC().AppendFormat(b, time.RFC3339Nano)
 	b = append(b, `","site":`...)
 	b = object.AppendString(b, string(r.Site))
-	number := func(key string, n uint64) {
-		if n != 0 {
-			b = append(append(append(b, `,"`...), key...), `":`...)
-			b = strconv.AppendUint(b, n, 10)
-		}
-	}
-	text := func(key, s string) {
-		if s != "" {
-			b = append(append(append(b, `,"`...), key...), `":`...)
-			b = object.AppendString(b, s)
-		}
-	}
-	number("cause", r.Cause)
-	number("replica", uint64(r.Replica))
-	text("client", r.Client)
-	text("user", r.User)
-	text("verb", r.Verb)
-	text("what", r.What)
-	text("key", r.Key)
-	number("rv", r.Rev)
-	number("code", uint64(r.Code))
-	text("text", r.Text)
+	b = object.AppendCount(b, "cause", r.Cause)
+	b = object.AppendCount(b, "replica", uint64(r.Replica))
+	b = object.AppendMember(b, "client", r.Client)
+	b = object.AppendMember(b, "user", r.User)
+	b = object.AppendMember(b, "verb", r.Verb)
+	b = object.AppendMember(b, "what", r.What)
+	b = object.AppendMember(b, "key", r.Key)
+	b = object.AppendCount(b, "rv", r.Rev)
+	b = object.AppendCount(b, "code", uint64(r.Code))
+	b = object.AppendMember(b, "text", r.Text)
 	if r.Spared {
 		b = append(b, `,"spared":true`...)
 	}
-	text("hint", r.Hint)
-	return append(b, '}')
+	return append(object.AppendMember(b, "hint", r.Hint), '}')
 }
 
 // Timeline prints the records for people, one per line:

@@ -14,21 +14,21 @@ type tale struct {
 	now time.Time
 }
 
-func (s *tale) request(client, verb, what, key string) uint64 {
+func (s *tale) request(client, verb, resource, key string) uint64 {
 	s.now = s.now.Add(time.Second)
-	return s.Add(&Record{At: s.now, Site: RequestArrived, Replica: 1, Client: client, User: "kubernetes-admin", Verb: verb, What: what, Key: key})
+	return s.Add(&Record{At: s.now, Site: RequestArrived, Replica: 1, Client: client, User: "kubernetes-admin", Verb: verb, What: resource, Key: key})
 }
 
 func (s *tale) answer(request uint64, code int, text string) {
 	s.Add(&Record{At: s.now, Site: RequestAnswered, Cause: request, Replica: 1, Code: code, Text: text})
 }
 
-func (s *tale) commit(request uint64, verb, what, key string, before, after string) uint64 {
-	return s.Add(&Record{At: s.now, Site: StoreCommitted, Cause: request, Verb: verb, What: what, Key: key, Rev: 4000 + request, Before: []byte(before), After: []byte(after)})
+func (s *tale) commit(request uint64, verb, resource, key string, before, after string) uint64 {
+	return s.Add(&Record{At: s.now, Site: StoreCommitted, Cause: request, Verb: verb, What: resource, Key: key, Rev: 4000 + request, Before: []byte(before), After: []byte(after)})
 }
 
-func (s *tale) tell(commit uint64, client, verb, what, key string) {
-	s.Add(&Record{At: s.now, Site: WatchSent, Cause: commit, Replica: 1, Client: client, Verb: verb, What: what, Key: key, Rev: 4000})
+func (s *tale) tell(commit uint64, client, verb, resource, key string) {
+	s.Add(&Record{At: s.now, Site: WatchSent, Cause: commit, Replica: 1, Client: client, Verb: verb, What: resource, Key: key, Rev: 4000})
 }
 
 // newTale is a story with all sorts of steps, and the record of the write that was wrong.

@@ -88,14 +88,14 @@ func (p *printer) byObject(steps []*step, lines int) string {
 
 // object is what a step is about, for its heading.
 func (s *step) object() string {
-	what, _, _ := strings.Cut(s.record.What, "/")
+	resource, _, _ := strings.Cut(s.record.What, "/")
 	switch {
 	case s.record.What == "":
 		return "(nothing stored)"
 	case strings.HasPrefix(s.record.What, "/"):
 		return s.record.What
 	}
-	return strings.TrimSpace(what + " " + s.key())
+	return strings.TrimSpace(resource + " " + s.key())
 }
 
 // step prints one step, or counts it when it is one of those that go on for ever.
@@ -225,9 +225,9 @@ func (p *printer) flush() {
 		return
 	}
 	var parts []string
-	for _, what := range object.SortedKeys(p.idle.counts) {
-		n := p.idle.counts[what]
-		one, many, _ := strings.Cut(what, "/")
+	for _, nouns := range object.SortedKeys(p.idle.counts) {
+		n := p.idle.counts[nouns]
+		one, many, _ := strings.Cut(nouns, "/")
 		if n == 1 {
 			many = one
 		}

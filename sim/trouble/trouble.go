@@ -102,6 +102,30 @@ func (k *Kind) OfControllers() bool { return k.control != nil }
 // NeedsDuration reports whether it has to be said how long.
 func (k *Kind) NeedsDuration() bool { return k.needsDuration }
 
+// Parameter is what a control request calls what may be said beside whom it is done to; "": nothing.
+func (k *Kind) Parameter() string {
+	if k.Duration == "" && k.Resources {
+		return "resource"
+	}
+	return k.Duration
+}
+
+// Requests prints kinds as control requests ask for them, with what they take in their examples: lag?resource=pods, cut.
+func Requests(which func(*Kind) bool) string {
+	var words []string
+	for _, k := range Kinds {
+		if !which(k) {
+			continue
+		}
+		word, example := k.Name, strings.Fields(k.Example)
+		if p := k.Parameter(); p != "" {
+			word += "?" + p + "=" + example[2]
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, ", ")
+}
+
 // Trouble is what is done to one replica, or to one controller.
 type Trouble struct {
 	Kind       *Kind

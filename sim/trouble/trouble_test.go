@@ -90,6 +90,13 @@ func TestControllers(t *testing.T) {
 	}
 }
 
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	is.Equal(Requests((*Kind).OfReplicas), "lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close")
+	is.Equal(Requests((*Kind).OfControllers), "lag?resource=pods, resume, restart, stop, crash, start, slow?for=5s")
+}
+
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{ // order does not matter

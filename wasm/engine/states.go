@@ -101,9 +101,9 @@ func (e *Engine) faults(*request) (any, error) {
 	text := e.run.world.Cluster().Faults()
 	list := []faultView{}
 	for _, line := range splitLines(text) {
-		what, state, _ := strings.Cut(line, "#")
-		if what = strings.TrimSpace(what); what != "" {
-			list = append(list, faultView{what, strings.TrimSpace(state)})
+		fault, state, _ := strings.Cut(line, "#")
+		if fault = strings.TrimSpace(fault); fault != "" {
+			list = append(list, faultView{fault, strings.TrimSpace(state)})
 		}
 	}
 	return fields{"faults": list, "text": text}, nil

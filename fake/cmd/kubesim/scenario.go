@@ -26,7 +26,7 @@ and compares: it prints the first frame that differs, and the exit code is 1 the
 `
 
 // parseAround parses flags before and behind the one argument, which it returns.
-func parseAround(set *flag.FlagSet, usage, what string, args []string) (string, error) {
+func parseAround(set *flag.FlagSet, usage, noun string, args []string) (string, error) {
 	name := strings.TrimPrefix(set.Name(), "kubesim ")
 	argument := ""
 	for {
@@ -42,7 +42,7 @@ func parseAround(set *flag.FlagSet, usage, what string, args []string) (string, 
 		argument, args = set.Arg(0), set.Args()[1:]
 	}
 	if argument == "" {
-		return "", usagef("%s: name a %s; kubesim %s --help says more", name, what, name)
+		return "", usagef("%s: name a %s; kubesim %s --help says more", name, noun, name)
 	}
 	return argument, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // flags are the flags of kubesim serve.
@@ -153,10 +154,10 @@ the simulator is moved:
   GET  controllers         what controllers there are, and what they have to do within an hour
   POST controllers/settle  they work, and time passes, until they have nothing to do for ten seconds
   POST controllers/stepped?wait=true  they wait for POST controllers/step, or controllers/{name}/step
-  POST controllers/{name}/ACTION  stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
+  POST controllers/{name}/ACTION  ` + trouble.Requests((*trouble.Kind).OfControllers) + `
   GET  replicas            what the API servers are like
-  POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s,
-                           close
+  POST replicas/{i}/ACTION i from 1:
+                           ` + trouble.Requests((*trouble.Kind).OfReplicas) + `
   POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
 
 Example: kubesim serve --listen 127.0.0.1:8001, then: kubectl --server http://127.0.0.1:8001 get namespaces

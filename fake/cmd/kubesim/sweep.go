@@ -157,13 +157,13 @@ func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.Fil
 // sweepFailed tells of a seed that fails.
 func (p program) sweepFailed(path string, s *scenario.Sweep, seed uint64, why *scenario.Failure, f sweepFlags) error {
 	again := fmt.Sprintf("kubesim run %s --faults random --seed %d", path, seed)
-	what := fmt.Sprintf("line %d: %s", why.Line, firstLine(why.Text))
+	failure := fmt.Sprintf("line %d: %s", why.Line, firstLine(why.Text))
 	if f.json {
-		l := explore.Line{Test: path, Shard: f.shard.String(), Seed: seed, Failure: what, Plan: s.Shrink(seed, why).String(), Replay: again}
+		l := explore.Line{Test: path, Shard: f.shard.String(), Seed: seed, Failure: failure, Plan: s.Shrink(seed, why).String(), Replay: again}
 		_, err := l.WriteTo(p.stdout)
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s   # %s\n", again, what)
+	fmt.Fprintf(p.stdout, "%s   # %s\n", again, failure)
 	if f.shrink {
 		fmt.Fprint(p.stdout, indent(s.Shrink(seed, why).String()))
 	}

@@ -2,8 +2,6 @@
 package authorization
 
 import (
-	"strings"
-
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
@@ -88,12 +86,7 @@ func validateAskedSelector(at field.Cursor, rule func(field.Cursor)) {
 
 // validateLabelRequirement checks one requirement; operators that this server does not know are let pass.
 func validateLabelRequirement(at field.Cursor) {
-	errs := selector.ValidateLabelSelector(field.Path{}, map[string]any{"matchExpressions": []any{at.Value()}},
-		selector.ValidateOptions{AllowUnknownOperators: true})
-	for _, e := range errs {
-		e.Field = at.Path(strings.TrimPrefix(e.Field.String(), "matchExpressions[0]."))
-	}
-	at.Report(errs)
+	at.Report(selector.ValidateRequirement(at.Path(), at.Object(), selector.ValidateOptions{AllowUnknownOperators: true}))
 }
 
 func validateFieldRequirement(at field.Cursor) {

@@ -90,6 +90,7 @@ func validateJobTemplate(ctx *resource.Context, at field.Cursor) {
 	} else {
 		replacement.OneOf("Failed", "TerminatingOrFailed")
 	}
+	validateScheduling(ctx, at)
 	template := at.Child("template")
 	podspec.CheckTemplate(ctx, template)
 	restarts := template.Child("spec", "restartPolicy")
@@ -151,6 +152,7 @@ func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
 	at.Child("backoffLimitPerIndex").Immutable()
 	at.Child("managedBy").Immutable()
 	kind.ImmutablePointer(at.Child("successPolicy"), gotext.SuccessPolicy)
+	validatePolicyKept(at.Child("scheduling", "schedulingPolicy"))
 	if ctx.Since(37) {
 		validateHostNames(all)
 	}

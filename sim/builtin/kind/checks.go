@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
@@ -99,6 +100,36 @@ func ImmutableStruct(at field.Cursor, goType gotext.Type) {
 func InvalidStructIf(at field.Cursor, broken bool, goType gotext.Type, detail string) {
 	if broken {
 		at.Invalid(gotext.Value(goType, at.Object()), detail)
+	}
+}
+
+// CheckBesideTags checks of the name of a driver what is written by hand, and what its tags let pass since 1.37: it is counted in
+// bytes, and its capital letters are made small (core validation.ValidateCSIDriverName, whose errors give way to those of tags).
+func CheckBesideTags(driver field.Cursor, limit int) {
+	name := driver.String()
+	if utf8.RuneCountInString(name) <= limit {
+		driver.MaxBytes(limit)
+	}
+	if len(field.DNS1123SubdomainAnyCase(name)) == 0 {
+		driver.Check(func(name string) []string { return field.DNS1123Subdomain(strings.ToLower(name)) })
+	}
+}
+
+// CheckUnion checks that exactly one of the members of a struct is set, in the words of a tag (validate.Union).
+func CheckUnion(at field.Cursor, members ...string) {
+	var set []string
+	for _, name := range members {
+		if at.Has(name) {
+			set = append(set, name)
+		}
+	}
+	all := "`" + strings.Join(members, "`, `") + "`"
+	switch len(set) {
+	case 0:
+		at.Invalid("", "must specify one of: "+all)
+	case 1:
+	default:
+		at.Invalid("{"+strings.Join(set, ", ")+"}", "must specify exactly one of: "+all)
 	}
 }
 

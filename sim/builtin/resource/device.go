@@ -30,11 +30,11 @@ func validateDevice(ctx *resource.Context, at field.Cursor, old object.Object, o
 		at.Invalid(n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxDeviceAttributes))
 	}
 	for name, a := range attributes.EachKey() {
-		validateAttributeName(attributes.With(name), podspec.DriverName)
+		validateAttributeName(attributes.With(name), byDriver)
 		validateAttribute(ctx, a.ReportAt(attributes.Key(shortened(name))))
 	}
 	for name, c := range capacity.EachKey() {
-		validateAttributeName(capacity.With(name), podspec.DriverName)
+		validateAttributeName(capacity.With(name), byDriver)
 		validateDeviceCapacity(ctx, c.ReportAt(capacity.Key(shortened(name))), at.True("allowMultipleAllocations"))
 	}
 	if taints := at.Child("taints"); old == nil || !object.SemanticEqual(old["taints"], taints.Value()) {

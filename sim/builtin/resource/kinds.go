@@ -43,10 +43,10 @@ func uniqueBy(ctx *resource.Context, at field.Cursor, names ...string) {
 
 // driverName checks the name of a driver.
 func driverName(ctx *resource.Context, at field.Cursor) {
-	declared(ctx, at, func(c field.Cursor) field.Cursor {
-		if !ctx.Since(37) {
-			return podspec.DriverName(c)
-		}
-		return podspec.DeclaredDriverName(c)
-	})
+	if !ctx.Since(37) {
+		podspec.DriverName(at)
+		return
+	}
+	at.Declared(true, podspec.DeclaredDriverName)
+	kind.CheckBesideTags(at, podspec.DriverNameMax)
 }

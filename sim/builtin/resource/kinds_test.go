@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -161,4 +162,26 @@ func TestShapesOfResource(t *testing.T) {
 	} {
 		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
 	}
+}
+
+// TestDriverNamesByTags: what the tags of 1.37 let pass, and what is written by hand complains of, is heard.
+func TestDriverNamesByTags(t *testing.T) {
+	rt := kindtest.On("1.37", nil, Kinds)
+	rt.Storage, rt.Base = "resourceclaims.resource.k8s.io", claimJSON
+	const at, capitals = "spec.devices.config[0].opaque.driver: ", " subdomain must consist of "
+	config := func(driver string) string {
+		return claim(`"config":[{"opaque":{"driver":"` + driver + `","parameters":{}}}]`)
+	}
+	found := func(driver string) string {
+		_, errs, _ := rt.Result(t, kindtest.Case{Patch: config(driver)})
+		return errs
+	}
+	is := is.New(t)
+	is.Equal(found("\u212a.io"), "")                                                                        // the sign of the kelvin is a k to both
+	is.True(strings.HasPrefix(found("ſ.io"), at+`Invalid value: "ſ.io": a lowercase RFC 1123`+capitals))    // a tag takes it for an s
+	is.True(strings.HasPrefix(found("İ.io"), at+`Invalid value: "İ.io": an RFC 1123`+capitals))             // a tag does not take it for an i
+	is.Equal(found(strings.Repeat("\u212a", 22)), at+"Too long: may not be more than 63 bytes")             // of 22 characters
+	is.Equal(found(strings.Repeat("A", 64)), at+"Too long: may not be more than 63 characters")             // one complaint
+	is.Equal(strings.Count(found(strings.Repeat("é", 40)), at), 2)                                          // bytes, and letters
+	is.True(strings.Contains(found(strings.Repeat("é", 40)), at+"Too long: may not be more than 63 bytes")) // by hand
 }

@@ -123,14 +123,22 @@ func validateDeviceSelector(ctx *resource.Context, at field.Cursor) {
 
 func validateDeviceConstraint(ctx *resource.Context, at field.Cursor, names []string) {
 	validateRequestRefs(ctx, at.Child("requests"), names)
+	given := 0
 	for _, name := range []string{"matchAttribute", "distinctAttribute"} {
-		if attribute := at.Child(name); attribute.Has() {
-			declared(ctx, attribute, func(c field.Cursor) field.Cursor {
-				validateAttributeName(c, attributeDomain(ctx))
-				return c.InvalidIf(!strings.Contains(c.String(), "/"), "a fully qualified name must be a domain and a name separated by a slash")
-			})
+		attribute := at.Child(name)
+		if !attribute.Has() {
+			continue
+		}
+		if given++; given > 1 && !ctx.Since(37) { // only a tag looks at the other
 			return
 		}
+		declared(ctx, attribute, func(c field.Cursor) field.Cursor {
+			validateAttributeName(c, attributeRule(ctx))
+			return c.InvalidIf(!strings.Contains(c.String(), "/"), "a fully qualified name must be a domain and a name separated by a slash")
+		})
+	}
+	if given > 0 {
+		return
 	}
 	if !ctx.Enabled("DRAConsumableCapacity") { // which brought distinctAttribute
 		at.Child("matchAttribute").Missing("")
@@ -205,9 +213,39 @@ func validateDeviceToleration(ctx *resource.Context, at field.Cursor) {
 // deviceEffects are the effects of a device taint, in order.
 var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
 
-// validateAttributeName checks the name of an attribute or a capacity: a C identifier, which may have a domain in front, a name as
-// drivers have them.
-func validateAttributeName(at field.Cursor, checkDomain func(field.Cursor) field.Cursor) {
+// nameRule is what the name of an attribute or a capacity has to be: the rule for the domain that it may have in front, and what is
+// said where nothing is before or behind the slash.
+type nameRule struct {
+	domain           func(field.Cursor) field.Cursor
+	noDomain, noName string
+}
+
+// byDriver is the rule as it is written by hand: the domain is a name as drivers have them.
+var byDriver = nameRule{podspec.DriverName, "the domain must not be empty", "the name must not be empty"}
+
+// byTag is the rule of the tags of 1.37 (validate.ResourceFullyQualifiedName), for which the domain is a prefix without capital letters.
+var byTag = nameRule{prefix, "prefix must not be empty", "name must not be empty"}
+
+func prefix(at field.Cursor) field.Cursor {
+	return at.MaxBytes(podspec.DriverNameMax).Check(func(domain string) []string {
+		msgs := field.DNS1123Subdomain(domain)
+		for i := range msgs {
+			msgs[i] = "prefix: " + msgs[i]
+		}
+		return msgs
+	})
+}
+
+// attributeRule returns the rule for the attribute of a constraint.
+func attributeRule(ctx *resource.Context) nameRule {
+	if ctx.Since(37) {
+		return byTag
+	}
+	return byDriver
+}
+
+// validateAttributeName checks the name of an attribute or a capacity: a C identifier, which may have a domain in front.
+func validateAttributeName(at field.Cursor, rule nameRule) {
 	domain, id, qualified := strings.Cut(at.String(), "/")
 	if !qualified {
 		id = domain
@@ -216,29 +254,13 @@ func validateAttributeName(at field.Cursor, checkDomain func(field.Cursor) field
 		return
 	}
 	if qualified && domain == "" {
-		at.Invalid("", "the domain must not be empty")
+		at.Invalid("", rule.noDomain)
 	} else if qualified {
-		checkDomain(at.With(domain))
+		rule.domain(at.With(domain))
 	}
 	if qualified && id == "" {
-		at.Invalid("", "the name must not be empty")
+		at.Invalid("", rule.noName)
 		return
 	}
 	at.With(id).MaxBytes(maxAttributeName).Check(field.CIdentifier)
-}
-
-// attributeDomain returns the rule for the domain in a constraint. The tags of 1.37 say that it is a prefix.
-func attributeDomain(ctx *resource.Context) func(field.Cursor) field.Cursor {
-	if !ctx.Since(37) {
-		return podspec.DriverName
-	}
-	return func(at field.Cursor) field.Cursor {
-		return at.MaxBytes(podspec.DriverNameMax).Check(func(domain string) []string {
-			msgs := field.DNS1123Subdomain(strings.ToLower(domain))
-			for i := range msgs {
-				msgs[i] = "prefix: " + msgs[i]
-			}
-			return msgs
-		})
-	}
 }

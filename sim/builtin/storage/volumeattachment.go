@@ -70,6 +70,7 @@ func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
 	if ctx.Since(37) && !at.Child("spec").Changed() {
 		attacher.Declared(true, podspec.DeclaredDriverName)
+		kind.CheckBesideTags(attacher, podspec.DriverNameMax)
 	} else { // where the tag of the spec forbids a change, those inside are not asked
 		podspec.DriverName(attacher)
 	}

@@ -31,7 +31,7 @@ func FuzzRules(f *testing.F) {
 		}
 		expr.CheckRules(s, field.Root("p"), func() bool { return true })
 		expr.FieldPath(text, s, false)
-		rules, _ := CompileVersion(expr.Environment{}, s, nil, field.Root("p"), nil)
+		rules, _ := CompileVersion(expr.Environment{}, s, expr.Known{}, field.Root("p"), nil)
 		budget := int64(expr.RuleBudget)
 		rules.Validate(map[string]any(v), structural.Correlate(structural.Parse(s), map[string]any(v), map[string]any(v)), field.Path{}, &budget)
 		c := NewCompiler(expr.Environment{}, expr.Declarations{Params: true, Authorizer: true, Patch: true})
@@ -65,7 +65,7 @@ func TestHostileRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			start := time.Now()
-			rules, _ := CompileVersion(expr.Environment{}, parse(t, schema), nil, field.Path{}, nil)
+			rules, _ := CompileVersion(expr.Environment{}, parse(t, schema), expr.Known{}, field.Path{}, nil)
 			budget := int64(expr.RuleBudget)
 			rules.Validate(value, nil, field.Path{}, &budget)
 			is.True(time.Since(start) < 5*time.Second) // bounded
@@ -77,7 +77,7 @@ func TestHostileRules(t *testing.T) {
 func TestSameCost(t *testing.T) {
 	is := is.New(t)
 	rules, errs := CompileVersion(expr.Environment{}, parse(t, spec(`"m":{"type":"object","maxProperties":9,"additionalProperties":{"type":"integer"}}`,
-		`{"rule":"{'c':3,'a':1,'b':2}.exists(k, k == 'a') && self.m.exists(k, k == 'z') && {'x':1,'y':2}.map(k, k).size() == 3","messageExpression":"{'q':1,'p':2,'r':3}.transformMap(k, v, v).map(k, k)[0]"}`)), nil, field.Path{}, nil)
+		`{"rule":"{'c':3,'a':1,'b':2}.exists(k, k == 'a') && self.m.exists(k, k == 'z') && {'x':1,'y':2}.map(k, k).size() == 3","messageExpression":"{'q':1,'p':2,'r':3}.transformMap(k, v, v).map(k, k)[0]"}`)), expr.Known{}, field.Path{}, nil)
 	is.Equal(len(errs), 0)
 	first := ""
 	for range 50 {
@@ -94,12 +94,12 @@ func TestSameCost(t *testing.T) {
 func BenchmarkCompile(b *testing.B) {
 	schema := parse(b, spec(`"min":{"type":"integer"},"max":{"type":"integer"}`, `{"rule":"self.min <= self.max"}`))
 	for b.Loop() {
-		CompileVersion(expr.Environment{}, schema, nil, field.Path{}, nil)
+		CompileVersion(expr.Environment{}, schema, expr.Known{}, field.Path{}, nil)
 	}
 }
 
 func BenchmarkValidate(b *testing.B) {
-	rules, _ := CompileVersion(expr.Environment{}, parse(b, spec(`"min":{"type":"integer"},"max":{"type":"integer"}`, `{"rule":"self.min <= self.max"}`)), nil, field.Path{}, nil)
+	rules, _ := CompileVersion(expr.Environment{}, parse(b, spec(`"min":{"type":"integer"},"max":{"type":"integer"}`, `{"rule":"self.min <= self.max"}`)), expr.Known{}, field.Path{}, nil)
 	obj := parse(b, `{"spec":{"min":1,"max":2}}`)
 	for b.Loop() {
 		budget := int64(expr.RuleBudget)

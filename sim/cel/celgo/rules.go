@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/cost"
@@ -32,21 +33,30 @@ type checkedExpression struct {
 	cost    uint64
 }
 
-// CompileVersion compiles the rules in the schema of a version of a custom resource, whose path in the definition is p.
-// It returns nil where there are none. before is the schema as it is stored, nil for a new one: errors that it has, too,
-// are tolerated. Schemas at the paths in wrong have mistakes, which tell more than what their rules would say about them:
-// these are left out.
-func CompileVersion(of expr.Environment, schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	rules, errs := compileRules(of, schema, p, wrong)
-	if len(errs) == 0 || before == nil {
-		return rules, errs
+// CompileVersion compiles the rules (x-kubernetes-validations) in the structural schema of a version of a custom resource, whose
+// path in the definition is p. It returns nil where there are none. Schemas at the paths in wrong have mistakes, which tell more
+// than what their rules would say about them: these are left out. The errors say which rules do not compile or may cost too much,
+// each at the rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too.
+func CompileVersion(of expr.Environment, schema map[string]any, known expr.Known, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+	if !expr.HasRules(schema) {
+		return nil, nil
 	}
-	_, known := compileRules(of, before, p, nil)
-	tolerated := map[string]bool{}
-	for _, e := range known {
-		tolerated[e.Error()] = true
+	env := environmentOf(of)
+	n := newNode(env, schema, true)
+	names := typeNames{}
+	names.declare(n, "selfType")
+	c := &ruleCompiler{env: env, of: of, known: known, names: names, wrong: wrong}
+	one := uint64(1)
+	c.compile(n, p, &one, field.Path{})
+	if c.total > staticTotalLimit {
+		for _, e := range c.expensive {
+			c.errs = append(c.errs, field.Forbidden(e.path,
+				"contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
+		}
+		c.errs = append(c.errs, field.Forbidden(p, tooExpensive(
+			"x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, staticTotalLimit)))
 	}
-	return rules, slices.DeleteFunc(errs, func(e *field.Error) bool { return tolerated[e.Error()] })
+	return &Rules{node: n}, c.errs
 }
 
 // At returns the rules of the schema that steps lead to: names of properties, and 0 for items. nil: it has none.
@@ -69,35 +79,11 @@ func (r *Rules) At(steps []any) *Rules {
 	return &Rules{node: n}
 }
 
-// compileRules compiles the x-kubernetes-validations of the structural schema of an object, whose path in its definition
-// is p, without those of the schemas at the paths in wrong. The errors say which rules do not compile or may cost too
-// much, each at the rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too.
-// Rules is nil when there are none.
-func compileRules(of expr.Environment, schema map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	if !expr.HasRules(schema) {
-		return nil, nil
-	}
-	env := environmentOf(of)
-	n := newNode(env, schema, true)
-	names := typeNames{}
-	names.declare(n, "selfType")
-	c := &ruleCompiler{env: env, names: names, wrong: wrong}
-	one := uint64(1)
-	c.compile(n, p, &one, field.Path{})
-	if c.total > staticTotalLimit {
-		for _, e := range c.expensive {
-			c.errs = append(c.errs, field.Forbidden(e.path,
-				"contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
-		}
-		c.errs = append(c.errs, field.Forbidden(p, tooExpensive(
-			"x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, staticTotalLimit)))
-	}
-	return &Rules{node: n}, c.errs
-}
-
 // ruleCompiler compiles the rules of one schema and adds up what they cost.
 type ruleCompiler struct {
 	env       *environment
+	of        expr.Environment // of env
+	known     expr.Known
 	names     typeNames
 	wrong     map[string]bool // paths of schemas whose rules are left out
 	errs      field.ErrorList
@@ -163,7 +149,7 @@ func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrel
 	if times != nil {
 		repeat = *times
 	}
-	envs := newRuleEnvs(c.env, n.decl, c.names)
+	envs := c.envs(n.decl)
 	n.checked = make([]checkedRule, len(n.rules))
 	for i := range n.rules {
 		r := &n.checked[i]
@@ -196,7 +182,7 @@ func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncor
 
 // count adds a cost to the total, reports one above the limit of a rule, and keeps the four greatest that matter.
 func (c *ruleCompiler) count(p field.Path, n uint64, what string) {
-	if n > staticRuleLimit {
+	if n > staticRuleLimit && !c.known.Unchanged {
 		c.errs = append(c.errs, field.Forbidden(p, tooExpensive(what, n, staticRuleLimit)))
 	}
 	c.total = cost.SafeAdd(c.total, n)
@@ -222,16 +208,41 @@ func tooExpensive(what string, cost, limit uint64) string {
 		" (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// ruleEnvs are the environments of the rules of one schema: with oldSelf, and with an oldSelf that may be missing.
+// ruleEnvs are the environments of the rules of one schema: for new expressions, and for those that are stored already.
 type ruleEnvs struct {
+	known       expr.Known
+	new, stored func() *ruleEnv // made when they are asked for: few schemas need both
+}
+
+func (c *ruleCompiler) envs(self *decl) *ruleEnvs {
+	e := &ruleEnvs{known: c.known, new: sync.OnceValue(func() *ruleEnv { return newRuleEnv(c.env, self, c.names) })}
+	e.stored = e.new
+	if !c.of.Stored {
+		e.stored = sync.OnceValue(func() *ruleEnv {
+			return newRuleEnv(environmentOf(expr.Environment{Minor: c.of.Minor, Stored: true}), self, c.names)
+		})
+	}
+	return e
+}
+
+// of returns the environment of an expression.
+func (e *ruleEnvs) of(expression string, known map[string]bool) *ruleEnv {
+	if known[expression] {
+		return e.stored()
+	}
+	return e.new()
+}
+
+// ruleEnv is an environment with self and oldSelf, and with an oldSelf that may be missing.
+type ruleEnv struct {
 	base            *environment
 	costs           *costs
 	plain, optional *cel.Env
 	err             error
 }
 
-func newRuleEnvs(base *environment, self *decl, names typeNames) *ruleEnvs {
-	e := &ruleEnvs{base: base, costs: &costs{self: self}}
+func newRuleEnv(base *environment, self *decl, names typeNames) *ruleEnv {
+	e := &ruleEnv{base: base, costs: &costs{self: self}}
 	provide := cel.CustomTypeProvider(&provider{base.CELTypeProvider(), names})
 	e.plain, e.err = base.Extend(provide, cel.Variable("self", self.typ), cel.Variable("oldSelf", self.typ))
 	if e.err == nil {
@@ -240,14 +251,20 @@ func newRuleEnvs(base *environment, self *decl, names typeNames) *ruleEnvs {
 	return e
 }
 
-func (e *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
+// env returns the environment of a rule and its message.
+func (e *ruleEnv) env(r *expr.Rule) *cel.Env {
+	if r.OptionalOldSelf != nil && *r.OptionalOldSelf {
+		return e.optional
+	}
+	return e.plain
+}
+
+func (all *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 	if strings.TrimSpace(r.Rule) == "" {
 		return out
 	}
-	env := e.plain
-	if r.OptionalOldSelf != nil && *r.OptionalOldSelf {
-		env = e.optional
-	}
+	e := all.of(r.Rule, all.known.Rules)
+	env := e.env(r)
 	if e.err != nil {
 		out.err = e.err.Error()
 		return out
@@ -269,7 +286,7 @@ func (e *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 		return out
 	}
 	if r.MessageExpression != "" {
-		out.message = e.compileMessage(env, r.MessageExpression)
+		out.message = all.of(r.MessageExpression, all.known.Messages).compileMessage(r)
 	}
 	if r.FieldPath != "" {
 		out.path, _, _ = expr.FieldPath(r.FieldPath, n.schema, true)
@@ -277,8 +294,12 @@ func (e *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 	return out
 }
 
-func (e *ruleEnvs) compileMessage(env *cel.Env, text string) checkedExpression {
-	ast, problem := e.base.compile(env, text)
+func (e *ruleEnv) compileMessage(r *expr.Rule) checkedExpression {
+	env := e.env(r)
+	if e.err != nil {
+		return checkedExpression{err: e.err.Error()}
+	}
+	ast, problem := e.base.compile(env, r.MessageExpression)
 	switch {
 	case problem != "":
 		return checkedExpression{err: "messageExpression compilation failed: " + problem}
@@ -289,7 +310,7 @@ func (e *ruleEnvs) compileMessage(env *cel.Env, text string) checkedExpression {
 }
 
 // plan makes a program and estimates what it costs. noProgram and noEstimate say that it cannot.
-func (e *ruleEnvs) plan(env *cel.Env, ast *cel.Ast, noProgram, noEstimate string) checkedExpression {
+func (e *ruleEnv) plan(env *cel.Env, ast *cel.Ast, noProgram, noEstimate string) checkedExpression {
 	program, err := plan(env, ast, e.costs)
 	if err != nil {
 		return checkedExpression{err: noProgram + err.Error()}

@@ -23,7 +23,7 @@ func parse(t testing.TB, text string) map[string]any {
 // check compiles schema and validates self (and old, "" for none) with it.
 func check(t testing.TB, schema, self, old string) (compile, validate, warnings []string) {
 	t.Helper()
-	rules, bad := CompileVersion(expr.Environment{}, parse(t, schema), nil, field.Root("schema"), nil)
+	rules, bad := CompileVersion(expr.Environment{}, parse(t, schema), expr.Known{}, field.Root("schema"), nil)
 	for _, e := range bad {
 		compile = append(compile, e.Error())
 	}
@@ -220,7 +220,7 @@ func TestOldItemsByKey(t *testing.T) {
 func TestBudget(t *testing.T) {
 	is := is.New(t)
 	schema := parse(t, spec(`"l":{"type":"array","items":{"type":"integer"}}`, `{"rule":"self.l.all(x, self.l.all(y, x >= 0))"}`))
-	rules, _ := CompileVersion(expr.Environment{}, schema, nil, field.Path{}, nil)
+	rules, _ := CompileVersion(expr.Environment{}, schema, expr.Known{}, field.Path{}, nil)
 	items := make([]any, 2000)
 	for i := range items {
 		items[i] = int64(i)
@@ -270,4 +270,39 @@ func TestEscape(t *testing.T) {
 	is.True(!ok)
 	_, ok = unescape("a__what__b")
 	is.True(!ok) // not an escape
+}
+
+// TestKnownRules: what is stored may use what the server itself knows, and cost what it costs; that it was refused once excuses
+// nothing (apiextensions validation: preexistingExpressions, suppressPerExpressionCost).
+func TestKnownRules(t *testing.T) {
+	const own, dear = "self.l.includes(1)", "self.l.all(x, self.l.all(y, self.l.all(z, x + y > z)))"
+	both := expr.Known{Rules: map[string]bool{own: true}, Messages: map[string]bool{"string([1].includes(1))": true}}
+	const list = `"l":{"type":"array","items":{"type":"integer"}}`
+	tests := []struct {
+		name, rule string
+		known      expr.Known
+		want       []string // in the errors
+	}{
+		{"a new rule", `{"rule":"self.l.includes(1)"}`, expr.Known{}, []string{"undeclared reference to 'includes'"}},
+		{"a stored rule", `{"rule":"self.l.includes(1)"}`, both, nil},
+		{"a stored rule beside a new one", `{"rule":"self.l.includes(1)"},{"rule":"self.l.includes(2)"}`, both, []string{"undeclared reference to 'includes'"}},
+		{"a stored message", `{"rule":"true","messageExpression":"string([1].includes(1))"}`, both, nil},
+		{"a new message of a stored rule", `{"rule":"self.l.includes(1)","messageExpression":"string([2].includes(1))"}`, both, []string{"messageExpression compilation failed"}},
+		{"a stored message is no rule", `{"rule":"string([1].includes(1))"}`, both, []string{"undeclared reference to 'includes'"}},
+		{"what is wrong in the same schema", `{"rule":"self.nothing"}`, expr.Known{Rules: map[string]bool{"self.nothing": true}, Unchanged: true},
+			[]string{"undefined field 'nothing'"}},
+		{"a dear rule", `{"rule":"` + dear + `"}`, expr.Known{Rules: map[string]bool{dear: true}},
+			[]string{"estimated rule cost exceeds", "contributed to", "for entire OpenAPIv3 schema exceeds"}},
+		{"a dear rule of the same schema", `{"rule":"` + dear + `"}`, expr.Known{Unchanged: true}, []string{"contributed to", "for entire OpenAPIv3 schema exceeds"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			is := is.New(t)
+			_, errs := CompileVersion(expr.Environment{Minor: 37}, parse(t, spec(list, tt.rule)), tt.known, field.Root("p"), nil)
+			is.Equal(len(errs), len(tt.want))
+			for i, want := range tt.want {
+				is.True(strings.Contains(errs[i].Error(), want)) // which one
+			}
+		})
+	}
 }

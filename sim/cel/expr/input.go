@@ -23,6 +23,15 @@ type Environment struct {
 	Stored bool
 }
 
+// Known is what of the rules of a schema is stored already: an update keeps what a server would not accept anew. Its zero value is a
+// new definition's.
+type Known struct {
+	// Rules and Messages are expressions of the stored definition: they are compiled as Environment.Stored.
+	Rules, Messages map[string]bool
+	// Unchanged says that the whole schema is the stored one: a rule may cost what it costs, all together may not.
+	Unchanged bool
+}
+
 // Declarations say which variables expressions have beside object, oldObject, request and namespaceObject.
 type Declarations struct {
 	Params     bool

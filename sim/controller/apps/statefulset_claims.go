@@ -72,11 +72,11 @@ func (s *statefulSet) createClaims(r *replica) *status.Status {
 			wrong = append(wrong, "failed to create PVC "+name+": "+failed.Message)
 		}
 		if failed == nil || failed.Reason != status.ReasonAlreadyExists {
-			what := fmt.Sprintf("Create Claim %s Pod %s in StatefulSet %s", name, r.name, s.Object.Name())
+			action := fmt.Sprintf("Create Claim %s Pod %s in StatefulSet %s", name, r.name, s.Object.Name())
 			if failed != nil {
-				what = fmt.Sprintf("Create Claim %s for Pod %s in StatefulSet %s", name, r.name, s.Object.Name())
+				action = fmt.Sprintf("Create Claim %s for Pod %s in StatefulSet %s", name, r.name, s.Object.Name())
 			}
-			s.say("Create", what, "success", failed)
+			s.say("Create", action, "success", failed)
 		}
 	}
 	switch len(wrong) {

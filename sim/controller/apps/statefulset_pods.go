@@ -186,10 +186,10 @@ func (s *statefulSet) tell(verb string, r *replica, failed *status.Status) {
 	s.say(verb, fmt.Sprintf("%s Pod %s in StatefulSet %s", verb, r.name, s.Object.Name()), "successful", failed)
 }
 
-func (s *statefulSet) say(verb, what, done string, failed *status.Status) {
+func (s *statefulSet) say(verb, action, done string, failed *status.Status) {
 	if failed == nil {
-		_ = s.API.Event(s.Object, "Normal", "Successful"+verb, what+" "+done) // nobody hears it twice
+		_ = s.API.Event(s.Object, "Normal", "Successful"+verb, action+" "+done) // nobody hears it twice
 		return
 	}
-	_ = s.API.Event(s.Object, "Warning", "Failed"+verb, what+" failed error: "+failed.Message)
+	_ = s.API.Event(s.Object, "Warning", "Failed"+verb, action+" failed error: "+failed.Message)
 }

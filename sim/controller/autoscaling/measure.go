@@ -58,7 +58,7 @@ type said struct{ inner, outer error }
 func (e said) Error() string { return e.outer.Error() }
 
 // fail records that a metric could not be measured.
-func (h *autoscaler) fail(reason string, err error, what string) (proposal, error) {
+func (h *autoscaler) fail(reason string, err error, failure string) (proposal, error) {
 	inner := err
 	if s, ok := err.(said); ok {
 		inner = s.inner
@@ -67,20 +67,20 @@ func (h *autoscaler) fail(reason string, err error, what string) (proposal, erro
 	if h.invalid == "" {
 		h.invalid, h.invalidMessage = reason, "the HPA was unable to compute the replica count: "+inner.Error()
 	}
-	return proposal{reason: reason}, fmt.Errorf("%s: %w", what, err)
+	return proposal{reason: reason}, fmt.Errorf("%s: %w", failure, err)
 }
 
 // byResource compares what pods use of a resource (computeStatusForResourceMetricGeneric).
 func (h *autoscaler) byResource(at object.Object, field, kind, container string) (p proposal, err error) {
 	name := at.String("name")
 	percent, relative := at.Int("target", "averageUtilization")
-	t, what := target{value: percent}, "utilization"
+	t, statistic := target{value: percent}, "utilization"
 	if v, ok := at.Get("target", "averageValue"); ok {
-		t, what, relative = target{value: quantity.Of(v).MilliValue()}, "usage", false
+		t, statistic, relative = target{value: quantity.Of(v).MilliValue()}, "usage", false
 	}
 	n, u, err := h.compareUsage(t, relative, name, container)
 	if err != nil {
-		return p, fmt.Errorf("failed to get %s %s: %w", name, what, err)
+		return p, fmt.Errorf("failed to get %s %s: %w", name, statistic, err)
 	}
 	format := quantity.DecimalSI
 	if name == "memory" {

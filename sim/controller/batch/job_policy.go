@@ -20,18 +20,18 @@ func (v judged) counts() bool { return v.action != "Ignore" }
 func judge(policy object.Object, p *pod) judged {
 	for i, rule := range policy.Objects("rules") {
 		action := rule.String("action")
-		what := ""
+		found := ""
 		if codes := rule.Map("onExitCodes"); codes != nil {
 			if x, ok := exitsWith(p.exits, codes); ok {
-				what = fmt.Sprintf("Container %s for pod %s failed with exit code %d", x.container, p.Key(), x.code)
+				found = fmt.Sprintf("Container %s for pod %s failed with exit code %d", x.container, p.Key(), x.code)
 			}
 		} else if kind := conditioned(p.conditions, rule.Objects("onPodConditions")); kind != "" {
-			what = fmt.Sprintf("Pod %s has condition %s", p.Key(), kind)
+			found = fmt.Sprintf("Pod %s has condition %s", p.Key(), kind)
 		}
 		switch {
-		case what == "":
+		case found == "":
 		case action == "FailJob":
-			return judged{action, fmt.Sprintf("%s matching %s rule at index %d", what, action, i)}
+			return judged{action, fmt.Sprintf("%s matching %s rule at index %d", found, action, i)}
 		default:
 			return judged{action: action}
 		}

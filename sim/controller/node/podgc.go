@@ -113,7 +113,7 @@ func ended(it *resource.Item) bool {
 
 // collect does what a key asks for.
 func collect(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-	what, name, _ := strings.Cut(key.Name, "/")
+	task, name, _ := strings.Cut(key.Name, "/")
 	switch {
 	case key.Namespace != "":
 		it := api.Item(workload.Pods, key.Namespace, key.Name)
@@ -123,11 +123,11 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 		if p := workload.PodOf(it); p.Deleting && (p.Node == "" || isOutOfService(api, p.Node)) {
 			return 0, remove(api, p, false)
 		}
-	case what == "ended":
+	case task == "ended":
 		return 0, removeEnded(api)
-	case what == "left" && api.Item(nodes, "", name) == nil:
+	case task == "left" && api.Item(nodes, "", name) == nil:
 		api.EnqueueAfter(controller.Key{Name: "gone/" + name}, quarantine)
-	case what == "gone" && api.Live(nodes, "", name) == nil:
+	case task == "gone" && api.Live(nodes, "", name) == nil:
 		var failed *status.Status
 		eachOn(api, name, func(p *workload.Pod) { failed = cmp.Or(remove(api, p, true), failed) })
 		return 0, failed

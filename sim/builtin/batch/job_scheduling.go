@@ -1,0 +1,110 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Limits of what a Job says of its pods as a group.
+const (
+	maxGroupTopologies = 1
+	maxGroupClaims     = 4
+)
+
+// validateScheduling checks how the pods of a Job are scheduled as a group: what no tag can say (validateGangMinCount,
+// workloadbuilder.Builder.Validate), and the tags on the types (scheduling/v1alpha3).
+func validateScheduling(ctx *resource.Context, spec field.Cursor) {
+	at := spec.Child("scheduling")
+	policy, mode := at.Child("schedulingPolicy"), at.Child("disruptionMode")
+	parallelism, ok := spec.Int("parallelism")
+	if !ok {
+		parallelism = 1
+	}
+	policy.Child("gang", "minCount").Max(parallelism, fmt.Sprintf("must not be greater than parallelism (%d)", parallelism))
+	if basic, all := policy.Has("basic") || !policy.Has("gang"), mode.Has("all") && !mode.Has("single"); basic && all {
+		mode.Invalid("", "the disruptionMode `all` is not supported with the Basic scheduling policy")
+	}
+	at.Declared(true, func(c field.Cursor) field.Cursor {
+		switch {
+		case !ctx.Enabled("WorkloadWithJob"): // what is stored is kept
+			return c.ForbidIf(c.Has() && !object.Equal(c.Value(), map[string]any(c.Old())), "")
+		case pinned(c):
+			checkPolicy(policy)
+			checkGroup(c, mode)
+		}
+		return c
+	})
+}
+
+// validatePolicyKept checks on update that a group of pods does not become a gang, nor a gang another group
+// (validateJobSchedulingUpdate).
+func validatePolicyKept(policy field.Cursor) {
+	if policy.Has() && policy.Old() != nil && policy.Has("basic") != policy.Old().Has("basic") {
+		policy.Invalid(nil, "the basic/gang policy variant is immutable after creation; only schedulingPolicy.gang.minCount may be updated")
+	}
+}
+
+func checkPolicy(at field.Cursor) {
+	least := at.Child("gang", "minCount")
+	if pinned(at) && (differs(at, "basic", "gang") || least.Changed()) {
+		kind.CheckUnion(at, "basic", "gang")
+		least.Min(1, "must be greater than or equal to 1")
+	}
+}
+
+// checkGroup checks what of a group no update may change.
+func checkGroup(at, mode field.Cursor) {
+	constraints, claims := at.Child("schedulingConstraints"), at.Child("resourceClaims")
+	topology := constraints.Child("topology")
+	if at.Updates() {
+		frozen(constraints, differs(constraints) || topology.Changed())
+		frozen(mode, differs(mode, "single", "all"))
+		frozen(claims, claims.Changed())
+		return
+	}
+	for c := range topology.MaxItems(maxGroupTopologies).Each() {
+		c.Child("key").Required().Check(field.QualifiedName)
+	}
+	if mode.Has() {
+		kind.CheckUnion(mode, "single", "all")
+	}
+	seen := field.Seen{}
+	for c := range claims.MaxItems(maxGroupClaims).Each() {
+		c.UniqueBy(seen, c.String("name"))
+		kind.CheckUnion(c, "resourceClaimName", "resourceClaimTemplateName")
+		c.Child("name").Required().Check(field.DNS1123Label)
+		c.Child("resourceClaimName").Check(field.DNS1123Subdomain)
+		c.Child("resourceClaimTemplateName").Check(field.DNS1123Subdomain)
+	}
+}
+
+// pinned checks that a struct is set from the beginning or never (validate.NoSet, validate.NoUnset), and reports whether it is.
+func pinned(at field.Cursor) bool {
+	is, was := at.Has(), at.Old() != nil
+	switch {
+	case !at.Updates() || is == was:
+		return is
+	case was:
+		at.Invalid(nil, "field cannot be cleared once set")
+	default:
+		at.Invalid(nil, "field cannot be set once created")
+	}
+	return false
+}
+
+func frozen(at field.Cursor, changed bool) {
+	if changed {
+		at.Invalid(nil, field.TextImmutable)
+	}
+}
+
+// differs reports whether a struct, or a member of it, is set and was not, or was set and is not.
+func differs(at field.Cursor, members ...string) bool {
+	old := at.Old()
+	return at.Has() != (old != nil) || slices.ContainsFunc(members, func(name string) bool { return at.Has(name) != old.Has(name) })
+}

@@ -1,0 +1,176 @@
+package registry_test
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/matryer/is"
+)
+
+// with is do in a world that is changed before.
+func with(do func(*testing.T, *trial) *status.Status, change func(*trial)) func(*testing.T, *trial) *status.Status {
+	return func(t *testing.T, x *trial) *status.Status {
+		change(x)
+		return do(t, x)
+	}
+}
+
+// count returns how often somebody was asked.
+func (x *trial) count(step string) (n int) {
+	for _, asked := range x.asked {
+		if asked == step {
+			n++
+		}
+	}
+	return n
+}
+
+// A dry run asks everybody but the hook before the store, into which nothing comes.
+func TestDryRunInOrder(t *testing.T) {
+	t.Parallel()
+	const hook = "hook before the store"
+	dry := func(x *trial) { x.q.DryRun = true }
+	rules := []string{hook, tooLarge.name, "no resourceVersion is sent"}
+	inOrder(t, with(create, dry), without(createSteps, rules...))
+	inOrder(t, with(updating(registry.Put), dry), without(updateSteps, rules...))
+	inOrder(t, with(remove, dry), without(deleteSteps, rules...))
+	kept := func(t *testing.T, x *trial) *status.Status { // its deletion waits for a finalizer
+		obj := config("a")
+		obj.SetFinalizers([]string{"example.com/kept"})
+		q := *x.q
+		q.Ready, q.Definition, q.DryRun = nil, x.Hubs["configmaps"], false
+		if _, s := x.Registry().Create(&q, obj); s != nil {
+			t.Fatal(s)
+		}
+		_, s := x.reg.Delete(x.q, x.del)
+		return s
+	}
+	for verb, do := range map[string]func(*testing.T, *trial) *status.Status{"create": create, "update": updating(registry.Put),
+		"patch": updating(registry.Patch), "delete": remove, "delete of what is kept": kept} {
+		t.Run(verb, func(t *testing.T) {
+			is := is.New(t)
+			wet, x := newTrial(t), newTrial(t)
+			x.q.DryRun = true
+			is.True(do(t, wet) == nil)
+			is.True(do(t, x) == nil)
+			is.Equal(x.count(hook), 0)
+			is.Equal(x.asked, slices.DeleteFunc(wet.asked, func(step string) bool { return step == hook })) // everybody else
+			is.Equal(x.Store().Rev()+1, wet.Store().Rev())                                                  // nothing is written
+		})
+	}
+}
+
+// An object of a kind without namespaces may say one, which is dropped.
+func TestNoNamespace(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	x := newTrial(t)
+	x.def.Namespaced, x.q.Namespace = false, ""
+	otherNamespace.fail(t, x)
+	is.True(create(t, x) == nil)
+	is.Equal(x.obj.Namespace(), "")
+}
+
+// Kinds that something else than finalizers keeps check preconditions by themselves, in words of their own, also when they are
+// on their way out.
+func TestDeleteOfHeldInOrder(t *testing.T) {
+	t.Parallel()
+	held := func(x *trial) { x.def.Strategy.Held = func(object.Object) bool { return true } }
+	own := slices.Clone(deleteSteps)
+	own[2].want, own[3].want = "Precondition failed: UID in precondition: other", "Precondition failed: ResourceVersion in precondition: 7"
+	inOrder(t, with(remove, held), own)
+	leaving := func(t *testing.T, x *trial) *status.Status {
+		obj, q := config("a"), *x.q
+		obj.SetFinalizers([]string{"example.com/kept"})
+		q.Ready, q.Definition = nil, x.Hubs["configmaps"]
+		if _, s := x.Registry().Create(&q, obj); s != nil {
+			t.Fatal(s)
+		}
+		if _, s := x.Registry().Delete(&q, registry.DeleteOptions{}); s != nil {
+			t.Fatal(s)
+		}
+		_, s := x.reg.Delete(x.q, x.del)
+		return s
+	}
+	inOrder(t, with(leaving, held), own[2:4])
+	inOrder(t, with(remove, func(x *trial) { x.del.Unsafe = true }), deleteSteps[:2]) // an unsafe deletion is not safe from the strategy
+}
+
+// What the cache does not have, the store answers.
+func TestStoreAnswersInOrder(t *testing.T) {
+	t.Parallel()
+	future := step{"revision is there", func(_ *testing.T, x *trial) { x.version = "99" }, "Too large resource version: 99, current: 1"}
+	inOrder(t, with(get, func(x *trial) { x.Filling = true }), []step{noName, unreachable, future})
+	inOrder(t, with(list, func(x *trial) { x.def.Strategy.Uncached = true }), []step{badToken, badVersion, unreachable})
+}
+
+// Of parameters that cannot be read the client learns of the first in the order of their decoders.
+func TestListOptionsInOrder(t *testing.T) {
+	t.Parallel()
+	wrong := []struct{ query, want string }{
+		{"labelSelector=a%20b", "unable to parse requirement"},
+		{"fieldSelector=a", "invalid selector: 'a'"},
+		{"timeoutSeconds=t", `"t"`},
+		{"limit=l", `"l"`},
+		{"resourceVersionMatch=x", "resourceVersionMatch"},
+	}
+	x := newTrial(t)
+	for i, first := range wrong {
+		for _, second := range wrong[i:] {
+			query, err := url.ParseQuery(second.query + "&" + first.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, s := registry.ParseListOptions(query, x.def); s == nil || !strings.Contains(s.Message, first.want) {
+				t.Errorf("%s and %s: the client reads %v, want the former's %q", first.query, second.query, s, first.want)
+			}
+		}
+	}
+}
+
+// What somebody has written during admission is noticed before anybody else is asked.
+func TestWrittenMeanwhileInOrder(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	began := func(mutating bool, do func(*testing.T, *trial) *status.Status) (*trial, *status.Status) {
+		x, asked := newTrial(t), 0
+		x.present(t)
+		write := x.meanwhile(t, &asked)
+		if mutating {
+			x.reg.Admission[0].Mutate = write
+		} else {
+			x.reg.Admission[0].Validate = func(a *admission.Attributes) *status.Status {
+				x.note("validating admission")
+				return write(a)
+			}
+		}
+		return x, do(t, x)
+	}
+	patch := func(_ *testing.T, x *trial) *status.Status {
+		_, s := x.reg.Update(x.q, registry.Change{Kind: registry.Patch, Make: func(object.Object) (object.Object, *status.Status) {
+			return x.obj.Copy(), nil // each time
+		}})
+		return s
+	}
+	put := func(_ *testing.T, x *trial) *status.Status { return x.update(registry.Put) }
+	del := func(_ *testing.T, x *trial) *status.Status { _, s := x.reg.Delete(x.q, x.del); return s }
+
+	x, s := began(true, patch)
+	is.True(s == nil)
+	is.Equal(x.count("escalation"), 1) // not of an object that is old
+	x, s = began(false, put)
+	is.Equal(s.Reason, status.ReasonConflict)
+	is.Equal(x.count("hook before the store"), 0)
+	for _, do := range []func(*testing.T, *trial) *status.Status{patch, del} {
+		x, s = began(false, do)
+		is.True(s == nil)
+		is.Equal(x.count("validating admission"), 2)  // everything began anew
+		is.Equal(x.count("hook before the store"), 1) // and what was old did not come so far
+	}
+}
