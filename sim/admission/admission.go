@@ -63,7 +63,7 @@ type Plugin struct {
 type Chain []Plugin
 
 // plugins returns all plugins that are simulated, in the order in which kube-apiserver runs them (kubeapiserver/options,
-// AllOrderedPlugins). may decides what the plugins for certificates ask; nil allows everything.
+// AllOrderedPlugins). may decides what the plugins for certificates ask.
 func plugins(h *Host, may Authorize) Chain {
 	return Chain{
 		namespaceLifecycle(),

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,8 +14,7 @@ import (
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Host is what policies, webhooks and quotas need of the API server they run in. A nil function stands for something
-// that the server does not do.
+// Host is what policies, webhooks and quotas need of the API server they run in.
 type Host struct {
 	// Table is what the server serves.
 	Table *resource.Table
@@ -28,18 +28,17 @@ type Host struct {
 	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
 	// Write stores the usage of quotas.
 	Write Write
-	// Handlers answer webhooks in place of a server, by the name of the webhook.
+	// Handlers answer webhooks in place of a server, by the name of the webhook: nil for one that a server answers.
 	Handlers func(name string) Handler
 	// Call calls webhooks.
 	Call hooks.Call
-	// Outside calls f without the Cluster's lock. nil: f is called as it is.
+	// Outside calls f without the Cluster's lock.
 	Outside func(f func())
-	// Together calls all functions at the same time and returns when they have returned. nil: one after the other.
+	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
 	Together func(calls []func())
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
 	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
-	// nil: nobody can wait.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
@@ -149,17 +148,12 @@ func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.
 		return status.Internal(err)
 	}
 	clear(a.Object)
-	for k, v := range hub {
-		a.Object[k] = v
-	}
+	maps.Copy(a.Object, hub)
 	return nil
 }
 
 // equivalents returns the other served versions of the write's resource, in the table's order.
 func (h *Host) equivalents(d *resource.Definition) []*resource.Definition {
-	if h.Table == nil {
-		return nil
-	}
 	var out []*resource.Definition
 	for _, other := range h.Table.All() {
 		if other != d && other.Storage == d.Storage && other.Resource == d.Resource {
@@ -175,24 +169,4 @@ var exempt = []string{"validatingwebhookconfigurations", "mutatingwebhookconfigu
 
 func (a *Attributes) exempt() bool {
 	return a.Definition.Group == "admissionregistration.k8s.io" && slices.Contains(exempt, a.Definition.Resource)
-}
-
-// outside calls f without the Cluster's lock.
-func (h *Host) outside(f func()) {
-	if h.Outside == nil {
-		f()
-		return
-	}
-	h.Outside(f)
-}
-
-// together calls functions at the same time, where that is possible.
-func (h *Host) together(calls []func()) {
-	if h.Together != nil && len(calls) > 1 {
-		h.Together(calls)
-		return
-	}
-	for _, call := range calls {
-		call()
-	}
 }

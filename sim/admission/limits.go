@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 
@@ -52,8 +53,8 @@ func (a *Attributes) eachLimit(f func(object.Object) *status.Status) *status.Sta
 // limitsOf returns the limits of a LimitRange that are of a type.
 func limitsOf(limitRange object.Object, kind string) []object.Object {
 	var out []object.Object
-	for _, v := range limitRange.List("spec", "limits") {
-		if limit, ok := v.(map[string]any); ok && limit["type"] == kind {
+	for _, limit := range limitRange.Objects("spec", "limits") {
+		if limit.String("type") == kind {
 			out = append(out, limit)
 		}
 	}
@@ -67,12 +68,8 @@ func setLimits(a *Attributes) *status.Status {
 	return a.eachLimit(func(r object.Object) *status.Status {
 		requests, limits := resource.Amounts{}, resource.Amounts{}
 		for _, limit := range limitsOf(r, "Container") {
-			for name, q := range resource.AmountsAt(limit, "defaultRequest") {
-				requests[name] = q
-			}
-			for name, q := range resource.AmountsAt(limit, "default") {
-				limits[name] = q
-			}
+			maps.Copy(requests, resource.AmountsAt(limit, "defaultRequest"))
+			maps.Copy(limits, resource.AmountsAt(limit, "default"))
 		}
 		var done []string
 		for _, c := range a.Object.Objects("spec", "containers") {

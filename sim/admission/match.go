@@ -66,7 +66,7 @@ func (c *criteria) matchRules(a *Attributes, h *Host, rules []object.Object) *re
 }
 
 func has(o object.Object, field, value string) bool {
-	list := object.Strings(o.List(field))
+	list := o.Strings(field)
 	return slices.Contains(list, "*") || slices.Contains(list, value)
 }
 
@@ -78,11 +78,11 @@ func matchRule(a *Attributes, d *resource.Definition, rule object.Object) bool {
 	if scope := rule.String("scope"); scope == "Cluster" && !clusterWide || scope == "Namespaced" && clusterWide {
 		return false
 	}
-	names := object.Strings(rule.List("resourceNames"))
+	names := rule.Strings("resourceNames")
 	if len(names) > 0 && !slices.Contains(names, a.Name) {
 		return false
 	}
-	return slices.ContainsFunc(object.Strings(rule.List("resources")), func(pattern string) bool {
+	return slices.ContainsFunc(rule.Strings("resources"), func(pattern string) bool {
 		name, sub, _ := strings.Cut(pattern, "/")
 		return (name == "*" || name == d.Resource) && (sub == "*" || sub == a.Subresource)
 	})

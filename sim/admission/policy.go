@@ -75,6 +75,7 @@ type problem struct {
 	binding string // "" for none
 	text    string
 	reason  status.Reason
+	broken  *expression // a validation whose text is still to be made; nil: none
 }
 
 // invocations returns what applies to a write, in the order of the names of policies and bindings, and what is wrong
@@ -129,7 +130,7 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 
 // bind returns the invocations of a policy through one binding: one for each parameter.
 func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramKind *resource.Definition) ([]*invocation, error) {
-	if resources := object.Object(b.Map("spec", "matchResources")); resources != nil {
+	if resources := b.At("spec", "matchResources"); resources != nil {
 		c := newCriteria(resources, "resourceRules")
 		c.everything = true
 		matched, s := c.match(a, p.host)
@@ -153,22 +154,20 @@ func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramK
 
 // paramKind returns the definition of the parameters of a policy, nil for a policy without.
 func (p *policies) paramKind(of *policy) (*resource.Definition, error) {
-	kind := object.Object(of.spec.Map("paramKind"))
+	kind := of.spec.At("paramKind")
 	if kind == nil {
 		return nil, nil
 	}
 	gvk := schema.ParseGVK(kind.String("apiVersion"), kind.String("kind"))
-	if p.host.Table != nil {
-		if d := p.host.Table.OfKind(gvk); d != nil {
-			return d, nil
-		}
+	if d := p.host.Table.OfKind(gvk); d != nil {
+		return d, nil
 	}
 	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%s'", gvk)
 }
 
 // params returns the parameters a binding names: one nil for a policy or binding without.
 func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definition) ([]object.Object, error) {
-	ref := object.Object(b.Map("spec", "paramRef"))
+	ref := b.At("spec", "paramRef")
 	if kind == nil || ref == nil {
 		return []object.Object{nil}, nil
 	}
@@ -205,7 +204,7 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 
 // compile returns the policy, compiled anew when its spec is not that of the last time.
 func (p *policies) compile(a *Attributes, obj object.Object) *policy {
-	name, spec := obj.Name(), object.Object(obj.Map("spec"))
+	name, spec := obj.Name(), obj.At("spec")
 	if c := p.compiled[name]; c != nil && object.Equal(map[string]any(c.spec), map[string]any(spec)) {
 		return c
 	}
@@ -284,14 +283,12 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel
 			in.NamespaceObject = map[string]any(namespace)
 		}
 	}
-	if h.May != nil {
-		in.Authorizer = func(q cel.Access) (bool, string) {
-			user := a.User
-			if q.ServiceAccountName != "" {
-				user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
-			}
-			return h.May(user, q, a.Objects)
+	in.Authorizer = func(q cel.Access) (bool, string) {
+		user := a.User
+		if q.ServiceAccountName != "" {
+			user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
 		}
+		return h.May(user, q, a.Objects)
 	}
 	return in
 }

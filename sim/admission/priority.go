@@ -21,9 +21,8 @@ func setPriority(a *Attributes) *status.Status {
 		return resolvePriority(a)
 	case a.about(pods, Update): // what was set on create stays
 		for _, name := range []string{"priority", "preemptionPolicy"} {
-			v, had := a.Old.Get("spec", name)
-			if is, _ := a.Object.Get("spec", name); had && v != nil && is == nil {
-				a.Object.Set(v, "spec", name)
+			if v, _ := a.Old.Get("spec", name); v != nil {
+				a.Object.SetDefault(v, "spec", name)
 			}
 		}
 	}
@@ -40,7 +39,7 @@ func resolvePriority(a *Attributes) *status.Status {
 	if name := class.Name(); name != "" {
 		pod.Set(name, "spec", "priorityClassName")
 	}
-	value, _ := class.Int("value")
+	value := class.Int64("value")
 	if given, ok := pod.Int("spec", "priority"); ok && given != value {
 		return a.refuse("the integer value of priority (%d) must not be provided in pod spec; "+
 			"priority admission controller computed %d from the given PriorityClass name", given, value)
@@ -84,13 +83,12 @@ func defaultPriorityClass(objects resource.Reader) object.Object {
 	var lowest int64
 	objects.Items(priorityClasses, "", func(it *resource.Item) bool {
 		if !resource.Derived(it, func(class object.Object) isDefault {
-			marked, _ := class.Bool("globalDefault")
-			return isDefault(marked)
+			return isDefault(class.True("globalDefault"))
 		}) {
 			return true
 		}
 		class := it.Object()
-		if value, _ := class.Int("value"); found == nil || value < lowest {
+		if value := class.Int64("value"); found == nil || value < lowest {
 			found, lowest = class, value
 		}
 		return true
@@ -99,10 +97,7 @@ func defaultPriorityClass(objects resource.Reader) object.Object {
 }
 
 func oneDefaultPriority(a *Attributes) *status.Status {
-	if !a.about(priorityClasses, Create, Update) {
-		return nil
-	}
-	if isDefault, _ := a.Object.Bool("globalDefault"); !isDefault {
+	if !a.about(priorityClasses, Create, Update) || !a.Object.True("globalDefault") {
 		return nil
 	}
 	other := defaultPriorityClass(a.Objects)

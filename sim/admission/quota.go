@@ -31,7 +31,7 @@ func resourceQuota(write Write) Plugin {
 		if s == nil && len(accounts) > 0 {
 			s = chargeAll(m, a, accounts)
 		}
-		if s != nil || write == nil || a.DryRun {
+		if s != nil || a.DryRun {
 			return s
 		}
 		for _, acc := range accounts {

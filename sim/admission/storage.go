@@ -44,8 +44,7 @@ func checkGrowth(a *Attributes) *status.Status {
 	}
 	name := classOfClaim(a.Object)
 	class := a.Objects.Get(storageClasses, "", name)
-	allowed, _ := class.Bool("allowVolumeExpansion")
-	if name == "" || name != classOfClaim(a.Old) || !allowed {
+	if name == "" || name != classOfClaim(a.Old) || !class.True("allowVolumeExpansion") {
 		return a.refuse("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
 	}
 	return nil

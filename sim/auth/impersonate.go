@@ -226,10 +226,8 @@ func (p *impersonation) result(want *resource.User) resource.User {
 	}
 	if u.Name == anonymous {
 		u.Groups = withGroup(u.Groups, unauthenticated)
-	} else if !slices.Contains(u.Groups, unauthenticated) {
-		u.Groups = withGroup(u.Groups, authenticated)
 	}
-	return u
+	return grouped(u)
 }
 
 // check returns the 403 of a request that is not allowed.

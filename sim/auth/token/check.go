@@ -178,7 +178,7 @@ func check(claims object.Object, now time.Time, objects Objects) (*Holder, error
 	if err := checkTime(claims, now); err != nil {
 		return nil, err
 	}
-	about := object.Object(claims.Map("kubernetes.io"))
+	about := claims.At("kubernetes.io")
 	deleted := object.Time(now.Add(-leeway))
 	if err := checkAccount(about, objects, deleted); err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func checkBound(about object.Object, objects Objects, deleted string) error {
 		{"pod", "pods", namespace, "pod UID (%s) does not match service account pod ref claim (%s)"},
 		{"node", "nodes", "", "node UID (%s) does not match service account node ref claim (%s)"},
 	} {
-		ref := object.Object(about.Map(b.claim))
+		ref := about.At(b.claim)
 		if ref == nil || b.claim == "node" && about.Map("pod") != nil {
 			continue
 		}
@@ -264,7 +264,7 @@ func holder(claims, about object.Object) *Holder {
 		h.Extra[extraKey+"credential-id"] = []string{"JTI=" + id}
 	}
 	for _, claim := range []string{"pod", "node"} {
-		ref := object.Object(about.Map(claim))
+		ref := about.At(claim)
 		if name := ref.String("name"); name != "" {
 			h.Extra[extraKey+claim+"-name"] = []string{name}
 		}
