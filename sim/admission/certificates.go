@@ -1,8 +1,6 @@
 package admission
 
 import (
-	"encoding/base64"
-	"encoding/pem"
 	"slices"
 	"strings"
 
@@ -61,28 +59,13 @@ func certificateSubjectRestriction() Plugin {
 		if !a.about(signingRequests, Create) || a.Object.String("spec", "signerName") != clientSigner {
 			return nil
 		}
-		groups, why := requestedGroups(a.Object.String("spec", "request"))
+		groups, err := certificates.Organizations(a.Object.String("spec", "request"))
 		switch {
-		case why != "":
-			return a.refuse("failed to parse CSR: %s", why)
+		case err != nil:
+			return a.refuse("failed to parse CSR: %s", err)
 		case slices.Contains(groups, "system:masters"):
 			return a.refuse("use of %s signer with system:masters group is not allowed", clientSigner)
 		}
 		return nil
 	}}
-}
-
-// requestedGroups returns the organizations of the subject of a signing request, a PEM block in base64. why says what is
-// wrong with it.
-func requestedGroups(text string) (groups []string, why string) {
-	data, _ := base64.StdEncoding.DecodeString(text)
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return nil, "PEM block type must be CERTIFICATE REQUEST"
-	}
-	groups, err := certificates.Organizations(block.Bytes)
-	if err != nil {
-		return nil, err.Error()
-	}
-	return groups, ""
 }

@@ -80,13 +80,9 @@ func daemonSetKind() kind.Kind {
 		Columns: append([]table.Column{
 			table.Name(), status("Desired", "desiredNumberScheduled"), status("Current", "currentNumberScheduled"),
 			status("Ready", "numberReady"), status("Up-to-date", "updatedNumberScheduled"), status("Available", "numberAvailable"),
-			table.Doc("Node Selector", table.DocCore+"PodSpec", "nodeSelector").Cell(cellNodeSelector), table.Age(),
+			table.Doc("Node Selector", table.DocCore+"PodSpec", "nodeSelector").Labels("spec", "template", "spec", "nodeSelector"), table.Age(),
 		}, podspec.TemplateColumns(docApps+"DaemonSetSpec", "spec")...),
 	}
-}
-
-func cellNodeSelector(obj object.Object) any {
-	return table.LabelsCell(object.StringMap(obj.Map("spec", "template", "spec", "nodeSelector")))
 }
 
 func validateDaemonSet(ctx *resource.Context, all field.Cursor) {

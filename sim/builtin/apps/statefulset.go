@@ -1,15 +1,12 @@
 package apps
 
 import (
-	"fmt"
-
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
@@ -142,16 +139,6 @@ func validateStatefulStatus(_ *resource.Context, all field.Cursor) {
 	validateCollisions(at)
 }
 
-// warnClaimTemplate warns about sizes that are no whole number of bytes.
-func warnClaimTemplate(ctx *resource.Context, p field.Path, claim object.Object) {
-	for _, list := range []string{"requests", "limits"} {
-		size, ok := claim.Map("spec", "resources", list)["storage"]
-		if q := quantity.Of(size); ok && q.MilliValue()%1000 != 0 {
-			ctx.Warn(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", p.Child("resources", list).Key("storage"), q))
-		}
-	}
-}
-
 func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
 		return
@@ -162,7 +149,7 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 		if old != nil {
 			at = at.Child("Spec") // as the real server says it on updates
 		}
-		warnClaimTemplate(ctx, at, claim)
+		kind.WarnClaimSize(ctx, at, claim)
 	}
 	if obj.Int64("spec", "revisionHistoryLimit") < 0 {
 		ctx.Warn("spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")

@@ -47,7 +47,9 @@ func IssueToken(c *resource.Connection) (object.Object, *status.Status) {
 			"the UID in the token request (%s) does not match the UID of the service account (%s)", uid, account.UID()))
 	}
 	completeTokenRequest(c, account)
-	if errs := validateTokenRequest(request); len(errs) > 0 {
+	asked := field.CursorAt(request, nil, "spec", "expirationSeconds").OrZero()
+	asked.Min(tokenMin, "may not specify a duration less than 10 minutes").Max(tokenMax, "may not specify a duration larger than 2^32 seconds")
+	if errs := asked.Errors(); len(errs) > 0 {
 		return nil, status.Invalid(tokenRequestKind, "", errs)
 	}
 	if s := c.Admit(); s != nil {
@@ -81,17 +83,6 @@ func completeTokenRequest(c *resource.Connection, account object.Object) {
 	request.Set(account.UID(), "metadata", "uid")
 	request.Set(object.Time(c.Now), "metadata", "creationTimestamp")
 	delete(request, "status")
-}
-
-func validateTokenRequest(request object.Object) field.ErrorList {
-	seconds, p := request.Int64("spec", "expirationSeconds"), field.Root("spec.expirationSeconds")
-	switch {
-	case seconds < tokenMin:
-		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration less than 10 minutes")}
-	case seconds > tokenMax:
-		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration larger than 2^32 seconds")}
-	}
-	return nil
 }
 
 // tokenBinding is what a token is bound to: it is valid no longer than the object lives.

@@ -2,6 +2,7 @@
 package certificates
 
 import (
+	"maps"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -75,18 +76,7 @@ func prepareCSR(ctx *resource.Context, obj object.Object) {
 	for _, name := range []string{"username", "uid", "groups", "extra"} {
 		delete(spec, name)
 	}
-	if ctx.User.Name != "" {
-		spec["username"] = ctx.User.Name
-	}
-	if ctx.User.UID != "" {
-		spec["uid"] = ctx.User.UID
-	}
-	if len(ctx.User.Groups) > 0 {
-		spec["groups"] = object.FromStrings(ctx.User.Groups)
-	}
-	for _, key := range object.SortedKeys(ctx.User.Extra) {
-		spec.Set(object.FromStrings(ctx.User.Extra[key]), "extra", key)
-	}
+	maps.Copy(spec, ctx.User.Info())
 }
 
 // prepareCSRUpdate keeps what each path may not touch: the main one everything, status approvals and denials, approval

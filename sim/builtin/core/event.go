@@ -210,7 +210,7 @@ func eventRow(now time.Time, obj object.Object) resource.Row {
 	if name := involved.String("name"); name != "" {
 		target += "/" + name
 	}
-	source := cmp.Or(obj.String("source", "component"), obj.String("reportingComponent"))
+	source := eventSource(obj)
 	if host := cmp.Or(obj.String("source", "host"), obj.String("reportingInstance")); host != "" {
 		source += ", " + host
 	}

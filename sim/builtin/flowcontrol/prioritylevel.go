@@ -50,7 +50,7 @@ func Kinds() []kind.Kind {
 			Columns: []table.Column{
 				table.Name(), column("PriorityLevel", "PriorityLevelConfigurationReference", "name").At("spec", "priorityLevelConfiguration", "name"),
 				number("MatchingPrecedence", "FlowSchemaSpec", "matchingPrecedence", "spec"),
-				column("DistinguisherMethod", "FlowSchemaSpec", "distinguisherMethod").Cell(cellMethod), table.Age(),
+				column("DistinguisherMethod", "FlowSchemaSpec", "distinguisherMethod").Given(table.None, "spec", "distinguisherMethod", "type"), table.Age(),
 				table.Text("MissingPL", "references a broken or non-existent PriorityLevelConfiguration").Cell(cellMissing),
 			},
 			Order: byPrecedence,
@@ -81,13 +81,6 @@ func cellMissing(obj object.Object) any {
 		return dangling.String("status")
 	}
 	return "?"
-}
-
-func cellMethod(obj object.Object) any {
-	if method := obj.At("spec", "distinguisherMethod"); method != nil {
-		return method.String("type")
-	}
-	return table.None
 }
 
 func defaultPriorityLevel(obj object.Object) {

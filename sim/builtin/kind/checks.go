@@ -1,12 +1,15 @@
 package kind
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
@@ -128,5 +131,14 @@ func AsStored(at field.Cursor) selector.ValidateOptions {
 func CheckSelectorKept(at field.Cursor) {
 	if at.Updates() && (at.Has() != (at.Old() != nil) || at.Changed()) {
 		InvalidSelector(at, field.TextImmutable)
+	}
+}
+
+// WarnClaimSize warns about sizes in a PersistentVolumeClaim, whose spec is reported at p, that are no whole number of bytes.
+func WarnClaimSize(ctx *resource.Context, p field.Path, claim object.Object) {
+	for _, list := range []string{"requests", "limits"} {
+		if q := quantity.Of(claim.Map("spec", "resources", list)["storage"]); q.MilliValue()%1000 != 0 {
+			ctx.Warn(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", p.Child("resources", list).Key("storage"), q))
+		}
 	}
 }

@@ -28,20 +28,13 @@ func ingressKind() kind.Kind {
 		},
 		Validate: validateIngress, ValidateStatus: validateIngressStatus,
 		Columns: []table.Column{table.Name(),
-			table.Text("Class", "The name of the IngressClass resource that should be used for additional configuration").Cell(cellClass),
+			table.Text("Class", "The name of the IngressClass resource that should be used for additional configuration").Given(table.None, "spec", "ingressClassName"),
 			table.Text("Hosts", "Hosts that incoming requests are matched against before the ingress rule").Cell(cellHosts),
 			table.Text("Address", "Address is a list containing ingress points for the load-balancer").Cell(func(obj object.Object) any {
 				return strings.Join(core.IngressPoints(obj), ",")
 			}),
 			table.Text("Ports", "Ports of TLS configurations that open").Cell(cellPorts), table.Age()},
 	}
-}
-
-func cellClass(obj object.Object) any {
-	if obj.Has("spec", "ingressClassName") {
-		return obj.String("spec", "ingressClassName")
-	}
-	return table.None
 }
 
 func cellPorts(obj object.Object) any {

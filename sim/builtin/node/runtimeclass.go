@@ -46,13 +46,11 @@ func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	rules.Overhead(at.Child("overhead", "podFixed").ReportAt(at.Child("overhead")))
 	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), obj.Map("scheduling", "nodeSelector")))
 	rules.CheckTolerations(tolerations)
-	seen := map[string]bool{}
+	seen := field.Seen{}
 	for t := range tolerations.Each() {
-		key := t.String("key") + "\n" + t.String("operator") + "\n" + t.String("value") + "\n" + t.String("effect")
-		if seen[key] {
+		if seen.Again(t.String("key") + "\n" + t.String("operator") + "\n" + t.String("value") + "\n" + t.String("effect")) {
 			t.Duplicate(gotext.Value(gotext.Toleration, t.Object()))
 		}
-		seen[key] = true
 	}
 	if !ctx.Since(37) {
 		handler.OrEmpty().Immutable()

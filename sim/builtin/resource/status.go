@@ -33,20 +33,18 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 		ref.Require("resource", "name", "uid")
 	}
 	uniqueBy(ctx, entries, "uid")
-	allocated, seen := allocatedDevices(obj), map[string]bool{}
+	allocated, seen := allocatedDevices(obj), field.Seen{}
 	for d := range devices.Each() {
 		validateDeviceStatus(ctx, d, allocated)
 	}
 	for d := range devices.Each() {
-		if id := deviceID(d.Object()); seen[id] {
+		if seen.Again(deviceID(d.Object())) {
 			declared(ctx, d, func(c field.Cursor) field.Cursor {
 				if ctx.Since(37) {
 					return c.Duplicate(c.Value())
 				}
 				return c.Duplicate(gotext.Value(gotext.SharedDeviceID, c.Object()))
 			})
-		} else {
-			seen[id] = true
 		}
 	}
 	switch {
