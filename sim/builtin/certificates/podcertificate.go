@@ -22,15 +22,8 @@ func podCertificateKind() kind.Kind {
 		return table.Doc(name, docCertificates+"PodCertificateRequestSpec", field).At("spec", field)
 	}
 	return kind.Kind{
-		Storage: "podcertificaterequests.certificates.k8s.io",
-		Strategy: resource.Strategy{
-			Checks: resource.Checks{
-				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckKind},
-				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
-			},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
-			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
-		},
+		Storage:  "podcertificaterequests.certificates.k8s.io",
+		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true, NeedsResourceVersion: true},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			const day = 86400
 			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")

@@ -84,9 +84,8 @@ func prepareCSR(ctx *resource.Context, obj object.Object) {
 func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "":
-		kind.KeepOld(obj, old, "spec", "status")
-	case "status":
 		kind.KeepOld(obj, old, "spec")
+	case "status":
 		keepCSRConditions(obj, old, "Approved")
 		keepCSRConditions(obj, old, "Denied")
 		stampCSRConditions(ctx, obj, old)

@@ -41,8 +41,6 @@ func nodeKind() kind.Kind {
 		},
 		Validate: validateNode,
 		Defaults: kind.EveryVersion(defaultNode),
-		Labels:   kind.SameLabels("spec.unschedulable"),
-		Unknown:  kind.UnsupportedLabel,
 		Columns: []table.Column{table.Name(), table.Text("Status", "The status of the node").Cell(nodeStatus),
 			table.Text("Roles", "The roles of the node").Cell(nodeRoles), table.Age(),
 			table.Doc("Version", info, "kubeletVersion").At("status", "nodeInfo", "kubeletVersion"),

@@ -30,8 +30,6 @@ func replicationControllerKind() kind.Kind {
 		Validate: validateReplication, ValidateStatus: replicationStatus,
 		Defaults: kind.EveryVersion(defaultReplication),
 		Connect:  map[string]resource.Connector{"scale": kind.ScaleReplication},
-		Labels:   kind.SameLabels("status.replicas"),
-		Unknown:  kind.UnsupportedLabel,
 		Columns: slices.Concat([]table.Column{
 			table.Name(),
 			table.Doc("Desired", table.DocCore+"ReplicationControllerSpec", "replicas").Int("spec", "replicas"),

@@ -24,7 +24,6 @@ func Kinds() []kind.Kind {
 	strategy := func() resource.Strategy {
 		return resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true,
 		}
 	}

@@ -18,11 +18,7 @@ func Kinds() []kind.Kind {
 	return []kind.Kind{{
 		Storage: "storageversionmigrations.storagemigration.k8s.io",
 		Strategy: resource.Strategy{
-			Checks: resource.Checks{
-				Update:       []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate},
-				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
-			},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
 		},
 		Validate:       validateMigration,
