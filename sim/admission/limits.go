@@ -20,12 +20,6 @@ const limitRanges = "limitranges"
 // limitAnnotation tells what LimitRanger set in a pod.
 const limitAnnotation = "kubernetes.io/limit-ranger"
 
-// limitRanger gives containers the requests and limits they do not state, and refuses pods and claims outside the bounds
-// of their namespace (Kubernetes documentation, "Limit Ranges").
-func limitRanger() Plugin {
-	return Plugin{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits}
-}
-
 // limited reports whether limit ranges are about the write.
 func (a *Attributes) limited() bool {
 	if a.Old != nil && a.Old.DeletionTimestamp() != "" {
@@ -61,6 +55,7 @@ func limitsOf(limitRange object.Object, kind string) []object.Object {
 	return out
 }
 
+// setLimits gives containers the requests and limits they do not state (Kubernetes documentation, "Limit Ranges").
 func setLimits(a *Attributes) *status.Status {
 	if !a.limited() || a.Definition.Storage != pods {
 		return nil
@@ -103,6 +98,7 @@ func fillContainer(c object.Object, kind string, requests, limits resource.Amoun
 	return done
 }
 
+// checkLimits refuses pods and claims outside the bounds of their namespace.
 func checkLimits(a *Attributes) *status.Status {
 	if !a.limited() {
 		return nil

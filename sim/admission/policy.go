@@ -29,7 +29,6 @@ const (
 type policies struct {
 	host              *Host
 	storage, bindings string
-	patch             bool
 	compiled          map[string]*policy // by name
 }
 
@@ -65,8 +64,8 @@ type params struct {
 	kind   *resource.Definition
 }
 
-func newPolicies(h *Host, storage, bindings string, patch bool) *policies {
-	return &policies{host: h, storage: storage, bindings: bindings, patch: patch, compiled: map[string]*policy{}}
+func newPolicies(h *Host, storage, bindings string) *policies {
+	return &policies{host: h, storage: storage, bindings: bindings, compiled: map[string]*policy{}}
 }
 
 // problem is why a policy cannot be applied, or what it has against a write.
@@ -211,7 +210,8 @@ func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	c := &policy{name: name, spec: spec, fail: spec.String("failurePolicy") != "Ignore"}
 	c.constraints = newCriteria(spec.Map("matchConstraints"), "resourceRules")
 	c.constraints.everything = true
-	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true, Patch: p.patch})
+	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true,
+		Patch: p.storage == mutatingPolicies})
 	for _, v := range spec.Objects("variables") {
 		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it say what is wrong
 	}

@@ -10,13 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// mutatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Mutating Admission Policy").
-func mutatingAdmissionPolicy(h *Host) Plugin {
-	p := newPolicies(h, mutatingPolicies, mutatingBindings, true)
-	return Plugin{Name: "MutatingAdmissionPolicy", Mutate: p.mutate}
-}
-
-// mutate lets every policy that applies change the object.
+// mutate lets every policy that applies change the object (Kubernetes documentation, "Mutating Admission Policy").
 func (p *policies) mutate(a *Attributes) *status.Status {
 	list, problems := p.invocations(a)
 	if len(list) == 0 && len(problems) == 0 {

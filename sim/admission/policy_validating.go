@@ -10,19 +10,14 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// validatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Validating Admission Policy").
-func validatingAdmissionPolicy(h *Host) Plugin {
-	p := newPolicies(h, validatingPolicies, validatingBindings, false)
-	return Plugin{Name: "ValidatingAdmissionPolicy", Validate: p.validate}
-}
-
 // reasonCodes are the HTTP codes of the reasons a validation may give.
 var reasonCodes = map[status.Reason]int{
 	status.ReasonUnauthorized: wire.StatusUnauthorized, status.ReasonForbidden: wire.StatusForbidden,
 	status.ReasonTooLarge: wire.StatusRequestEntityTooLarge,
 }
 
-// validate asks every policy that applies. The first refusal is the answer; all warnings are given.
+// validate asks every policy that applies (Kubernetes documentation, "Validating Admission Policy"). The first refusal is the
+// answer; all warnings are given.
 func (p *policies) validate(a *Attributes) *status.Status {
 	list, problems := p.invocations(a)
 	var denied *problem

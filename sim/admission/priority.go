@@ -9,12 +9,7 @@ import (
 // preemptLower is the preemptionPolicy of everything that says nothing else.
 const preemptLower = "PreemptLowerPriority"
 
-// priority gives pods the priority of their class, and refuses a second PriorityClass that is the default (Kubernetes
-// documentation, "Pod Priority and Preemption").
-func priority() Plugin {
-	return Plugin{Name: "Priority", Mutate: setPriority, Validate: oneDefaultPriority}
-}
-
+// setPriority gives pods the priority of their class (Kubernetes documentation, "Pod Priority and Preemption").
 func setPriority(a *Attributes) *status.Status {
 	switch {
 	case a.about(pods, Create):
@@ -96,6 +91,7 @@ func defaultPriorityClass(objects resource.Reader) object.Object {
 	return found
 }
 
+// oneDefaultPriority refuses a second PriorityClass that is the default.
 func oneDefaultPriority(a *Attributes) *status.Status {
 	if !a.about(priorityClasses, Create, Update) || !a.Object.True("globalDefault") {
 		return nil

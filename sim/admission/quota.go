@@ -21,8 +21,8 @@ type Write func(storage, namespace, name string, change func(object.Object) *sta
 //
 //	object ─ meter ─▶ what it uses ───────────────┐
 //	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
-func resourceQuota(write Write) Plugin {
-	return Plugin{Name: "ResourceQuota", Validate: func(a *Attributes) *status.Status {
+func resourceQuota(write Write) func(*Attributes) *status.Status {
+	return func(a *Attributes) *status.Status {
 		m := a.Definition.Meter()
 		if a.Namespace == "" || m == nil || !charges(m, a) {
 			return nil
@@ -40,7 +40,7 @@ func resourceQuota(write Write) Plugin {
 			}
 		}
 		return nil
-	}}
+	}
 }
 
 // charges reports whether a write can use more than before.

@@ -9,11 +9,6 @@ import (
 
 const overheadMismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-// runtimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
-func runtimeClass() Plugin {
-	return Plugin{Name: "RuntimeClass", Mutate: applyRuntimeClass, Validate: checkOverhead}
-}
-
 // runtimeClassOf returns the class of a pod, nil for a pod without one.
 func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
 	v, ok := a.Object.Get("spec", "runtimeClassName")
@@ -43,6 +38,7 @@ func unaskable(name string) *status.Status {
 	return nil
 }
 
+// applyRuntimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
 func applyRuntimeClass(a *Attributes) *status.Status {
 	if !a.about(pods, Create) {
 		return nil

@@ -42,18 +42,8 @@ type webhook struct {
 	conditions []*cel.Program
 }
 
-// mutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
-// their configurations (Kubernetes documentation, "Dynamic Admission Control").
-func mutatingAdmissionWebhook(h *Host) Plugin {
-	w := &webhooks{host: h, plugin: "MutatingAdmissionWebhook", storage: mutatingConfigurations, mutating: true, read: map[string]*configuration{}}
-	return Plugin{Name: w.plugin, Mutate: w.mutate}
-}
-
-// validatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
-// of all of them begin at once. The real server gives the refusal that arrives first, this one that of the first webhook.
-func validatingAdmissionWebhook(h *Host) Plugin {
-	w := &webhooks{host: h, plugin: "ValidatingAdmissionWebhook", storage: validatingConfigurations, read: map[string]*configuration{}}
-	return Plugin{Name: w.plugin, Validate: w.validate}
+func newWebhooks(h *Host, plugin, storage string) *webhooks {
+	return &webhooks{host: h, plugin: plugin, storage: storage, mutating: storage == mutatingConfigurations, read: map[string]*configuration{}}
 }
 
 // hooks returns the webhooks in order. From 1.37 on none is asked about reviews: one that does not answer could lock
@@ -110,12 +100,14 @@ func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *stat
 	return d, nil
 }
 
+// mutate calls the webhooks that may change objects, one after the other, in the order of the names of their configurations
+// (Kubernetes documentation, "Dynamic Admission Control").
 func (w *webhooks) mutate(a *Attributes) *status.Status {
 	hooks := w.hooks(a)
 	if len(hooks) == 0 {
 		return nil
 	}
-	round := a.round("MutatingAdmissionWebhook")
+	round := a.round(w.plugin)
 	for _, h := range hooks {
 		d, s := w.match(a, h)
 		if s != nil {
@@ -137,6 +129,8 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 	return nil
 }
 
+// validate calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts of all of them begin at
+// once. The real server gives the refusal that arrives first, this one that of the first webhook.
 func (w *webhooks) validate(a *Attributes) *status.Status {
 	var calls []*call
 	for _, h := range w.hooks(a) {
