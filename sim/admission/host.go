@@ -43,16 +43,16 @@ type Host struct {
 }
 
 // version returns obj, in the hub version of the write, as the definition d shows it. Both are versions of one resource.
-// obj stays as it is.
+// obj stays as it is. Empty lists and maps that are not printed are not in it: expressions and webhooks see what a client would.
 func (a *Attributes) version(obj object.Object, d *resource.Definition) object.Object {
 	if obj == nil {
 		return nil
 	}
 	obj = a.convert(obj, d)
-	if a.body() != nil {
-		return obj
+	if t := d.Layout(); a.body() == nil && t != nil && d.SkewCodec == nil {
+		return codec.Reread(obj, t)
 	}
-	return reduced(d, obj)
+	return obj
 }
 
 // convert is version with what is not printed.
@@ -89,15 +89,6 @@ func (a *Attributes) shown(obj object.Object, d *resource.Definition) any {
 		}
 	}
 	return map[string]any(obj)
-}
-
-// reduced returns an object without its empty lists and maps that are not printed: expressions and webhooks see what a
-// client would.
-func reduced(d *resource.Definition, obj object.Object) object.Object {
-	if t := d.Layout(); t != nil && d.SkewCodec == nil {
-		return codec.Reread(obj, t)
-	}
-	return obj
 }
 
 // body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of

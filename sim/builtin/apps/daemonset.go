@@ -47,10 +47,6 @@ func setGenerationOfTemplate(obj object.Object, n int64) {
 	obj.Set(strconv.FormatInt(n, 10), "metadata", "annotations", templateGeneration)
 }
 
-func prepareDaemonSet(ctx *resource.Context, obj object.Object) {
-	setGenerationOfTemplate(obj, max(generationOfTemplate(obj), 1))
-}
-
 // prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
 func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 	n := generationOfTemplate(old)
@@ -69,8 +65,10 @@ func daemonSetKind() kind.Kind {
 		Gates:   podspec.Gates("spec.template.spec."),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.DaemonSetSpec), InnerAnnotation: templateGeneration,
-			Blank:            func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
-			PrepareForCreate: prepareDaemonSet,
+			Blank: func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
+				setGenerationOfTemplate(obj, max(generationOfTemplate(obj), 1))
+			},
 			PrepareForUpdate: prepareDaemonSetUpdate,
 			Warn:             warnDaemonSet,
 		},

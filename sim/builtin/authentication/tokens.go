@@ -104,16 +104,13 @@ func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 		version = "/" // one that cannot be read counts as none
 	}
 	kind := schema.ParseGVK(version, ref.String("kind"))
-	storage, namespace := "", c.Namespace
-	switch {
-	case kind.Group == "" && kind.Kind == "Pod":
-		storage, b.claim = "pods", "pod"
-	case kind.Group == "" && kind.Kind == "Secret":
-		storage, b.claim = "secrets", "secret"
-	case kind.Group == "" && kind.Kind == "Node":
-		storage, b.claim, namespace = "nodes", "node", ""
-	default:
+	if kind.Group != "" || !slices.Contains([]string{"Pod", "Secret", "Node"}, kind.Kind) {
 		return b, status.BadRequest("cannot bind token to object of type %s", kind)
+	}
+	b.claim = strings.ToLower(kind.Kind)
+	storage, namespace := b.claim+"s", c.Namespace
+	if kind.Kind == "Node" {
+		namespace = ""
 	}
 	if s := status.NameParameter(name); s != nil {
 		return b, s

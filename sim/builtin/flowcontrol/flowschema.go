@@ -88,23 +88,18 @@ var flowSubjects = []flowSubject{{"ServiceAccount", "serviceAccount"}, {"User", 
 
 func validateFlowSubject(at field.Cursor) {
 	kind := at.String("kind")
-	if !slices.ContainsFunc(flowSubjects, func(s flowSubject) bool { return s.kind == kind }) {
+	own := slices.IndexFunc(flowSubjects, func(s flowSubject) bool { return s.kind == kind })
+	if own < 0 {
 		at.Child("kind").NotSupported(kind, "Group", "ServiceAccount", "User")
 		return
 	}
-	for _, s := range flowSubjects {
-		if s.kind != kind {
-			continue
-		}
-		subject := at.Child(s.field)
-		switch {
-		case !subject.Has():
-			subject.Missing(s.field + " is required when subject kind is '" + s.kind + "'")
-		case kind == "ServiceAccount":
-			validateFlowAccount(subject)
-		default:
-			subject.Child("name").Required()
-		}
+	switch subject := at.Child(flowSubjects[own].field); {
+	case !subject.Has():
+		subject.Missing(flowSubjects[own].field + " is required when subject kind is '" + kind + "'")
+	case kind == "ServiceAccount":
+		validateFlowAccount(subject)
+	default:
+		subject.Child("name").Required()
 	}
 	for _, s := range flowSubjects {
 		at.Child(s.field).ForbidIf(s.kind != kind && at.Has(s.field), s.field+" is forbidden when subject kind is not '"+s.kind+"'")
