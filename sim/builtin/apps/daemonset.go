@@ -95,7 +95,7 @@ func validateDaemonSet(ctx *resource.Context, all field.Cursor) {
 		validateNotEmpty(labels, "daemonset")
 	}
 	podspec.CheckTemplate(ctx, template)
-	validateAlwaysRestarts(template, "DaemonSet")
+	kind.CheckAlwaysRestarts(template, "DaemonSet")
 	kind.NonNegative(at, "minReadySeconds")
 	at.Child("templateGeneration").With(generationOfTemplate(all.Object())).NonNegative()
 	validateDaemonStrategy(at.Child("updateStrategy"))

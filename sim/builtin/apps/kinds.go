@@ -79,20 +79,6 @@ func validateNotEmpty(at field.Cursor, word string) {
 	}
 }
 
-// validateAlwaysRestarts checks what the pods of a kind that replaces them may not have.
-func validateAlwaysRestarts(template field.Cursor, kind string) {
-	spec := template.Child("spec")
-	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
-	spec.ForbidAny("activeDeadlineSeconds in "+kind+" is not Supported", "activeDeadlineSeconds")
-}
-
-// notAbove checks that none of the named numbers is greater than the number limit.
-func notAbove(at field.Cursor, limit, detail string, names ...string) {
-	for _, name := range names {
-		at.Child(name).OrZero().Max(at.Int64(limit), detail)
-	}
-}
-
 // validateCollisions checks that the collisionCount of a status only grows.
 func validateCollisions(at field.Cursor) {
 	n, isSet := at.Int("collisionCount")

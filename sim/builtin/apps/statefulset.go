@@ -70,7 +70,7 @@ func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bo
 	} else {
 		validateStatefulTemplate(ctx, at, s, badTemplate)
 	}
-	validateAlwaysRestarts(at.Child("template"), "StatefulSet")
+	kind.CheckAlwaysRestarts(at.Child("template"), "StatefulSet")
 }
 
 func validateStatefulStrategy(at field.Cursor) {
@@ -134,8 +134,8 @@ func volumesOfClaims(claims, volumes []object.Object) []any {
 func validateStatefulStatus(_ *resource.Context, all field.Cursor) {
 	at := all.Child("status")
 	kind.NonNegative(at, "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration", "collisionCount")
-	notAbove(at, "replicas", aboveReplicas, "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
-	notAbove(at, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")
+	kind.NotAbove(at, "replicas", kind.AboveReplicas, "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+	kind.NotAbove(at, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")
 	validateCollisions(at)
 }
 

@@ -42,10 +42,7 @@ func Kinds() []kind.Kind {
 			Strategy: strategy(),
 			Changed:  kind.Semantically.Of("spec"),
 			Validate: validateFlowSchema, ValidateStatus: validateFlowStatus,
-			Defaults: kind.EveryVersion(func(obj object.Object) {
-				obj.SetDefault(map[string]any{}, "spec")
-				kind.SetZero(obj.At("spec"), 1000, "matchingPrecedence")
-			}),
+			Defaults: kind.EveryVersion(func(obj object.Object) { kind.SetZero(obj, 1000, "spec", "matchingPrecedence") }),
 			Columns: []table.Column{
 				table.Name(), column("PriorityLevel", "PriorityLevelConfigurationReference", "name").At("spec", "priorityLevelConfiguration", "name"),
 				number("MatchingPrecedence", "FlowSchemaSpec", "matchingPrecedence", "spec"),

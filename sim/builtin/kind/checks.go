@@ -50,6 +50,26 @@ func NonNegative(at field.Cursor, names ...string) {
 	}
 }
 
+// Details of NotAbove for the status of a workload.
+const (
+	AboveReplicas = "cannot be greater than status.replicas"
+	AboveReady    = "cannot be greater than readyReplicas"
+)
+
+// NotAbove checks that none of the named numbers is greater than the number limit.
+func NotAbove(at field.Cursor, limit, detail string, names ...string) {
+	for _, name := range names {
+		at.Child(name).OrZero().Max(at.Int64(limit), detail)
+	}
+}
+
+// CheckAlwaysRestarts checks what the pods of a kind that replaces them may not have.
+func CheckAlwaysRestarts(template field.Cursor, kind string) {
+	spec := template.Child("spec")
+	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
+	spec.ForbidAny("activeDeadlineSeconds in "+kind+" is not Supported", "activeDeadlineSeconds")
+}
+
 // CheckAmountOrPercent checks an IntOrString: a number that is not negative, or a percentage.
 func CheckAmountOrPercent(at field.Cursor) {
 	at.CheckEnum(field.Percent).NonNegative()
