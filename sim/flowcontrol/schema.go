@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/flowcontrol"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -32,22 +33,9 @@ type resourceRule struct {
 
 type pathRule struct{ verbs, paths []string }
 
-// everything is a rule for all requests of the groups.
-func everything(groups ...string) rule {
-	any := []string{"*"}
-	r := rule{resources: []resourceRule{{any, any, any, any, true}}, paths: []pathRule{{any, any}}}
-	for _, name := range groups {
-		r.subjects = append(r.subjects, subject{kind: "Group", name: name})
-	}
-	return r
-}
-
-// builtIn returns a mandatory schema (flowcontrol/bootstrap.MandatoryFlowSchemas).
-func builtIn(name string) *schema {
-	if name == exempt {
-		return &schema{name: name, level: name, rules: []rule{everything("system:masters")}}
-	}
-	return &schema{name: name, level: name, rules: []rule{everything("system:unauthenticated", "system:authenticated")}}
+// mandatory returns the schema of a name that every server has, without a uid.
+func mandatory(name string) *schema {
+	return schemaOf(object.Object{"metadata": map[string]any{"name": name}, "spec": map[string]any(flowcontrol.MandatorySchemas[name])})
 }
 
 func schemaOf(o object.Object) *schema {
