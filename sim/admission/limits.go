@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -46,13 +47,7 @@ func (a *Attributes) eachLimit(f func(object.Object) *status.Status) *status.Sta
 
 // limitsOf returns the limits of a LimitRange that are of a type.
 func limitsOf(limitRange object.Object, kind string) []object.Object {
-	var out []object.Object
-	for _, limit := range limitRange.Objects("spec", "limits") {
-		if limit.String("type") == kind {
-			out = append(out, limit)
-		}
-	}
-	return out
+	return slices.DeleteFunc(limitRange.Objects("spec", "limits"), func(limit object.Object) bool { return limit.String("type") != kind })
 }
 
 // setLimits gives containers the requests and limits they do not state (Kubernetes documentation, "Limit Ranges").

@@ -3,6 +3,7 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
@@ -95,12 +96,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
 	for _, obj := range a.Objects.All(p.storage, "") {
 		of := p.compile(a, obj)
-		var own []object.Object
-		for _, b := range bindings {
-			if b.String("spec", "policyName") == of.name {
-				own = append(own, b)
-			}
-		}
+		own := slices.DeleteFunc(slices.Clone(bindings), func(b object.Object) bool { return b.String("spec", "policyName") != of.name })
 		if len(own) == 0 {
 			continue
 		}

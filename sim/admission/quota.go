@@ -2,6 +2,7 @@ package admission
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -93,12 +94,7 @@ func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, _ *sta
 // chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.
 func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.Status {
 	uses := m.Amounts(a.Context, a.Object)
-	var negative []string
-	for _, name := range uses.Names() {
-		if uses[name].Sign() < 0 {
-			negative = append(negative, name)
-		}
-	}
+	negative := slices.DeleteFunc(uses.Names(), func(name string) bool { return uses[name].Sign() >= 0 })
 	if len(negative) > 0 {
 		return a.refuse("quota usage is negative for resource(s): %s", strings.Join(negative, ","))
 	}

@@ -68,12 +68,7 @@ func (a *Authority) Check(text string, wanted []string, now time.Time, objects O
 	if len(audiences) == 0 {
 		audiences = a.options.Audiences
 	}
-	var good []string
-	for _, name := range wanted {
-		if slices.Contains(audiences, name) {
-			good = append(good, name)
-		}
-	}
+	good := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(audiences, name) })
 	if len(good) == 0 {
 		return nil, use, fmt.Errorf("token audiences %q is invalid for the target audiences %q", audiences, wanted)
 	}

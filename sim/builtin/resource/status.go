@@ -77,12 +77,9 @@ func validateAdminStatus(ctx *resource.Context, namespace string, at field.Curso
 
 // reservesMore reports whether a claim is reserved for somebody new.
 func reservesMore(reserved, old []object.Object) bool {
-	for _, r := range reserved {
-		if !slices.ContainsFunc(old, func(o object.Object) bool { return object.SemanticEqual(map[string]any(o), map[string]any(r)) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reserved, func(r object.Object) bool {
+		return !slices.ContainsFunc(old, func(o object.Object) bool { return object.SemanticEqual(map[string]any(o), map[string]any(r)) })
+	})
 }
 
 func validateDeviceStatus(ctx *resource.Context, at field.Cursor, allocated []string) {
