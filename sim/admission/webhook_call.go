@@ -65,11 +65,7 @@ func filledIn(answer, review object.Object) object.Object {
 }
 
 func (h *webhook) timeout() time.Duration {
-	seconds, ok := h.Int("timeoutSeconds")
-	if !ok {
-		seconds = 10
-	}
-	return time.Duration(seconds) * time.Second
+	return time.Duration(h.Int64("timeoutSeconds")) * time.Second // a default sets it
 }
 
 // post returns what carries the review to the webhook's URL. The timeoutSeconds of the Cluster's time begin now; stop

@@ -116,10 +116,9 @@ func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.
 func volumesOfClaims(claims, volumes []object.Object) []any {
 	var out []any
-	claimed := map[string]bool{}
+	claimed := field.Seen{}
 	for _, claim := range claims {
-		if name := claim.Name(); !claimed[name] {
-			claimed[name] = true
+		if name := claim.Name(); !claimed.Again(name) {
 			out = append(out, map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": name}})
 		}
 	}
