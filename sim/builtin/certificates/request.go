@@ -49,18 +49,15 @@ func cellCSRDuration(obj object.Object) any {
 }
 
 func cellCSRStatus(obj object.Object) any {
-	has := map[string]bool{}
-	for _, c := range obj.Objects("status", "conditions") {
-		has[c.String("type")] = true
-	}
+	has := func(condition string) bool { return obj.Condition(condition) != nil }
 	text := "Pending"
 	switch {
-	case has["Denied"]:
+	case has("Denied"):
 		text = "Denied"
-	case has["Approved"]:
+	case has("Approved"):
 		text = "Approved"
 	}
-	if has["Failed"] {
+	if has("Failed") {
 		text += ",Failed"
 	}
 	if obj.String("status", "certificate") != "" {

@@ -116,7 +116,7 @@ func validateSliceEndpoint(ctx *resource.Context, at field.Cursor, family string
 	}
 	at.Child("nodeName").Check(field.DNS1123Subdomain)
 	topology.MaxItems(maxSliceTopology)
-	at.Report(field.CheckLabels(topology.Path(), topology.Object()))
+	topology.Labels()
 	at.Child("hostname").Check(field.DNS1123Label)
 	validateHints(at.Child("hints"))
 }

@@ -1,6 +1,7 @@
 package networking
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -49,23 +50,15 @@ func cellHosts(obj object.Object) any {
 	const most = 3
 	var hosts []string
 	rules := obj.Objects("spec", "rules")
-	more := false
 	for _, rule := range rules {
 		if len(hosts) == most {
-			more = true
-			break
+			return strings.Join(hosts, ",") + " + " + strconv.Itoa(len(rules)-most) + " more..."
 		}
 		if host := rule.String("host"); host != "" {
 			hosts = append(hosts, host)
 		}
 	}
-	switch {
-	case len(hosts) == 0:
-		return "*"
-	case more:
-		return strings.Join(hosts, ",") + " + " + strconv.Itoa(len(rules)-most) + " more..."
-	}
-	return strings.Join(hosts, ",")
+	return cmp.Or(strings.Join(hosts, ","), "*")
 }
 
 func validateIngress(_ *resource.Context, at field.Cursor) {

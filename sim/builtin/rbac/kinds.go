@@ -56,7 +56,7 @@ func validateRole(ctx *resource.Context, at field.Cursor, namespaced bool) {
 	selectors := at.Child("aggregationRule", "clusterRoleSelectors")
 	selectors.Required("at least one clusterRoleSelector required if aggregationRule is non-nil")
 	for s := range selectors.Each() {
-		at.Report(selector.ValidateLabelSelector(s.Path(), s.Object(), options))
+		kind.CheckSelector(s, options)
 		if _, err := selector.FromLabelSelector(s.Object()); err != nil {
 			s.Invalid(nil, "invalid label selector.")
 		}
