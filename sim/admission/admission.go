@@ -34,8 +34,6 @@ type Attributes struct {
 	rounds   map[string]*round // of plugins that may be called twice, by name
 	reinvoke bool              // one of them changed the object: see Changed
 	second   bool              // this is the second time
-
-	own *resource.Definition // what body returns for a kind without a definition
 }
 
 // unfold replaces the text that fieldsV1 of a new object is kept as by what it says, for policies and webhooks, which may look
@@ -63,30 +61,30 @@ type Plugin struct {
 type Chain []Plugin
 
 // plugins returns all plugins that are simulated, in the order in which kube-apiserver runs them (kubeapiserver/options,
-// AllOrderedPlugins). may decides what the plugins for certificates ask; nil allows everything.
+// AllOrderedPlugins). may decides what the plugins for certificates ask.
 func plugins(h *Host, may Authorize) Chain {
 	return Chain{
-		namespaceLifecycle(),
-		limitRanger(),
-		serviceAccount(),
-		taintNodesByCondition(),
-		podSecurity(),
-		priority(),
-		defaultTolerationSeconds(),
-		defaultStorageClass(),
-		storageObjectInUseProtection(),
-		persistentVolumeClaimResize(),
-		runtimeClass(),
-		certificateApproval(may),
-		certificateSigning(may),
-		certificateSubjectRestriction(),
-		defaultIngressClass(),
-		podResizeValidator(),
-		mutatingAdmissionPolicy(h),
-		mutatingAdmissionWebhook(h),
-		validatingAdmissionPolicy(h),
-		validatingAdmissionWebhook(h),
-		resourceQuota(h.Write),
+		{Name: "NamespaceLifecycle", Mutate: checkNamespace},
+		{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits},
+		{Name: "ServiceAccount", Optional: true, Mutate: setServiceAccount, Validate: checkServiceAccount},
+		{Name: "TaintNodesByCondition", Mutate: taintNewNode},
+		{Name: "PodSecurity", Validate: checkSecurity},
+		{Name: "Priority", Mutate: setPriority, Validate: oneDefaultPriority},
+		{Name: "DefaultTolerationSeconds", Mutate: tolerateUnusableNodes},
+		{Name: "DefaultStorageClass", Mutate: setStorageClass},
+		{Name: "StorageObjectInUseProtection", Mutate: protectStorage},
+		{Name: "PersistentVolumeClaimResize", Validate: checkGrowth},
+		{Name: "RuntimeClass", Mutate: applyRuntimeClass, Validate: checkOverhead},
+		{Name: "CertificateApproval", Validate: certificateApproval(may)},
+		{Name: "CertificateSigning", Validate: certificateSigning(may)},
+		{Name: "CertificateSubjectRestriction", Validate: restrictSubject},
+		{Name: "DefaultIngressClass", Mutate: setIngressClass},
+		{Name: "PodResizeValidator", Validate: checkResize},
+		{Name: "MutatingAdmissionPolicy", Mutate: newPolicies(h, mutatingPolicies, mutatingBindings).mutate},
+		{Name: "MutatingAdmissionWebhook", Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
+		{Name: "ValidatingAdmissionPolicy", Validate: newPolicies(h, validatingPolicies, validatingBindings).validate},
+		{Name: "ValidatingAdmissionWebhook", Validate: newWebhooks(h, "ValidatingAdmissionWebhook", validatingConfigurations).validate},
+		{Name: "ResourceQuota", Validate: resourceQuota(h.Write)},
 	}
 }
 

@@ -1,8 +1,6 @@
 package admission
 
 import (
-	"encoding/base64"
-	"encoding/pem"
 	"slices"
 	"strings"
 
@@ -19,8 +17,8 @@ const clientSigner = "kubernetes.io/kube-apiserver-client"
 type Authorize func(user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 
 // certificateApproval lets only those approve a signing request who may approve those of its signer.
-func certificateApproval(may Authorize) Plugin {
-	return Plugin{Name: "CertificateApproval", Validate: func(a *Attributes) *status.Status {
+func certificateApproval(may Authorize) func(*Attributes) *status.Status {
+	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "approval" || a.Operation != Update {
 			return nil
 		}
@@ -28,12 +26,12 @@ func certificateApproval(may Authorize) Plugin {
 			return a.refuse("user not permitted to approve requests with signerName %q", signer)
 		}
 		return nil
-	}}
+	}
 }
 
 // certificateSigning lets only those set the certificate of a signing request who may sign for its signer.
-func certificateSigning(may Authorize) Plugin {
-	return Plugin{Name: "CertificateSigning", Validate: func(a *Attributes) *status.Status {
+func certificateSigning(may Authorize) func(*Attributes) *status.Status {
+	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "status" || a.Operation != Update {
 			return nil
 		}
@@ -45,45 +43,27 @@ func certificateSigning(may Authorize) Plugin {
 			return a.refuse("user not permitted to sign requests with signerName %q", signer)
 		}
 		return nil
-	}}
+	}
 }
 
 // maySigner asks for the signer itself, then for all signers of its domain.
 func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
-	return may == nil ||
-		may(a.User, verb, "certificates.k8s.io", "signers", signer, a.Objects) ||
+	return may(a.User, verb, "certificates.k8s.io", "signers", signer, a.Objects) ||
 		may(a.User, verb, "certificates.k8s.io", "signers", domain+"/*", a.Objects)
 }
 
-// certificateSubjectRestriction refuses requests for client certificates of the group system:masters.
-func certificateSubjectRestriction() Plugin {
-	return Plugin{Name: "CertificateSubjectRestriction", Validate: func(a *Attributes) *status.Status {
-		if !a.about(signingRequests, Create) || a.Object.String("spec", "signerName") != clientSigner {
-			return nil
-		}
-		groups, why := requestedGroups(a.Object.String("spec", "request"))
-		switch {
-		case why != "":
-			return a.refuse("failed to parse CSR: %s", why)
-		case slices.Contains(groups, "system:masters"):
-			return a.refuse("use of %s signer with system:masters group is not allowed", clientSigner)
-		}
+// restrictSubject refuses requests for client certificates of the group system:masters.
+func restrictSubject(a *Attributes) *status.Status {
+	if !a.about(signingRequests, Create) || a.Object.String("spec", "signerName") != clientSigner {
 		return nil
-	}}
-}
-
-// requestedGroups returns the organizations of the subject of a signing request, a PEM block in base64. why says what is
-// wrong with it.
-func requestedGroups(text string) (groups []string, why string) {
-	data, _ := base64.StdEncoding.DecodeString(text)
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return nil, "PEM block type must be CERTIFICATE REQUEST"
 	}
-	groups, err := certificates.Organizations(block.Bytes)
-	if err != nil {
-		return nil, err.Error()
+	groups, err := certificates.Organizations(a.Object.String("spec", "request"))
+	switch {
+	case err != nil:
+		return a.refuse("failed to parse CSR: %s", err)
+	case slices.Contains(groups, "system:masters"):
+		return a.refuse("use of %s signer with system:masters group is not allowed", clientSigner)
 	}
-	return groups, ""
+	return nil
 }

@@ -15,30 +15,26 @@ const (
 	ingressClassByOlder = "kubernetes.io/ingress.class"
 )
 
-// defaultStorageClass gives claims that name no storage class the default one.
-func defaultStorageClass() Plugin {
-	return Plugin{Name: "DefaultStorageClass", Mutate: func(a *Attributes) *status.Status {
-		if !a.about(claims, Create) || hasField(a.Object, "storageClassName") || hasAnnotation(a.Object, claimClassBeta) {
-			return nil
-		}
-		if name := defaultClass(a.Objects, storageClasses, defaultStorage, defaultStorageBeta); name != "" {
-			a.Object.Set(name, "spec", "storageClassName")
-		}
+// setStorageClass gives claims that name no storage class the default one.
+func setStorageClass(a *Attributes) *status.Status {
+	if !a.about(claims, Create) || a.Object.Has("spec", "storageClassName") || hasAnnotation(a.Object, claimClassBeta) {
 		return nil
-	}}
+	}
+	if name := defaultClass(a.Objects, storageClasses, defaultStorage, defaultStorageBeta); name != "" {
+		a.Object.Set(name, "spec", "storageClassName")
+	}
+	return nil
 }
 
-// defaultIngressClass gives ingresses that name no class the default one.
-func defaultIngressClass() Plugin {
-	return Plugin{Name: "DefaultIngressClass", Mutate: func(a *Attributes) *status.Status {
-		if !a.about(ingresses, Create) || hasField(a.Object, "ingressClassName") || hasAnnotation(a.Object, ingressClassByOlder) {
-			return nil
-		}
-		if name := defaultClass(a.Objects, ingressClasses, defaultIngress); name != "" {
-			a.Object.Set(name, "spec", "ingressClassName")
-		}
+// setIngressClass gives ingresses that name no class the default one.
+func setIngressClass(a *Attributes) *status.Status {
+	if !a.about(ingresses, Create) || a.Object.Has("spec", "ingressClassName") || hasAnnotation(a.Object, ingressClassByOlder) {
 		return nil
-	}}
+	}
+	if name := defaultClass(a.Objects, ingressClasses, defaultIngress); name != "" {
+		a.Object.Set(name, "spec", "ingressClassName")
+	}
+	return nil
 }
 
 // defaultClass returns the name of the class that is marked as the default by one of the annotations: of several the
@@ -54,11 +50,6 @@ func defaultClass(objects resource.Reader, storage string, marks ...string) stri
 		}
 	}
 	return name
-}
-
-func hasField(obj object.Object, name string) bool {
-	v, ok := obj.Get("spec", name)
-	return ok && v != nil
 }
 
 func hasAnnotation(obj object.Object, name string) bool {

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,8 +14,7 @@ import (
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Host is what policies, webhooks and quotas need of the API server they run in. A nil function stands for something
-// that the server does not do.
+// Host is what policies, webhooks and quotas need of the API server they run in.
 type Host struct {
 	// Table is what the server serves.
 	Table *resource.Table
@@ -28,32 +28,31 @@ type Host struct {
 	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
 	// Write stores the usage of quotas.
 	Write Write
-	// Handlers answer webhooks in place of a server, by the name of the webhook.
+	// Handlers answer webhooks in place of a server, by the name of the webhook: nil for one that a server answers.
 	Handlers func(name string) Handler
 	// Call calls webhooks.
 	Call hooks.Call
-	// Outside calls f without the Cluster's lock. nil: f is called as it is.
+	// Outside calls f without the Cluster's lock.
 	Outside func(f func())
-	// Together calls all functions at the same time and returns when they have returned. nil: one after the other.
+	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
 	Together func(calls []func())
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
 	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
-	// nil: nobody can wait.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
 // version returns obj, in the hub version of the write, as the definition d shows it. Both are versions of one resource.
-// obj stays as it is.
+// obj stays as it is. Empty lists and maps that are not printed are not in it: expressions and webhooks see what a client would.
 func (a *Attributes) version(obj object.Object, d *resource.Definition) object.Object {
 	if obj == nil {
 		return nil
 	}
 	obj = a.convert(obj, d)
-	if a.body() != nil {
-		return obj
+	if t := d.Layout(); a.body() == nil && t != nil && d.SkewCodec == nil {
+		return codec.Reread(obj, t)
 	}
-	return reduced(d, obj)
+	return obj
 }
 
 // convert is version with what is not printed.
@@ -92,29 +91,13 @@ func (a *Attributes) shown(obj object.Object, d *resource.Definition) any {
 	return map[string]any(obj)
 }
 
-// reduced returns an object without its empty lists and maps that are not printed: expressions and webhooks see what a
-// client would.
-func reduced(d *resource.Definition, obj object.Object) object.Object {
-	if t := d.Layout(); t != nil && d.SkewCodec == nil {
-		return codec.Reread(obj, t)
-	}
-	return obj
-}
-
 // body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of
 // the resource.
 func (a *Attributes) body() *resource.Definition {
-	sub := a.Definition.Sub(a.Subresource)
-	if a.Subresource == "" || sub == nil || sub.Kind == "" || sub.Connect == nil {
-		return nil
-	}
-	if sub.Body != nil {
+	if sub := a.Definition.Sub(a.Subresource); sub != nil {
 		return sub.Body
 	}
-	if a.own == nil {
-		a.own = &resource.Definition{GVK: sub.GVK, Custom: true}
-	}
-	return a.own
+	return nil
 }
 
 // shownAs returns the kind in which a write that matches the version d is shown.
@@ -149,17 +132,12 @@ func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.
 		return status.Internal(err)
 	}
 	clear(a.Object)
-	for k, v := range hub {
-		a.Object[k] = v
-	}
+	maps.Copy(a.Object, hub)
 	return nil
 }
 
 // equivalents returns the other served versions of the write's resource, in the table's order.
 func (h *Host) equivalents(d *resource.Definition) []*resource.Definition {
-	if h.Table == nil {
-		return nil
-	}
 	var out []*resource.Definition
 	for _, other := range h.Table.All() {
 		if other != d && other.Storage == d.Storage && other.Resource == d.Resource {
@@ -175,24 +153,4 @@ var exempt = []string{"validatingwebhookconfigurations", "mutatingwebhookconfigu
 
 func (a *Attributes) exempt() bool {
 	return a.Definition.Group == "admissionregistration.k8s.io" && slices.Contains(exempt, a.Definition.Resource)
-}
-
-// outside calls f without the Cluster's lock.
-func (h *Host) outside(f func()) {
-	if h.Outside == nil {
-		f()
-		return
-	}
-	h.Outside(f)
-}
-
-// together calls functions at the same time, where that is possible.
-func (h *Host) together(calls []func()) {
-	if h.Together != nil && len(calls) > 1 {
-		h.Together(calls)
-		return
-	}
-	for _, call := range calls {
-		call()
-	}
 }

@@ -2,7 +2,9 @@ package admission
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -18,12 +20,6 @@ const limitRanges = "limitranges"
 
 // limitAnnotation tells what LimitRanger set in a pod.
 const limitAnnotation = "kubernetes.io/limit-ranger"
-
-// limitRanger gives containers the requests and limits they do not state, and refuses pods and claims outside the bounds
-// of their namespace (Kubernetes documentation, "Limit Ranges").
-func limitRanger() Plugin {
-	return Plugin{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits}
-}
 
 // limited reports whether limit ranges are about the write.
 func (a *Attributes) limited() bool {
@@ -51,15 +47,10 @@ func (a *Attributes) eachLimit(f func(object.Object) *status.Status) *status.Sta
 
 // limitsOf returns the limits of a LimitRange that are of a type.
 func limitsOf(limitRange object.Object, kind string) []object.Object {
-	var out []object.Object
-	for _, v := range limitRange.List("spec", "limits") {
-		if limit, ok := v.(map[string]any); ok && limit["type"] == kind {
-			out = append(out, limit)
-		}
-	}
-	return out
+	return slices.DeleteFunc(limitRange.Objects("spec", "limits"), func(limit object.Object) bool { return limit.String("type") != kind })
 }
 
+// setLimits gives containers the requests and limits they do not state (Kubernetes documentation, "Limit Ranges").
 func setLimits(a *Attributes) *status.Status {
 	if !a.limited() || a.Definition.Storage != pods {
 		return nil
@@ -67,12 +58,8 @@ func setLimits(a *Attributes) *status.Status {
 	return a.eachLimit(func(r object.Object) *status.Status {
 		requests, limits := resource.Amounts{}, resource.Amounts{}
 		for _, limit := range limitsOf(r, "Container") {
-			for name, q := range resource.AmountsAt(limit, "defaultRequest") {
-				requests[name] = q
-			}
-			for name, q := range resource.AmountsAt(limit, "default") {
-				limits[name] = q
-			}
+			maps.Copy(requests, resource.AmountsAt(limit, "defaultRequest"))
+			maps.Copy(limits, resource.AmountsAt(limit, "default"))
 		}
 		var done []string
 		for _, c := range a.Object.Objects("spec", "containers") {
@@ -106,6 +93,7 @@ func fillContainer(c object.Object, kind string, requests, limits resource.Amoun
 	return done
 }
 
+// checkLimits refuses pods and claims outside the bounds of their namespace.
 func checkLimits(a *Attributes) *status.Status {
 	if !a.limited() {
 		return nil

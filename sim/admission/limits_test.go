@@ -80,9 +80,9 @@ func TestQuotaCountsAndRefuses(t *testing.T) {
 	quota := resourceQuota(writer)
 	try := func(name, cpu string) string {
 		pod := parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"`+cpu+`","memory":"10Mi"}}}]}}`)
-		return message(quota.Validate(inNamespace(pods, pod, nil, objects)))
+		return message(quota(inNamespace(pods, pod, nil, objects)))
 	}
-	is.Equal(message(quota.Validate(inNamespace(pods, parse(t, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}]}}`), nil, objects))),
+	is.Equal(message(quota(inNamespace(pods, parse(t, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}]}}`), nil, objects))),
 		`pods "a" is forbidden: failed quota: q: must specify cpu for: c; requests.memory for: c`)
 	is.Equal(try("c", "500m"), "")
 	is.Equal(objects[resourceQuotas][0].Map("status", "used"), map[string]any{"cpu": "2", "requests.memory": "10Mi"}) // counted at once
@@ -94,7 +94,7 @@ func TestQuotaOfObjects(t *testing.T) {
 	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"configmaps":"0","count/widgets.example.com":"0"}}}`)
 	quota := resourceQuota(writer)
 	make := func(storage, name string) string {
-		return message(quota.Validate(inNamespace(storage, parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"}}`), nil, objects)))
+		return message(quota(inNamespace(storage, parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"}}`), nil, objects)))
 	}
 	is.Equal(make("configmaps", "a"), "") // the controller has not come yet
 	is.Equal(objects[resourceQuotas][0]["status"], nil)
@@ -128,7 +128,7 @@ func TestQuotaScopes(t *testing.T) {
 		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"pods":"0"},`+tt.scope+`},
 			"status":{"hard":{"pods":"0"},"used":{"pods":"0"}}}`)
 		pod := parse(t, `{"metadata":{"name":"p","namespace":"ns"},"status":{"qosClass":"BestEffort"},"spec":`+tt.pod+`}`)
-		refused := resourceQuota(writer).Validate(inNamespace(pods, pod, nil, objects)) != nil
+		refused := resourceQuota(writer)(inNamespace(pods, pod, nil, objects)) != nil
 		is.Equal(refused, tt.counts) // a pod in scope is too much
 	}
 }
@@ -152,7 +152,7 @@ func TestQuotaOfClaimsByClass(t *testing.T) {
 			`"status":{"hard":{"persistentvolumeclaims":"0"},"used":{"persistentvolumeclaims":"0"}}}`)
 		claim := parse(t, tt.claim)
 		claim["metadata"] = map[string]any{"name": "c", "namespace": "ns"}
-		is.Equal(resourceQuota(writer).Validate(inNamespace("persistentvolumeclaims", claim, nil, objects)) != nil, tt.counts) // one in scope is too much
+		is.Equal(resourceQuota(writer)(inNamespace("persistentvolumeclaims", claim, nil, objects)) != nil, tt.counts) // one in scope is too much
 	}
 }
 
@@ -174,7 +174,7 @@ func TestUsageOfDevices(t *testing.T) {
 			`"status":{"hard":{"`+class+`":"0"},"used":{"`+class+`":"0"}}}`)
 		objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"}}`)
 		claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[`+tt.requests+`]}}}`)
-		is.Equal(message(resourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
+		is.Equal(message(resourceQuota(writer)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 			`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+tt.want+`, used: `+class+`=0, limited: `+class+`=0`) // as tt.name says
 	}
 }
@@ -187,9 +187,9 @@ func TestUsageOfExtendedResources(t *testing.T) {
 		`"status":{"hard":{"`+limit+`":"1"},"used":{"`+limit+`":"0"}}}`)
 	claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[{"name":"r","exactly":`+
 		`{"deviceClassName":"gpu","allocationMode":"ExactCount","count":2}}]}}}`)
-	is.Equal(message(resourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
+	is.Equal(message(resourceQuota(writer)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
 	objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}`)
-	is.Equal(message(resourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
+	is.Equal(message(resourceQuota(writer)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 		`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+limit+`=2, used: `+limit+`=0, limited: `+limit+`=1`)
 }
 

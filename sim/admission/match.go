@@ -25,8 +25,8 @@ func newCriteria(o object.Object, rules string) *criteria {
 	return c
 }
 
-// match returns the version of the resource in which a write is matched, nil when it is not. An error of a selector
-// counts only where everything else matches.
+// match returns the version of the resource in which a write is matched, nil when it is not. That there is no namespace
+// whose labels could be compared counts only where everything else matches.
 func (c *criteria) match(a *Attributes, h *Host) (*resource.Definition, *status.Status) {
 	inNamespace, s := matchNamespace(a, c.namespaceSelector)
 	if !inNamespace && s == nil || !matchObject(a, c.objectSelector) {
@@ -66,7 +66,7 @@ func (c *criteria) matchRules(a *Attributes, h *Host, rules []object.Object) *re
 }
 
 func has(o object.Object, field, value string) bool {
-	list := object.Strings(o.List(field))
+	list := o.Strings(field)
 	return slices.Contains(list, "*") || slices.Contains(list, value)
 }
 
@@ -78,11 +78,11 @@ func matchRule(a *Attributes, d *resource.Definition, rule object.Object) bool {
 	if scope := rule.String("scope"); scope == "Cluster" && !clusterWide || scope == "Namespaced" && clusterWide {
 		return false
 	}
-	names := object.Strings(rule.List("resourceNames"))
+	names := rule.Strings("resourceNames")
 	if len(names) > 0 && !slices.Contains(names, a.Name) {
 		return false
 	}
-	return slices.ContainsFunc(object.Strings(rule.List("resources")), func(pattern string) bool {
+	return slices.ContainsFunc(rule.Strings("resources"), func(pattern string) bool {
 		name, sub, _ := strings.Cut(pattern, "/")
 		return (name == "*" || name == d.Resource) && (sub == "*" || sub == a.Subresource)
 	})
@@ -90,10 +90,7 @@ func matchRule(a *Attributes, d *resource.Definition, rule object.Object) bool {
 
 // matchNamespace compares the labels of the write's namespace, or of the namespace that is written.
 func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
-	sel, err := selector.FromLabelSelector(s)
-	if err != nil {
-		return false, status.Internal(err)
-	}
+	sel, _ := selector.FromLabelSelector(s) // it is valid
 	if s == nil || sel.Empty() {
 		return true, nil
 	}
@@ -116,9 +113,6 @@ func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
 
 // matchObject compares the labels of the object before and after the write; one match is enough.
 func matchObject(a *Attributes, s map[string]any) bool {
-	sel, err := selector.FromLabelSelector(s)
-	if err != nil {
-		return false
-	}
+	sel, _ := selector.FromLabelSelector(s) // it is valid
 	return s == nil || sel.Empty() || a.Object != nil && sel.Matches(a.Object.Labels()) || a.Old != nil && sel.Matches(a.Old.Labels())
 }

@@ -9,13 +9,9 @@ import (
 // immortal are the namespaces that can never be deleted. kube-node-lease is not among them.
 var immortal = map[string]bool{"default": true, "kube-system": true, "kube-public": true}
 
-// namespaceLifecycle refuses objects in namespaces that do not exist or are being deleted, and the deletion of the
+// checkNamespace refuses objects in namespaces that do not exist or are being deleted, and the deletion of the
 // namespaces a cluster cannot be without. Updates and deletions in a terminating namespace go on, and from 1.37 on updates in
 // one that is gone.
-func namespaceLifecycle() Plugin {
-	return Plugin{Name: "NamespaceLifecycle", Mutate: checkNamespace}
-}
-
 func checkNamespace(a *Attributes) *status.Status {
 	def := a.Definition
 	if def.Storage == namespaces {

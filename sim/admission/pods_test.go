@@ -27,7 +27,7 @@ func TestDefaultTolerations(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
 			pod := parse(t, `{"metadata":{"name":"p"},"spec":{"tolerations":[`+tc.own+`]}}`)
-			is.Equal(defaultTolerationSeconds().Mutate(write(pods, pod, nil, nil)), nil)
+			is.Equal(tolerateUnusableNodes(write(pods, pod, nil, nil)), nil)
 			is.Equal(compact(pod.List("spec", "tolerations")), `[`+tc.want+`]`)
 		})
 	}
@@ -38,7 +38,7 @@ func TestNodesAreTainted(t *testing.T) {
 	is := is.New(t)
 	node := parse(t, `{"metadata":{"name":"n"}}`)
 	for range 2 { // a node that has the taint keeps it as it is
-		is.Equal(taintNodesByCondition().Mutate(write(nodes, node, nil, nil)), nil)
+		is.Equal(taintNewNode(write(nodes, node, nil, nil)), nil)
 		is.Equal(compact(node.List("spec", "taints")), `[{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}]`)
 	}
 }
@@ -65,9 +65,9 @@ func TestRuntimeClass(t *testing.T) {
 			is := is.New(t)
 			pod := parse(t, `{"metadata":{"name":"p"},"spec":`+tc.spec+`}`)
 			a := write(pods, pod, nil, stored{}.put(t, runtimeClasses, class))
-			got := message(runtimeClass().Mutate(a))
+			got := message(applyRuntimeClass(a))
 			if got == "" {
-				got = message(runtimeClass().Validate(a))
+				got = message(checkOverhead(a))
 			}
 			if got == "" {
 				got = compact(pod.Map("spec"))

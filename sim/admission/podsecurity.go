@@ -89,10 +89,6 @@ func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorLis
 	return p, errs
 }
 
-// podSecurity refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
-// such pods (Kubernetes documentation, "Pod Security Admission").
-func podSecurity() Plugin { return Plugin{Name: "PodSecurity", Validate: checkSecurity} }
-
 // templates are the paths of the pod templates in resources that make pods.
 var templates = map[string]string{
 	"podtemplates": "template", "replicationcontrollers": "spec.template", "replicasets.apps": "spec.template",
@@ -103,6 +99,8 @@ var templates = map[string]string{
 // harmless are the subresources of pods that change nothing which is checked.
 var harmless = []string{"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
 
+// checkSecurity refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
+// such pods (Kubernetes documentation, "Pod Security Admission").
 func checkSecurity(a *Attributes) *status.Status {
 	if a.Operation != Create && a.Operation != Update {
 		return nil
@@ -116,11 +114,7 @@ func checkSecurity(a *Attributes) *status.Status {
 		}
 		return checkPodSecurity(a, a.Object, true)
 	case templates[storage] != "" && a.Subresource == "":
-		template := a.Object.Map(object.Path(templates[storage])...)
-		if template == nil {
-			return nil
-		}
-		return checkPodSecurity(a, template, false)
+		return checkPodSecurity(a, a.Object.At(object.Path(templates[storage])...), false)
 	}
 	return nil
 }

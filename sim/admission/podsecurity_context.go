@@ -87,7 +87,7 @@ func findRoot(p judged) finding {
 	if bad := p.contexts(everywhere, "runAsNonRoot", isNot(false)).says("must not set securityContext.runAsNonRoot=false"); bad.detail != "" {
 		return bad
 	}
-	if pod, _ := p.pod.Bool("spec", "securityContext", "runAsNonRoot"); pod {
+	if p.pod.True("spec", "securityContext", "runAsNonRoot") {
 		return finding{}
 	}
 	silent := p.without(func(context object.Object) bool { _, said := context.Bool("runAsNonRoot"); return said })
@@ -201,7 +201,7 @@ func (p judged) added(allowed []string) finding {
 	var bad []string
 	b := p.without(func(context object.Object) bool {
 		fine := true
-		for _, name := range object.Strings(context.List("capabilities", "add")) {
+		for _, name := range context.Strings("capabilities", "add") {
 			fine = oneOf(&bad, allowed...)(name) && fine
 		}
 		return fine
@@ -213,7 +213,7 @@ func findAddedCapabilities(p judged) finding { return p.added(defaultCapabilitie
 
 func findKeptCapabilities(p judged) finding {
 	kept := p.without(func(context object.Object) bool {
-		return slices.Contains(object.Strings(context.List("capabilities", "drop")), "ALL")
+		return slices.Contains(context.Strings("capabilities", "drop"), "ALL")
 	}).says(`must set securityContext.capabilities.drop=["ALL"]`)
 	added := p.added([]string{"NET_BIND_SERVICE"})
 	if kept.detail != "" && added.detail != "" {

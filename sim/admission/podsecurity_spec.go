@@ -13,7 +13,7 @@ import (
 func findHostNamespaces(p judged) finding {
 	var used []string
 	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC"} {
-		if on, _ := p.pod.Bool("spec", name); on {
+		if p.pod.True("spec", name) {
 			used = append(used, name+"=true")
 		}
 	}
@@ -80,7 +80,7 @@ func findHostPorts(p judged) finding {
 	for _, c := range p.containers() {
 		before := len(used)
 		for _, port := range c.Objects("ports") {
-			if n, _ := port.Int("hostPort"); n != 0 {
+			if n := port.Int64("hostPort"); n != 0 {
 				used = append(used, strconv.FormatInt(n, 10))
 			}
 		}

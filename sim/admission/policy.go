@@ -3,6 +3,7 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
@@ -29,7 +30,6 @@ const (
 type policies struct {
 	host              *Host
 	storage, bindings string
-	patch             bool
 	compiled          map[string]*policy // by name
 }
 
@@ -65,8 +65,8 @@ type params struct {
 	kind   *resource.Definition
 }
 
-func newPolicies(h *Host, storage, bindings string, patch bool) *policies {
-	return &policies{host: h, storage: storage, bindings: bindings, patch: patch, compiled: map[string]*policy{}}
+func newPolicies(h *Host, storage, bindings string) *policies {
+	return &policies{host: h, storage: storage, bindings: bindings, compiled: map[string]*policy{}}
 }
 
 // problem is why a policy cannot be applied, or what it has against a write.
@@ -75,6 +75,7 @@ type problem struct {
 	binding string // "" for none
 	text    string
 	reason  status.Reason
+	broken  *expression // a validation whose text is still to be made; nil: none
 }
 
 // invocations returns what applies to a write, in the order of the names of policies and bindings, and what is wrong
@@ -95,12 +96,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
 	for _, obj := range a.Objects.All(p.storage, "") {
 		of := p.compile(a, obj)
-		var own []object.Object
-		for _, b := range bindings {
-			if b.String("spec", "policyName") == of.name {
-				own = append(own, b)
-			}
-		}
+		own := slices.DeleteFunc(slices.Clone(bindings), func(b object.Object) bool { return b.String("spec", "policyName") != of.name })
 		if len(own) == 0 {
 			continue
 		}
@@ -129,7 +125,7 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 
 // bind returns the invocations of a policy through one binding: one for each parameter.
 func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramKind *resource.Definition) ([]*invocation, error) {
-	if resources := object.Object(b.Map("spec", "matchResources")); resources != nil {
+	if resources := b.At("spec", "matchResources"); resources != nil {
 		c := newCriteria(resources, "resourceRules")
 		c.everything = true
 		matched, s := c.match(a, p.host)
@@ -153,22 +149,20 @@ func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramK
 
 // paramKind returns the definition of the parameters of a policy, nil for a policy without.
 func (p *policies) paramKind(of *policy) (*resource.Definition, error) {
-	kind := object.Object(of.spec.Map("paramKind"))
+	kind := of.spec.At("paramKind")
 	if kind == nil {
 		return nil, nil
 	}
 	gvk := schema.ParseGVK(kind.String("apiVersion"), kind.String("kind"))
-	if p.host.Table != nil {
-		if d := p.host.Table.OfKind(gvk); d != nil {
-			return d, nil
-		}
+	if d := p.host.Table.OfKind(gvk); d != nil {
+		return d, nil
 	}
 	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%s'", gvk)
 }
 
 // params returns the parameters a binding names: one nil for a policy or binding without.
 func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definition) ([]object.Object, error) {
-	ref := object.Object(b.Map("spec", "paramRef"))
+	ref := b.At("spec", "paramRef")
 	if kind == nil || ref == nil {
 		return []object.Object{nil}, nil
 	}
@@ -187,10 +181,7 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 			found = append(found, kind.FromStored(obj))
 		}
 	} else {
-		sel, err := selector.FromLabelSelector(ref.Map("selector"))
-		if err != nil {
-			return nil, err
-		}
+		sel, _ := selector.FromLabelSelector(ref.Map("selector")) // it is valid
 		for _, obj := range a.Objects.All(kind.Storage, namespace) {
 			if sel.Matches(obj.Labels()) {
 				found = append(found, kind.FromStored(obj))
@@ -205,14 +196,15 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 
 // compile returns the policy, compiled anew when its spec is not that of the last time.
 func (p *policies) compile(a *Attributes, obj object.Object) *policy {
-	name, spec := obj.Name(), object.Object(obj.Map("spec"))
+	name, spec := obj.Name(), obj.At("spec")
 	if c := p.compiled[name]; c != nil && object.Equal(map[string]any(c.spec), map[string]any(spec)) {
 		return c
 	}
 	c := &policy{name: name, spec: spec, fail: spec.String("failurePolicy") != "Ignore"}
 	c.constraints = newCriteria(spec.Map("matchConstraints"), "resourceRules")
 	c.constraints.everything = true
-	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true, Patch: p.patch})
+	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true,
+		Patch: p.storage == mutatingPolicies})
 	for _, v := range spec.Objects("variables") {
 		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it say what is wrong
 	}
@@ -284,14 +276,12 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel
 			in.NamespaceObject = map[string]any(namespace)
 		}
 	}
-	if h.May != nil {
-		in.Authorizer = func(q cel.Access) (bool, string) {
-			user := a.User
-			if q.ServiceAccountName != "" {
-				user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
-			}
-			return h.May(user, q, a.Objects)
+	in.Authorizer = func(q cel.Access) (bool, string) {
+		user := a.User
+		if q.ServiceAccountName != "" {
+			user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
 		}
+		return h.May(user, q, a.Objects)
 	}
 	return in
 }

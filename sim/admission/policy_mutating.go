@@ -10,13 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// mutatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Mutating Admission Policy").
-func mutatingAdmissionPolicy(h *Host) Plugin {
-	p := newPolicies(h, mutatingPolicies, mutatingBindings, true)
-	return Plugin{Name: "MutatingAdmissionPolicy", Mutate: p.mutate}
-}
-
-// mutate lets every policy that applies change the object.
+// mutate lets every policy that applies change the object (Kubernetes documentation, "Mutating Admission Policy").
 func (p *policies) mutate(a *Attributes) *status.Status {
 	list, problems := p.invocations(a)
 	if len(list) == 0 && len(problems) == 0 {
@@ -65,7 +59,7 @@ func mutationRefusal(a *Attributes, problems []problem) *status.Status {
 // apply runs the mutations of one invocation one after the other, each on the result of the one before.
 func (p *policies) apply(a *Attributes, i *invocation) (changed bool, problems []problem, s *status.Status) {
 	fail := func(err error) {
-		problems = append(problems, problem{i.policy, i.binding.Name(), err.Error(), status.ReasonInvalid})
+		problems = append(problems, problem{policy: i.policy, binding: i.binding.Name(), text: err.Error(), reason: status.ReasonInvalid})
 	}
 	ok, err := matchConditions(i.policy.conditions, a.input(p.host, i.kind, i.params))
 	if err != nil {
@@ -107,7 +101,7 @@ func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *r
 		return p.jsonPatch(list, obj, d)
 	}
 	config, _ := v.(map[string]any)
-	if config == nil || p.host.Merge == nil || d.Type == nil {
+	if config == nil || d.Type == nil {
 		return nil, errors.New("unsupported return type from ApplyConfiguration expression")
 	}
 	config["apiVersion"], config["kind"] = d.GV(), d.Kind

@@ -1,20 +1,14 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/wire"
 )
-
-// validatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Validating Admission Policy").
-func validatingAdmissionPolicy(h *Host) Plugin {
-	p := newPolicies(h, validatingPolicies, validatingBindings, false)
-	return Plugin{Name: "ValidatingAdmissionPolicy", Validate: p.validate}
-}
 
 // reasonCodes are the HTTP codes of the reasons a validation may give.
 var reasonCodes = map[status.Reason]int{
@@ -22,7 +16,8 @@ var reasonCodes = map[status.Reason]int{
 	status.ReasonTooLarge: wire.StatusRequestEntityTooLarge,
 }
 
-// validate asks every policy that applies. The first refusal is the answer; all warnings are given.
+// validate asks every policy that applies (Kubernetes documentation, "Validating Admission Policy"). The first refusal is the
+// answer; all warnings are given.
 func (p *policies) validate(a *Attributes) *status.Status {
 	list, problems := p.invocations(a)
 	var denied *problem
@@ -33,7 +28,7 @@ func (p *policies) validate(a *Attributes) *status.Status {
 	}
 	for _, i := range list {
 		for _, found := range i.validate(a, p.host) {
-			for _, action := range object.Strings(i.binding.List("spec", "validationActions")) {
+			for _, action := range i.binding.Strings("spec", "validationActions") {
 				switch {
 				case action == "Warn":
 					a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s",
@@ -57,25 +52,17 @@ func (p *problem) refusal(a *Attributes) *status.Status {
 		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", p.policy.name, p.binding, p.text)
 	}
 	s := a.refuse("%s", text)
-	s.Reason = p.reason
-	if s.Reason == "" {
-		s.Reason = status.ReasonInvalid
-	}
-	if s.Code = reasonCodes[s.Reason]; s.Code == 0 {
-		s.Code = wire.StatusUnprocessableEntity
-	}
+	s.Reason = cmp.Or(p.reason, status.ReasonInvalid)
+	s.Code = cmp.Or(reasonCodes[s.Reason], wire.StatusUnprocessableEntity)
 	s.Details.Causes = append(s.Details.Causes, status.Cause{Message: text})
 	return s
 }
 
 // validate returns what one invocation has against a write.
 func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
-	add := func(text string, reason status.Reason) {
-		found = append(found, problem{i.policy, i.binding.Name(), text, reason})
-	}
 	failed := func(text string) {
 		if i.policy.fail {
-			add(text, "")
+			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), text: text})
 		}
 	}
 	in := a.input(h, i.kind, i.params)
@@ -87,8 +74,8 @@ func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 		return found
 	}
 	budget := int64(cel.RuleBudget)
-	var broken []expression
-	for _, e := range i.policy.expressions {
+	for n := range i.policy.expressions {
+		e := &i.policy.expressions[n]
 		v, err := e.program.Eval(in, &budget)
 		switch {
 		case err != nil && err.Budget:
@@ -98,11 +85,10 @@ func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 		case err != nil:
 			failed(err.Text)
 		case v != true:
-			broken = append(broken, e)
-			add("", "") // its message is made below, when all expressions have been evaluated
+			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), broken: e})
 		}
 	}
-	if !i.messages(found, broken, in, &budget) {
+	if !messages(found, in, &budget) {
 		return found
 	}
 	for _, e := range i.policy.annotations {
@@ -113,33 +99,26 @@ func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 	return found
 }
 
-// messages fills in what the broken validations say. It reports whether the budget is left.
-func (i *invocation) messages(found []problem, broken []expression, in *cel.Input, budget *int64) bool {
-	next := 0
+// messages fills in what the broken validations say, when all have been evaluated. It reports whether the budget is left.
+func messages(found []problem, in *cel.Input, budget *int64) bool {
 	for n := range found {
-		if found[n].text != "" {
+		p := &found[n]
+		if p.broken == nil {
 			continue
 		}
-		e := broken[next]
-		next++
-		text := ""
-		if e.message != nil {
-			v, err := e.message.Eval(in, budget)
+		text, source := "", p.broken.source
+		if p.broken.message != nil {
+			v, err := p.broken.message.Eval(in, budget)
 			if err != nil && err.Budget {
-				found[n].text = "failed messageExpression: " + err.Text
+				p.text = "failed messageExpression: " + err.Text
 				return false
 			}
 			if err == nil {
 				text, _ = cel.MessageText(v)
 			}
 		}
-		if text == "" {
-			text = strings.TrimSpace(e.source.String("message"))
-		}
-		if text == "" {
-			text = "failed expression: " + strings.TrimSpace(e.source.String("expression"))
-		}
-		found[n].text, found[n].reason = text, status.Reason(e.source.String("reason"))
+		p.text = cmp.Or(text, strings.TrimSpace(source.String("message")), "failed expression: "+strings.TrimSpace(source.String("expression")))
+		p.reason = status.Reason(source.String("reason"))
 	}
 	return true
 }

@@ -9,21 +9,15 @@ import (
 // preemptLower is the preemptionPolicy of everything that says nothing else.
 const preemptLower = "PreemptLowerPriority"
 
-// priority gives pods the priority of their class, and refuses a second PriorityClass that is the default (Kubernetes
-// documentation, "Pod Priority and Preemption").
-func priority() Plugin {
-	return Plugin{Name: "Priority", Mutate: setPriority, Validate: oneDefaultPriority}
-}
-
+// setPriority gives pods the priority of their class (Kubernetes documentation, "Pod Priority and Preemption").
 func setPriority(a *Attributes) *status.Status {
 	switch {
 	case a.about(pods, Create):
 		return resolvePriority(a)
 	case a.about(pods, Update): // what was set on create stays
 		for _, name := range []string{"priority", "preemptionPolicy"} {
-			v, had := a.Old.Get("spec", name)
-			if is, _ := a.Object.Get("spec", name); had && v != nil && is == nil {
-				a.Object.Set(v, "spec", name)
+			if v, _ := a.Old.Get("spec", name); v != nil {
+				a.Object.SetDefault(v, "spec", name)
 			}
 		}
 	}
@@ -40,7 +34,7 @@ func resolvePriority(a *Attributes) *status.Status {
 	if name := class.Name(); name != "" {
 		pod.Set(name, "spec", "priorityClassName")
 	}
-	value, _ := class.Int("value")
+	value := class.Int64("value")
 	if given, ok := pod.Int("spec", "priority"); ok && given != value {
 		return a.refuse("the integer value of priority (%d) must not be provided in pod spec; "+
 			"priority admission controller computed %d from the given PriorityClass name", given, value)
@@ -84,13 +78,12 @@ func defaultPriorityClass(objects resource.Reader) object.Object {
 	var lowest int64
 	objects.Items(priorityClasses, "", func(it *resource.Item) bool {
 		if !resource.Derived(it, func(class object.Object) isDefault {
-			marked, _ := class.Bool("globalDefault")
-			return isDefault(marked)
+			return isDefault(class.True("globalDefault"))
 		}) {
 			return true
 		}
 		class := it.Object()
-		if value, _ := class.Int("value"); found == nil || value < lowest {
+		if value := class.Int64("value"); found == nil || value < lowest {
 			found, lowest = class, value
 		}
 		return true
@@ -98,11 +91,9 @@ func defaultPriorityClass(objects resource.Reader) object.Object {
 	return found
 }
 
+// oneDefaultPriority refuses a second PriorityClass that is the default.
 func oneDefaultPriority(a *Attributes) *status.Status {
-	if !a.about(priorityClasses, Create, Update) {
-		return nil
-	}
-	if isDefault, _ := a.Object.Bool("globalDefault"); !isDefault {
+	if !a.about(priorityClasses, Create, Update) || !a.Object.True("globalDefault") {
 		return nil
 	}
 	other := defaultPriorityClass(a.Objects)

@@ -36,7 +36,7 @@ func TestPriority(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
 			pod := parse(t, `{"metadata":{"name":"p"},"spec":`+tc.spec+`}`)
-			got := message(priority().Mutate(write(pods, pod, nil, stored{}.put(t, priorityClasses, tc.classes...))))
+			got := message(setPriority(write(pods, pod, nil, stored{}.put(t, priorityClasses, tc.classes...))))
 			if got == "" {
 				got = compact(pod.Map("spec"))
 			}
@@ -50,12 +50,12 @@ func TestPriorityOfUpdate(t *testing.T) {
 	is := is.New(t)
 	old := parse(t, `{"metadata":{"name":"p"},"spec":{"priority":7,"preemptionPolicy":"Never"}}`)
 	pod := parse(t, `{"metadata":{"name":"p"},"spec":{}}`)
-	is.Equal(priority().Mutate(write(pods, pod, old, stored{})), nil)
+	is.Equal(setPriority(write(pods, pod, old, stored{})), nil)
 	is.Equal(compact(pod.Map("spec")), `{"preemptionPolicy":"Never","priority":7}`) // an update without them keeps both
 
 	status := write(pods, parse(t, `{"metadata":{"name":"p"},"spec":{}}`), nil, stored{})
 	status.Subresource = "status"
-	is.Equal(priority().Mutate(status), nil)
+	is.Equal(setPriority(status), nil)
 	is.Equal(len(status.Object.Map("spec")), 0) // subresources are none of its business
 }
 
@@ -64,8 +64,8 @@ func TestSecondDefaultPriority(t *testing.T) {
 	is := is.New(t)
 	objects := stored{}.put(t, priorityClasses, `{"metadata":{"name":"a"},"value":1,"globalDefault":true}`)
 	b := parse(t, `{"metadata":{"name":"b"},"value":1,"globalDefault":true}`)
-	is.Equal(message(priority().Validate(write(priorityClasses, b, nil, objects))),
+	is.Equal(message(oneDefaultPriority(write(priorityClasses, b, nil, objects))),
 		`priorityclasses.scheduling.k8s.io "b" is forbidden: PriorityClass a is already marked as default. Only one default can exist`)
 	a := objects.Get(priorityClasses, "", "a")
-	is.Equal(priority().Validate(write(priorityClasses, a, a.Copy(), objects)), nil) // the default itself may change
+	is.Equal(oneDefaultPriority(write(priorityClasses, a, a.Copy(), objects)), nil) // the default itself may change
 }

@@ -21,8 +21,8 @@ type Write func(storage, namespace, name string, change func(object.Object) *sta
 //
 //	object ─ meter ─▶ what it uses ───────────────┐
 //	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
-func resourceQuota(write Write) Plugin {
-	return Plugin{Name: "ResourceQuota", Validate: func(a *Attributes) *status.Status {
+func resourceQuota(write Write) func(*Attributes) *status.Status {
+	return func(a *Attributes) *status.Status {
 		m := a.Definition.Meter()
 		if a.Namespace == "" || m == nil || !charges(m, a) {
 			return nil
@@ -31,7 +31,7 @@ func resourceQuota(write Write) Plugin {
 		if s == nil && len(accounts) > 0 {
 			s = chargeAll(m, a, accounts)
 		}
-		if s != nil || write == nil || a.DryRun {
+		if s != nil || a.DryRun {
 			return s
 		}
 		for _, acc := range accounts {
@@ -40,7 +40,7 @@ func resourceQuota(write Write) Plugin {
 			}
 		}
 		return nil
-	}}
+	}
 }
 
 // charges reports whether a write can use more than before.
@@ -93,15 +93,6 @@ func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, _ *sta
 // chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.
 func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.Status {
 	uses := m.Amounts(a.Context, a.Object)
-	var negative []string
-	for _, name := range uses.Names() {
-		if uses[name].Sign() < 0 {
-			negative = append(negative, name)
-		}
-	}
-	if len(negative) > 0 {
-		return a.refuse("quota usage is negative for resource(s): %s", strings.Join(negative, ","))
-	}
 	more := uses
 	if a.Operation == Update {
 		more = uses.Less(m.Amounts(a.Context, a.Old))

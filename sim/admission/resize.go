@@ -11,11 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// podResizeValidator refuses to resize a pod beyond what its node has, or on a node that cannot do it (KEP-1287).
-func podResizeValidator() Plugin {
-	return Plugin{Name: "PodResizeValidator", Validate: checkResize}
-}
-
+// checkResize refuses to resize a pod beyond what its node has, or on a node that cannot do it (KEP-1287).
 func checkResize(a *Attributes) *status.Status {
 	if a.Definition.Storage != pods || a.Subresource != "resize" || a.Operation != Update {
 		return nil

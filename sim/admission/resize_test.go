@@ -50,7 +50,7 @@ func TestResize(t *testing.T) {
 				`{"metadata":{"name":"large","labels":{"kubernetes.io/os":"linux"}},"status":{"allocatable":{"cpu":"2","memory":"2Ki"}}}`)
 			a := write(pods, parse(t, tc.pod), parse(t, pod("1", "")), objects)
 			a.Subresource = "resize"
-			s := podResizeValidator().Validate(a)
+			s := checkResize(a)
 			is.Equal(message(s), tc.want)
 			if tc.cause != "" {
 				is.Equal(string(s.Details.Causes[0].Reason), tc.cause)

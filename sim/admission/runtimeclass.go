@@ -9,18 +9,12 @@ import (
 
 const overheadMismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-// runtimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
-func runtimeClass() Plugin {
-	return Plugin{Name: "RuntimeClass", Mutate: applyRuntimeClass, Validate: checkOverhead}
-}
-
 // runtimeClassOf returns the class of a pod, nil for a pod without one.
 func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
-	v, ok := a.Object.Get("spec", "runtimeClassName")
-	if !ok || v == nil {
+	if !a.Object.Has("spec", "runtimeClassName") {
 		return nil, nil
 	}
-	name, _ := v.(string)
+	name := a.Object.String("spec", "runtimeClassName")
 	if s := unaskable(name); s != nil {
 		return nil, s
 	}
@@ -43,6 +37,7 @@ func unaskable(name string) *status.Status {
 	return nil
 }
 
+// applyRuntimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
 func applyRuntimeClass(a *Attributes) *status.Status {
 	if !a.about(pods, Create) {
 		return nil
@@ -97,12 +92,11 @@ func checkOverhead(a *Attributes) *status.Status {
 	if s != nil {
 		return s
 	}
-	own, has := a.Object.Get("spec", "overhead")
 	overhead, defined := overheadOf(class)
-	switch m, _ := own.(map[string]any); {
-	case defined && !sameQuantities(overhead, m):
+	switch {
+	case defined && !sameQuantities(overhead, a.Object.Map("spec", "overhead")):
 		return a.refuse(overheadMismatch)
-	case !defined && has && own != nil:
+	case !defined && a.Object.Has("spec", "overhead"):
 		return a.refuse("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 	}
 	return nil

@@ -20,13 +20,9 @@ const (
 	defaultAccount = "default"
 )
 
-// serviceAccount gives pods a service account, which must exist, and mounts its token into their containers (Kubernetes
-// documentation, "Configure Service Accounts for Pods"). It is optional: without the controllers that make service
+// setServiceAccount gives pods a service account, which must exist, and mounts its token into their containers (Kubernetes
+// documentation, "Configure Service Accounts for Pods"). The plugin is optional: without the controllers that make service
 // accounts no pod could be created.
-func serviceAccount() Plugin {
-	return Plugin{Name: "ServiceAccount", Optional: true, Mutate: setServiceAccount, Validate: checkServiceAccount}
-}
-
 func setServiceAccount(a *Attributes) *status.Status {
 	if !a.about(pods, Create) {
 		return nil
@@ -46,10 +42,8 @@ func setServiceAccount(a *Attributes) *status.Status {
 	if automounts(pod, account) {
 		mountToken(a)
 	}
-	if len(pod.List("spec", "imagePullSecrets")) == 0 {
-		if secrets := account.List("imagePullSecrets"); len(secrets) > 0 {
-			pod.Set(object.Copy(secrets), "spec", "imagePullSecrets")
-		}
+	if secrets := account.List("imagePullSecrets"); len(secrets) > 0 && len(pod.List("spec", "imagePullSecrets")) == 0 {
+		pod.Set(object.Copy(secrets), "spec", "imagePullSecrets")
 	}
 	return nil
 }

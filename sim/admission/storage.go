@@ -15,26 +15,19 @@ var protections = map[string]string{
 	attributesClass: "kubernetes.io/vac-protection",
 }
 
-// storageObjectInUseProtection gives new volumes and claims the finalizer that their controllers take away once nothing
-// uses them.
-func storageObjectInUseProtection() Plugin {
-	return Plugin{Name: "StorageObjectInUseProtection", Mutate: func(a *Attributes) *status.Status {
-		finalizer := protections[a.Definition.Storage]
-		if finalizer == "" || !a.about(a.Definition.Storage, Create) {
-			return nil
-		}
-		if names := a.Object.Finalizers(); !slices.Contains(names, finalizer) {
-			a.Object.SetFinalizers(append(names, finalizer))
-		}
+// protectStorage gives new volumes and claims the finalizer that their controllers take away once nothing uses them.
+func protectStorage(a *Attributes) *status.Status {
+	finalizer := protections[a.Definition.Storage]
+	if finalizer == "" || !a.about(a.Definition.Storage, Create) {
 		return nil
-	}}
+	}
+	if names := a.Object.Finalizers(); !slices.Contains(names, finalizer) {
+		a.Object.SetFinalizers(append(names, finalizer))
+	}
+	return nil
 }
 
-// persistentVolumeClaimResize refuses to let claims grow whose storage class does not allow it.
-func persistentVolumeClaimResize() Plugin {
-	return Plugin{Name: "PersistentVolumeClaimResize", Validate: checkGrowth}
-}
-
+// checkGrowth refuses to let claims grow whose storage class does not allow it.
 func checkGrowth(a *Attributes) *status.Status {
 	if !a.about(claims, Update) || !grows(a.Object, a.Old) {
 		return nil
@@ -44,8 +37,7 @@ func checkGrowth(a *Attributes) *status.Status {
 	}
 	name := classOfClaim(a.Object)
 	class := a.Objects.Get(storageClasses, "", name)
-	allowed, _ := class.Bool("allowVolumeExpansion")
-	if name == "" || name != classOfClaim(a.Old) || !allowed {
+	if name == "" || name != classOfClaim(a.Old) || !class.True("allowVolumeExpansion") {
 		return a.refuse("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
 	}
 	return nil

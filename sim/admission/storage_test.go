@@ -18,20 +18,20 @@ func TestDefaultClasses(t *testing.T) {
 		put(t, ingressClasses, class("nginx", defaultIngress, "2020-01-01T00:00:00Z"))
 
 	claim := parse(t, `{"metadata":{"name":"c"},"spec":{}}`)
-	is.Equal(defaultStorageClass().Mutate(write(claims, claim, nil, objects)), nil)
+	is.Equal(setStorageClass(write(claims, claim, nil, objects)), nil)
 	is.Equal(claim.String("spec", "storageClassName"), "newer") // the newest, the first by name
 
 	for _, text := range []string{`{"metadata":{"name":"c"},"spec":{"storageClassName":""}}`,
 		`{"metadata":{"name":"c","annotations":{"volume.beta.kubernetes.io/storage-class":"x"}},"spec":{}}`} {
 		claim := parse(t, text)
-		is.Equal(defaultStorageClass().Mutate(write(claims, claim, nil, objects)), nil)
+		is.Equal(setStorageClass(write(claims, claim, nil, objects)), nil)
 		is.Equal(claim.String("spec", "storageClassName"), "") // who asks for a class, or for none, keeps it
 	}
 
 	ingress := parse(t, `{"metadata":{"name":"i"},"spec":{}}`)
-	is.Equal(defaultIngressClass().Mutate(write(ingresses, ingress, nil, stored{})), nil)
+	is.Equal(setIngressClass(write(ingresses, ingress, nil, stored{})), nil)
 	is.Equal(ingress.String("spec", "ingressClassName"), "") // there is no default
-	is.Equal(defaultIngressClass().Mutate(write(ingresses, ingress, nil, objects)), nil)
+	is.Equal(setIngressClass(write(ingresses, ingress, nil, objects)), nil)
 	is.Equal(ingress.String("spec", "ingressClassName"), "nginx")
 }
 
@@ -46,7 +46,7 @@ func TestStorageProtection(t *testing.T) {
 	} {
 		obj := parse(t, `{"metadata":{"name":"x"}}`)
 		for range 2 {
-			is.Equal(storageObjectInUseProtection().Mutate(write(tc.storage, obj, nil, nil)), nil)
+			is.Equal(protectStorage(write(tc.storage, obj, nil, nil)), nil)
 		}
 		is.Equal(compact(obj.List("metadata", "finalizers")), tc.want)
 	}
@@ -71,7 +71,7 @@ func TestClaimsGrow(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
 			objects := stored{}.put(t, storageClasses, `{"metadata":{"name":"yes"},"allowVolumeExpansion":true}`, `{"metadata":{"name":"no"}}`)
-			is.Equal(message(persistentVolumeClaimResize().Validate(write(claims, parse(t, tc.obj), parse(t, tc.old), objects))), tc.want)
+			is.Equal(message(checkGrowth(write(claims, parse(t, tc.obj), parse(t, tc.old), objects))), tc.want)
 		})
 	}
 }

@@ -15,12 +15,8 @@ const (
 	tolerationSeconds = int64(300)
 )
 
-// defaultTolerationSeconds lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
+// tolerateUnusableNodes lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
 // themselves how they bear that.
-func defaultTolerationSeconds() Plugin {
-	return Plugin{Name: "DefaultTolerationSeconds", Mutate: tolerateUnusableNodes}
-}
-
 func tolerateUnusableNodes(a *Attributes) *status.Status {
 	if !a.about(pods, Create, Update) {
 		return nil
@@ -47,11 +43,7 @@ func toleratesExecution(tolerations []any, taint string) bool {
 	})
 }
 
-// taintNodesByCondition keeps pods off new nodes until the node controller finds them ready.
-func taintNodesByCondition() Plugin {
-	return Plugin{Name: "TaintNodesByCondition", Mutate: taintNewNode}
-}
-
+// taintNewNode keeps pods off new nodes until the node controller finds them ready.
 func taintNewNode(a *Attributes) *status.Status {
 	if !a.about(nodes, Create) {
 		return nil

@@ -42,18 +42,8 @@ type webhook struct {
 	conditions []*cel.Program
 }
 
-// mutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
-// their configurations (Kubernetes documentation, "Dynamic Admission Control").
-func mutatingAdmissionWebhook(h *Host) Plugin {
-	w := &webhooks{host: h, plugin: "MutatingAdmissionWebhook", storage: mutatingConfigurations, mutating: true, read: map[string]*configuration{}}
-	return Plugin{Name: w.plugin, Mutate: w.mutate}
-}
-
-// validatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
-// of all of them begin at once. The real server gives the refusal that arrives first, this one that of the first webhook.
-func validatingAdmissionWebhook(h *Host) Plugin {
-	w := &webhooks{host: h, plugin: "ValidatingAdmissionWebhook", storage: validatingConfigurations, read: map[string]*configuration{}}
-	return Plugin{Name: w.plugin, Validate: w.validate}
+func newWebhooks(h *Host, plugin, storage string) *webhooks {
+	return &webhooks{host: h, plugin: plugin, storage: storage, mutating: storage == mutatingConfigurations, read: map[string]*configuration{}}
 }
 
 // hooks returns the webhooks in order. From 1.37 on none is asked about reviews: one that does not answer could lock
@@ -110,12 +100,14 @@ func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *stat
 	return d, nil
 }
 
+// mutate calls the webhooks that may change objects, one after the other, in the order of the names of their configurations
+// (Kubernetes documentation, "Dynamic Admission Control").
 func (w *webhooks) mutate(a *Attributes) *status.Status {
 	hooks := w.hooks(a)
 	if len(hooks) == 0 {
 		return nil
 	}
-	round := a.round("MutatingAdmissionWebhook")
+	round := a.round(w.plugin)
 	for _, h := range hooks {
 		d, s := w.match(a, h)
 		if s != nil {
@@ -137,6 +129,8 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 	return nil
 }
 
+// validate calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts of all of them begin at
+// once. The real server gives the refusal that arrives first, this one that of the first webhook.
 func (w *webhooks) validate(a *Attributes) *status.Status {
 	var calls []*call
 	for _, h := range w.hooks(a) {
@@ -200,7 +194,7 @@ var ErrNoCall = errors.New("kubesim: nothing carries requests to admission webho
 // newCall makes the question.
 func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *call {
 	c := &call{hook: h, kind: d}
-	if service := object.Object(h.Map("clientConfig", "service")); service != nil {
+	if service := h.At("clientConfig", "service"); service != nil {
 		if name := service.String("name"); a.Objects.Get("services", service.String("namespace"), name) == nil {
 			c.noService = name
 		}
@@ -229,11 +223,11 @@ func (w *webhooks) conclude(a *Attributes, c *call) error {
 	if err != nil {
 		return callFailure{fmt.Errorf("received invalid webhook response: %w", err)}
 	}
-	for _, text := range object.Strings(response.List("warnings")) {
+	for _, text := range response.Strings("warnings") {
 		a.Warn(text)
 	}
-	if allowed, _ := response.Bool("allowed"); !allowed {
-		return denied(c.hook.name, response.Map("status"))
+	if !response.True("allowed") {
+		return denied(c.hook.name, response.At("status"))
 	}
 	if !w.mutating {
 		return nil
@@ -243,7 +237,7 @@ func (w *webhooks) conclude(a *Attributes, c *call) error {
 
 // reviewVersion returns the first version a webhook takes that the server can send.
 func reviewVersion(h *webhook) string {
-	for _, v := range object.Strings(h.List("admissionReviewVersions")) {
+	for _, v := range h.Strings("admissionReviewVersions") {
 		if v == "v1" || v == "v1beta1" {
 			return v
 		}
@@ -252,10 +246,9 @@ func reviewVersion(h *webhook) string {
 }
 
 // denied is the answer to a write that a webhook refuses: the webhook's status with a message that names the webhook.
-func denied(name string, result map[string]any) *status.Status {
-	o := object.Object(result)
+func denied(name string, o object.Object) *status.Status {
 	s := &status.Status{Code: wire.StatusBadRequest, Reason: status.Reason(o.String("reason"))}
-	if code, _ := o.Int("code"); code >= wire.StatusBadRequest {
+	if code := o.Int64("code"); code >= wire.StatusBadRequest {
 		s.Code = int(code)
 	}
 	by := fmt.Sprintf("admission webhook %q denied the request", name)
@@ -267,13 +260,12 @@ func denied(name string, result map[string]any) *status.Status {
 	default:
 		s.Message = by + " without explanation"
 	}
-	if details := object.Object(o.Map("details")); details != nil {
-		s.Details = &status.Details{Name: details.String("name"), Group: details.String("group"), Kind: details.String("kind"), UID: details.String("uid")}
+	if details := o.At("details"); details != nil {
+		s.Details = &status.Details{Name: details.String("name"), Group: details.String("group"), Kind: details.String("kind"), UID: details.String("uid"),
+			RetryAfterSeconds: int(details.Int64("retryAfterSeconds"))}
 		for _, c := range details.Objects("causes") {
 			s.Details.Causes = append(s.Details.Causes, status.Cause{Reason: c.String("reason"), Message: c.String("message"), Field: c.String("field")})
 		}
-		after, _ := details.Int("retryAfterSeconds")
-		s.Details.RetryAfterSeconds = int(after)
 	}
 	return s
 }

@@ -25,7 +25,7 @@ func (w *webhooks) askAll(calls []*call) {
 		if c.err != nil {
 			continue
 		}
-		if handle := w.handler(c.hook); handle != nil {
+		if handle := w.host.Handlers(c.hook.name); handle != nil {
 			sent := c.review.Copy()
 			handled = append(handled, func() { c.answer = filledIn(handle(map[string]any(sent)), c.review) })
 			continue
@@ -41,17 +41,13 @@ func (w *webhooks) askAll(calls []*call) {
 			}
 		}}, posted...)
 	}
-	if len(posted) > 0 {
-		w.host.outside(func() { w.host.together(posted) })
+	switch len(posted) {
+	case 0:
+	case 1:
+		w.host.Outside(posted[0])
+	default:
+		w.host.Outside(func() { w.host.Together(posted) })
 	}
-}
-
-// handler returns what answers a webhook in place of a server, or nil.
-func (w *webhooks) handler(h *webhook) Handler {
-	if w.host.Handlers == nil {
-		return nil
-	}
-	return w.host.Handlers(h.name)
 }
 
 // filledIn copies into the answer of a Handler what it need not repeat.
@@ -69,25 +65,17 @@ func filledIn(answer, review object.Object) object.Object {
 }
 
 func (h *webhook) timeout() time.Duration {
-	seconds, ok := h.Int("timeoutSeconds")
-	if !ok {
-		seconds = 10
-	}
-	return time.Duration(seconds) * time.Second
+	return time.Duration(h.Int64("timeoutSeconds")) * time.Second // a default sets it
 }
 
 // post returns what carries the review to the webhook's URL. The timeoutSeconds of the Cluster's time begin now; stop
 // ends them.
 func (w *webhooks) post(c *call) (ask, stop func()) {
-	config := object.Object(c.hook.Map("clientConfig"))
+	config := c.hook.At("clientConfig")
 	q := &hooks.Request{URL: hooks.Address(config, c.hook.timeout()), Trusted: hooks.Bundle(config), Plugin: w.plugin,
 		Review: object.JSON(map[string]any(c.review)), Wait: w.host.Wait}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	stop = func() { cancel(nil) }
-	if w.host.After != nil {
-		forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
-		stop = func() { forget(); cancel(nil) }
-	}
+	forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
 	return func() {
 		var err error
 		if c.answer, err = w.host.Call.Ask(ctx, q); err == nil {
@@ -97,12 +85,12 @@ func (w *webhooks) post(c *call) (ask, stop func()) {
 			err = fmt.Errorf("Post %q: service %q not found", q.URL, c.noService)
 		}
 		c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)}
-	}, stop
+	}, func() { forget(); cancel(nil) }
 }
 
 // verify returns the response of an answer, if it is one to the review with the uid.
 func (w *webhooks) verify(answer object.Object, uid, version string) (object.Object, error) {
-	response := object.Object(answer.Map("response"))
+	response := answer.At("response")
 	if response == nil {
 		return nil, errors.New("webhook response was absent")
 	}

@@ -197,12 +197,8 @@ type verdict struct {
 // holder returns who holds a token.
 func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	if u, ok := a.tokens[text]; ok {
-		v.user = u
-		for _, name := range wanted { // such tokens say of no audience that they are for it
-			if slices.Contains(a.options.Audiences, name) {
-				v.audiences = append(v.audiences, name)
-			}
-		}
+		v.user = u // such tokens say of no audience that they are for it
+		v.audiences = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(a.options.Audiences, name) })
 		return v
 	}
 	if a.Accounts == nil {

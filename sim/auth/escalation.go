@@ -136,10 +136,7 @@ func describe(rules []Rule) []string {
 
 // onlyCollectorFields reports whether an update changes nothing but what the garbage collector changes.
 func onlyCollectorFields(obj, old object.Object) bool {
-	if old == nil {
-		return false
-	}
-	return object.SemanticEqual(withoutCollectorFields(obj), withoutCollectorFields(old))
+	return old != nil && object.SemanticEqual(withoutCollectorFields(obj), withoutCollectorFields(old))
 }
 
 func withoutCollectorFields(o object.Object) map[string]any {

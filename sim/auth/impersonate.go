@@ -34,7 +34,7 @@ func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader
 	}
 	modes := []string{constrainedMode(want), legacyMode}
 	if a.granted[at.User.Name] == legacyMode {
-		modes = []string{legacyMode, constrainedMode(want)}
+		slices.Reverse(modes)
 	}
 	var first *status.Status
 	for _, mode := range modes {
@@ -83,18 +83,15 @@ func asks(h wire.Header) bool {
 // wanted returns the user that the header asks for, nil if it asks for none.
 func wanted(h wire.Header) (*resource.User, *status.Status) {
 	u := &resource.User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid"), Groups: h["Impersonate-Group"]}
-	extra := false
 	for _, name := range object.SortedKeys(h) {
-		if !strings.HasPrefix(name, extraPrefix) {
-			continue
+		if key, ok := strings.CutPrefix(name, extraPrefix); ok {
+			addExtra(u, key, h[name])
 		}
-		extra = true
-		addExtra(u, name[len(extraPrefix):], h[name])
 	}
 	if u.Name != "" {
 		return u, nil
 	}
-	if extra || u.UID != "" || len(u.Groups) > 0 {
+	if len(u.Extra) > 0 || u.UID != "" || len(u.Groups) > 0 {
 		return nil, status.BadRequest("requested &user.DefaultInfo{Name:\"\", UID:%#v, Groups:%#v, Extra:%#v} "+
 			"without impersonating a user name", u.UID, u.Groups, u.Extra)
 	}
@@ -226,10 +223,8 @@ func (p *impersonation) result(want *resource.User) resource.User {
 	}
 	if u.Name == anonymous {
 		u.Groups = withGroup(u.Groups, unauthenticated)
-	} else if !slices.Contains(u.Groups, unauthenticated) {
-		u.Groups = withGroup(u.Groups, authenticated)
 	}
-	return u
+	return grouped(u)
 }
 
 // check returns the 403 of a request that is not allowed.

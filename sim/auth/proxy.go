@@ -75,10 +75,9 @@ func (r *RequestHeader) user(h wire.Header) (u resource.User, ok bool) {
 	}
 	for _, prefix := range r.ExtraHeaderPrefixes {
 		for _, name := range object.SortedKeys(h) {
-			if len(name) < len(prefix) || !strings.EqualFold(name[:len(prefix)], prefix) {
-				continue
+			if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+				addExtra(&u, name[len(prefix):], h[name])
 			}
-			addExtra(&u, name[len(prefix):], h[name])
 		}
 	}
 	return u, true

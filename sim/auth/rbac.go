@@ -254,13 +254,11 @@ func (n *noRole) decided() string { return n.text("role", "clusterrole") }
 func (n *noRole) granted() string { return n.text("roles", "clusterroles") }
 
 func (n *noRole) text(role, clusterRole string) string {
-	switch n.kind {
-	case "Role":
-		return status.NotFound(status.Resource{Group: rbacGroup, Resource: role}, n.name).Message
-	case "ClusterRole":
-		return status.NotFound(status.Resource{Group: rbacGroup, Resource: clusterRole}, n.name).Message
+	resource, ok := map[string]string{"Role": role, "ClusterRole": clusterRole}[n.kind]
+	if !ok {
+		return fmt.Sprintf("unsupported role reference kind: %q", n.kind)
 	}
-	return fmt.Sprintf("unsupported role reference kind: %q", n.kind)
+	return status.NotFound(status.Resource{Group: rbacGroup, Resource: resource}, n.name).Message
 }
 
 const rbacGroup = "rbac.authorization.k8s.io"

@@ -27,12 +27,12 @@ func (a *Auth) Review(kind string, ctx *resource.Context, obj object.Object) *st
 }
 
 func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Object) *status.Status {
-	spec := object.Object(obj.Map("spec"))
+	spec := obj.At("spec")
 	at := Attributes{User: ctx.User}
 	if kind != "SelfSubjectAccessReview" {
-		at.User = resource.User{Name: spec.String("user"), UID: spec.String("uid"), Groups: object.Strings(spec.List("groups"))}
+		at.User = resource.User{Name: spec.String("user"), UID: spec.String("uid"), Groups: spec.Strings("groups")}
 	}
-	if m := object.Object(spec.Map("resourceAttributes")); m != nil {
+	if m := spec.At("resourceAttributes"); m != nil {
 		at.IsResource = true
 		at.Verb, at.Group, at.Version = m.String("verb"), m.String("group"), m.String("version")
 		at.Resource, at.Subresource = m.String("resource"), m.String("subresource")
@@ -45,7 +45,7 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 	if reason != "" {
 		answer["reason"] = reason
 	}
-	if problem := selectorProblems(object.Object(spec.Map("resourceAttributes"))); problem != "" {
+	if problem := selectorProblems(spec.At("resourceAttributes")); problem != "" {
 		answer["evaluationError"] = problem
 	}
 	obj["status"] = answer
@@ -57,7 +57,7 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 func selectorProblems(asked object.Object) string {
 	var problems []string
 	for _, name := range []string{"fieldSelector", "labelSelector"} {
-		s := object.Object(asked.Map(name))
+		s := asked.At(name)
 		good, bad := 0, 0
 		if raw := s.String("rawSelector"); raw != "" {
 			if !parses(name, raw) {
@@ -138,13 +138,13 @@ func ruleObject(lists map[string][]string) map[string]any {
 }
 
 func (a *Auth) reviewToken(obj object.Object) *status.Status {
-	spec := object.Object(obj.Map("spec"))
+	spec := obj.At("spec")
 	if spec.String("token") == "" {
 		return status.BadRequest("token is required for TokenReview in authentication")
 	}
 	answer := map[string]any{"user": map[string]any{}}
 	obj["status"] = answer
-	wanted := object.Strings(spec.List("audiences"))
+	wanted := spec.Strings("audiences")
 	if len(wanted) == 0 {
 		wanted = a.options.Audiences
 	}

@@ -32,11 +32,11 @@ func rulesOf(role object.Object) []Rule {
 	rules := make([]Rule, 0, len(list))
 	for _, r := range list {
 		rules = append(rules, Rule{
-			Verbs:           object.Strings(r.List("verbs")),
-			APIGroups:       object.Strings(r.List("apiGroups")),
-			Resources:       object.Strings(r.List("resources")),
-			ResourceNames:   object.Strings(r.List("resourceNames")),
-			NonResourceURLs: object.Strings(r.List("nonResourceURLs")),
+			Verbs:           r.Strings("verbs"),
+			APIGroups:       r.Strings("apiGroups"),
+			Resources:       r.Strings("resources"),
+			ResourceNames:   r.Strings("resourceNames"),
+			NonResourceURLs: r.Strings("nonResourceURLs"),
 		})
 	}
 	return rules

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +25,7 @@ import (
 
 // Options say whose start it is.
 type Options struct {
-	// Minor is the Kubernetes minor of the server that starts first: "1.36".
+	// Minor is the Kubernetes minor of the server that starts first, one of schema.Known: "1.36".
 	Minor string
 	// At is the time of the start. Objects show seconds of it.
 	At time.Time
@@ -73,16 +72,9 @@ func Store(o Options) (*mvcc.Store, error) {
 	made.Lock()
 	defer made.Unlock()
 	key := fmt.Sprintf("%s %v %d %q %v %q %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDR, o.Authentication, o.Last)
-	store, err := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() (*mvcc.Store, error) {
-		t, err := made.templates.get(key, func() (*template, error) { return newTemplate(o) })
-		if err != nil {
-			return nil, err
-		}
-		return t.store(o.At), nil
+	store := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() *mvcc.Store {
+		return made.templates.get(key, func() *template { return newTemplate(o) }).store(o.At)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("boot: %w", err)
-	}
 	return store.Fork(0)
 }
 
@@ -95,22 +87,14 @@ type memoEntry[V any] struct {
 }
 
 // get returns the value of a key, which create makes if it is not there.
-func (m *memo[V]) get(key string, create func() (V, error)) (V, error) {
-	i := slices.IndexFunc(*m, func(e memoEntry[V]) bool { return e.key == key })
-	if i == 0 {
-		return (*m)[0].value, nil
-	}
+func (m *memo[V]) get(key string, create func() V) V {
 	var e memoEntry[V]
-	if i > 0 {
+	if i := slices.IndexFunc(*m, func(e memoEntry[V]) bool { return e.key == key }); i >= 0 {
 		e = (*m)[i]
 		*m = slices.Delete(*m, i, i+1)
 	} else {
-		value, err := create()
-		if err != nil {
-			return value, err
-		}
-		e = memoEntry[V]{strings.Clone(key), value}
+		e = memoEntry[V]{key, create()}
 	}
 	*m = slices.Insert((*m)[:min(len(*m), madeMax-1)], 0, e)
-	return e.value, nil
+	return e.value
 }

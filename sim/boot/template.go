@@ -40,72 +40,51 @@ type thing struct {
 	times []int
 }
 
+// must returns what was made of the data, which every start reads: it is right.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("boot: " + err.Error())
+	}
+	return v
+}
+
 // unpack returns the lines of a data file.
-func unpack(packed []byte) ([]string, error) {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
+func unpack(packed []byte) []string {
+	text := must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(packed)))))
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
 // recorded returns the lines of a minor.
-func recorded(minor string) ([]string, error) {
+func recorded(minor string) []string {
 	packed, err := data.ReadFile("data/" + minor + ".jsonl.gz")
 	if err != nil {
-		if packed, err = data.ReadFile("data/" + schema.Default + ".jsonl.gz"); err != nil {
-			return nil, err
-		}
+		packed = must(data.ReadFile("data/" + schema.Default + ".jsonl.gz"))
 	}
 	return unpack(packed)
 }
 
 // Objects returns the objects of a kind that servers of a minor make, by name, without times, uids and revisions.
-func Objects(minor, kind string) (map[string]object.Object, error) {
-	lines, err := recorded(minor)
-	if err != nil {
-		return nil, fmt.Errorf("boot: %w", err)
-	}
+func Objects(minor, kind string) map[string]object.Object {
 	found := map[string]object.Object{}
-	for _, line := range lines {
-		if !strings.HasPrefix(line, `{"kind":"`+kind+`",`) {
-			continue
+	for _, line := range recorded(minor) {
+		if strings.HasPrefix(line, `{"kind":"`+kind+`",`) {
+			obj := must(object.Parse([]byte(line)))
+			found[obj.Name()] = obj
 		}
-		obj, err := object.Parse([]byte(line))
-		if err != nil {
-			return nil, fmt.Errorf("boot: %w", err)
-		}
-		found[obj.Name()] = obj
 	}
-	return found, nil
+	return found
 }
 
-func newTemplate(o Options) (*template, error) {
-	lines, err := recorded(o.Minor)
-	if err != nil {
-		return nil, err
-	}
-	set, err := schema.Load(o.Minor)
-	if err != nil {
-		return nil, err
-	}
+func newTemplate(o Options) *template {
 	hubs := map[schema.GVK]*resource.Definition{}
-	for _, d := range builtin.Definitions(set) {
+	for _, d := range builtin.Definitions(must(schema.Load(o.Minor))) {
 		if d.Hub == d {
 			hubs[d.GVK] = d
 		}
 	}
 	var all []own
-	for _, line := range lines {
-		x, err := read(hubs, line)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, o.adapt(x)...)
+	for _, line := range recorded(o.Minor) {
+		all = append(all, o.adapt(read(hubs, line))...)
 	}
 	if o.Aggregate {
 		aggregate(all)
@@ -114,7 +93,7 @@ func newTemplate(o Options) (*template, error) {
 	for i, x := range all {
 		t.add(x, t.first+uint64(i)+1)
 	}
-	return t, nil
+	return t
 }
 
 // own is one object of a server.
@@ -126,20 +105,14 @@ type own struct {
 
 // read reads a line: all of an object that is adapted, or whose fields can be selected, and of others what stands before
 // their managedFields. That is most of the time.
-func read(hubs map[schema.GVK]*resource.Definition, line string) (own, error) {
+func read(hubs map[schema.GVK]*resource.Definition, line string) own {
 	head, _, _ := strings.Cut(line, `,"managedFields":`)
-	obj, err := object.Parse([]byte(head + "}}"))
-	if err != nil {
-		return own{}, err
-	}
+	obj := must(object.Parse([]byte(head + "}}")))
 	d := hubs[schema.ParseGVK(obj.APIVersion(), obj.Kind())]
-	if d == nil {
-		return own{}, fmt.Errorf("there is no %s", obj.Kind())
-	}
 	if d.Strategy.Fields != nil || adapted[obj.Kind()] || strings.Contains(line, "aggregat") {
-		obj, err = object.Parse([]byte(line))
+		obj = must(object.Parse([]byte(line)))
 	}
-	return own{d, obj, []byte(line)}, err
+	return own{d, obj, []byte(line)}
 }
 
 // add puts an object into the template.

@@ -46,29 +46,19 @@ func kinds() []kind.Kind {
 		apiregistration.Kinds(), authentication.Kinds(), authorization.Kinds(), storagemigration.Kinds())
 }
 
-var (
-	cached   sync.Map // *schema.Set → []*resource.Definition
-	building sync.Mutex
-)
+var cached sync.Map // *schema.Set → func() []*resource.Definition
 
 // Definitions returns the definitions of all resources that an API server of the minor serves by default, in the order
 // of discovery. They are made once per process and shared.
 func Definitions(set *schema.Set) []*resource.Definition {
-	if defs, ok := cached.Load(set); ok {
-		return defs.([]*resource.Definition)
-	}
-	building.Lock()
-	defer building.Unlock()
-	if defs, ok := cached.Load(set); ok {
-		return defs.([]*resource.Definition)
-	}
-	server, err := kind.Server(set.Minor(), nil)
-	if err != nil {
-		panic(err) // the schema data names its minor
-	}
-	defs := DefinitionsFor(set, server)
-	cached.Store(set, defs)
-	return defs
+	made, _ := cached.LoadOrStore(set, sync.OnceValue(func() []*resource.Definition {
+		server, err := kind.Server(set.Minor(), nil)
+		if err != nil {
+			panic(err) // the schema data names its minor
+		}
+		return DefinitionsFor(set, server)
+	}))
+	return made.(func() []*resource.Definition)()
 }
 
 // DefinitionsFor is Definitions for a server that may have other feature gates. They are made anew with each call.

@@ -11,23 +11,22 @@ import (
 // Decision is what was decided about one fault at one place. Fault, Site and Nth are the key under which a replay finds
 // it again: a change elsewhere, which only moves it in time, leaves the key as it is.
 type Decision struct {
-	Fault string        // its text, and behind a # which of several equal ones it is
-	Site  string        // the point and what happened there, to whom: RequestDecided update widgets/status default/a client=op/v1
-	Nth   int           // the how manieth time that the fault matched at this site
-	Match int           // the how manieth time that it matched anywhere
-	Fired bool          // it happened
-	Wait  time.Duration // of an action that waits: how long
+	Fault string        `json:"fault"`           // its text, and behind a # which of several equal ones it is
+	Site  string        `json:"site"`            // the point and what happened there, to whom: RequestDecided update widgets/status default/a client=op/v1
+	Nth   int           `json:"nth"`             // the how manieth time that the fault matched at this site
+	Match int           `json:"match,omitempty"` // the how manieth time that it matched anywhere
+	Fired bool          `json:"fired"`           // it happened
+	Wait  time.Duration `json:"-"`               // of an action that waits: how long
 }
 
-// decisionLine is a Decision as JSON.
-type decisionLine struct {
-	Fault string `json:"fault"`
-	Site  string `json:"site"`
-	Nth   int    `json:"nth"`
-	Match int    `json:"match,omitempty"`
-	Fired bool   `json:"fired"`
-	Wait  string `json:"wait,omitempty"`
-}
+// plainDecision is a Decision without its methods, decisionLine a Decision as JSON.
+type (
+	plainDecision Decision
+	decisionLine  struct {
+		plainDecision
+		Wait string `json:"wait,omitempty"`
+	}
+)
 
 // choice is the key of a decision.
 type choice struct {
@@ -51,7 +50,7 @@ func (l *live) site(op *Op) string {
 
 // MarshalJSON prints the decision as one object.
 func (d Decision) MarshalJSON() ([]byte, error) {
-	x := decisionLine{d.Fault, d.Site, d.Nth, d.Match, d.Fired, ""}
+	x := decisionLine{plainDecision: plainDecision(d)}
 	if d.Wait != 0 {
 		x.Wait = d.Wait.String()
 	}
@@ -67,7 +66,7 @@ func (d *Decision) UnmarshalJSON(data []byte) error {
 	if plan, err := Parse(x.Fault); err != nil || len(plan) != 1 {
 		return fmt.Errorf("a decision is about the fault %q, which is none: %v", x.Fault, err)
 	}
-	*d = Decision{x.Fault, x.Site, x.Nth, x.Match, x.Fired, 0}
+	*d = Decision(x.plainDecision)
 	if x.Wait == "" {
 		return nil
 	}

@@ -267,12 +267,7 @@ func (f Fault) Point() Point {
 
 // only reports whether the trigger asks for none but these verbs.
 func (t Trigger) only(verbs ...string) bool {
-	for verb := range strings.SplitSeq(t.verb, ",") {
-		if !slices.Contains(verbs, verb) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(t.verb, ","), func(verb string) bool { return !slices.Contains(verbs, verb) })
 }
 
 // late reports whether the trigger asks for what becomes of an object, which is known early of a create or update only.

@@ -186,34 +186,21 @@ func parseFault(words []string) (Fault, error) {
 
 // set reads one KEY=VALUE of a trigger.
 func (t *Trigger) set(key, value string) (err error) {
-	switch key {
-	case "namespace":
-		t.namespace = value
-	case "name":
-		t.name = value
-	case "client":
-		t.client = value
-	case "user":
-		t.user = value
-	case "event":
-		t.eventType = value
-	case "where":
+	text := map[string]*string{"namespace": &t.namespace, "name": &t.name, "client": &t.client, "user": &t.user, "event": &t.eventType,
+		"at": (*string)(&t.at)}[key]
+	number := map[string]*int{"replica": &t.replica, "nth": &t.nth, "every": &t.every, "times": &t.times}[key]
+	switch {
+	case text != nil:
+		*text = value
+	case number != nil:
+		*number, err = strconv.Atoi(value)
+	case key == "where":
 		*t = t.Where(value)
-	case "became":
+	case key == "became":
 		*t = t.Became(value)
-	case "at":
-		t.at = Point(value)
-	case "replica":
-		t.replica, err = strconv.Atoi(value)
-	case "nth":
-		t.nth, err = strconv.Atoi(value)
-	case "every":
-		t.every, err = strconv.Atoi(value)
-	case "times":
-		t.times, err = strconv.Atoi(value)
-	case "p":
+	case key == "p":
 		t.probability, err = strconv.ParseFloat(value, 64)
-	case "until":
+	case key == "until":
 		t.until, err = time.ParseDuration(value)
 	default:
 		return fmt.Errorf("unknown key %q", key)

@@ -161,10 +161,9 @@ func (c Cursor) Unique(seen Seen) Cursor {
 
 // UniqueBy reports a value of which the key was seen before, as a duplicate.
 func (c Cursor) UniqueBy(seen Seen, key string) Cursor {
-	if seen[key] {
+	if seen.Again(key) {
 		c.Duplicate(c.at.value)
 	}
-	seen[key] = true
 	return c
 }
 
@@ -178,8 +177,15 @@ func (c Cursor) UniqueItems(names ...string) Cursor {
 	return c
 }
 
-// Seen are the strings that Unique and UniqueBy have seen.
+// Seen are the strings that Unique, UniqueBy and Again have seen.
 type Seen map[string]bool
+
+// Again reports whether a string was seen before; from now on it was.
+func (s Seen) Again(key string) bool {
+	before := s[key]
+	s[key] = true
+	return before
+}
 
 // Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes
 // after everything else then, in the words of the tag.

@@ -129,14 +129,6 @@ func (e *Error) declare() {
 	}
 }
 
-// Declare returns the error as one of a tag, if it is one (Cursor.Declared).
-func (e *Error) Declare(is bool) *Error {
-	if is {
-		e.declare()
-	}
-	return e
-}
-
 // ErrorList is everything wrong with an object, in the order in which it was found.
 type ErrorList []*Error
 

@@ -36,6 +36,16 @@ func Messages(p Path, value any, messages []string) ErrorList {
 	return errs
 }
 
+// Joined is a rule with all of its messages in one.
+func Joined(rule func(string) []string, separator string) func(string) []string {
+	return func(value string) []string {
+		if msgs := rule(value); len(msgs) > 0 {
+			return []string{strings.Join(msgs, separator)}
+		}
+		return nil
+	}
+}
+
 // CharactersText is the message for a name longer than limit, counted in bytes although it says characters: the words
 // of the DNS rules.
 func CharactersText(limit int) string {

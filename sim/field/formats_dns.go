@@ -30,7 +30,7 @@ const (
 
 // DNS1123Label checks a name such as my-name: lower case, digits, '-' (RFC 1123).
 func DNS1123Label(value string) []string {
-	msgs := limit(nil, value, DNSLabelMax)
+	msgs := limit(value, DNSLabelMax)
 	switch {
 	case isDNSLabel(value):
 		return msgs
@@ -42,7 +42,7 @@ func DNS1123Label(value string) []string {
 
 // DNS1123Subdomain checks a name such as example.com: labels joined by dots (RFC 1123).
 func DNS1123Subdomain(value string) []string {
-	msgs := limit(nil, value, DNSSubdomainMax)
+	msgs := limit(value, DNSSubdomainMax)
 	if !isDNSSubdomain(value) {
 		msgs = append(msgs, RegexText(dnsSubdomainSays, dnsSubdomainRegex, "example.com"))
 	}
@@ -52,7 +52,7 @@ func DNS1123Subdomain(value string) []string {
 // DNS1123SubdomainAnyCase is DNS1123Subdomain for a name that may have capital letters (content.IsDNS1123SubdomainCaseless); the
 // pattern that it names has none.
 func DNS1123SubdomainAnyCase(value string) []string {
-	msgs := limit(nil, value, DNSSubdomainMax)
+	msgs := limit(value, DNSSubdomainMax)
 	if !isDNSSubdomain(strings.Map(anyCase, value)) {
 		msgs = append(msgs, RegexText(anyCaseSays, dnsSubdomainRegex, "Example.com"))
 	}
@@ -76,7 +76,7 @@ func anyCase(r rune) rune {
 // DNS1123SubdomainWithUnderscore checks a subdomain whose labels may begin with, or contain, '_': the search paths of a
 // pod's DNS configuration.
 func DNS1123SubdomainWithUnderscore(value string) []string {
-	msgs := limit(nil, value, DNSSubdomainMax)
+	msgs := limit(value, DNSSubdomainMax)
 	for label := range strings.SplitSeq(value, ".") {
 		if !isUnderscoreLabel(label) {
 			return append(msgs, RegexText(underscoreSays, underscoreRegex, "example.com"))
@@ -87,7 +87,7 @@ func DNS1123SubdomainWithUnderscore(value string) []string {
 
 // DNS1035Label checks a name such as my-name that does not start with a digit (RFC 1035).
 func DNS1035Label(value string) []string {
-	msgs := limit(nil, value, DNSLabelMax)
+	msgs := limit(value, DNSLabelMax)
 	if !isDNSLabel(value) || isDigit(value[0]) {
 		msgs = append(msgs, RegexText(dns1035Says, dns1035Regex, "my-name", "abc-123"))
 	}
@@ -96,18 +96,18 @@ func DNS1035Label(value string) []string {
 
 // WildcardDNS1123Subdomain checks a name such as *.example.com (RFC 1034 §4.3.3).
 func WildcardDNS1123Subdomain(value string) []string {
-	msgs := limit(nil, value, DNSSubdomainMax)
+	msgs := limit(value, DNSSubdomainMax)
 	if rest, ok := strings.CutPrefix(value, "*."); !ok || !isDNSSubdomain(rest) {
 		msgs = append(msgs, RegexText(wildcardSays, wildcardRegex, "*.example.com"))
 	}
 	return msgs
 }
 
-func limit(msgs []string, value string, max int) []string {
+func limit(value string, max int) []string {
 	if len(value) > max {
-		return append(msgs, CharactersText(max))
+		return []string{CharactersText(max)}
 	}
-	return msgs
+	return nil
 }
 
 func isDNSLabel(value string) bool {

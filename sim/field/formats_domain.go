@@ -5,17 +5,11 @@ import "strings"
 const httpPathRegex = `[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
 
 // FullyQualifiedName checks a domain name of at least three segments, such as the name of a webhook.
-func FullyQualifiedName(p Path, name string) ErrorList {
-	if name == "" {
-		return ErrorList{Required(p, "")}
+func FullyQualifiedName(name string) []string {
+	if msgs := Joined(DNS1123Subdomain, ",")(name); len(msgs) > 0 || strings.Count(name, ".") >= 2 {
+		return msgs
 	}
-	if msgs := DNS1123Subdomain(name); len(msgs) > 0 {
-		return ErrorList{Invalid(p, name, strings.Join(msgs, ","))}
-	}
-	if strings.Count(name, ".") < 2 {
-		return ErrorList{Invalid(p, name, "should be a domain with at least three segments separated by dots")}
-	}
-	return nil
+	return []string{"should be a domain with at least three segments separated by dots"}
 }
 
 // FullyQualifiedDomainName checks a domain name of at least two segments; a dot at the end is fine.

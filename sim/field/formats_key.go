@@ -22,7 +22,7 @@ const PortNameMax = 15
 
 // ConfigMapKey checks a key of a ConfigMap or Secret: it becomes a file name.
 func ConfigMapKey(value string) []string {
-	msgs := limit(nil, value, DNSSubdomainMax)
+	msgs := limit(value, DNSSubdomainMax)
 	if !all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' || c == '_' || c == '.' }) {
 		msgs = append(msgs, RegexText(configMapKeySays, configMapKeyRegex, "key.name", "KEY_NAME", "key-name"))
 	}
@@ -72,7 +72,7 @@ func Percent(value string) []string {
 
 // PortName checks the name of a port: an IANA service name in lower case (RFC 6335 §5.1).
 func PortName(value string) []string {
-	msgs := limit(nil, value, PortNameMax)
+	msgs := limit(value, PortNameMax)
 	if !all(value, func(c byte) bool { return isLower(c) || isDigit(c) || c == '-' }) {
 		msgs = append(msgs, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
 	}

@@ -26,14 +26,6 @@ func NonNegative(n int64, p Path) ErrorList {
 	return nil
 }
 
-// Positive checks that the number at p is greater than zero.
-func Positive(n int64, p Path) ErrorList {
-	if n <= 0 {
-		return ErrorList{Invalid(p, n, TextPositive)}
-	}
-	return nil
-}
-
 // DecimalInteger checks a string that holds an integer without leading zeros or a plus sign.
 func DecimalInteger(value string) []string {
 	if value == "" {

@@ -24,7 +24,7 @@ func Dangling(schema object.Object, found bool) (condition map[string]any, chang
 		status, reason, text = "False", "Found", "and it exists"
 	}
 	message := fmt.Sprintf("This FlowSchema references the PriorityLevelConfiguration object named %q %s", Level(schema), text)
-	for _, c := range objects(schema, "status", "conditions") {
+	for _, c := range schema.Objects("status", "conditions") {
 		if c.String("type") == "Dangling" && c.String("status") == status && c.String("reason") == reason && c.String("message") == message {
 			return nil, false
 		}
@@ -44,8 +44,7 @@ func Revise(current, made object.Object) bool {
 	said, err := strconv.ParseBool(current.Annotations()[autoUpdate])
 	update := current.Name() == exempt || current.Name() == catchAll
 	if !update {
-		generation, _ := current.Int("metadata", "generation")
-		update = said && err == nil || err != nil && generation == 1
+		update = said && err == nil || err != nil && current.Generation() == 1
 	}
 	changed := false
 	if err != nil || said != update {

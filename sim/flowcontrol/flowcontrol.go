@@ -37,10 +37,10 @@ const (
 // Config is all schemas in the order in which they are tried. It does not change.
 type Config struct{ schemas []entry }
 
-// entry is a schema and the headers of a request that it matches.
+// entry is a schema and the header that names its level.
 type entry struct {
 	*schema
-	uid, level []string
+	level []string
 }
 
 // Digest is what a request is classified by.
@@ -61,12 +61,12 @@ func New(objects resource.Reader) *Config {
 		return true
 	})
 	c := &Config{}
-	first, last := entry{builtIn(exempt), []string{""}, levels[exempt]}, entry{builtIn(catchAll), []string{""}, levels[catchAll]}
+	first, last := entry{mandatory(exempt), levels[exempt]}, entry{mandatory(catchAll), levels[catchAll]}
 	missing := map[string]bool{exempt: true, catchAll: true}
 	objects.Items(Schemas, "", func(it *resource.Item) bool {
 		s := resource.Derived(it, schemaOf)
 		if level := levels[s.level]; level != nil {
-			c.schemas = append(c.schemas, entry{s, s.uid, level})
+			c.schemas = append(c.schemas, entry{s, level})
 			delete(missing, s.name)
 		}
 		return true

@@ -1,8 +1,10 @@
 package flowcontrol
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/flowcontrol"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -31,39 +33,24 @@ type resourceRule struct {
 
 type pathRule struct{ verbs, paths []string }
 
-// everything is a rule for all requests of the groups.
-func everything(groups ...string) rule {
-	any := []string{"*"}
-	r := rule{resources: []resourceRule{{any, any, any, any, true}}, paths: []pathRule{{any, any}}}
-	for _, name := range groups {
-		r.subjects = append(r.subjects, subject{kind: "Group", name: name})
-	}
-	return r
-}
-
-// builtIn returns a mandatory schema (flowcontrol/bootstrap.MandatoryFlowSchemas).
-func builtIn(name string) *schema {
-	if name == exempt {
-		return &schema{name: name, level: name, rules: []rule{everything("system:masters")}}
-	}
-	return &schema{name: name, level: name, rules: []rule{everything("system:unauthenticated", "system:authenticated")}}
+// mandatory returns the schema of a name that every server has, without a uid.
+func mandatory(name string) *schema {
+	return schemaOf(object.Object{"metadata": map[string]any{"name": name}, "spec": map[string]any(flowcontrol.MandatorySchemas[name])})
 }
 
 func schemaOf(o object.Object) *schema {
-	s := &schema{name: o.Name(), level: Level(o), uid: []string{o.UID()}}
-	s.precedence, _ = o.Int("spec", "matchingPrecedence")
-	for _, r := range objects(o, "spec", "rules") {
+	s := &schema{name: o.Name(), level: Level(o), uid: uidOf(o), precedence: o.Int64("spec", "matchingPrecedence")}
+	for _, r := range o.Objects("spec", "rules") {
 		var made rule
-		for _, x := range objects(r, "subjects") {
+		for _, x := range r.Objects("subjects") {
 			made.subjects = append(made.subjects, subjectOf(x))
 		}
-		for _, x := range objects(r, "resourceRules") {
-			scope, _ := x.Bool("clusterScope")
-			made.resources = append(made.resources, resourceRule{object.Strings(x.List("verbs")), object.Strings(x.List("apiGroups")),
-				object.Strings(x.List("resources")), object.Strings(x.List("namespaces")), scope})
+		for _, x := range r.Objects("resourceRules") {
+			made.resources = append(made.resources, resourceRule{x.Strings("verbs"), x.Strings("apiGroups"),
+				x.Strings("resources"), x.Strings("namespaces"), x.True("clusterScope")})
 		}
-		for _, x := range objects(r, "nonResourceRules") {
-			made.paths = append(made.paths, pathRule{object.Strings(x.List("verbs")), object.Strings(x.List("nonResourceURLs"))})
+		for _, x := range r.Objects("nonResourceRules") {
+			made.paths = append(made.paths, pathRule{x.Strings("verbs"), x.Strings("nonResourceURLs")})
 		}
 		s.rules = append(s.rules, made)
 	}
@@ -74,17 +61,6 @@ func subjectOf(x object.Object) subject {
 	kind := x.String("kind")
 	field := map[string]string{"User": "user", "Group": "group", "ServiceAccount": "serviceAccount"}[kind]
 	return subject{kind, x.String(field, "namespace"), x.String(field, "name")}
-}
-
-// objects returns the objects in a list.
-func objects(o object.Object, path ...string) []object.Object {
-	var all []object.Object
-	for _, v := range o.List(path...) {
-		if m, ok := v.(map[string]any); ok {
-			all = append(all, m)
-		}
-	}
-	return all
 }
 
 // matches reports whether one of the rules is about the request.
@@ -129,23 +105,13 @@ func (s *subject) is(d *Digest) bool {
 	case "User":
 		return s.name == "*" || s.name == d.User.Name
 	case "Group":
-		return s.name == "*" || has(d.User.Groups, s.name)
+		return s.name == "*" || slices.Contains(d.User.Groups, s.name)
 	case "ServiceAccount":
-		rest, ok := strings.CutPrefix(d.User.Name, "system:serviceaccount:")
-		if rest, ok = cutWord(rest, ok, s.namespace); !ok {
-			return false
-		}
-		return s.name == "*" || rest == s.name
+		account, ok := strings.CutPrefix(d.User.Name, "system:serviceaccount:")
+		namespace, name, named := strings.Cut(account, ":")
+		return ok && named && namespace == s.namespace && (s.name == "*" || name == s.name)
 	}
 	return false
-}
-
-// cutWord cuts a word and a colon off the front of a text, if ok.
-func cutWord(text string, ok bool, word string) (string, bool) {
-	if !ok || !strings.HasPrefix(text, word) || len(text) == len(word) || text[len(word)] != ':' {
-		return "", false
-	}
-	return text[len(word)+1:], true
 }
 
 func (r *resourceRule) matches(d *Digest) bool {
@@ -188,13 +154,6 @@ func (r *pathRule) matches(d *Digest) bool {
 }
 
 // hasOrAll reports whether a list has s, or nothing but "*".
-func hasOrAll(list []string, s string) bool { return len(list) == 1 && list[0] == "*" || has(list, s) }
-
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
+func hasOrAll(list []string, s string) bool {
+	return len(list) == 1 && list[0] == "*" || slices.Contains(list, s)
 }

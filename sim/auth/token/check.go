@@ -68,12 +68,7 @@ func (a *Authority) Check(text string, wanted []string, now time.Time, objects O
 	if len(audiences) == 0 {
 		audiences = a.options.Audiences
 	}
-	var good []string
-	for _, name := range wanted {
-		if slices.Contains(audiences, name) {
-			good = append(good, name)
-		}
-	}
+	good := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(audiences, name) })
 	if len(good) == 0 {
 		return nil, use, fmt.Errorf("token audiences %q is invalid for the target audiences %q", audiences, wanted)
 	}
@@ -178,7 +173,7 @@ func check(claims object.Object, now time.Time, objects Objects) (*Holder, error
 	if err := checkTime(claims, now); err != nil {
 		return nil, err
 	}
-	about := object.Object(claims.Map("kubernetes.io"))
+	about := claims.At("kubernetes.io")
 	deleted := object.Time(now.Add(-leeway))
 	if err := checkAccount(about, objects, deleted); err != nil {
 		return nil, err
@@ -233,7 +228,7 @@ func checkBound(about object.Object, objects Objects, deleted string) error {
 		{"pod", "pods", namespace, "pod UID (%s) does not match service account pod ref claim (%s)"},
 		{"node", "nodes", "", "node UID (%s) does not match service account node ref claim (%s)"},
 	} {
-		ref := object.Object(about.Map(b.claim))
+		ref := about.At(b.claim)
 		if ref == nil || b.claim == "node" && about.Map("pod") != nil {
 			continue
 		}
@@ -264,7 +259,7 @@ func holder(claims, about object.Object) *Holder {
 		h.Extra[extraKey+"credential-id"] = []string{"JTI=" + id}
 	}
 	for _, claim := range []string{"pod", "node"} {
-		ref := object.Object(about.Map(claim))
+		ref := about.At(claim)
 		if name := ref.String("name"); name != "" {
 			h.Extra[extraKey+claim+"-name"] = []string{name}
 		}

@@ -108,7 +108,7 @@ func audiencesOf(claims object.Object) []string {
 	if one, ok := claims["aud"].(string); ok {
 		return []string{one}
 	}
-	return object.Strings(claims.List("aud"))
+	return claims.Strings("aud")
 }
 
 // seconds reads a date of a token: a number of seconds since 1970.

@@ -72,7 +72,6 @@ func validatingPolicyKind() kind.Kind {
 	k := admissionPolicyKind("validatingadmissionpolicies", validateValidatingPolicy, table.Text("Validations",
 		"Validations indicates the number of validation rules defined in this configuration").Count("spec", "validations"))
 	k.Strategy.HasStatus, k.Strategy.CustomStatus, k.Strategy.ApplyCreates = true, true, "status"
-	k.Strategy.Resets = map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}}
 	k.ValidateStatus = func(ctx *resource.Context, at field.Cursor) { validatePolicyStatus(ctx, at.Child("status")) }
 	return k
 }

@@ -126,7 +126,6 @@ func validateMatchResources(at field.Cursor) {
 }
 
 func validateParamKind(at field.Cursor) {
-	joined := func(at field.Cursor, msgs []string) { at.InvalidIf(len(msgs) > 0, strings.Join(msgs, ",")) }
 	version, kind := at.Child("apiVersion").Required(), at.Child("kind")
 	group, v, ok := strings.Cut(version.String(), "/")
 	if !ok {
@@ -137,14 +136,9 @@ func validateParamKind(at field.Cursor) {
 	case strings.Contains(v, "/"):
 		version.Invalid(version.String(), "unexpected GroupVersion string: "+version.String())
 	default:
-		if group != "" {
-			joined(version.With(group), field.DNS1123Subdomain(group))
-		}
-		if v == "" {
-			version.Invalid(version.String(), "version must be specified")
-		} else {
-			joined(version.With(v), field.DNS1035Label(v))
-		}
+		version.With(group).IfGiven().Check(field.Joined(field.DNS1123Subdomain, ","))
+		version.InvalidIf(v == "", "version must be specified")
+		version.With(v).IfGiven().Check(field.Joined(field.DNS1035Label, ","))
 	}
 	if msgs := field.DNS1035Label(strings.ToLower(kind.String())); kind.Required().Has() && len(msgs) > 0 {
 		kind.Invalid(kind.String(), "may have mixed case, but should otherwise match: "+strings.Join(msgs, ","))

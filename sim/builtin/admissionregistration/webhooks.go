@@ -62,7 +62,7 @@ func validateWebhooks(ctx *resource.Context, at field.Cursor) {
 }
 
 func validateWebhook(at field.Cursor, rules webhookRules) {
-	at.Report(field.FullyQualifiedName(at.Path("name"), at.String("name")))
+	at.Child("name").Required().Check(field.FullyQualifiedName)
 	for rule := range at.Each("rules") {
 		validateOperationRule(rule)
 	}
@@ -88,14 +88,13 @@ func validateReviewVersions(at field.Cursor, rules webhookRules) {
 		at.Missing("must specify one of " + known)
 		return
 	}
-	seen := map[string]bool{}
+	seen := field.Seen{}
 	for v := range at.Each() {
-		if seen[v.String()] {
+		if seen.Again(v.String()) {
 			v.Invalid(v.String(), "duplicate version")
 		} else {
 			v.Check(field.DNS1035Label)
 		}
-		seen[v.String()] = true
 	}
 	at.InvalidIf(!rules.anyVersions && !slices.ContainsFunc(versions, isReviewVersion), "must include at least one of "+known)
 }

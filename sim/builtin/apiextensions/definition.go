@@ -33,7 +33,7 @@ func customResourceDefinitionKind() kind.Kind {
 				table.Text("ShortNames", "Short names").Cell(func(obj object.Object) any {
 					return strings.Join(obj.Strings("spec", "names", "shortNames"), ",")
 				}).Wide(),
-				table.Text("Established", "Established status").Of("boolean").Cell(cellEstablished).Wide(),
+				table.Text("Established", "Established status").Of("boolean").Cell(func(obj object.Object) any { return obj.Condition("Established").String("status") == "True" }).Wide(),
 			}
 		}},
 	}
@@ -53,8 +53,4 @@ func cellVersions(obj object.Object) any {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ",")
-}
-
-func cellEstablished(obj object.Object) any {
-	return obj.Condition("Established").String("status") == "True"
 }

@@ -47,10 +47,6 @@ func setGenerationOfTemplate(obj object.Object, n int64) {
 	obj.Set(strconv.FormatInt(n, 10), "metadata", "annotations", templateGeneration)
 }
 
-func prepareDaemonSet(ctx *resource.Context, obj object.Object) {
-	setGenerationOfTemplate(obj, max(generationOfTemplate(obj), 1))
-}
-
 // prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
 func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 	n := generationOfTemplate(old)
@@ -69,8 +65,10 @@ func daemonSetKind() kind.Kind {
 		Gates:   podspec.Gates("spec.template.spec."),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.DaemonSetSpec), InnerAnnotation: templateGeneration,
-			Blank:            func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
-			PrepareForCreate: prepareDaemonSet,
+			Blank: func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
+				setGenerationOfTemplate(obj, max(generationOfTemplate(obj), 1))
+			},
 			PrepareForUpdate: prepareDaemonSetUpdate,
 			Warn:             warnDaemonSet,
 		},
@@ -80,13 +78,9 @@ func daemonSetKind() kind.Kind {
 		Columns: append([]table.Column{
 			table.Name(), status("Desired", "desiredNumberScheduled"), status("Current", "currentNumberScheduled"),
 			status("Ready", "numberReady"), status("Up-to-date", "updatedNumberScheduled"), status("Available", "numberAvailable"),
-			table.Doc("Node Selector", table.DocCore+"PodSpec", "nodeSelector").Cell(cellNodeSelector), table.Age(),
+			table.Doc("Node Selector", table.DocCore+"PodSpec", "nodeSelector").Labels("spec", "template", "spec", "nodeSelector"), table.Age(),
 		}, podspec.TemplateColumns(docApps+"DaemonSetSpec", "spec")...),
 	}
-}
-
-func cellNodeSelector(obj object.Object) any {
-	return table.LabelsCell(object.StringMap(obj.Map("spec", "template", "spec", "nodeSelector")))
 }
 
 func validateDaemonSet(ctx *resource.Context, all field.Cursor) {
@@ -101,7 +95,7 @@ func validateDaemonSet(ctx *resource.Context, all field.Cursor) {
 		validateNotEmpty(labels, "daemonset")
 	}
 	podspec.CheckTemplate(ctx, template)
-	validateAlwaysRestarts(template, "DaemonSet")
+	kind.CheckAlwaysRestarts(template, "DaemonSet")
 	kind.NonNegative(at, "minReadySeconds")
 	at.Child("templateGeneration").With(generationOfTemplate(all.Object())).NonNegative()
 	validateDaemonStrategy(at.Child("updateStrategy"))

@@ -104,8 +104,8 @@ func validateDeploymentStatus(_ *resource.Context, all field.Cursor) {
 	at := all.Child("status")
 	kind.NonNegative(at, "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
 		"unavailableReplicas", "terminatingReplicas", "collisionCount")
-	notAbove(at, "replicas", aboveReplicas, "updatedReplicas", "readyReplicas", "availableReplicas")
-	notAbove(at, "readyReplicas", "cannot be greater than readyReplicas", "availableReplicas")
+	kind.NotAbove(at, "replicas", kind.AboveReplicas, "updatedReplicas", "readyReplicas", "availableReplicas")
+	kind.NotAbove(at, "readyReplicas", kind.AboveReady, "availableReplicas")
 	validateCollisions(at)
 }
 

@@ -28,10 +28,7 @@ func cellReady(obj object.Object) any {
 
 // cellSelector prints spec.selector; unlike other kinds, a Deployment shows nothing for an empty one.
 func cellSelector(obj object.Object) any {
-	s, err := selector.FromLabelSelector(obj.Map("spec", "selector"))
-	if err != nil {
-		return "<invalid>"
-	}
+	s, _ := selector.FromLabelSelector(obj.Map("spec", "selector")) // it is valid
 	return s.String()
 }
 
@@ -76,20 +73,6 @@ func validateSelector(at field.Cursor, word string) {
 func validateNotEmpty(at field.Cursor, word string) {
 	if at.Len("matchLabels")+at.Len("matchExpressions") == 0 {
 		kind.InvalidSelector(at, "empty selector is invalid for "+word)
-	}
-}
-
-// validateAlwaysRestarts checks what the pods of a kind that replaces them may not have.
-func validateAlwaysRestarts(template field.Cursor, kind string) {
-	spec := template.Child("spec")
-	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
-	spec.ForbidAny("activeDeadlineSeconds in "+kind+" is not Supported", "activeDeadlineSeconds")
-}
-
-// notAbove checks that none of the named numbers is greater than the number limit.
-func notAbove(at field.Cursor, limit, detail string, names ...string) {
-	for _, name := range names {
-		at.Child(name).OrZero().Max(at.Int64(limit), detail)
 	}
 }
 

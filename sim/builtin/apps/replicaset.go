@@ -11,8 +11,6 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-const aboveReplicas = "cannot be greater than status.replicas"
-
 // validateReplicated checks the selector and the template of a ReplicaSet, or of a Deployment, which has the same rules.
 func validateReplicated(ctx *resource.Context, spec field.Cursor) {
 	labels, template := spec.Child("selector"), spec.Child("template")
@@ -24,7 +22,7 @@ func validateReplicated(ctx *resource.Context, spec field.Cursor) {
 	}
 	podspec.CheckSelected(template, s)
 	podspec.CheckTemplate(ctx, template)
-	validateAlwaysRestarts(template, "ReplicaSet")
+	kind.CheckAlwaysRestarts(template, "ReplicaSet")
 }
 
 func validateReplicaSet(ctx *resource.Context, at field.Cursor) {
@@ -37,8 +35,8 @@ func validateReplicaSet(ctx *resource.Context, at field.Cursor) {
 func validateReplicaSetStatus(_ *resource.Context, all field.Cursor) {
 	at := all.Child("status")
 	kind.NonNegative(at, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas")
-	notAbove(at, "replicas", aboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
-	notAbove(at, "readyReplicas", "cannot be greater than readyReplicas", "availableReplicas")
+	kind.NotAbove(at, "replicas", kind.AboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+	kind.NotAbove(at, "readyReplicas", kind.AboveReady, "availableReplicas")
 }
 
 func replicaSetKind() kind.Kind {

@@ -1,15 +1,12 @@
 package apps
 
 import (
-	"fmt"
-
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
@@ -73,7 +70,7 @@ func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bo
 	} else {
 		validateStatefulTemplate(ctx, at, s, badTemplate)
 	}
-	validateAlwaysRestarts(at.Child("template"), "StatefulSet")
+	kind.CheckAlwaysRestarts(at.Child("template"), "StatefulSet")
 }
 
 func validateStatefulStrategy(at field.Cursor) {
@@ -119,10 +116,9 @@ func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.
 func volumesOfClaims(claims, volumes []object.Object) []any {
 	var out []any
-	claimed := map[string]bool{}
+	claimed := field.Seen{}
 	for _, claim := range claims {
-		if name := claim.Name(); !claimed[name] {
-			claimed[name] = true
+		if name := claim.Name(); !claimed.Again(name) {
 			out = append(out, map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": name}})
 		}
 	}
@@ -137,19 +133,9 @@ func volumesOfClaims(claims, volumes []object.Object) []any {
 func validateStatefulStatus(_ *resource.Context, all field.Cursor) {
 	at := all.Child("status")
 	kind.NonNegative(at, "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration", "collisionCount")
-	notAbove(at, "replicas", aboveReplicas, "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
-	notAbove(at, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")
+	kind.NotAbove(at, "replicas", kind.AboveReplicas, "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+	kind.NotAbove(at, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")
 	validateCollisions(at)
-}
-
-// warnClaimTemplate warns about sizes that are no whole number of bytes.
-func warnClaimTemplate(ctx *resource.Context, p field.Path, claim object.Object) {
-	for _, list := range []string{"requests", "limits"} {
-		size, ok := claim.Map("spec", "resources", list)["storage"]
-		if q := quantity.Of(size); ok && q.MilliValue()%1000 != 0 {
-			ctx.Warn(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", p.Child("resources", list).Key("storage"), q))
-		}
-	}
 }
 
 func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
@@ -162,7 +148,7 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 		if old != nil {
 			at = at.Child("Spec") // as the real server says it on updates
 		}
-		warnClaimTemplate(ctx, at, claim)
+		kind.WarnClaimSize(ctx, at, claim)
 	}
 	if obj.Int64("spec", "revisionHistoryLimit") < 0 {
 		ctx.Warn("spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")

@@ -47,7 +47,9 @@ func IssueToken(c *resource.Connection) (object.Object, *status.Status) {
 			"the UID in the token request (%s) does not match the UID of the service account (%s)", uid, account.UID()))
 	}
 	completeTokenRequest(c, account)
-	if errs := validateTokenRequest(request); len(errs) > 0 {
+	asked := field.CursorAt(request, nil, "spec", "expirationSeconds").OrZero()
+	asked.Min(tokenMin, "may not specify a duration less than 10 minutes").Max(tokenMax, "may not specify a duration larger than 2^32 seconds")
+	if errs := asked.Errors(); len(errs) > 0 {
 		return nil, status.Invalid(tokenRequestKind, "", errs)
 	}
 	if s := c.Admit(); s != nil {
@@ -83,17 +85,6 @@ func completeTokenRequest(c *resource.Connection, account object.Object) {
 	delete(request, "status")
 }
 
-func validateTokenRequest(request object.Object) field.ErrorList {
-	seconds, p := request.Int64("spec", "expirationSeconds"), field.Root("spec.expirationSeconds")
-	switch {
-	case seconds < tokenMin:
-		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration less than 10 minutes")}
-	case seconds > tokenMax:
-		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration larger than 2^32 seconds")}
-	}
-	return nil
-}
-
 // tokenBinding is what a token is bound to: it is valid no longer than the object lives.
 type tokenBinding struct {
 	claim  string        // pod, node or secret; "" for none
@@ -113,16 +104,13 @@ func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 		version = "/" // one that cannot be read counts as none
 	}
 	kind := schema.ParseGVK(version, ref.String("kind"))
-	storage, namespace := "", c.Namespace
-	switch {
-	case kind.Group == "" && kind.Kind == "Pod":
-		storage, b.claim = "pods", "pod"
-	case kind.Group == "" && kind.Kind == "Secret":
-		storage, b.claim = "secrets", "secret"
-	case kind.Group == "" && kind.Kind == "Node":
-		storage, b.claim, namespace = "nodes", "node", ""
-	default:
+	if kind.Group != "" || !slices.Contains([]string{"Pod", "Secret", "Node"}, kind.Kind) {
 		return b, status.BadRequest("cannot bind token to object of type %s", kind)
+	}
+	b.claim = strings.ToLower(kind.Kind)
+	storage, namespace := b.claim+"s", c.Namespace
+	if kind.Kind == "Node" {
+		namespace = ""
 	}
 	if s := status.NameParameter(name); s != nil {
 		return b, s

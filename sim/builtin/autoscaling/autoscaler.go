@@ -36,7 +36,7 @@ func Kinds() []kind.Kind {
 		Convert:  map[string]kind.Conversion{"autoscaling/v1": {ToHub: autoscalerFromV1, FromHub: autoscalerToV1}},
 		Columns: []table.Column{
 			table.Name(), spec("Reference", "scaleTargetRef").Cell(cellTarget), spec("Targets", "metrics").Cell(cellMetrics),
-			spec("MinPods", "minReplicas").Cell(cellMinimum), spec("MaxPods", "maxReplicas").Int("spec", "maxReplicas").Of("string"),
+			spec("MinPods", "minReplicas").Given(table.Unset, "spec", "minReplicas"), spec("MaxPods", "maxReplicas").Int("spec", "maxReplicas").Of("string"),
 			table.Doc("Replicas", docAutoscaling+"HorizontalPodAutoscalerStatus", "currentReplicas").Int("status", "currentReplicas").Of("string"),
 			table.Age(),
 		},
@@ -46,13 +46,6 @@ func Kinds() []kind.Kind {
 func cellTarget(obj object.Object) any {
 	ref := obj.At("spec", "scaleTargetRef")
 	return ref.String("kind") + "/" + ref.String("name")
-}
-
-func cellMinimum(obj object.Object) any {
-	if n, ok := obj.Int("spec", "minReplicas"); ok {
-		return strconv.FormatInt(n, 10)
-	}
-	return table.Unset
 }
 
 // defaultCPUUtilization is the target of an autoscaler without metrics, in percent.

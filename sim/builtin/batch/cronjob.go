@@ -26,19 +26,12 @@ func cronJobKind() kind.Kind {
 		Defaults: kind.EveryVersion(defaultCronJob),
 		Columns: append([]table.Column{
 			table.Name(), table.Doc("Schedule", docBatch+"CronJobSpec", "schedule").At("spec", "schedule"),
-			table.Doc("Timezone", docBatch+"CronJobSpec", "timeZone").Cell(cellTimeZone),
+			table.Doc("Timezone", docBatch+"CronJobSpec", "timeZone").Given(table.None, "spec", "timeZone"),
 			table.Doc("Suspend", docBatch+"CronJobSpec", "suspend").Of("boolean").Cell(cellSuspend),
 			table.Doc("Active", docBatch+"CronJobStatus", "active").Count("status", "active"),
 			table.Doc("Last Schedule", docBatch+"CronJobStatus", "lastScheduleTime").CellNow(cellLastSchedule), table.Age(),
 		}, podspec.TemplateColumns(docBatch+"JobSpec", "spec", "jobTemplate", "spec")...),
 	}
-}
-
-func cellTimeZone(obj object.Object) any {
-	if obj.Has("spec", "timeZone") {
-		return obj.String("spec", "timeZone")
-	}
-	return table.None
 }
 
 func cellSuspend(obj object.Object) any {

@@ -52,7 +52,6 @@ func jobKind() kind.Kind {
 		},
 		ValidateStatus: validateJobStatus, ValidateFirst: validateJobFirst,
 		Defaults: kind.EveryVersion(defaultJob),
-		Labels:   kind.SameLabels("status.successful"),
 		Unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
 		Columns: append([]table.Column{
 			table.Name(), table.Text("Status", "Status of the job.").Cell(cellJobStatus),

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 )
 
@@ -25,9 +26,7 @@ const (
 func validateFailurePolicy(spec field.Cursor) {
 	var containers []string
 	for _, list := range []string{"containers", "initContainers"} {
-		for c := range spec.Each("template", "spec", list) {
-			containers = append(containers, c.String("name"))
-		}
+		containers = append(containers, kind.Texts(spec.Object().Objects("template", "spec", list), "name")...)
 	}
 	rules := spec.Child("podFailurePolicy", "rules")
 	rules.MaxItems(maxFailureRules)

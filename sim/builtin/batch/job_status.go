@@ -55,16 +55,14 @@ func isFinished(obj object.Object) bool { return jobIs(obj, "Complete") || jobIs
 func (s *jobStatus) finishedTurned() bool { return isFinished(s.obj) != isFinished(s.old) }
 
 func (s *jobStatus) validateUncounted() {
-	seen := map[string]bool{}
+	seen := field.Seen{}
 	for _, list := range []string{"succeeded", "failed"} {
 		for uid := range s.Each("uncountedTerminatedPods", list) {
 			switch text := uid.String(); {
 			case text == "":
 				uid.Invalid(text, "must not be empty")
-			case seen[text]:
+			case seen.Again(text):
 				uid.Duplicate(text)
-			default:
-				seen[text] = true
 			}
 		}
 	}

@@ -40,10 +40,7 @@ func isTimeZonePart(part string) bool {
 	if part == "" || len(part) > 14 || part == "." || part == ".." || part[0] == '-' {
 		return false
 	}
-	for _, c := range part {
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(".-_+", c)) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(part, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(".-_+", c))
+	})
 }

@@ -16,6 +16,6 @@ func FuzzLeaf(f *testing.F) {
 			l.isFor(nil, der)
 		}
 		_ = checkRequestBytes(der)
-		_, _ = Organizations(der)
+		_, _ = organizations(der)
 	})
 }

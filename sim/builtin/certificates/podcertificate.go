@@ -1,7 +1,6 @@
 package certificates
 
 import (
-	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"slices"
@@ -23,15 +22,8 @@ func podCertificateKind() kind.Kind {
 		return table.Doc(name, docCertificates+"PodCertificateRequestSpec", field).At("spec", field)
 	}
 	return kind.Kind{
-		Storage: "podcertificaterequests.certificates.k8s.io",
-		Strategy: resource.Strategy{
-			Checks: resource.Checks{
-				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckKind},
-				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
-			},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
-			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
-		},
+		Storage:  "podcertificaterequests.certificates.k8s.io",
+		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true, NeedsResourceVersion: true},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			const day = 86400
 			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")
@@ -47,9 +39,7 @@ func podCertificateKind() kind.Kind {
 		Select: []string{"spec.signerName", "spec.podName", "spec.nodeName"},
 		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
 			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
-			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {
-				return table.LabelsCell(object.StringMap(obj.Map("spec", "unverifiedUserAnnotations")))
-			})},
+			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Labels("spec", "unverifiedUserAnnotations")},
 	}
 }
 
@@ -103,14 +93,14 @@ func validateRequestedKey(spec field.Cursor) {
 		if tooMany(stub, maxKeyData) {
 			return
 		}
-		if shown, problem := checkStubRequest(bytesOf(stub)); problem != "" {
+		if shown, problem := checkStubRequest(kind.Decoded(stub.Value())); problem != "" {
 			stub.Invalid(shown, problem)
 		}
 	case stub.String() == "" && key.String() != "" && proof.String() != "":
 		if tooMany(key, maxKeyData) || tooMany(proof, maxKeyData) {
 			return
 		}
-		shown, problem, signed := checkPossession(bytesOf(key), bytesOf(proof), []byte(spec.String("podUID")))
+		shown, problem, signed := checkPossession(kind.Decoded(key.Value()), kind.Decoded(proof.Value()), []byte(spec.String("podUID")))
 		switch {
 		case problem == "" && !signed:
 			proof.Invalid(field.Omit, "could not verify proof-of-possession signature")
@@ -124,13 +114,8 @@ func validateRequestedKey(spec field.Cursor) {
 	}
 }
 
-func bytesOf(at field.Cursor) []byte {
-	data, _ := base64.StdEncoding.DecodeString(at.String())
-	return data
-}
-
 func tooMany(at field.Cursor, limit int) bool {
-	if len(bytesOf(at)) <= limit {
+	if len(kind.Decoded(at.Value())) <= limit {
 		return false
 	}
 	at.TooLong(limit)
@@ -219,7 +204,7 @@ func validateIssued(ctx *resource.Context, at field.Cursor) {
 	}
 	found := len(at.Errors())
 	leaf.checkNames(chain)
-	if request := at.Old().At("spec"); !leaf.isFor(decoded(request, "stubPKCS10Request"), decoded(request, "pkixPublicKey")) {
+	if request := at.Old().At("spec"); !leaf.isFor(kind.Decoded(request["stubPKCS10Request"]), kind.Decoded(request["pkixPublicKey"])) {
 		chain.Invalid(chain.Value(), "leaf certificate was not issued to the requested public key")
 		return
 	}
@@ -234,11 +219,6 @@ func validateIssued(ctx *resource.Context, at field.Cursor) {
 			chain.Invalid(chain.Value(), "intermediate certificate does not parse as valid X.509")
 		}
 	}
-}
-
-func decoded(o object.Object, name string) []byte {
-	data, _ := base64.StdEncoding.DecodeString(o.String(name))
-	return data
 }
 
 // validateTimes checks that the times are there, then each in turn until one is wrong.

@@ -2,6 +2,7 @@
 package certificates
 
 import (
+	"maps"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -48,18 +49,15 @@ func cellCSRDuration(obj object.Object) any {
 }
 
 func cellCSRStatus(obj object.Object) any {
-	has := map[string]bool{}
-	for _, c := range obj.Objects("status", "conditions") {
-		has[c.String("type")] = true
-	}
+	has := func(condition string) bool { return obj.Condition(condition) != nil }
 	text := "Pending"
 	switch {
-	case has["Denied"]:
+	case has("Denied"):
 		text = "Denied"
-	case has["Approved"]:
+	case has("Approved"):
 		text = "Approved"
 	}
-	if has["Failed"] {
+	if has("Failed") {
 		text += ",Failed"
 	}
 	if obj.String("status", "certificate") != "" {
@@ -75,18 +73,7 @@ func prepareCSR(ctx *resource.Context, obj object.Object) {
 	for _, name := range []string{"username", "uid", "groups", "extra"} {
 		delete(spec, name)
 	}
-	if ctx.User.Name != "" {
-		spec["username"] = ctx.User.Name
-	}
-	if ctx.User.UID != "" {
-		spec["uid"] = ctx.User.UID
-	}
-	if len(ctx.User.Groups) > 0 {
-		spec["groups"] = object.FromStrings(ctx.User.Groups)
-	}
-	for _, key := range object.SortedKeys(ctx.User.Extra) {
-		spec.Set(object.FromStrings(ctx.User.Extra[key]), "extra", key)
-	}
+	maps.Copy(spec, ctx.User.Info())
 }
 
 // prepareCSRUpdate keeps what each path may not touch: the main one everything, status approvals and denials, approval
@@ -94,9 +81,8 @@ func prepareCSR(ctx *resource.Context, obj object.Object) {
 func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "":
-		kind.KeepOld(obj, old, "spec", "status")
-	case "status":
 		kind.KeepOld(obj, old, "spec")
+	case "status":
 		keepCSRConditions(obj, old, "Approved")
 		keepCSRConditions(obj, old, "Denied")
 		stampCSRConditions(ctx, obj, old)

@@ -55,12 +55,8 @@ func validateTrustBundle(at field.Cursor) {
 	found := len(at.Errors())
 	var blocks []string
 	indices := map[string][]int{}
-	rest := []byte(at.String())
-	for i := 0; ; i++ {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
+	i := 0
+	for block, rest := pem.Decode([]byte(at.String())); block != nil; block, rest = pem.Decode(rest) {
 		switch problem := checkAuthority(block.Bytes); {
 		case block.Type != "CERTIFICATE":
 			at.Invalid("<value omitted>", fmt.Sprintf("entry %d has bad block type: %s", i, block.Type))
@@ -72,6 +68,7 @@ func validateTrustBundle(at field.Cursor) {
 			blocks = append(blocks, string(block.Bytes))
 			indices[string(block.Bytes)] = append(indices[string(block.Bytes)], i)
 		}
+		i++
 	}
 	if len(at.Errors()) > found {
 		return

@@ -1,7 +1,6 @@
 package certificates
 
 import (
-	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -56,19 +55,35 @@ func validateCSRUsages(at field.Cursor, old []string) {
 	}
 }
 
-// checkCSR checks a PKCS #10 request in PEM (RFC 2986, RFC 7468 §7).
-func checkCSR(request string) error {
-	data, _ := base64.StdEncoding.DecodeString(request)
-	block, _ := pem.Decode(data)
+// requestBytes returns the PKCS #10 request in a PEM block (RFC 2986, RFC 7468 §7) in base64.
+func requestBytes(request string) ([]byte, error) {
+	block, _ := pem.Decode(kind.Decoded(request))
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return errors.New("PEM block type must be CERTIFICATE REQUEST")
+		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
 	}
-	return checkRequestBytes(block.Bytes)
+	return block.Bytes, nil
+}
+
+func checkCSR(request string) error {
+	der, err := requestBytes(request)
+	if err != nil {
+		return err
+	}
+	return checkRequestBytes(der)
+}
+
+// Organizations returns those of the subject of a request.
+func Organizations(request string) ([]string, error) {
+	der, err := requestBytes(request)
+	if err != nil {
+		return nil, err
+	}
+	return organizations(der)
 }
 
 // checkCertificate checks a chain of certificates in PEM; an empty one is valid.
 func checkCertificate(certificate string) error {
-	data, _ := base64.StdEncoding.DecodeString(certificate)
+	data := kind.Decoded(certificate)
 	if len(data) == 0 {
 		return nil
 	}

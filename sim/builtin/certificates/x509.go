@@ -29,8 +29,8 @@ func checkRequestBytes(der []byte) error {
 	return request.CheckSignature()
 }
 
-// Organizations returns those of the subject of a signing request in DER.
-func Organizations(der []byte) ([]string, error) {
+// organizations returns those of the subject of a signing request in DER.
+func organizations(der []byte) ([]string, error) {
 	request, err := x509.ParseCertificateRequest(der)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 
 func checkRequestBytes([]byte) error { return nil }
 
-// Organizations knows none.
-func Organizations([]byte) ([]string, error) { return nil, nil }
+// organizations knows none.
+func organizations([]byte) ([]string, error) { return nil, nil }
 
 func checkAuthority([]byte) string { return "" }
 

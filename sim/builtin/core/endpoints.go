@@ -45,7 +45,7 @@ func validateSubsets(ctx *resource.Context, subsets field.Cursor) {
 				ip := address.Child("ip").OrEmpty()
 				ip.Check(kind.IP(ctx))
 				address.Child("hostname").IfGiven().Check(field.DNS1123Label)
-				address.Child("nodeName").Check(func(name string) []string { return field.NameDNSSubdomain(name, false) })
+				address.Child("nodeName").Check(field.DNS1123Subdomain)
 				CheckEndpointIP(ip)
 			}
 		}

@@ -47,8 +47,7 @@ func eventKind() kind.Kind {
 			Fields: fields,
 		},
 		Validate: validateEvent, ValidateFirst: validateAnyEvent,
-		Labels:  map[string]map[string]string{"v1": core, eventsVersion: group},
-		Unknown: kind.UnsupportedLabel,
+		Labels: map[string]map[string]string{"v1": core, eventsVersion: group},
 		Convert: map[string]kind.Conversion{eventsVersion: {
 			ToHub:   func(obj object.Object) (object.Object, error) { return renameEvent(obj, "v1", 0, 1), nil },
 			FromHub: func(obj object.Object) (object.Object, error) { return renameEvent(obj, eventsVersion, 1, 0), nil },
@@ -210,7 +209,7 @@ func eventRow(now time.Time, obj object.Object) resource.Row {
 	if name := involved.String("name"); name != "" {
 		target += "/" + name
 	}
-	source := cmp.Or(obj.String("source", "component"), obj.String("reportingComponent"))
+	source := eventSource(obj)
 	if host := cmp.Or(obj.String("source", "host"), obj.String("reportingInstance")); host != "" {
 		source += ", " + host
 	}

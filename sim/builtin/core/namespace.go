@@ -23,7 +23,7 @@ func namespaceKind() kind.Kind {
 		Storage: "namespaces",
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "finalize": {Fields: []string{"status"}}, "status": {Fields: []string{"spec"}}},
+			Resets:    map[string]resource.Reset{"finalize": {Fields: []string{"status"}}},
 			HasStatus: true, ReturnsDeleted: true, NameRule: field.NameDNSLabel,
 			PrepareForCreate: prepareNamespace,
 			PrepareForUpdate: prepareNamespaceUpdate,
@@ -136,17 +136,11 @@ func componentStatusKind() kind.Kind {
 		Columns: []table.Column{table.Name(), table.Text("Status", "Status of the component conditions"),
 			table.Text("Message", "Message of the component conditions"), table.Text("Error", "Error of the component conditions")},
 		Row: func(_ time.Time, obj object.Object) resource.Row {
-			for _, c := range obj.Objects("conditions") {
-				if c.String("type") != "Healthy" {
-					continue
-				}
-				status := "Unhealthy"
-				if c.String("status") == "True" {
-					status = "Healthy"
-				}
-				return table.Row(obj.Name(), status, c.String("message"), c.String("error"))
+			status, message := "Unknown", ""
+			for _, healthy := range obj.Objects("conditions") { // the only one
+				status, message = map[string]string{"True": "Healthy", "False": "Unhealthy"}[healthy.String("status")], healthy.String("message")
 			}
-			return table.Row(obj.Name(), "Unknown", "", "")
+			return table.Row(obj.Name(), status, message, "")
 		},
 	}
 }

@@ -41,8 +41,6 @@ func nodeKind() kind.Kind {
 		},
 		Validate: validateNode,
 		Defaults: kind.EveryVersion(defaultNode),
-		Labels:   kind.SameLabels("spec.unschedulable"),
-		Unknown:  kind.UnsupportedLabel,
 		Columns: []table.Column{table.Name(), table.Text("Status", "The status of the node").Cell(nodeStatus),
 			table.Text("Roles", "The roles of the node").Cell(nodeRoles), table.Age(),
 			table.Doc("Version", info, "kubeletVersion").At("status", "nodeInfo", "kubeletVersion"),
@@ -122,17 +120,12 @@ func validateTaints(at field.Cursor) {
 	for i := range at.List("spec", "taints") {
 		t := at.Child("spec", "taints").Index(i).ReportAt(list.Index(i))
 		t.Child("key").OrEmpty().Check(field.QualifiedName)
-		if msgs := field.LabelValue(t.String("value")); len(msgs) > 0 {
-			t.Child("value").Invalid(t.String("value"), strings.Join(msgs, ";"))
-		}
+		t.Child("value").Check(field.Joined(field.LabelValue, ";"))
 		t.Child("effect").Required().OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")
-		id := t.String("effect") + "/" + t.String("key")
-		if seen[id] {
-			twice := field.Duplicate(t.Path(), gotext.Value(gotext.Taint, t.Object()))
-			twice.Detail = "taints must be unique by key and effect pair"
-			t.Report(field.ErrorList{twice})
+		if seen.Again(t.String("effect") + "/" + t.String("key")) {
+			t.Report(field.ErrorList{{Type: field.TypeDuplicate, Field: t.Path(), Value: gotext.Value(gotext.Taint, t.Object()),
+				Detail: "taints must be unique by key and effect pair"}})
 		}
-		seen[id] = true
 	}
 }
 
@@ -193,11 +186,9 @@ func validateNodeChange(ctx *resource.Context, at field.Cursor) {
 	validateDeclaredFeatures(at.Child("status", "declaredFeatures"))
 	seen := field.Seen{}
 	for a := range at.Each("status", "addresses") {
-		id := a.String("type") + " " + a.String("address")
-		if seen[id] {
+		if seen.Again(a.String("type") + " " + a.String("address")) {
 			a.Duplicate(gotext.Value(gotext.NodeAddress, a.Object()))
 		}
-		seen[id] = true
 	}
 	// fields that can be set once
 	spec, was := at.Child("spec"), at.Old().At("spec")

@@ -30,8 +30,6 @@ func replicationControllerKind() kind.Kind {
 		Validate: validateReplication, ValidateStatus: replicationStatus,
 		Defaults: kind.EveryVersion(defaultReplication),
 		Connect:  map[string]resource.Connector{"scale": kind.ScaleReplication},
-		Labels:   kind.SameLabels("status.replicas"),
-		Unknown:  kind.UnsupportedLabel,
 		Columns: slices.Concat([]table.Column{
 			table.Name(),
 			table.Doc("Desired", table.DocCore+"ReplicationControllerSpec", "replicas").Int("spec", "replicas"),
@@ -46,7 +44,6 @@ func replicationControllerKind() kind.Kind {
 
 // defaultReplication takes selector and labels from the template's labels where there are none.
 func defaultReplication(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
 	obj.SetDefault(int64(1), "spec", "replicas")
 	template := obj.Map("spec", "template")
 	if template == nil {
@@ -89,9 +86,7 @@ func validateReplicationTemplate(ctx *resource.Context, at field.Cursor, selecto
 		}
 	}
 	podspec.CheckTemplate(ctx, at)
-	spec := at.Child("spec")
-	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
-	spec.ForbidAny("activeDeadlineSeconds in ReplicationController is not Supported", "activeDeadlineSeconds")
+	kind.CheckAlwaysRestarts(at, "ReplicationController")
 }
 
 // nonConvertible refuses changes of fields that an extensions/v1beta1 client could not have written, which old
@@ -113,10 +108,8 @@ func nonConvertible(at field.Cursor) {
 func replicationStatus(_ *resource.Context, at field.Cursor) {
 	status := at.Child("status")
 	kind.NonNegative(status, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
-	for _, name := range []string{"fullyLabeledReplicas", "readyReplicas", "availableReplicas"} {
-		status.Child(name).OrZero().Max(status.Int64("replicas"), "cannot be greater than status.replicas")
-	}
-	status.Child("availableReplicas").OrZero().Max(status.Int64("readyReplicas"), "cannot be greater than readyReplicas")
+	kind.NotAbove(status, "replicas", kind.AboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+	kind.NotAbove(status, "readyReplicas", kind.AboveReady, "availableReplicas")
 }
 
 // warnReplication warns about a new controller, or about the template that an update replaces: the server looks at that

@@ -100,13 +100,7 @@ func misfits(scope string, hard []string) []string {
 	case !slices.Contains(quotaScopes, scope):
 		return nil
 	}
-	var out []string
-	for _, name := range hard {
-		if isQuotaResource(name) && !slices.Contains(fitting, name) {
-			out = append(out, name)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(hard), func(name string) bool { return !isQuotaResource(name) || slices.Contains(fitting, name) })
 }
 
 // conflictingScopes reports scopes that exclude each other. What it prints is spec.scopes, also for those of the selector.

@@ -49,6 +49,15 @@ func allocatesNodePorts(spec object.Object) bool {
 	return false
 }
 
+// nodePorts returns the node ports of a service, 0 if a port has none.
+func nodePorts(spec object.Object) map[int64]bool {
+	all := map[int64]bool{}
+	for _, p := range spec.Objects("ports") {
+		all[p.Int64("nodePort")] = true
+	}
+	return all
+}
+
 // hasNodePorts reports whether the type of service may have node ports.
 func hasNodePorts(spec object.Object) bool {
 	return spec.String("type") == typeNodePort || spec.String("type") == typeLoadBalancer
@@ -146,10 +155,7 @@ func (t *taken) updateNodePorts(spec, was object.Object) (field.ErrorList, *stat
 		protocol string
 		number   int64
 	}
-	mine, seen := map[int64]bool{}, map[nodePort]bool{}
-	for _, port := range was.Objects("ports") {
-		mine[port.Int64("nodePort")] = true
-	}
+	mine, seen := nodePorts(was), map[nodePort]bool{}
 	for i, p := range spec.Objects("ports") {
 		own := p.Int64("nodePort")
 		switch {
@@ -196,10 +202,7 @@ func patchAllocated(spec, was object.Object) {
 
 // patchNodePorts gives ports the node port that the port with the same name had, unless another one has it now.
 func patchNodePorts(spec, was object.Object) {
-	used, byName := map[int64]bool{}, map[string]int64{}
-	for _, p := range spec.Objects("ports") {
-		used[p.Int64("nodePort")] = true
-	}
+	used, byName := nodePorts(spec), map[string]int64{}
 	for _, p := range was.Objects("ports") {
 		byName[p.String("name")] = p.Int64("nodePort")
 	}
@@ -269,16 +272,9 @@ func dropForType(spec, was object.Object) {
 
 // sameNodePorts reports whether the service has no node port that it did not have before.
 func sameNodePorts(spec, was object.Object) bool {
-	had := map[int64]bool{0: true}
-	for _, p := range was.Objects("ports") {
-		had[p.Int64("nodePort")] = true
-	}
-	for _, p := range spec.Objects("ports") {
-		if !had[p.Int64("nodePort")] {
-			return false
-		}
-	}
-	return true
+	had := nodePorts(was)
+	had[0] = true
+	return !slices.ContainsFunc(spec.Objects("ports"), func(p object.Object) bool { return !had[p.Int64("nodePort")] })
 }
 
 // FamilyOf returns the IP family of an address.

@@ -26,9 +26,11 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 		return nil
 	}
 	bare := spec.String("clusterIP") == headless && len(spec.Map("selector")) == 0
-	if !spec.Has("ipFamilyPolicy") {
-		spec["ipFamilyPolicy"] = cmp.Or(was.String("ipFamilyPolicy"), firstPolicy(bare))
+	first := singleStack
+	if bare { // headless without a selector: whoever makes the endpoints decides
+		first = requireDual
 	}
+	spec.SetDefault(cmp.Or(was.String("ipFamilyPolicy"), first), "ipFamilyPolicy")
 	at := field.CursorOn(field.Root("spec"), spec).Was(was)
 	if validateServiceAddresses(ctx, at); len(at.Errors()) > 0 {
 		return at.Errors()
@@ -56,13 +58,6 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 		spec["ipFamilies"] = []any{clusterFamily}
 	}
 	return at.Errors()
-}
-
-func firstPolicy(bare bool) string {
-	if bare { // headless without a selector: whoever makes the endpoints decides
-		return requireDual
-	}
-	return singleStack
 }
 
 // staysPreferDual reports whether an update leaves all that matters here as it is.

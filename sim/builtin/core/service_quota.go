@@ -14,15 +14,12 @@ func serviceLimit(_ *resource.Context, name string) bool {
 
 func serviceUses(_ *resource.Context, svc object.Object) resource.Amounts {
 	balancers, nodePorts := 0, 0
-	ports := svc.List("spec", "ports")
-	kind := svc.String("spec", "type")
-	if kind == "LoadBalancer" {
+	spec := svc.At("spec")
+	if isBalancer(spec) {
 		balancers = 1
 	}
-	allocate, said := svc.Bool("spec", "allocateLoadBalancerNodePorts")
-	for _, port := range ports {
-		asked, _ := object.As(port).Int("nodePort")
-		if kind == "NodePort" || kind == "LoadBalancer" && (!said || allocate || asked != 0) {
+	for _, port := range spec.Objects("ports") {
+		if allocatesNodePorts(spec) || isBalancer(spec) && port.Int64("nodePort") != 0 {
 			nodePorts++
 		}
 	}

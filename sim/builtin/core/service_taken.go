@@ -25,7 +25,6 @@ type taken struct {
 	ranges []addressRange
 	keeps  bool // the cluster keeps IPAddresses
 
-	scanned   bool
 	addresses map[string]bool
 	ports     map[int64]bool
 	drawn     []int64 // ports that a dry run has handed out
@@ -59,10 +58,10 @@ func hadBy(service object.Object) had {
 
 // scan looks what all services have, also the one that an update is about: it keeps what it had until the update is done.
 func (t *taken) scan() *taken {
-	if t.scanned {
+	if t.ports != nil {
 		return t
 	}
-	t.scanned, t.addresses, t.ports = true, map[string]bool{}, map[int64]bool{}
+	t.addresses, t.ports = map[string]bool{}, map[int64]bool{}
 	t.ctx.Objects.Items("services", "", func(other *resource.Item) bool {
 		h := resource.Derived(other, hadBy)
 		for _, ip := range h.addresses {

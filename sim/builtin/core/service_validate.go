@@ -118,19 +118,15 @@ func validatePortUse(ports field.Cursor, serviceType string) {
 	}
 	used, nodePorts := field.Seen{}, field.Seen{}
 	for port := range ports.Each() {
-		own := port.Child("nodePort")
-		key := fmt.Sprint(port.String("protocol"), "/", own.Int64())
-		if own.Int64() != 0 {
-			own.UniqueBy(nodePorts, key)
+		if own := port.Child("nodePort"); own.Int64() != 0 {
+			own.UniqueBy(nodePorts, fmt.Sprint(port.String("protocol"), "/", own.Int64()))
 		}
 	}
 	for port := range ports.Each() {
 		protocol, number := port.String("protocol"), port.Int64("port")
-		key := fmt.Sprint(protocol, "/", number)
-		if used[key] {
+		if used.Again(fmt.Sprint(protocol, "/", number)) {
 			port.Duplicate(gotext.Value(gotext.ServicePort, object.Object{"protocol": protocol, "port": number}))
 		}
-		used[key] = true
 	}
 }
 

@@ -46,9 +46,9 @@ func persistentVolumeKind() kind.Kind {
 			table.Doc("Status", status, "phase").Cell(phaseCell),
 			table.Doc("Claim", spec, "claimRef").Cell(claimCell),
 			table.Text("StorageClass", "StorageClass of the pv").Cell(classCell),
-			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pv").Cell(unsetOr("volumeAttributesClassName")),
+			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pv").Given(table.Unset, "spec", "volumeAttributesClassName"),
 			table.Doc("Reason", status, "reason").At("status", "reason"), table.Age(),
-			table.Doc("VolumeMode", spec, "volumeMode").Wide().Cell(unsetOr("volumeMode"))},
+			table.Doc("VolumeMode", spec, "volumeMode").Wide().Given(table.Unset, "spec", "volumeMode")},
 	}
 }
 
@@ -86,8 +86,8 @@ func persistentVolumeClaimKind() kind.Kind {
 			table.Doc("Capacity", status, "capacity").Cell(ofVolume(func(obj object.Object) string { return quantity.Of(obj.Map("status", "capacity")["storage"]).String() })),
 			table.Doc("Access Modes", status, "accessModes").Cell(ofVolume(func(obj object.Object) string { return shortModes(obj.Strings("status", "accessModes")) })),
 			table.Text("StorageClass", "StorageClass of the pvc").Cell(classCell),
-			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pvc").Cell(unsetOr("volumeAttributesClassName")),
-			table.Age(), table.Doc("VolumeMode", spec, "volumeMode").Wide().Cell(unsetOr("volumeMode"))},
+			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pvc").Given(table.Unset, "spec", "volumeAttributesClassName"),
+			table.Age(), table.Doc("VolumeMode", spec, "volumeMode").Wide().Given(table.Unset, "spec", "volumeMode")},
 	}
 }
 
@@ -188,16 +188,6 @@ func classCell(obj object.Object) any {
 		return class
 	}
 	return obj.String("spec", "storageClassName")
-}
-
-// unsetOr makes the cell for a string of the spec that may be missing.
-func unsetOr(name string) func(object.Object) any {
-	return func(obj object.Object) any {
-		if !obj.Has("spec", name) {
-			return table.Unset
-		}
-		return obj.String("spec", name)
-	}
 }
 
 // shortModes abbreviates access modes.

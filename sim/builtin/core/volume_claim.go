@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -111,11 +110,7 @@ func warnVolumeClaim(ctx *resource.Context, obj, _ object.Object) {
 	if _, ok := obj.Annotations()[betaStorageClass]; ok {
 		ctx.Warn("metadata.annotations[" + betaStorageClass + `]: deprecated since v1.8; use "storageClassName" attribute instead`)
 	}
-	for _, list := range []string{"requests", "limits"} {
-		if q := quantity.Of(obj.Map("spec", "resources", list)["storage"]); q.MilliValue()%1000 != 0 {
-			ctx.Warn("spec.resources." + list + "[storage]: fractional byte value " + strconv.Quote(q.String()) + " is invalid, must be an integer")
-		}
-	}
+	kind.WarnClaimSize(ctx, field.Root("spec"), obj)
 }
 
 func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {

@@ -106,19 +106,17 @@ func validateSlicePorts(at field.Cursor) {
 	}
 }
 
-func requireAddress(c field.Cursor) field.Cursor {
-	return c.Required("must contain at least 1 address")
-}
-
 func validateSliceEndpoint(ctx *resource.Context, at field.Cursor, family string) {
-	addresses, topology := at.Child("addresses").Declared(ctx.Since(37), requireAddress), at.Child("deprecatedTopology")
-	addresses.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.MaxItems(maxSliceAddresses) })
+	addresses, topology := at.Child("addresses"), at.Child("deprecatedTopology")
+	addresses.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
+		return c.Required("must contain at least 1 address").MaxItems(maxSliceAddresses)
+	})
 	for address := range addresses.Each() {
 		validateSliceAddress(ctx, addresses, address, family)
 	}
 	at.Child("nodeName").Check(field.DNS1123Subdomain)
 	topology.MaxItems(maxSliceTopology)
-	at.Report(field.CheckLabels(topology.Path(), topology.Object()))
+	topology.Labels()
 	at.Child("hostname").Check(field.DNS1123Label)
 	validateHints(at.Child("hints"))
 }

@@ -13,14 +13,15 @@ import (
 // flowVerbs are the verbs a rule may name, in order.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
-// mandatoryLevels and mandatorySchemas are the specs of the objects that every API server has and nobody may change.
+// mandatoryLevels and MandatorySchemas are the specs of the objects that every API server has and nobody may change
+// (flowcontrol/bootstrap).
 var (
 	mandatoryLevels = map[string]object.Object{
 		"exempt": {"type": "Exempt", "exempt": map[string]any{"nominalConcurrencyShares": int64(0), "lendablePercent": int64(0)}},
 		"catch-all": {"type": "Limited", "limited": map[string]any{"nominalConcurrencyShares": int64(5), "lendablePercent": int64(0),
 			"limitResponse": map[string]any{"type": "Reject"}}},
 	}
-	mandatorySchemas = map[string]object.Object{
+	MandatorySchemas = map[string]object.Object{
 		"exempt": mandatorySchema("exempt", 1, "", "system:masters"),
 		"catch-all": mandatorySchema("catch-all", 10000, "ByUser", "system:unauthenticated",
 			"system:authenticated"),
@@ -61,7 +62,7 @@ func validateFlowSchema(_ *resource.Context, all field.Cursor) {
 	for rule := range at.Each("rules") {
 		validateFlowRule(rule)
 	}
-	if fixed, ok := mandatorySchemas[obj.Name()]; ok && !object.SemanticEqual(at.Value(), map[string]any(fixed)) {
+	if fixed, ok := MandatorySchemas[obj.Name()]; ok && !object.SemanticEqual(at.Value(), map[string]any(fixed)) {
 		at.Invalid(gotext.Value(gotext.FlowSchemaSpec, at.Object()), "spec of '"+obj.Name()+"' must equal the fixed value")
 	}
 	validateFlowStatus(nil, all)
@@ -88,23 +89,18 @@ var flowSubjects = []flowSubject{{"ServiceAccount", "serviceAccount"}, {"User", 
 
 func validateFlowSubject(at field.Cursor) {
 	kind := at.String("kind")
-	if !slices.ContainsFunc(flowSubjects, func(s flowSubject) bool { return s.kind == kind }) {
+	own := slices.IndexFunc(flowSubjects, func(s flowSubject) bool { return s.kind == kind })
+	if own < 0 {
 		at.Child("kind").NotSupported(kind, "Group", "ServiceAccount", "User")
 		return
 	}
-	for _, s := range flowSubjects {
-		if s.kind != kind {
-			continue
-		}
-		subject := at.Child(s.field)
-		switch {
-		case !subject.Has():
-			subject.Missing(s.field + " is required when subject kind is '" + s.kind + "'")
-		case kind == "ServiceAccount":
-			validateFlowAccount(subject)
-		default:
-			subject.Child("name").Required()
-		}
+	switch subject := at.Child(flowSubjects[own].field); {
+	case !subject.Has():
+		subject.Missing(flowSubjects[own].field + " is required when subject kind is '" + kind + "'")
+	case kind == "ServiceAccount":
+		validateFlowAccount(subject)
+	default:
+		subject.Child("name").Required()
 	}
 	for _, s := range flowSubjects {
 		at.Child(s.field).ForbidIf(s.kind != kind && at.Has(s.field), s.field+" is forbidden when subject kind is not '"+s.kind+"'")

@@ -24,7 +24,6 @@ func Kinds() []kind.Kind {
 	strategy := func() resource.Strategy {
 		return resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true,
 		}
 	}
@@ -43,14 +42,11 @@ func Kinds() []kind.Kind {
 			Strategy: strategy(),
 			Changed:  kind.Semantically.Of("spec"),
 			Validate: validateFlowSchema, ValidateStatus: validateFlowStatus,
-			Defaults: kind.EveryVersion(func(obj object.Object) {
-				obj.SetDefault(map[string]any{}, "spec")
-				kind.SetZero(obj.At("spec"), 1000, "matchingPrecedence")
-			}),
+			Defaults: kind.EveryVersion(func(obj object.Object) { kind.SetZero(obj, 1000, "spec", "matchingPrecedence") }),
 			Columns: []table.Column{
 				table.Name(), column("PriorityLevel", "PriorityLevelConfigurationReference", "name").At("spec", "priorityLevelConfiguration", "name"),
 				number("MatchingPrecedence", "FlowSchemaSpec", "matchingPrecedence", "spec"),
-				column("DistinguisherMethod", "FlowSchemaSpec", "distinguisherMethod").Cell(cellMethod), table.Age(),
+				column("DistinguisherMethod", "FlowSchemaSpec", "distinguisherMethod").Given(table.None, "spec", "distinguisherMethod", "type"), table.Age(),
 				table.Text("MissingPL", "references a broken or non-existent PriorityLevelConfiguration").Cell(cellMissing),
 			},
 			Order: byPrecedence,
@@ -81,13 +77,6 @@ func cellMissing(obj object.Object) any {
 		return dangling.String("status")
 	}
 	return "?"
-}
-
-func cellMethod(obj object.Object) any {
-	if method := obj.At("spec", "distinguisherMethod"); method != nil {
-		return method.String("type")
-	}
-	return table.None
 }
 
 func defaultPriorityLevel(obj object.Object) {

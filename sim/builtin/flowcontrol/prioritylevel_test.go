@@ -49,7 +49,7 @@ func TestFlowSchemaRules(t *testing.T) {
 	is := is.New(t)
 	is.Equal(rt.Cells(t, `{"spec":{"distinguisherMethod":{"type":"ByUser"}},"status":{"conditions":[{"type":"Dangling","status":"False"}]}}`),
 		`["f","l",1000,"ByUser","60s","False"]`) // as the real server prints it
-	for name, spec := range mandatorySchemas { // order does not matter
+	for name, spec := range MandatorySchemas { // order does not matter
 		obj := object.Object{"metadata": map[string]any{"name": name}, "spec": map[string]any(spec)}
 		is.Equal(len(rt.Kinds()[rt.Storage].Strategy.Validate(&resource.Context{}, obj)), 0) // the fixed value is valid
 	}

@@ -143,9 +143,6 @@ func (d *differ) longest(alo, ahi, blo, bhi int) match {
 
 // groupEdits splits the runs where long equal stretches are, and keeps a few lines of context around each change.
 func groupEdits(all []edit) [][]edit {
-	if len(all) == 0 {
-		return nil
-	}
 	if e := &all[0]; e.equal {
 		e.a1, e.b1 = max(e.a1, e.a2-diffContext), max(e.b1, e.b2-diffContext)
 	}

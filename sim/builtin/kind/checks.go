@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
@@ -46,6 +49,26 @@ func NonNegative(at field.Cursor, names ...string) {
 	for _, name := range names {
 		at.Child(name).NonNegative()
 	}
+}
+
+// Details of NotAbove for the status of a workload.
+const (
+	AboveReplicas = "cannot be greater than status.replicas"
+	AboveReady    = "cannot be greater than readyReplicas"
+)
+
+// NotAbove checks that none of the named numbers is greater than the number limit.
+func NotAbove(at field.Cursor, limit, detail string, names ...string) {
+	for _, name := range names {
+		at.Child(name).OrZero().Max(at.Int64(limit), detail)
+	}
+}
+
+// CheckAlwaysRestarts checks what the pods of a kind that replaces them may not have.
+func CheckAlwaysRestarts(template field.Cursor, kind string) {
+	spec := template.Child("spec")
+	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
+	spec.ForbidAny("activeDeadlineSeconds in "+kind+" is not Supported", "activeDeadlineSeconds")
 }
 
 // CheckAmountOrPercent checks an IntOrString: a number that is not negative, or a percentage.
@@ -159,5 +182,14 @@ func AsStored(at field.Cursor) selector.ValidateOptions {
 func CheckSelectorKept(at field.Cursor) {
 	if at.Updates() && (at.Has() != (at.Old() != nil) || at.Changed()) {
 		InvalidSelector(at, field.TextImmutable)
+	}
+}
+
+// WarnClaimSize warns about sizes in a PersistentVolumeClaim, whose spec is reported at p, that are no whole number of bytes.
+func WarnClaimSize(ctx *resource.Context, p field.Path, claim object.Object) {
+	for _, list := range []string{"requests", "limits"} {
+		if q := quantity.Of(claim.Map("spec", "resources", list)["storage"]); q.MilliValue()%1000 != 0 {
+			ctx.Warn(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", p.Child("resources", list).Key("storage"), q))
+		}
 	}
 }

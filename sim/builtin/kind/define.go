@@ -60,7 +60,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 		sub := resource.Subresource{Name: s.Name, GVK: s.GVK, Verbs: s.Verbs, Stream: k.Streams[s.Name], Connect: k.Connect[s.Name]}
 		sub.NoTable = s.Name == "status" && k.PlainStatus || s.Name != "status" && s.Name != "scale" // others never do
 		if s.Kind == "Scale" {
-			sub.Row = table.ScaleRow
+			sub.Row = table.RowOf(table.ScaleColumns())
 			for _, c := range table.ScaleColumns() {
 				sub.Columns = append(sub.Columns, c.Define(set))
 			}

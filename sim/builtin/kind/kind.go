@@ -32,11 +32,12 @@ type Kind struct {
 	Defaults map[string]func(object.Object)
 
 	// Select are the strings that field selectors can ask for: dotted paths, which are also the labels. They become
-	// Labels and Strategy.Fields, and Unknown is UnsupportedLabel then unless the kind says otherwise.
+	// Strategy.Fields.
 	Select []string
 
 	// Labels are the field selector labels by group/version ("v1", "events.k8s.io/v1"), each mapped to a key of
-	// Strategy.Fields; "" is every version. Unknown is the text for other labels: nil for kinds without labels.
+	// Strategy.Fields; "" is every version. nil: they are called as the fields are. Unknown is the text for other labels, where
+	// there are labels; nil: UnsupportedLabel.
 	Labels  map[string]map[string]string
 	Unknown func(label string) string
 
@@ -80,11 +81,14 @@ func (k *Kind) complete() {
 	if k.Row == nil {
 		k.Row = table.RowOf(k.Columns)
 	}
-	if len(k.Select) > 0 {
-		k.Labels, s.Fields = SameLabels(k.Select...), textsAt(k.Select)
-		if k.Unknown == nil {
-			k.Unknown = UnsupportedLabel
-		}
+	for _, path := range k.Select {
+		s.Fields = append(s.Fields, resource.FieldAt(path, strings.Split(path, ".")...))
+	}
+	if k.Labels == nil && len(s.Fields) > 0 {
+		k.Labels = SameLabels(names(s.Fields)...)
+	}
+	if k.Labels != nil && k.Unknown == nil {
+		k.Unknown = UnsupportedLabel
 	}
 	if k.ValidateFirst != nil {
 		s.ValidateFirst = k.ValidateFirst.errors
@@ -113,13 +117,12 @@ func (r Rule) errors(ctx *resource.Context, obj, old object.Object) field.ErrorL
 	return at.Done()
 }
 
-// textsAt are the Strategy.Fields of the strings at dotted paths.
-func textsAt(paths []string) resource.Fields {
-	fields := make(resource.Fields, len(paths))
-	for i, path := range paths {
-		fields[i] = resource.FieldAt(path, strings.Split(path, ".")...)
+func names(fields resource.Fields) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
 	}
-	return fields
+	return names
 }
 
 // Conversion is the way of one version to the hub and back.

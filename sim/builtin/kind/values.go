@@ -83,10 +83,7 @@ func KeepOld(obj, old object.Object, names ...string) {
 // Decoded returns the bytes of a []byte field.
 func Decoded(v any) []byte {
 	text, _ := v.(string)
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil
-	}
+	data, _ := base64.StdEncoding.DecodeString(text) // what cannot be read is refused before it is an object
 	return data
 }
 

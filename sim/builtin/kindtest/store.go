@@ -13,6 +13,8 @@ import (
 // Store is a small store for Connectors: objects by storage name and name. It notes what was deleted, with the
 // options.
 type Store struct {
+	resource.Reader // nil: of the rest of it nothing is asked for
+
 	Objects map[string]object.Object
 	Deleted map[string]string
 
@@ -37,9 +39,6 @@ func NewStore(t TB, objects map[string]string) *Store {
 func (c *Store) Get(storage, _, name string) object.Object {
 	return c.Objects[storage+"/"+name].Copy()
 }
-
-// Field knows no field selectors.
-func (c *Store) Field(string, string, string, string) (string, bool) { return "", false }
 
 // All returns copies of the objects.
 func (c *Store) All(storage, _ string) (objects []object.Object) {
@@ -92,9 +91,3 @@ func (c *Store) Connect(to resource.Connector, name, body string) (object.Object
 	return to(&resource.Connection{Context: ctx, Verb: "create", Body: Parse(c.t, body), Objects: c,
 		Manage: func(live, obj object.Object) {}, Admit: func() *status.Status { return nil }})
 }
-
-// Item is not asked for.
-func (c *Store) Item(string, string, string) *resource.Item { panic("not asked for") }
-
-// Items is not asked for.
-func (c *Store) Items(string, string, func(*resource.Item) bool) { panic("not asked for") }

@@ -1,6 +1,7 @@
 package networking
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -28,20 +29,13 @@ func ingressKind() kind.Kind {
 		},
 		Validate: validateIngress, ValidateStatus: validateIngressStatus,
 		Columns: []table.Column{table.Name(),
-			table.Text("Class", "The name of the IngressClass resource that should be used for additional configuration").Cell(cellClass),
+			table.Text("Class", "The name of the IngressClass resource that should be used for additional configuration").Given(table.None, "spec", "ingressClassName"),
 			table.Text("Hosts", "Hosts that incoming requests are matched against before the ingress rule").Cell(cellHosts),
 			table.Text("Address", "Address is a list containing ingress points for the load-balancer").Cell(func(obj object.Object) any {
 				return strings.Join(core.IngressPoints(obj), ",")
 			}),
 			table.Text("Ports", "Ports of TLS configurations that open").Cell(cellPorts), table.Age()},
 	}
-}
-
-func cellClass(obj object.Object) any {
-	if obj.Has("spec", "ingressClassName") {
-		return obj.String("spec", "ingressClassName")
-	}
-	return table.None
 }
 
 func cellPorts(obj object.Object) any {
@@ -56,23 +50,15 @@ func cellHosts(obj object.Object) any {
 	const most = 3
 	var hosts []string
 	rules := obj.Objects("spec", "rules")
-	more := false
 	for _, rule := range rules {
 		if len(hosts) == most {
-			more = true
-			break
+			return strings.Join(hosts, ",") + " + " + strconv.Itoa(len(rules)-most) + " more..."
 		}
 		if host := rule.String("host"); host != "" {
 			hosts = append(hosts, host)
 		}
 	}
-	switch {
-	case len(hosts) == 0:
-		return "*"
-	case more:
-		return strings.Join(hosts, ",") + " + " + strconv.Itoa(len(rules)-most) + " more..."
-	}
-	return strings.Join(hosts, ",")
+	return cmp.Or(strings.Join(hosts, ","), "*")
 }
 
 func validateIngress(_ *resource.Context, at field.Cursor) {

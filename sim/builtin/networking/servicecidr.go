@@ -13,11 +13,8 @@ import (
 
 func serviceCIDRKind() kind.Kind {
 	return kind.Kind{
-		Storage: "servicecidrs.networking.k8s.io",
-		Strategy: resource.Strategy{
-			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
-			HasStatus: true, CustomStatus: true,
-		},
+		Storage:  "servicecidrs.networking.k8s.io",
+		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true},
 		Validate: validateServiceCIDR, ValidateStatus: func(*resource.Context, field.Cursor) {},
 		Columns: []table.Column{table.Name(), table.Doc("CIDRs", table.DocNetworking+"ServiceCIDRSpec", "cidrs").Join("", "spec", "cidrs"), table.Age()},
 	}

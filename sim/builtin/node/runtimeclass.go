@@ -35,7 +35,7 @@ func runtimeClassKind() kind.Kind {
 }
 
 func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
-	obj, handler, tolerations := at.Object(), at.Child("handler"), at.Child("scheduling", "tolerations")
+	handler, tolerations := at.Child("handler"), at.Child("scheduling", "tolerations")
 	if ctx.Since(37) {
 		handler.OrEmpty().Declared(true, field.Cursor.Immutable)
 	}
@@ -44,15 +44,13 @@ func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 		Declared(ctx.Since(37) && !handler.Changed(), func(c field.Cursor) field.Cursor { return c.Check(field.DNS1123Label) })
 	rules := &podspec.Rules{}
 	rules.Overhead(at.Child("overhead", "podFixed").ReportAt(at.Child("overhead")))
-	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), obj.Map("scheduling", "nodeSelector")))
+	at.Child("scheduling", "nodeSelector").Labels()
 	rules.CheckTolerations(tolerations)
-	seen := map[string]bool{}
+	seen := field.Seen{}
 	for t := range tolerations.Each() {
-		key := t.String("key") + "\n" + t.String("operator") + "\n" + t.String("value") + "\n" + t.String("effect")
-		if seen[key] {
+		if seen.Again(t.String("key") + "\n" + t.String("operator") + "\n" + t.String("value") + "\n" + t.String("effect")) {
 			t.Duplicate(gotext.Value(gotext.Toleration, t.Object()))
 		}
-		seen[key] = true
 	}
 	if !ctx.Since(37) {
 		handler.OrEmpty().Immutable()

@@ -2,13 +2,10 @@
 package policy
 
 import (
-	"fmt"
-
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -28,22 +25,12 @@ func Kinds() []kind.Kind {
 		Validate:       func(_ *resource.Context, at field.Cursor) { validateBudget(at.Child("spec")) },
 		ValidateStatus: func(ctx *resource.Context, at field.Cursor) { validateBudgetStatus(ctx, at.Child("status")) },
 		Columns: []table.Column{
-			table.Name(), amountColumn("minAvailable", "Min Available", "The minimum number of pods that must be available."),
-			amountColumn("maxUnavailable", "Max Unavailable", "The maximum number of pods that may be unavailable."),
+			table.Name(), table.Text("Min Available", "The minimum number of pods that must be available.").Given("N/A", "spec", "minAvailable"),
+			table.Text("Max Unavailable", "The maximum number of pods that may be unavailable.").Given("N/A", "spec", "maxUnavailable"),
 			table.Text("Allowed Disruptions", "Calculated number of pods that may be disrupted at this time.").Int("status", "disruptionsAllowed"),
 			table.Age(),
 		},
 	}}
-}
-
-// amountColumn is the column of a number or percentage in the spec.
-func amountColumn(field, name, text string) table.Column {
-	return table.Text(name, text).Cell(func(obj object.Object) any {
-		if v, _ := obj.Get("spec", field); v != nil {
-			return fmt.Sprint(v)
-		}
-		return "N/A"
-	})
 }
 
 func validateBudget(at field.Cursor) {

@@ -20,10 +20,7 @@ func AggregatedRules(role object.Object, all []object.Object) (rules []any, chan
 	slices.SortFunc(all, func(a, b object.Object) int { return strings.Compare(a.Name(), b.Name()) })
 	rules = []any{}
 	for _, s := range selectors {
-		matching, err := selector.FromLabelSelector(s)
-		if err != nil {
-			return nil, false // the controller fails, and tries again
-		}
+		matching, _ := selector.FromLabelSelector(s) // it is valid
 		for _, other := range all {
 			if other.Name() == role.Name() || !matching.Matches(other.Labels()) {
 				continue

@@ -56,7 +56,7 @@ func validateRole(ctx *resource.Context, at field.Cursor, namespaced bool) {
 	selectors := at.Child("aggregationRule", "clusterRoleSelectors")
 	selectors.Required("at least one clusterRoleSelector required if aggregationRule is non-nil")
 	for s := range selectors.Each() {
-		at.Report(selector.ValidateLabelSelector(s.Path(), s.Object(), options))
+		kind.CheckSelector(s, options)
 		if _, err := selector.FromLabelSelector(s.Object()); err != nil {
 			s.Invalid(nil, "invalid label selector.")
 		}
@@ -77,7 +77,9 @@ func validatePolicyRule(ctx *resource.Context, at field.Cursor, namespaced bool)
 
 // roleBindingKind is a binding of one of the two scopes; text is how descriptions of columns call it.
 func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
-	role := table.Doc("Role", table.DocRBAC+goType, "roleRef")
+	role := table.Doc("Role", table.DocRBAC+goType, "roleRef").Cell(func(obj object.Object) any {
+		return obj.String("roleRef", "kind") + "/" + obj.String("roleRef", "name")
+	})
 	role.Without = " This field is immutable."
 	return kind.Kind{
 		Storage: name + "." + rbacGroup,
@@ -87,7 +89,7 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) { validateRoleBinding(ctx, at, namespaced) },
 		Defaults: kind.EveryVersion(defaultRoleBinding),
-		Columns: []table.Column{table.Name(), role.Cell(cellRole), table.Age(), subjectsColumn("User", text), subjectsColumn("Group", text),
+		Columns: []table.Column{table.Name(), role, table.Age(), subjectsColumn("User", text), subjectsColumn("Group", text),
 			subjectsColumn("ServiceAccount", text)},
 	}
 }
@@ -136,10 +138,6 @@ func validateSubject(ctx *resource.Context, at field.Cursor, namespaced bool) {
 	default:
 		at.Child("kind").NotSupported(roleKind, "ServiceAccount", "User", "Group")
 	}
-}
-
-func cellRole(obj object.Object) any {
-	return obj.String("roleRef", "kind") + "/" + obj.String("roleRef", "name")
 }
 
 // subjectsColumn is the column of the subjects of one kind in a binding that descriptions call text.

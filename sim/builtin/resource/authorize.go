@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -87,8 +88,7 @@ func changedDrivers(devices, before []object.Object) []string {
 	for _, id := range object.SortedKeys(was) {
 		drivers = append(drivers, was[id].String("driver"))
 	}
-	slices.Sort(drivers)
-	return slices.Compact(drivers)
+	return kind.SortedSet(drivers)
 }
 
 // allocatedNode returns the one node that a claim is allocated for by name, "" if it is not for one.

@@ -32,7 +32,6 @@ func resourceClaimKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Quota:     claimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, ReturnsDeleted: true,
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
 				if ctx.Subresource == "status" {

@@ -47,14 +47,14 @@ func extendedResourceOf(ctx *resource.Context, class string) string {
 // class, and under those of extended resources as far as the pod that the claim was made for has not been counted there.
 func deviceUses(ctx *resource.Context, claim object.Object) resource.Amounts {
 	sum := resource.Amounts{}
-	for _, request := range claim.List("spec", "devices", "requests") {
-		alternatives := object.As(request).List("firstAvailable")
-		if exactly, ok := object.As(request)["exactly"]; ok && len(alternatives) == 0 {
-			alternatives = []any{exactly}
+	for _, request := range claim.Objects("spec", "devices", "requests") {
+		alternatives := request.Objects("firstAvailable")
+		if exactly := request.At("exactly"); exactly != nil && len(alternatives) == 0 {
+			alternatives = []object.Object{exactly}
 		}
 		most := resource.Amounts{}
 		for _, v := range alternatives {
-			class, n := devicesOf(object.As(v))
+			class, n := devicesOf(v)
 			most.Raise(resource.Amounts{class: resource.Count(n)})
 		}
 		sum.Add(most)
@@ -89,8 +89,7 @@ func deviceUses(ctx *resource.Context, claim object.Object) resource.Amounts {
 func devicesOf(request object.Object) (class string, n int) {
 	switch request.String("allocationMode") {
 	case "ExactCount":
-		exactly, _ := request.Int("count")
-		n = int(exactly)
+		n = int(request.Int64("count"))
 	case "All":
 		n = devicesMax
 	}
@@ -126,9 +125,8 @@ func podOwner(claim object.Object) (name, uid string) {
 	if claim.Annotations()["resource.kubernetes.io/extended-resource-claim"] != "true" {
 		return "", ""
 	}
-	for _, v := range claim.List("metadata", "ownerReferences") {
-		ref := object.As(v)
-		if controls, _ := ref.Bool("controller"); controls && ref.String("kind") == "Pod" && ref.String("apiVersion") == "v1" {
+	for _, ref := range claim.Objects("metadata", "ownerReferences") {
+		if ref.True("controller") && ref.String("kind") == "Pod" && ref.String("apiVersion") == "v1" {
 			return ref.String("name"), ref.String("uid")
 		}
 	}

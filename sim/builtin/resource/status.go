@@ -33,20 +33,18 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 		ref.Require("resource", "name", "uid")
 	}
 	uniqueBy(ctx, entries, "uid")
-	allocated, seen := allocatedDevices(obj), map[string]bool{}
+	allocated, seen := allocatedDevices(obj), field.Seen{}
 	for d := range devices.Each() {
 		validateDeviceStatus(ctx, d, allocated)
 	}
 	for d := range devices.Each() {
-		if id := deviceID(d.Object()); seen[id] {
+		if seen.Again(deviceID(d.Object())) {
 			declared(ctx, d, func(c field.Cursor) field.Cursor {
 				if ctx.Since(37) {
 					return c.Duplicate(c.Value())
 				}
 				return c.Duplicate(gotext.Value(gotext.SharedDeviceID, c.Object()))
 			})
-		} else {
-			seen[id] = true
 		}
 	}
 	switch {
@@ -79,12 +77,9 @@ func validateAdminStatus(ctx *resource.Context, namespace string, at field.Curso
 
 // reservesMore reports whether a claim is reserved for somebody new.
 func reservesMore(reserved, old []object.Object) bool {
-	for _, r := range reserved {
-		if !slices.ContainsFunc(old, func(o object.Object) bool { return object.SemanticEqual(map[string]any(o), map[string]any(r)) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reserved, func(r object.Object) bool {
+		return !slices.ContainsFunc(old, func(o object.Object) bool { return object.SemanticEqual(map[string]any(o), map[string]any(r)) })
+	})
 }
 
 func validateDeviceStatus(ctx *resource.Context, at field.Cursor, allocated []string) {

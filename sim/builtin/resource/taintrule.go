@@ -23,11 +23,6 @@ func taintRuleKind() kind.Kind {
 		Storage: "devicetaintrules.resource.k8s.io",
 		Changed: kind.Semantically.Of("spec"),
 		Strategy: resource.Strategy{
-			Checks: resource.Checks{
-				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckKind},
-				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
-			},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
 			DefaultsToNow: []string{"spec", "taint", "timeAdded"},
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {

@@ -74,11 +74,10 @@ func validateCSIDriver(at field.Cursor) {
 	at.Child("fsGroupPolicy").OneOf("File", "None", "ReadWriteOnceWithFSType")
 	audiences := field.Seen{}
 	for token := range at.Each("tokenRequests") {
-		if audiences[token.String("audience")] {
-			token.Child("audience").OrEmpty().Unique(audiences)
+		if audience := token.String("audience"); audiences.Again(audience) {
+			token.Child("audience").Duplicate(audience)
 			continue
 		}
-		audiences[token.String("audience")] = true
 		token.Child("expirationSeconds").Min(600, "may not specify a duration less than 10 minutes").
 			Max(1<<32, "may not specify a duration larger than 2^32 seconds")
 	}

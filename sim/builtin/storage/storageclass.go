@@ -49,7 +49,7 @@ func validateStorageClass(ctx *resource.Context, at field.Cursor) {
 	provisioner, parameters := at.Child("provisioner"), at.Child("parameters")
 	policy, mode := at.Child("reclaimPolicy"), at.Child("volumeBindingMode")
 	validateProvisioner(provisioner.Declared(ctx.Since(37), field.Cursor.Given))
-	validateParameters(parameters, true)
+	validateParameters(parameters)
 	policy.IfGiven().OneOf("Delete", "Retain")
 	mode.RequireIf(!mode.Has(), "").OneOf("Immediate", "WaitForFirstConsumer")
 	validateTopologies(at.Child("allowedTopologies"))
@@ -66,7 +66,7 @@ func validateProvisioner(at field.Cursor) {
 	}
 }
 
-func validateParameters(at field.Cursor, mayBeEmpty bool) {
+func validateParameters(at field.Cursor) {
 	const most, largest = 512, 256 << 10
 	parameters := object.StringMap(at.Object())
 	if len(parameters) > most {
@@ -81,7 +81,6 @@ func validateParameters(at field.Cursor, mayBeEmpty bool) {
 	if size > largest {
 		at.TooLong(largest)
 	}
-	at.RequireIf(!mayBeEmpty && len(parameters) == 0, "must contain at least one key/value pair")
 }
 
 // validateTopologies checks in which zones and the like volumes may be made.

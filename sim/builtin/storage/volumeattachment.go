@@ -48,7 +48,6 @@ func volumeAttachmentKind() kind.Kind {
 				Update:       []resource.Check{resource.CheckMeta, resource.CheckKind},
 				Subresources: map[string][]resource.Check{"status": {resource.CheckMeta, resource.CheckKind}},
 			},
-			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, ReturnsDeleted: true, NeedsResourceVersion: true,
 		},
 		Validate: validateAttachment,

@@ -24,5 +24,6 @@ func validateAttributesClass(_ *resource.Context, at field.Cursor) {
 	driver.ForbidIf(driver.Changed(), "updates to driverName are forbidden.")
 	parameters.ForbidIf(parameters.Changed(), "updates to parameters are forbidden.")
 	validateProvisioner(driver.Required())
-	validateParameters(parameters, false)
+	validateParameters(parameters)
+	parameters.RequireIf(parameters.Len() == 0, "must contain at least one key/value pair")
 }

@@ -18,11 +18,7 @@ func Kinds() []kind.Kind {
 	return []kind.Kind{{
 		Storage: "storageversionmigrations.storagemigration.k8s.io",
 		Strategy: resource.Strategy{
-			Checks: resource.Checks{
-				Update:       []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate},
-				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
-			},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
 		},
 		Validate:       validateMigration,
@@ -50,17 +46,9 @@ func cellStatus(obj object.Object) any {
 
 // validateMigration follows pkg/apis/storagemigration/validation.ValidateStorageVersionMigration.
 func validateMigration(_ *resource.Context, at field.Cursor) {
-	joined := func(rule func(string) []string) func(string) []string {
-		return func(text string) []string {
-			if texts := rule(text); len(texts) > 0 {
-				return []string{strings.Join(texts, ",")}
-			}
-			return nil
-		}
-	}
 	of := at.Child("spec", "resource")
-	of.Child("resource").Required("resource is required to be set").Check(joined(field.DNS1035Label))
-	of.Child("group").IfGiven().Check(joined(field.DNS1123Subdomain))
+	of.Child("resource").Required("resource is required to be set").Check(field.Joined(field.DNS1035Label, ","))
+	of.Child("group").IfGiven().Check(field.Joined(field.DNS1123Subdomain, ","))
 	if spec := at.Child("spec"); spec.Changed() {
 		shown := append(object.AppendJSON([]byte(`{"Resource":`), map[string]any{"group": of.String("group"), "resource": of.String("resource")}), '}')
 		spec.Invalid(field.Raw(shown), field.TextImmutable)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -62,6 +63,16 @@ func (c Column) At(path ...string) Column {
 // AtOr is At with another text for one that is empty or not there.
 func (c Column) AtOr(none string, path ...string) Column {
 	return c.Cell(func(obj object.Object) any { return cmp.Or(obj.String(path...), none) })
+}
+
+// Given returns the column with the value at the path, as a text, as its cell, or another text if there is none. "" is a value.
+func (c Column) Given(none string, path ...string) Column {
+	return c.Cell(func(obj object.Object) any {
+		if v, _ := obj.Get(path...); v != nil {
+			return fmt.Sprint(v)
+		}
+		return none
+	})
 }
 
 // Join returns the column with the strings at the path, joined by commas, as its cell, or another text if there are none.

@@ -84,10 +84,7 @@ func (e *ensurer) Reconcile(api *controller.Client, _ controller.Key) (time.Dura
 
 // ensure puts back the objects of one kind.
 func ensure(api *controller.Client, storage string) {
-	made, err := boot.Objects(api.Minor(), api.Definition(storage).Kind)
-	if err != nil {
-		panic("server: what API servers make cannot be read any more: " + err.Error()) // it was read at the start
-	}
+	made := boot.Objects(api.Minor(), api.Definition(storage).Kind)
 	for _, name := range object.SortedKeys(made) {
 		ensureOne(api, storage, made[name])
 	}
