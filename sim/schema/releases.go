@@ -103,6 +103,8 @@ func with[K comparable, V any](some map[K]V, more ...map[K]V) map[K]V {
 var unserved = map[string]string{
 	"admissionregistration.k8s.io/v1alpha1": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
 	"admissionregistration.k8s.io/v1beta1":  "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
+	"apiextensions.k8s.io/v1beta1":          "CustomResourceDefinition",
+	"apiregistration.k8s.io/v1beta1":        "APIService",
 	"apps/v1beta1":                          "ControllerRevision Deployment DeploymentRollback Scale StatefulSet",
 	"apps/v1beta2":                          "ControllerRevision DaemonSet Deployment ReplicaSet Scale StatefulSet",
 	"authentication.k8s.io/v1alpha1":        "SelfSubjectReview",

@@ -74,3 +74,26 @@ func TestDefaultIsEmbedded(t *testing.T) {
 	is.NoErr(err)
 	is.True(strings.Contains(string(text), "data/"+Default+".bin data/docs-"+Default+".bin\n"))
 }
+
+// TestReadable: a version that a release can read is one of its set, or its kinds are listed. A body of it is refused as one of
+// another version then, not as one that nobody knows. AdmissionReview is what servers send, not what they are sent.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for _, r := range Releases {
+		set, err := Load(r.Minor)
+		is.NoErr(err)
+		known := map[string]bool{}
+		for gvk := range set.kinds { // order does not matter: it fills a set
+			known[gvk.GV()] = true
+		}
+		for group, versions := range r.Readable { // order does not matter: each is looked at alone
+			for version := range strings.FieldsSeq(versions) {
+				gv := GVK{Group: group, Version: version}.GV()
+				if group != "admission.k8s.io" && !known[gv] && r.Unserved[gv] == "" {
+					t.Errorf("%s: %s can be read, but no kind of it is known", r.Minor, gv)
+				}
+			}
+		}
+	}
+}
