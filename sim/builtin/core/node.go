@@ -17,8 +17,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-const nodeNotReady = "node.kubernetes.io/not-ready"
-
 func nodeKind() kind.Kind {
 	const info = table.DocCore + "NodeSystemInfo"
 	return kind.Kind{
@@ -71,18 +69,9 @@ func mirrorPodCIDR(spec object.Object) {
 	}
 }
 
-// prepareNode also taints the node, as admission plugin TaintNodesByCondition does: it is not ready until its kubelet
-// says so.
 func prepareNode(_ *resource.Context, obj object.Object) {
 	obj.Remove("spec", "configSource")
 	obj.Remove("status", "config")
-	for _, t := range obj.Objects("spec", "taints") {
-		if t.String("key") == nodeNotReady && t.String("effect") == "NoSchedule" {
-			return
-		}
-	}
-	taint := map[string]any{"key": nodeNotReady, "effect": "NoSchedule"}
-	obj.Set(append(obj.List("spec", "taints"), taint), "spec", "taints")
 }
 
 func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {

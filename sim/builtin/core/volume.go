@@ -23,7 +23,6 @@ func persistentVolumeKind() kind.Kind {
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, ReturnsDeleted: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
-				protect(obj, "kubernetes.io/pv-protection")
 				obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Time(ctx.Now)}
 			},
 			PrepareForUpdate: preparePhaseTime,
@@ -63,7 +62,6 @@ func persistentVolumeClaimKind() kind.Kind {
 			HasStatus: true, ReturnsDeleted: true,
 			ReadsMore: func(object.Object) bool { return true }, // the phase
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
-				protect(obj, "kubernetes.io/pvc-protection")
 				obj["status"] = map[string]any{"phase": "Pending"}
 				mirrorDataSource(obj.At("spec"), nil)
 			},
@@ -97,13 +95,6 @@ func DefaultPersistentSource(spec object.Object) {
 	podspec.RoundUp(spec.Map("capacity"))
 	if spec.Has("hostPath") {
 		spec.SetDefault("", "hostPath", "type")
-	}
-}
-
-// protect adds the finalizer that keeps a volume in use, as admission plugin StorageObjectInUseProtection does.
-func protect(obj object.Object, finalizer string) {
-	if names := obj.Finalizers(); !slices.Contains(names, finalizer) {
-		obj.SetFinalizers(append(names, finalizer))
 	}
 }
 

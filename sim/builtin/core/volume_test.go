@@ -18,7 +18,6 @@ func TestPersistentVolume(t *testing.T) {
 	is.Equal(errs, "")
 	is.Equal(kindtest.Part(obj, "spec"), `{'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'},'hostPath':{'path':'/x','type':''},'persistentVolumeReclaimPolicy':'Retain','volumeMode':'Filesystem'}`)
 	is.Equal(kindtest.Part(obj, "status"), `{'lastPhaseTransitionTime':'2026-01-02T03:04:05Z','phase':'Pending'}`)
-	is.Equal(obj.Finalizers(), []string{"kubernetes.io/pv-protection"})
 	_, errs = r.Update(obj, `{'spec':{'hostPath':{'path':'/y'},'volumeMode':'Block'}}`, "")
 	is.Equal(errs, "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n"+
 		"@@ -2,7 +2,7 @@\n  \"GCEPersistentDisk\": null,\n  \"AWSElasticBlockStore\": null,\n  \"HostPath\": {\n-  \"Path\": \"/x\",\n+  \"Path\": \"/y\",\n"+
