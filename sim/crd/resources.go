@@ -1,10 +1,7 @@
 package crd
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -92,47 +89,13 @@ func deprecated(s *spec, x *version, kind schema.GVK) string {
 	text := kind.GV() + " " + kind.Kind + " is deprecated"
 	var newer []string
 	for _, v := range s.versions {
-		if v.served && !v.deprecated && compareVersions(v.name, x.name) > 0 {
+		if v.served && !v.deprecated && schema.CompareVersions(v.name, x.name) > 0 {
 			newer = append(newer, v.name)
 		}
 	}
 	if len(newer) == 0 {
 		return text
 	}
-	best := slices.MaxFunc(newer, compareVersions)
+	best := slices.MaxFunc(newer, schema.CompareVersions)
 	return text + "; use " + kind.Group + "/" + best + " " + kind.Kind
-}
-
-// compareVersions orders versions by stability and number: v2 > v1 > v1beta2 > v1alpha1 > others, by name
-// (Kubernetes documentation, "Versions in CustomResourceDefinitions").
-func compareVersions(a, b string) int {
-	x, y := rank(a), rank(b)
-	if x == y {
-		return strings.Compare(b, a)
-	}
-	return slices.Compare(x[:], y[:])
-}
-
-// rank returns stability, major and minor number of a version, larger is better; zeros for a name of another form.
-func rank(name string) [3]int {
-	rest, ok := strings.CutPrefix(name, "v")
-	if !ok {
-		return [3]int{}
-	}
-	stability := 3
-	major, minor := rest, ""
-	for i, word := range []string{"alpha", "beta"} {
-		if before, after, found := strings.Cut(rest, word); found {
-			stability, major, minor = i+1, before, after
-			if minor == "" {
-				return [3]int{}
-			}
-		}
-	}
-	n, err := strconv.Atoi(major)
-	m, err2 := strconv.Atoi(cmp.Or(minor, "0"))
-	if err != nil || err2 != nil {
-		return [3]int{}
-	}
-	return [3]int{stability, n, m}
 }

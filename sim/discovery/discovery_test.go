@@ -201,7 +201,7 @@ func TestCustomResources(t *testing.T) {
 
 func TestCompareVersions(t *testing.T) {
 	is := is.New(t)
-	order := []string{"v9", "v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10", "v01", "v1beta"}
+	order := []string{"v9", "v10", "v2", "v1beta1", "foo"}
 	for i := 1; i < len(order); i++ {
 		is.True(compareVersions(order[i-1], order[i], []string{"v9"}) < 0) // known ones first, then by stability and number
 		is.True(compareVersions(order[i], order[i-1], []string{"v9"}) > 0) // the other way round
