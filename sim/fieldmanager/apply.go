@@ -1,9 +1,8 @@
 package fieldmanager
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +20,9 @@ import (
 const beforeFirstApply = "before-first-apply"
 
 // Apply merges the configuration that by applies into live, nil for an object that does not exist, and returns the
-// result with its managedFields, read as its kind but without defaults. changed says that merging changed anything: only
-// then is the object defaulted. Other managers' fields that would change are a conflict unless force takes them.
+// result with its managedFields, read as its kind but without defaults. live stays as it is. changed says that merging
+// changed anything: only then is the object defaulted. Other managers' fields that would change are a conflict unless force
+// takes them.
 func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (obj object.Object, changed bool, s *status.Status) {
 	if live == nil {
 		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
@@ -36,7 +36,7 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
 		if entries, err = m.track(d, nil, live, nil, before); err != nil {
 			return nil, false, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
-				live.Namespace(), live.Name(), d.GVK, m.model(typeOf(d), d.Custom).root.unreachable(live, err))
+				live.Namespace(), live.Name(), d.GVK, cmp.Or(m.model(typeOf(d), d.Custom).root.unreachable(live), err.Error()))
 		}
 	}
 	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries}
@@ -75,30 +75,19 @@ type outcome struct {
 	entries managed
 }
 
-// read checks the configuration and the object against the schema.
+// read checks the configuration and the object against the schema: structured-merge-diff, which would do so again with less
+// to say, is told that they are right.
 func (a *application) read() *status.Status {
 	a.model = a.m.model(typeOf(a.d), a.d.Custom)
 	a.self = id{manager: a.by.Name, operation: opApply, subresource: a.by.Subresource}
-	parser := a.model.parser()
-	var err error
-	if len(a.model.gaps) > 0 { // which structured-merge-diff is told to close
-		if text := a.model.root.invalid(map[string]any(a.config)); text != "" {
-			return status.Plain("failed to create typed patch object (%s): %s", a.called(a.config), text)
-		}
+	if text := a.model.root.invalid(map[string]any(a.config)); text != "" {
+		return status.Plain("failed to create typed patch object (%s): %s", a.called(a.config), text)
 	}
-	if a.configTyped, err = parser.FromUnstructured(map[string]any(a.config)); err != nil {
-		if text := a.model.root.invalid(map[string]any(a.config)); text != "" {
-			err = errors.New(text)
-		}
-		return status.Plain("failed to create typed patch object (%s): %v", a.called(a.config), err)
+	a.whole = a.model.whole(a.d, a.live)
+	if text := a.model.root.unreachable(a.whole); text != "" {
+		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), text)
 	}
-	if err := a.m.misfit(a.d, a.live, true); err != nil {
-		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), err)
-	}
-	a.whole, _ = a.model.root.complete(plain(a.d, a.live)).(map[string]any)
-	if a.liveTyped, err = parser.FromUnstructured(a.whole, typed.AllowDuplicates); err != nil {
-		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), a.model.root.unreachable(a.live, err))
-	}
+	a.configTyped, a.liveTyped = a.model.typed(a.config), a.model.typed(a.whole)
 	return nil
 }
 
@@ -222,26 +211,21 @@ func (a *application) applied(entries managed, set map[string]any, changed bool)
 	return entries
 }
 
-// object returns the merged object read as its kind, or the live one where merging changed nothing.
+// object returns the merged object read as its kind, or the live one where merging changed nothing. It shares nothing with
+// the live one that may be changed.
 func (a *application) object(merged map[string]any) (object.Object, error) {
-	obj := a.live
-	if merged != nil {
-		obj = merged
-		if t := typeOf(a.d); t != nil && !a.d.Custom {
-			var err error
-			if obj, _, err = codec.DecodeJSON(object.JSON(obj), t); err != nil {
-				obj, _, err = codec.Convert(object.Copy(merged).(map[string]any), t) // has the right words, or a way
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
+	if merged == nil {
+		return a.live.Copy(), nil
 	}
-	obj = maps.Clone(obj)
-	if meta := obj.Metadata(); meta != nil {
-		obj["metadata"] = maps.Clone(meta)
+	t := typeOf(a.d)
+	if t == nil || a.d.Custom {
+		return object.Object(merged).Copy(), nil
 	}
-	return obj, nil
+	obj, _, err := codec.DecodeJSON(object.JSON(merged), t)
+	if err != nil {
+		obj, _, err = codec.Convert(object.Copy(merged).(map[string]any), t) // has the right words, or a way
+	}
+	return obj, err
 }
 
 // conflict answers with every conflict: managers in the order of their identifiers, a manager's fields as sets are

@@ -17,13 +17,10 @@ func (s *shape) invalid(v any) string {
 	return told(s.check(v))
 }
 
-// unreachable returns what is wrong with the items of an object that no path leads to, or the text of err where that
-// cannot be told.
-func (s *shape) unreachable(obj object.Object, err error) string {
-	if text := told(withoutRepeats(s.check(map[string]any(obj)))); text != "" {
-		return text
-	}
-	return err.Error()
+// unreachable is invalid for an object of the server, which may have an item twice: most often an item is there that no path
+// leads to.
+func (s *shape) unreachable(obj map[string]any) string {
+	return told(withoutRepeats(s.check(obj)))
 }
 
 // withoutRepeats returns the problems that an object of the server may not have either.
@@ -156,34 +153,42 @@ func (s *shape) checkFields(m map[string]any) (errs []problem) {
 		if child == nil {
 			return append(errs, problem{path: "." + name, text: "field not declared in schema"})
 		}
-		errs = append(errs, under("."+name, child.check(m[name]))...)
+		if wrong := child.check(m[name]); wrong != nil {
+			errs = append(errs, under("."+name, wrong)...)
+		}
 	}
 	return errs
 }
 
 func (s *shape) checkItems(l []any) (errs []problem) {
-	seen := map[string]bool{}
+	var seen map[string]bool
 	for i, v := range l {
-		where := "[" + strconv.Itoa(i) + "]"
 		if s.kind != list {
 			path, err := s.itemPath(v, false)
 			if err != nil {
 				return append(errs, problemf("element %d: %v", i, err)...)
 			}
-			where = s.itemName(v)
 			if seen[path] {
-				errs = append(errs, problem{text: "duplicate entries for key " + where, repeats: true})
+				errs = append(errs, problem{text: "duplicate entries for key " + s.itemName(i, v), repeats: true})
+			}
+			if seen == nil {
+				seen = make(map[string]bool, len(l))
 			}
 			seen[path] = true
 		}
-		errs = append(errs, under(where, s.elem.check(v))...)
+		if wrong := s.elem.check(v); wrong != nil {
+			errs = append(errs, under(s.itemName(i, v), wrong)...)
+		}
 	}
 	return errs
 }
 
-// itemName prints an item as errors do: [name="a"], [containerPort=80,protocol="TCP"], [="value"].
-func (s *shape) itemName(v any) string {
-	if s.kind == set {
+// itemName prints an item as errors do: [0], [name="a"], [containerPort=80,protocol="TCP"], [="value"].
+func (s *shape) itemName(i int, v any) string {
+	switch s.kind {
+	case list:
+		return "[" + strconv.Itoa(i) + "]"
+	case set:
 		return "[=" + value.ToString(value.NewValueInterface(decoded(v))) + "]"
 	}
 	var parts []string

@@ -6,7 +6,6 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
-	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // kubectl is the manager that comes from client-side apply, which noted in an annotation what it had applied.
@@ -41,20 +40,16 @@ func (a *application) lastAppliedSet() *fieldpath.Set {
 	if err != nil || applied.APIVersion() != a.d.GV() || applied.Kind() != a.d.Kind {
 		return nil
 	}
-	parser := a.model.parser()
-	was, err := parser.FromUnstructured(map[string]any(applied))
-	if err != nil {
+	root := a.model.root
+	if root.invalid(map[string]any(applied)) != "" || root.invalid(a.whole) != "" { // no repeated items either
 		return nil
 	}
-	is, err := typed.AsTyped(a.liveTyped.AsValue(), a.liveTyped.Schema(), a.liveTyped.TypeRef()) // without repeated items
-	if err != nil {
-		return nil
-	}
+	was := a.model.typed(applied)
 	set, err := was.ToFieldSet()
 	if err != nil {
 		return nil
 	}
-	differ, err := was.Compare(is)
+	differ, err := was.Compare(a.liveTyped)
 	if err != nil {
 		return nil
 	}

@@ -16,21 +16,18 @@ import (
 // policy does. Lists, objects and structures that are atomic cannot be part of the configuration.
 func (m *Manager) Merge(d *resource.Definition, live, config object.Object) (object.Object, error) {
 	model := m.model(typeOf(d), d.Custom)
-	configTyped, err := model.parser().FromUnstructured(map[string]any(config))
-	if err != nil {
-		if text := model.root.invalid(map[string]any(config)); text != "" {
-			err = errors.New(text)
-		}
-		return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
+	if text := model.root.invalid(map[string]any(config)); text != "" {
+		return nil, fmt.Errorf("failed to convert patch object to typed object: %s", text)
 	}
+	configTyped := model.typed(config)
 	if found := atomics(nil, configTyped.Schema(), configTyped.TypeRef(), configTyped.AsValue()); len(found) > 0 {
 		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %v", strings.Join(found, ", "))
 	}
-	liveTyped, err := m.live(d, live)
-	if err != nil {
-		return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
+	whole := model.whole(d, live)
+	if text := model.root.unreachable(whole); text != "" {
+		return nil, fmt.Errorf("failed to convert original object to typed object: %s", text)
 	}
-	merged, err := liveTyped.Merge(configTyped)
+	merged, err := model.typed(whole).Merge(configTyped)
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge patch: %w", err)
 	}

@@ -41,8 +41,7 @@ func (a *application) in(x view, apiVersion string) (*view, error) {
 		return nil, err
 	}
 	model := a.m.model(typeOf(d), d.Custom)
-	v, err := model.parser().FromUnstructured(model.root.complete(map[string]any(obj)), typed.AllowDuplicates)
-	return &view{d, v}, err
+	return &view{d, model.typed(model.whole(d, obj))}, nil
 }
 
 // pruning is an object on its way through versions.

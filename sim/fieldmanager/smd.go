@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
 // smdType is a kind as structured-merge-diff knows it.
@@ -121,10 +122,16 @@ func (b *smdBuilder) named(s *shape) *string {
 	return &name
 }
 
-// live returns an object of the server for structured-merge-diff, with the zero values that its Go struct has.
-func (m *Manager) live(d *resource.Definition, obj object.Object) (*typed.TypedValue, error) {
-	model := m.model(typeOf(d), d.Custom)
-	return model.parser().FromUnstructured(model.root.complete(plain(d, obj)), typed.AllowDuplicates)
+// typed returns an object in which nothing is wrong (see invalid.go) for structured-merge-diff, which does not check it again.
+func (m *model) typed(obj map[string]any) *typed.TypedValue {
+	parser := m.parser()
+	return typed.AsTypedUnvalidated(value.NewValueInterface(obj), parser.Schema, parser.TypeRef)
+}
+
+// whole returns an object of the server with the zero values that its Go struct has.
+func (m *model) whole(d *resource.Definition, obj object.Object) map[string]any {
+	whole, _ := m.root.complete(plain(d, obj)).(map[string]any)
+	return whole
 }
 
 // complete returns a value with the zero values that are always printed. It changes nothing in place.

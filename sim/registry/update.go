@@ -18,7 +18,7 @@ import (
 // Change makes the new object of an update.
 type Change struct {
 	// Make returns the new object from the current one, which is nil when there is none. Both are in the version of the
-	// request, with its defaults. current may be changed, except by a Put.
+	// request, with its defaults. current may be changed, except by a Put or an Apply.
 	Make func(current object.Object) (object.Object, *status.Status)
 
 	// Edit is Make for those who begin with the printed form of the current object: item is the current one, or nil where
@@ -112,7 +112,7 @@ func (c Change) make(d *resource.Definition, item *resource.Item, live object.Ob
 		return c.Edit(item.Bytes, item)
 	case c.Edit != nil:
 		return c.Edit(codec.Append(nil, live, d.Layout()), nil)
-	case c.Kind == Put:
+	case c.Kind == Put || c.Kind == Apply:
 		return c.Make(live)
 	}
 	return c.Make(Convert(d, item.Shared().Copy()))
