@@ -45,6 +45,7 @@ func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, dep
 	if depth > protoDepthMax {
 		return errProtoDepth
 	}
+	there := fieldsOf(obj)
 	for len(b) > 0 {
 		number, wire, value, err := nextField(b, m.name)
 		if err != nil {
@@ -62,18 +63,40 @@ func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, dep
 		case f == nil:
 		case f.inner != nil:
 			err = r.message(f.inner, v.content, obj, depth+1)
+			there = fieldsOf(obj)
 		case f.list:
-			err = r.element(f, wire, v, obj, depth)
+			err = r.element(f, wire, v, there.take(f, obj), obj, depth)
 		case f.field.Type.Kind == schema.Map:
-			err = r.entry(f, value, obj, depth)
+			err = r.entry(f, value, there.take(f, obj), obj, depth)
 		default:
-			err = r.field(f, v, obj, depth)
+			err = r.field(f, v, there.take(f, obj), obj, depth)
 		}
 		if err != nil {
 			return err
 		}
 		b = value[n:]
 	}
+	return nil
+}
+
+// fields are those that an object may have already, a bit of 64 for each: most come once, and need not be looked for.
+type fields uint64
+
+// fieldsOf returns none for an empty object, and all for one of which nothing is known.
+func fieldsOf(obj map[string]any) fields {
+	if len(obj) == 0 {
+		return 0
+	}
+	return ^fields(0)
+}
+
+// take returns what the object has of a field that occurs, nil for the first time.
+func (there *fields) take(f *protoField, obj map[string]any) any {
+	bit := fields(1) << (f.at & 63)
+	if *there&bit != 0 {
+		return obj[f.field.Name]
+	}
+	*there |= bit
 	return nil
 }
 
@@ -171,13 +194,12 @@ func (f *protoField) goName() string {
 	return strings.ToUpper(f.field.Name[:1]) + f.field.Name[1:]
 }
 
-// field reads one occurrence of a field that is neither a list nor a map.
-func (r *protoReader) field(f *protoField, in protoValue, obj map[string]any, depth int) error {
+// field reads one occurrence of a field that is neither a list nor a map. old is what the object has of it.
+func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[string]any, depth int) error {
 	name, t := f.field.Name, f.field.Type
 	var v any
 	var err error
-	old, had := obj[name]
-	if known := r.known(f, in.content, depth); known != nil && !had {
+	if known := r.known(f, in.content, depth); known != nil && old == nil {
 		v = object.Copy(known) // whoever reads a body may change it
 	} else if v, err = r.value(t, in, old, depth); err != nil {
 		return err
@@ -185,15 +207,15 @@ func (r *protoReader) field(f *protoField, in protoValue, obj map[string]any, de
 	switch {
 	case v != nil && (f.field.Pointer || t.Message || !needless(f.field, v)):
 		obj[name] = v
-	case had:
+	case old != nil:
 		delete(obj, name)
 	}
 	return nil
 }
 
-// element adds an element to a list, or several packed numbers.
-func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue, obj map[string]any, depth int) error {
-	list, _ := obj[f.field.Name].([]any)
+// element adds an element to a list, or several packed numbers. old is the list so far.
+func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue, old any, obj map[string]any, depth int) error {
+	list, _ := old.([]any)
 	add := func(in protoValue) error {
 		v, err := r.value(f.field.Type.Elem, in, nil, depth)
 		if list == nil {

@@ -59,16 +59,27 @@ func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
 // follow goes to the value of the next field that the type has, if there are more.
 func (p *protoPrinter) follow(c *members, more bool) {
 	for ; more; more = p.more('}') {
-		key := p.key()
 		for i := c.at + 1; i < len(c.fields); i++ {
-			if c.fields[i].Name == key {
+			if p.named(c.fields[i].Name) {
 				c.at = i
 				return
 			}
 		}
+		p.key()
 		p.whole()
 	}
 	c.at = len(c.fields)
+}
+
+// named reads a key and its colon if it is that of a field, and reports whether it was. As all that is printed here the key
+// has no escapes, and nothing is between the two.
+func (p *protoPrinter) named(name string) bool {
+	rest := p.text[p.pos:]
+	if end := len(name) + 1; len(rest) > end+1 && rest[1] == name[0] && rest[end] == '"' && rest[1:end] == name {
+		p.pos += end + 2
+		return true
+	}
+	return false
 }
 
 // pass goes on behind the next field, which may be read later.
@@ -91,12 +102,15 @@ func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 		for c.at < f.at {
 			p.pass(c)
 		}
-		if c.at == f.at {
+		switch {
+		case c.at == f.at:
 			dst = p.field(dst, f)
 			p.follow(c, p.more('}'))
-			continue
+		case len(p.passed) > c.first:
+			dst = p.late(dst, c, f)
+		default:
+			dst = append(dst, f.absent...)
 		}
-		dst = p.late(dst, c, f)
 	}
 	return dst
 }

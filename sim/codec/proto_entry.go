@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// entry adds an entry to a map. b begins with the length of the entry and goes on to the end of the message around
+// entry adds an entry to a map, old as far as it is there. b begins with the length of the entry and goes on to the end of the message around
 // it. Kubernetes' generated code is laxer with entries than with other messages: it does not look at the wire types of
 // key and value, and both may reach beyond the entry. A value that is missing is the empty one, of bytes as well.
-func (r *protoReader) entry(f *protoField, b []byte, obj map[string]any, depth int) error {
+func (r *protoReader) entry(f *protoField, b []byte, old any, obj map[string]any, depth int) error {
 	length, n := protowire.ConsumeVarint(b) // it was read before
 	b = b[n:]
 	elem := f.field.Type.Elem
@@ -41,7 +41,7 @@ func (r *protoReader) entry(f *protoField, b []byte, obj map[string]any, depth i
 		}
 		at += n
 	}
-	m, _ := obj[f.field.Name].(map[string]any)
+	m, _ := old.(map[string]any)
 	if m == nil {
 		m = map[string]any{}
 		obj[f.field.Name] = m

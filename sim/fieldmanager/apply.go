@@ -148,8 +148,7 @@ func (a *application) prunes(last *entry, set map[string]any) bool {
 	if last.apiVersion != a.d.GV() || a.d.StorageCodec != nil && len(a.entries.others(a.d)) > 0 {
 		return true
 	}
-	given, _ := minus(last.fields, set)
-	return len(given) > 0
+	return !object.Same(plus(set, last.fields), set)
 }
 
 // take gives the applier its set and takes what merging changed from everybody else.

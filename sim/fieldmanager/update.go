@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -232,17 +233,12 @@ var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "ui
 
 // stripped returns a set without the fields that nobody owns.
 func stripped(set map[string]any) map[string]any {
-	set = without(set, "f:apiVersion", "f:kind")
 	meta, _ := below(set, "f:metadata")
-	rest := without(meta, ".")
-	for _, name := range unowned {
-		rest = without(rest, "f:"+name)
-	}
-	switch {
-	case len(rest) == 0:
-		return without(set, "f:metadata")
-	case len(rest) < len(meta):
-		return replaced(set, "f:metadata", rest)
+	rest := maps.Clone(meta)
+	maps.DeleteFunc(rest, func(element string, _ any) bool { return element == "." || slices.Contains(unowned, element[2:]) })
+	set = without(set, "f:apiVersion", "f:kind", "f:metadata")
+	if len(rest) > 0 {
+		set = replaced(set, "f:metadata", rest)
 	}
 	return set
 }
