@@ -97,8 +97,11 @@ func (d *decoder) time(c byte, layout string) any {
 		d.stop(err)
 		return nil
 	}
-	if t.IsZero() {
+	switch {
+	case t.IsZero():
 		return nil
+	case layout == time.RFC3339 && len(s) == len("2006-01-02T15:04:05Z") && s[len(s)-1] == 'Z': // as it is printed
+		return d.kept(s)
 	}
 	return t.UTC().Format(layout)
 }

@@ -239,35 +239,25 @@ func (p *protoPrinter) whole() string {
 	if c := p.next(); c != '{' && c != '[' {
 		return p.skip()
 	}
-	start, text, i := p.pos, p.text, p.pos
-	for depth, quoted := 0, false; ; i++ {
-		for !structural[text[i]] {
-			i++
-		}
-		switch c := text[i]; {
-		case c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
+	text, depth := p.text[p.pos:], 0
+	for i := 0; ; i++ {
+		switch text[i] {
+		case '"':
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
 			depth++
-		default:
+		case '}', ']':
 			if depth--; depth == 0 {
-				p.pos = i + 1
-				return text[start:p.pos]
+				p.pos += i + 1
+				return text[:i+1]
 			}
 		}
 	}
 }
-
-// structural are the bytes by which the end of a value is found.
-var structural = func() (is [256]bool) {
-	for _, c := range `{}[]"\` {
-		is[c] = true
-	}
-	return is
-}()
 
 // schemaUnion prints the three types of apiextensions that are a schema or something else:
 //
