@@ -190,24 +190,24 @@ func (s Seen) Again(key string) bool {
 // Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes
 // after everything else then, in the words of the tag.
 func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
-	before := len(c.at.report.errs)
-	next := rule(c)
-	for _, e := range c.at.report.errs[before:] {
-		if is {
-			e.declare()
-		}
-	}
-	return next
+	return c.tagged(tag{declared: is}, rule)
 }
 
 // Discriminated is Declared for a rule that stands on the struct around the field, because another field of it decides: what it
 // finds comes before what is found at the fields.
 func (c Cursor) Discriminated(is bool, rule func(Cursor) Cursor) Cursor {
-	before := len(c.at.report.errs)
-	next := c.Declared(is, rule)
-	for _, e := range c.at.report.errs[before:] {
-		e.Around = is
+	return c.tagged(tag{declared: is, around: is}, rule)
+}
+
+// tagged applies a rule of which the errors are those of a tag.
+func (c Cursor) tagged(t tag, rule func(Cursor) Cursor) Cursor {
+	r := c.at.report
+	before := r.tag
+	if t.declared {
+		r.tag = tag{declared: true, around: t.around || before.around}
 	}
+	next := rule(c)
+	r.tag = before
 	return next
 }
 
@@ -321,13 +321,13 @@ func (c Cursor) Duplicate(value any) Cursor { return c.add(Duplicate(c.Path(), v
 
 // Report adds errors that others have found.
 func (c Cursor) Report(errs ErrorList) Cursor {
-	if len(errs) > 0 {
-		c.at.report.errs = append(c.at.report.errs, errs...)
+	for _, e := range errs {
+		c.add(e)
 	}
 	return c
 }
 
 func (c Cursor) add(e *Error) Cursor {
-	c.at.report.errs = append(c.at.report.errs, e)
+	c.at.report.errs = append(c.at.report.errs, c.at.report.tag.word(e))
 	return c
 }

@@ -118,15 +118,22 @@ func valueText(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// declare turns the error into that of a tag: it has no details of what is required, and does not print what may not change.
-func (e *Error) declare() {
-	e.Declared = true
+// tag says whose rule it is that finds an error: Error.Declared and Error.Around.
+type tag struct{ declared, around bool }
+
+// word words a new error as the tag does: one has no details of what is required, and does not print what may not change.
+func (t tag) word(e *Error) *Error {
+	if !t.declared {
+		return e
+	}
+	e.Declared, e.Around = true, t.around
 	switch {
 	case e.Type == TypeRequired:
 		e.Detail = ""
 	case e.Detail == TextImmutable:
 		e.Value = nil
 	}
+	return e
 }
 
 // ErrorList is everything wrong with an object, in the order in which it was found.

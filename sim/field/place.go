@@ -115,6 +115,7 @@ func (p *place) path() Path {
 // report is what the cursors share that come from one: the errors, and the memory of places. What no place uses yet is empty.
 type report struct {
 	errs   ErrorList
+	tag    tag    // of the rule that runs
 	base   string // the path of the first place
 	places []place
 }

@@ -79,12 +79,15 @@ func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	return append(own, declared...)
 }
 
-// asSent prints an object in an error of a tag as that of the request's version, not as what servers have in memory.
+// asSent shows an object in an error of a tag as that of the request's version, not as what servers have in memory.
 func asSent(ctx *resource.Context, err *field.Error) *field.Error {
-	if obj, ok := err.Value.(map[string]any); ok && err.Type == field.TypeDuplicate {
-		err.Value = field.Raw(codec.Append(nil, obj, ctx.Definition.Type().At(err.Field.String())))
+	obj, ok := err.Value.(map[string]any)
+	if !ok || err.Type != field.TypeDuplicate {
+		return err
 	}
-	return err
+	shown := *err
+	shown.Value = field.Raw(codec.Append(nil, obj, ctx.Definition.Type().At(err.Field.String())))
+	return &shown
 }
 
 // foundAt returns the path of the field whose rule found an error: that two elements are the same is found at their list, and what
