@@ -88,7 +88,8 @@ func create(o Options) (*Cluster, error) {
 	c.nodes.Attach(c.controllers.Client, c.schedule)
 	c.observer.Controllers = c.controllers
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
-	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
+	// The servers are last: a deletecollection that has waited for the commit writes the next one.
+	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.controllers, c.servers}
 	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap}
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,

@@ -3,6 +3,11 @@ package apiserver_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/matryer/is"
 )
 
 // Every request first goes through these (the filters of apiserver/pkg/server.DefaultBuildHandlerChain, then the path).
@@ -43,7 +48,15 @@ var (
 
 	invalid = step{"object is valid", func(x *trial) { x.body["data"] = map[string]any{"/": "v"} }, 422, `data[/]: Invalid value: "/"`}
 
-	missing = step{"object is there", func(x *trial) { x.path = strings.Replace(x.path, "configmaps/a", "configmaps/b", 1) }, 404, `configmaps "b" not found`}
+	missing = notThere("configmaps")
+
+	patchType = step{"type of the patch", func(x *trial) { x.header.Set("Content-Type", "text/plain") }, 415, "415: Unsupported Media Type"}
+
+	force = step{"force is for an apply", func(x *trial) { x.query.Set("force", "true") }, 422, "may not be specified for non-apply patch"}
+
+	patchRead = step{"patch can be read", func(x *trial) { x.raw = "{" }, 400, "error decoding patch"}
+
+	number = step{"resourceVersion is a number", func(x *trial) { x.query.Set("resourceVersion", "x") }, 500, `Invalid value: "x"`}
 
 	selector = step{"selectors can be read", func(x *trial) { x.query.Set("labelSelector", "=") }, 400, "expected: !, identifier"}
 
@@ -51,6 +64,11 @@ var (
 
 	label = step{"field labels are known", func(x *trial) { x.query.Set("fieldSelector", "data=x") }, 400, `"data" is not a known field selector`}
 )
+
+// notThere is the step at which the object is looked up that a path names.
+func notThere(resource string) step {
+	return step{"object is there", func(x *trial) { x.path = strings.Replace(x.path, resource+"/a", resource+"/b", 1) }, 404, `"b" not found`}
+}
 
 var tooLarge = strings.Repeat(" ", 3<<20+1)
 
@@ -71,12 +89,27 @@ func TestUpdateInOrder(t *testing.T) {
 func TestPatchInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"PATCH", "configmaps/a", "application/merge-patch+json"}, []step{timeout}, arrival,
-		[]step{{"type of the patch", func(x *trial) { x.header.Set("Content-Type", "text/plain") }, 415, "415: Unsupported Media Type"},
-			accept, size,
-			{"force is for an apply", func(x *trial) { x.query.Set("force", "true") }, 422, "may not be specified for non-apply patch"},
-			missing,
-			{"patch can be read", func(x *trial) { x.raw = "{" }, 400, "error decoding patch"},
+		[]step{patchType, accept, size, force, missing, patchRead, otherNamespace, otherName, conflict, invalid})
+	inOrder(t, request{"PATCH", "configmaps/a", "application/strategic-merge-patch+json"},
+		[]step{missing, {patchRead.name, patchRead.fail, 400, "unexpected end of JSON input"},
+			{"what it makes is of the kind", func(x *trial) { x.body["immutable"] = "x" }, 422, "unrecognized type: bool"},
 			otherNamespace, otherName, conflict, invalid})
+	inOrder(t, request{"PATCH", "replicationcontrollers/a", "application/merge-patch+json"}, // which have defaults
+		[]step{notThere("replicationcontrollers"), patchRead, otherNamespace, otherName})
+}
+
+// A server of 1.37 looks whether a patch can be read before it looks for the object.
+func TestPatchSince37InOrder(t *testing.T) {
+	t.Parallel()
+	begin := func(media string) func() *trial {
+		return func() *trial {
+			s, _ := newServer(t)
+			s.Registry.Server.Minor = 37
+			return trialOf(t, request{"PATCH", "configmaps/a", media}, inProcess(t, s))
+		}
+	}
+	inOrderOf(t, begin("application/merge-patch+json"), []step{accept, size, force, {patchRead.name, patchRead.fail, 400, "invalid JSON patch"}, missing})
+	inOrderOf(t, begin("application/apply-patch+yaml"), []step{accept, size, unmanaged, {patchRead.name, patchRead.fail, 400, "error encoding patch"}, otherName})
 }
 
 // An applied configuration is read after the object, too, though it would be created if it was not there.
@@ -84,11 +117,43 @@ func TestApplyInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"PATCH", "configmaps/a", "application/apply-patch+yaml"}, []step{timeout}, arrival,
 		[]step{accept, size,
-			{"field manager is named", func(x *trial) { x.query.Del("fieldManager") }, 422, "fieldManager: Required value: is required for apply patch"},
+			unmanaged,
 			{"configuration can be read", func(x *trial) { x.raw = "{" }, 400, "error decoding YAML"},
 			{"kind is that of the path", func(x *trial) { x.body["kind"] = "Secret" }, 400, "invalid object type: /v1, Kind=Secret"},
 			{"managedFields are not sent", func(x *trial) { x.metadata()["managedFields"] = []any{map[string]any{"manager": "m"}} }, 400, "metadata.managedFields must be nil"},
-			otherNamespace, otherName, conflict, invalid})
+			repeated, otherNamespace, otherName, conflict, invalid})
+
+	is := is.New(t)
+	x := newTrial(t, request{"PATCH", "configmaps/a", "application/apply-patch+yaml"})
+	x.body["immutable"] = false
+	is.Equal(x.send(x).code, 200)
+	repeated.fail(x)
+	is.Equal(x.send(x).code, repeated.code) // also of a configuration that changes nothing
+}
+
+var unmanaged = step{"field manager is named", func(x *trial) { x.query.Del("fieldManager") }, 422, "fieldManager: Required value: is required for apply patch"}
+
+var repeated = step{"keys are there once", func(x *trial) {
+	x.twice = `"immutable":false`
+	x.query.Set("fieldValidation", "Strict")
+}, 400, "error strict decoding YAML: error converting YAML to JSON"}
+
+// The options are looked at together: one message has all that is wrong with them.
+func TestOptionsInOrder(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, request{"PATCH", "configmaps/a", "application/merge-patch+json"})
+	force.fail(x)
+	x.query.Set("fieldManager", "\n"+strings.Repeat("x", 128))
+	x.query.Set("dryRun", "x")
+	x.query.Set("fieldValidation", "x")
+	text := message(x.send(x).body)
+	for _, want := range []string{"force: Forbidden", "fieldManager: Too long", "fieldManager: Invalid", "dryRun: Unsupported", "fieldValidation: Unsupported"} {
+		_, rest, found := strings.Cut(text, want)
+		if !found {
+			t.Errorf("the client does not read of %q behind the others: %.500s", want, text)
+		}
+		text = rest
+	}
 }
 
 // The options of a DELETE are read from its body.
@@ -117,8 +182,11 @@ func TestGetInOrder(t *testing.T) {
 	inOrder(t, request{"GET", "configmaps/a", ""}, []step{timeout}, arrival,
 		[]step{accept,
 			{"no export is asked for", func(x *trial) { x.query.Set("export", "true") }, 400, "the export parameter, deprecated since v1.14, is no longer supported"},
-			{"resourceVersion is a number", func(x *trial) { x.query.Set("resourceVersion", "x") }, 500, `Invalid value: "x"`},
-			missing})
+			number, missing})
+	x := newTrial(t, request{"GET", "configmaps/a", ""})
+	x.header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+	x.query.Set("includeObject", "x")
+	is.New(t).Equal(x.send(x).code, 400) // of a Table, which says what of the objects it shows
 }
 
 func TestListInOrder(t *testing.T) {
@@ -126,17 +194,26 @@ func TestListInOrder(t *testing.T) {
 	inOrder(t, request{"GET", "configmaps", ""}, []step{timeout}, arrival,
 		[]step{accept, selector, listOptions, label,
 			{"continue token", func(x *trial) { x.query.Set("continue", "x") }, 400, "invalid continue token"},
-			{"resourceVersion is a number", func(x *trial) { x.query.Set("resourceVersion", "x") }, 400, "invalid resource version"}})
+			{number.name, number.fail, 400, "invalid resource version"}})
+	x := newTrial(t, request{"GET", "configmaps", ""})
+	x.query.Set("fieldSelector", "metadata.namespace=x")
+	is.New(t).Equal(x.send(x).code, 200) // a selector need not name an object
 }
 
 // A watch, which may last, does not look at a timeout of the request.
 func TestWatchInOrder(t *testing.T) {
 	t.Parallel()
-	inOrder(t, request{"WATCH", "configmaps", ""}, arrival,
-		[]step{accept, selector, listOptions, label,
-			{"resourceVersion is a number", func(x *trial) { x.query.Set("resourceVersion", "x") }, 500, `Invalid value: "x"`},
-			{"encoding can stream", func(x *trial) { x.header.Set("Accept", "application/yaml") }, 406, "only the following media types are accepted"}})
+	inOrder(t, request{"WATCH", "configmaps", ""}, arrival, []step{accept, selector, listOptions, label, number, streams})
+	inOrder(t, request{"GET", "/api/v1/watch/namespaces/NAMESPACE/configmaps/a", ""}, []step{accept, selector, listOptions, label,
+		{"name is that of the path", func(x *trial) { x.query.Set("fieldSelector", "metadata.name=b") }, 400, "fieldSelector metadata.name doesn't match requested name"},
+		number, streams})
+	x := newTrial(t, request{"WATCH", "configmaps", ""})
+	timeout.fail(x)
+	x.query.Set("timeoutSeconds", "1")
+	is.New(t).Equal(x.send(x).code, 200)
 }
+
+var streams = step{"encoding can stream", func(x *trial) { x.header.Set("Accept", "application/yaml") }, 406, "only the following media types are accepted"}
 
 // A create of a subresource with a body of its own.
 func TestConnectInOrder(t *testing.T) {
@@ -145,4 +222,28 @@ func TestConnectInOrder(t *testing.T) {
 		[]step{{"is there such a subresource", func(x *trial) { x.path = strings.Replace(x.path, "/token", "/nothing", 1) }, 404, "the server could not find the requested resource"},
 			accept, media, size, options, readable, otherNamespace,
 			{"object is there", func(*trial) {}, 404, `serviceaccounts "a" not found`}})
+}
+
+// An apply that changes nothing leaves an object as a server of another version has stored it, without defaults that were not
+// there yet.
+func TestApplyOfTheSame(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s, b := newServer(t)
+	x := trialOf(t, request{"PATCH", "replicationcontrollers/a", "application/apply-patch+yaml"}, inProcess(t, s))
+	x.raw = `{"kind":"ReplicationController","apiVersion":"v1","metadata":{"name":"a"},"spec":{"minReadySeconds":1}}`
+	is.Equal(x.send(x).code, 200)
+	at := []string{"spec", "template", "spec", "schedulerName"}
+	q := &registry.Request{Definition: b.Hubs["replicationcontrollers"], Namespace: "testapplyofthesame", Name: "a", Manager: "other", Warn: func(string) {}}
+	result, failed := s.Registry.Update(q, registry.Change{Make: func(current object.Object) (object.Object, *status.Status) {
+		obj := current.Copy()
+		obj.Remove(at...)
+		return obj, nil
+	}})
+	is.True(failed == nil)
+	stored := result.Item
+	again, err := object.Parse([]byte(x.send(x).body))
+	is.NoErr(err)
+	is.Equal(again.ResourceVersion(), stored.Object().ResourceVersion()) // nothing is written
+	is.Equal(again.String(at...), "")
 }

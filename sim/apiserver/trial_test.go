@@ -18,7 +18,9 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry/registrytest"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -28,42 +30,70 @@ import (
 // with every table (KUBESIM_TARGET=http://127.0.0.1:6480, as make real prints it).
 var target = os.Getenv("KUBESIM_TARGET")
 
-// trial is one request of the admin's, of which any part can be spoilt. The config map "a" is there.
+// trial is one request of the admin's, of which any part can be spoilt. The object "a" of its path is there, of kinds in present.
 type trial struct {
 	method, path string
 	query        url.Values
 	header       wire.Header
 	body         map[string]any
 	raw          string // instead of the body
-	send         func(*trial) (code int, body string)
+	twice        string // a field that the body has twice: key and value
+	send         func(*trial) answer
 }
 
-// request describes a request: its method or WATCH, its path below /api/v1/namespaces/NAMESPACE, what the body is sent as.
+// answer is what the client reads.
+type answer struct {
+	code   int
+	header wire.Header
+	body   string
+}
+
+// request describes a request: its method or WATCH, its path below /api/v1/namespaces/NAMESPACE, or a whole one with NAMESPACE in
+// it, what the body is sent as.
 type request struct{ method, path, media string }
+
+// present are the objects that are there when a path names their resource, by their collections.
+var present = map[string]string{
+	"/api/v1/namespaces/NAMESPACE/configmaps": `{"metadata":{"name":"a"}}`,
+	"/api/v1/namespaces/NAMESPACE/replicationcontrollers": `{"metadata":{"name":"a"},"spec":{"replicas":0,"selector":{"a":"b"},"template":{
+		"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
+	"/apis/example.com/v1/namespaces/NAMESPACE/widgets": `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"replicas":1}}`,
+}
 
 func newTrial(t *testing.T, q request) *trial {
 	t.Helper()
-	namespace := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
-	send := overHTTP
 	if target == "" {
-		send = inProcess()
+		s, _ := newServer(t)
+		return trialOf(t, q, inProcess(t, s))
 	}
-	for _, set := range []struct{ method, path, name string }{
-		{"POST", "/api/v1/namespaces", namespace},
-		{"DELETE", "/api/v1/namespaces/" + namespace + "/configmaps/b", ""},
-		{"POST", "/api/v1/namespaces/" + namespace + "/configmaps", "a"},
-	} {
-		x := &trial{method: set.method, path: set.path, send: send, header: wire.Header{"Authorization": {"Bearer admintoken"}}}
-		if set.name != "" {
-			x.header.Set("Content-Type", "application/json")
-			x.body = map[string]any{"metadata": map[string]any{"name": set.name}}
-		}
-		if code, body := send(x); code > 201 && code != http.StatusConflict && set.method != "DELETE" {
-			t.Fatal(code, body)
+	if strings.Contains(q.path, "/widgets") {
+		x := &trial{send: overHTTP, header: wire.Header{"Authorization": {"Bearer admintoken"}}}
+		x.make(t, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", widgets)
+		for x.also("GET", "/apis/example.com/v1/widgets", "", "").code == http.StatusNotFound { // not yet
 		}
 	}
-	x := &trial{method: q.method, path: "/api/v1/namespaces/" + namespace + "/" + q.path, query: url.Values{}, send: send,
-		header: wire.Header{"Authorization": {"Bearer admintoken"}}}
+	return trialOf(t, q, overHTTP)
+}
+
+// trialOf is newTrial with a server that is reached through send.
+func trialOf(t *testing.T, q request, send func(*trial) answer) *trial {
+	t.Helper()
+	namespace := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	path := func(text string) string { return strings.Replace(text, "NAMESPACE", namespace, 1) }
+	x := &trial{method: q.method, path: q.path, query: url.Values{}, send: send, header: wire.Header{"Authorization": {"Bearer admintoken"}}}
+	if !strings.HasPrefix(x.path, "/") {
+		x.path = "/api/v1/namespaces/NAMESPACE/" + q.path
+	}
+	x.make(t, "/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
+	for collection, obj := range present { // order does not matter
+		if strings.HasPrefix(x.path, collection) {
+			for _, name := range []string{"a", "b"} { // another trial's
+				x.also("DELETE", path(collection)+"/"+name, "application/json", `{"propagationPolicy":"Background"}`)
+			}
+			x.make(t, path(collection), obj)
+		}
+	}
+	x.path = path(x.path)
 	if q.method == "WATCH" {
 		x.method = "GET"
 		x.query.Set("watch", "true")
@@ -82,6 +112,21 @@ func newTrial(t *testing.T, q request) *trial {
 	return x
 }
 
+// make creates an object unless it is there.
+func (x *trial) make(t *testing.T, collection, obj string) {
+	t.Helper()
+	if a := x.also("POST", collection, "application/json", obj); a.code > 201 && a.code != http.StatusConflict {
+		t.Fatal(a.code, a.body)
+	}
+}
+
+// also sends another request of the same user.
+func (x *trial) also(method, path, media, body string) answer {
+	q := &trial{method: method, path: path, raw: body, header: x.header.Clone()}
+	q.header.Set("Content-Type", media)
+	return x.send(q)
+}
+
 func (x *trial) content() string {
 	switch {
 	case x.raw != "":
@@ -93,46 +138,86 @@ func (x *trial) content() string {
 	if err != nil {
 		panic(err)
 	}
+	if x.twice != "" {
+		text = slices.Concat(text[:len(text)-1], []byte(","+x.twice+","+x.twice+"}"))
+	}
 	return string(text)
 }
 
 // metadata is that of the body.
 func (x *trial) metadata() map[string]any { return x.body["metadata"].(map[string]any) }
 
-// inProcess is a server over a store of its own.
-func inProcess() func(*trial) (int, string) {
+// newServer returns a server over a store of its own.
+func newServer(t *testing.T) (*apiserver.Server, *registrytest.Backend) {
+	t.Helper()
 	b := registrytest.New(mvcc.New(1), clock.Epoch())
 	table := resource.NewTable(b.Served)
-	s := &apiserver.Server{Lock: &sync.Mutex{}, Registry: b.Registry(), Table: table, Schema: b.Schema,
+	reg := b.Registry()
+	s := &apiserver.Server{Lock: &sync.Mutex{}, Registry: reg, Table: table, Schema: b.Schema,
 		Auth:      auth.New(auth.Options{Mode: auth.RBAC}),
+		Flow:      func() *flowcontrol.Config { return flowcontrol.New(reg.Reader()) },
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: b.Schema, Version: discovery.Release("1.36.3"), Now: b.Now}),
 		Decoder:   &codec.Decoder{Kinds: b.Schema.Kind, Meta: b.Schema.Named(crd.ObjectMeta)}}
-	return func(x *trial) (code int, body string) {
+	serveWidgets(t, s, b)
+	return s, b
+}
+
+// widgets is the definition of a custom resource that has a scale.
+const widgets = `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"widgets",
+	"singular":"widget","kind":"Widget","listKind":"WidgetList"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{},
+	"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"schema":{"openAPIV3Schema":{"type":"object",
+	"properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}`
+
+// serveWidgets makes a server serve them.
+func serveWidgets(t *testing.T, s *apiserver.Server, b *registrytest.Backend) {
+	t.Helper()
+	obj, err := object.Parse([]byte(widgets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd.Defaults(obj)
+	crd.Names(obj, nil, b.Now())
+	custom := &crd.Server{Schema: b.Schema, Minor: 36, Meta: s.Decoder.ReadMeta, NewUID: s.Registry.NewAuditID}
+	for _, d := range custom.Define(obj).New {
+		s.Table.Add(d)
+		b.Hubs[d.Storage] = d.Hub
+	}
+	s.Decoder.Unstructured, s.Decoder.Prune = custom.Known, custom.Prune
+}
+
+// inProcess sends requests to a server, which has to answer each once.
+func inProcess(t *testing.T, s *apiserver.Server) func(*trial) answer {
+	return func(x *trial) (got answer) {
 		q := &apiserver.Request{Method: x.method, Path: x.path, Query: x.query, Header: x.header}
 		content := x.content()
 		q.ReadBody(strings.NewReader(content), int64(len(content)))
-		s.Start(q, func(a *apiserver.Answer) { code, body = a.Code, string(a.Body.Bytes()) })
-		return code, body
+		s.Start(q, func(a *apiserver.Answer) {
+			if got.code != 0 {
+				t.Errorf("%s %s is answered twice: %d, and then %d", x.method, x.path, got.code, a.Code)
+			}
+			got = answer{a.Code, a.Header.Clone(), string(a.Body.Bytes())}
+		})
+		return got
 	}
 }
 
 // overHTTP sends the request to the target.
-func overHTTP(x *trial) (int, string) {
+func overHTTP(x *trial) answer {
 	q, err := http.NewRequest(x.method, target+x.path+"?"+x.query.Encode(), bytes.NewReader([]byte(x.content())))
 	if err != nil {
-		return 0, err.Error()
+		return answer{body: err.Error()}
 	}
 	q.Header = http.Header(x.header)
 	a, err := http.DefaultClient.Do(q)
 	if err != nil {
-		return 0, err.Error()
+		return answer{body: err.Error()}
 	}
 	defer a.Body.Close()
 	body, err := io.ReadAll(a.Body)
 	if err != nil {
-		return 0, err.Error()
+		return answer{body: err.Error()}
 	}
-	return a.StatusCode, string(body)
+	return answer{a.StatusCode, wire.Header(a.Header), string(body)}
 }
 
 // step is a step on the way of a request, what makes it fail, and the code and a part of the answer then.
@@ -146,16 +231,21 @@ type step struct {
 // inOrder checks that each step fails as it says, and that of any two which fail the earlier one is what the client reads.
 func inOrder(t *testing.T, q request, steps ...[]step) {
 	t.Helper()
-	all := slices.Concat(steps...)
-	for i, first := range all {
-		for j, second := range all[i:] {
-			x := newTrial(t, q)
-			if j > 0 {
+	inOrderOf(t, func() *trial { return newTrial(t, q) }, slices.Concat(steps...))
+}
+
+// inOrderOf is inOrder for requests that begin makes. unseen are steps that come after the last one, which always fails.
+func inOrderOf(t *testing.T, begin func() *trial, steps []step, unseen ...step) {
+	t.Helper()
+	for i, first := range steps {
+		for _, second := range append(slices.Clone(steps[i:]), unseen...) {
+			x := begin()
+			if second.name != first.name {
 				second.fail(x)
 			}
 			first.fail(x)
-			if code, body := x.send(x); code != first.code || !strings.Contains(message(body), first.want) {
-				t.Errorf("%q and %q fail: the client reads %d %.300s, want the former's %d %s", first.name, second.name, code, message(body), first.code, first.want)
+			if a := x.send(x); a.code != first.code || !strings.Contains(message(a.body), first.want) {
+				t.Errorf("%q and %q fail: the client reads %d %.300s, want the former's %d %s", first.name, second.name, a.code, message(a.body), first.code, first.want)
 			}
 		}
 	}

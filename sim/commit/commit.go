@@ -2,11 +2,11 @@
 //
 //	mvcc.Event ─ Of ─▶ Commit ─▶ Listeners ─┬─▶ history      remembers when it was made
 //	                                        ├─▶ observe      writes it down, asks the faults
-//	                                        ├─▶ replicas     apply it to their caches
-//	                                        └─▶ controllers  reconcile what it is about
+//	                                        ├─▶ controllers  note what is to be reconciled
+//	                                        └─▶ replicas     apply it to their caches, and answer who has waited for it
 //
-// They are told in their order and under the Cluster's lock. What one of them writes is a commit of its own, of which all
-// are told in turn.
+// They are told in their order and under the Cluster's lock. What the last one lets somebody write is a commit of its own, of
+// which all are told in turn: when they are, they know of the one before.
 package commit
 
 import (

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/selector"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/matryer/is"
 )
@@ -102,12 +103,19 @@ func TestDeleteOfHeldInOrder(t *testing.T) {
 	inOrder(t, with(remove, func(x *trial) { x.del.Unsafe = true }), deleteSteps[:2]) // an unsafe deletion is not safe from the strategy
 }
 
-// What the cache does not have, the store answers.
+// What the cache does not have, the store answers, even while the cache is being filled.
 func TestStoreAnswersInOrder(t *testing.T) {
 	t.Parallel()
 	future := step{"revision is there", func(_ *testing.T, x *trial) { x.version = "99" }, "Too large resource version: 99, current: 1"}
 	inOrder(t, with(get, func(x *trial) { x.Filling = true }), []step{noName, unreachable, future})
-	inOrder(t, with(list, func(x *trial) { x.def.Strategy.Uncached = true }), []step{badToken, badVersion, unreachable})
+	inOrder(t, with(list, func(x *trial) { x.def.Strategy.Uncached, x.Filling = true, true }), []step{badToken, badVersion, unreachable})
+	one, err := selector.ParseFields("metadata.name=a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inOrder(t, with(list, func(x *trial) { // the cache has no pages of one object
+		x.list.Fields, x.list.ResourceVersion, x.list.Limit, x.Filling = one, "1", 1, true
+	}), []step{badToken, unreachable})
 }
 
 // Of parameters that cannot be read the client learns of the first in the order of their decoders.

@@ -46,7 +46,7 @@ export const english = {
     what: 'The Kubernetes API server, as a program in this page',
     why: 'See what happens between a request and a watch: revisions, late caches, conflicts, 410. Every step can be stopped, '
       + 'taken back and shared as a link, so that bugs of controllers that take weeks to show up happen here in ten seconds.',
-    checked: (steps: number) => `Compared with a real kube-apiserver v1.36: ${steps.toLocaleString('en')} recorded steps.`,
+    checked: (steps: number, minor: string) => `Compared with a real kube-apiserver v${minor}: ${steps.toLocaleString('en')} recorded steps.`,
     story: 'A controller that makes the same pod twice', wait: 'One moment: the server is on its way.',
     captions: {} as Record<string, string>, // by the comments of wasm/opener.txtar, which are English themselves
     begin: 'Start a lesson', source: 'Source', docs: 'Documentation',

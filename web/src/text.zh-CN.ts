@@ -52,7 +52,7 @@ export const words: Text = {
     what: '作为一个程序在这个网页里运行的 Kubernetes API 服务器',
     why: '看清一个请求和一个 watch 之间发生的事：修订版本、滞后的缓存、冲突、410。每一步都可以停下、撤回，也可以作为链接分享；'
       + '控制器里要等上几个星期才会出现的缺陷，在这里十秒钟就能重现。',
-    checked: steps => `与真实的 kube-apiserver v1.36 逐一比对：共 ${steps.toLocaleString('zh-CN')} 步录制的请求。`,
+    checked: (steps, minor) => `与真实的 kube-apiserver v${minor} 逐一比对：共 ${steps.toLocaleString('zh-CN')} 步录制的请求。`,
     story: '一个把同一个 Pod 创建了两次的控制器', wait: '请稍候：服务器正在路上。',
     captions: {
       'A controller has one rule: an app gets one pod. Like every controller it looks into its cache, not into the store.':

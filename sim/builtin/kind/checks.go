@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
@@ -123,18 +122,6 @@ func ImmutableStruct(at field.Cursor, goType gotext.Type) {
 func InvalidStructIf(at field.Cursor, broken bool, goType gotext.Type, detail string) {
 	if broken {
 		at.Invalid(gotext.Value(goType, at.Object()), detail)
-	}
-}
-
-// CheckBesideTags checks of the name of a driver what is written by hand, and what its tags let pass since 1.37: it is counted in
-// bytes, and its capital letters are made small (core validation.ValidateCSIDriverName, whose errors give way to those of tags).
-func CheckBesideTags(driver field.Cursor, limit int) {
-	name := driver.String()
-	if utf8.RuneCountInString(name) <= limit {
-		driver.MaxBytes(limit)
-	}
-	if len(field.DNS1123SubdomainAnyCase(name)) == 0 {
-		driver.Check(func(name string) []string { return field.DNS1123Subdomain(strings.ToLower(name)) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"net"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
@@ -151,13 +152,27 @@ const DriverNameMax = 63
 
 // DriverName checks the name of a driver, of volumes or of devices: a subdomain of at most 63 characters, in any case.
 func DriverName(at field.Cursor) field.Cursor {
-	return at.Required().MaxBytes(DriverNameMax).Check(func(name string) []string { return field.DNS1123Subdomain(strings.ToLower(name)) })
+	return at.Required().MaxBytes(DriverNameMax).Check(smallSubdomain)
 }
 
-// DeclaredDriverName is DriverName as it stands in tags since 1.37 (validate.LongNameCaseless and validate.MaxLength).
-func DeclaredDriverName(at field.Cursor) field.Cursor {
-	return at.Required().Check(field.DNS1123SubdomainAnyCase).MaxLength(DriverNameMax)
+// DeclaredDriverName is DriverName since 1.37: in tags (validate.LongNameCaseless and validate.MaxLength), and, where those let a
+// name pass, as it was written by hand before, which counts bytes and makes capital letters small (core
+// validation.ValidateCSIDriverName, whose errors give way to those of tags).
+func DeclaredDriverName(at field.Cursor) {
+	at.Declared(true, func(at field.Cursor) field.Cursor {
+		return at.Required().Check(field.DNS1123SubdomainAnyCase).MaxLength(DriverNameMax)
+	})
+	name := at.String()
+	if utf8.RuneCountInString(name) <= DriverNameMax {
+		at.MaxBytes(DriverNameMax)
+	}
+	if len(field.DNS1123SubdomainAnyCase(name)) == 0 {
+		at.Check(smallSubdomain)
+	}
 }
+
+// smallSubdomain checks that a name is a subdomain once its capital letters are small.
+func smallSubdomain(name string) []string { return field.DNS1123Subdomain(strings.ToLower(name)) }
 
 // ephemeralVolume checks the template of the claim that a volume creates.
 func ephemeralVolume(_ *Rules, at field.Cursor) {

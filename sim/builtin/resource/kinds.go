@@ -43,10 +43,9 @@ func uniqueBy(ctx *resource.Context, at field.Cursor, names ...string) {
 
 // driverName checks the name of a driver.
 func driverName(ctx *resource.Context, at field.Cursor) {
-	if !ctx.Since(37) {
+	if ctx.Since(37) {
+		podspec.DeclaredDriverName(at)
+	} else {
 		podspec.DriverName(at)
-		return
 	}
-	at.Declared(true, podspec.DeclaredDriverName)
-	kind.CheckBesideTags(at, podspec.DriverNameMax)
 }

@@ -68,8 +68,7 @@ func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
 	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
 	if ctx.Since(37) && !at.Child("spec").Changed() {
-		attacher.Declared(true, podspec.DeclaredDriverName)
-		kind.CheckBesideTags(attacher, podspec.DriverNameMax)
+		podspec.DeclaredDriverName(attacher)
 	} else { // where the tag of the spec forbids a change, those inside are not asked
 		podspec.DriverName(attacher)
 	}

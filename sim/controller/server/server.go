@@ -8,7 +8,8 @@
 //	of a flow schema or    ─▶ Dangling: the condition that says whether its priority level exists
 //	priority level         └▶ Ensuring: within a minute, what servers made is as they made it
 //
-// Each step is a commit, which calls for the next one.
+// Each step is a commit, which calls for the next one. Naming and Approval race in the real server: of 60 definitions that both have
+// something to say of, the condition of Approval was the first of 29. Here Naming is always first.
 package server
 
 import (

@@ -1,5 +1,6 @@
 // Opener is the first thing that somebody sees: what this is, why anybody should care, what it is checked against, and, beside
 // the recording that plays, what is happening in it.
+import { manifest } from '../engine/files'
 import { dialog } from '../state/page'
 import { ready } from '../state/session'
 import { captions, enterFreePlay, enterLesson } from '../state/worlds'
@@ -24,7 +25,7 @@ export function Opener() {
     <>
       <h2>{words.what}</h2>
       <p>{words.why}</p>
-      <p class="hint">{words.checked(__STEPS__)}</p>
+      {manifest && <p class="hint">{words.checked(__STEPS__, manifest.minor)}</p>}
       <div class="note caption" role="status"><p class="eyebrow">{words.story}</p><p>{words.captions[told] ?? told}</p></div>
       <p class="chips">
         <button class="primary" aria-disabled={!ready.value} onClick={() => { if (ready.value) begin() }}>{words.begin}</button>

@@ -1,0 +1,170 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
+	"github.com/matryer/is"
+)
+
+// notes is a Hook that notes what it is told, as are others who are asked on the way, and refuses where it was told to.
+type notes struct {
+	told     []string
+	refusing map[string]*status.Status
+	watch    *watchcache.Watch // of the answer
+}
+
+func (n *notes) note(what string) *status.Status {
+	n.told = append(n.told, what)
+	return n.refusing[what]
+}
+
+func (n *notes) Arrived(e *apiserver.Exchange) { e.Serve(n.note("arrived")) }
+
+func (n *notes) Decided(*apiserver.Exchange) *status.Status { return n.note("decided") }
+
+func (n *notes) Validated(*apiserver.Exchange, object.Object, *resource.Item) *status.Status {
+	return n.note("validated")
+}
+
+func (n *notes) Watching(*apiserver.Exchange, *watchcache.Watch) { n.note("watching") }
+
+func (n *notes) Answered(e *apiserver.Exchange, a *apiserver.Answer) {
+	what := "answered"
+	if e.Failure != nil {
+		what += " " + string(e.Failure.Reason)
+	}
+	n.note(what)
+	n.watch = a.Watch
+	e.Send(a)
+}
+
+// noted returns a trial whose server has notes taken.
+func noted(t *testing.T, q request) (*trial, *notes) {
+	s, _ := newServer(t)
+	x := trialOf(t, q, inProcess(t, s))
+	n := &notes{refusing: map[string]*status.Status{}}
+	s.Hook = n
+	s.Watching = func(*apiserver.Exchange, *watchcache.Watch) { n.note("server watches") }
+	s.Serving = func(_ *resource.Definition, _, _, _ string, _ bool, serve func()) {
+		n.note("serving")
+		serve()
+	}
+	s.Aggregated = func(path string) apiserver.Forward {
+		if !strings.HasPrefix(path, "/apis/aggregated.example.com/") && path != "/apis/apps/v1" {
+			return nil
+		}
+		return func(*apiserver.Request, resource.User) *apiserver.Answer {
+			n.note("forwarded")
+			return &apiserver.Answer{Code: wire.StatusOK, Header: wire.Header{}, Body: codec.Text{[]byte("elsewhere")}}
+		}
+	}
+	s.Peer = func(string, string, string) *apiserver.Server {
+		n.note("peers")
+		return nil
+	}
+	return x, n
+}
+
+// change makes the body another one than what is stored.
+func change(x *trial) { x.body["data"] = map[string]any{"k": "v"} }
+
+// Who is told of a request, and asked, in which order.
+func TestWhoIsTold(t *testing.T) {
+	t.Parallel()
+	const custom = "/apis/example.com/v1/namespaces/NAMESPACE/widgets"
+	for _, c := range []struct {
+		q    request
+		fail func(*trial)
+		want string
+	}{
+		{request{"GET", "configmaps/a", ""}, nil, "arrived, decided, answered"},
+		{request{"GET", "configmaps/a", ""}, missing.fail, "arrived, decided, answered NotFound"},
+		{request{"GET", "configmaps/a", ""}, accept.fail, "arrived, decided, answered NotAcceptable"},
+		{request{"PUT", "configmaps/a", "application/json"}, change, "arrived, decided, validated, answered"},
+		{request{"PUT", "configmaps/a", "application/json"}, func(*trial) {}, "arrived, decided, answered"}, // which changes nothing
+		{request{"PUT", "configmaps/a", "application/json"}, invalid.fail, "arrived, decided, answered Invalid"},
+		{request{"WATCH", "configmaps", ""}, nil, "arrived, decided, server watches, watching, answered"},
+		{request{"GET", "configmaps/a", ""}, arrival[0].fail, "arrived, answered Unauthorized"},
+		{request{"GET", "configmaps/a", ""}, arrival[2].fail, "arrived, answered Forbidden"},
+		{request{"GET", "configmaps/a", ""}, arrival[3].fail, "arrived, peers, answered NotFound"},
+		{request{"GET", "/apis/example.com/v1/things", ""}, nil, "arrived, peers, answered"}, // a 404 that is a text
+		{request{"GET", "//apis/example.com/v1/things", ""}, nil, "arrived, answered"},       // nor is that a path
+		{request{"GET", "/apis/batch/v1", ""}, nil, "arrived, answered"},
+		{request{"GET", "/apis/apps/v1", ""}, nil, "arrived, decided, forwarded, answered"}, // before discovery
+		{request{"GET", "/apis/aggregated.example.com/v1/things", ""}, arrival[2].fail, "arrived, answered Forbidden"},
+		{request{"GET", custom + "/a", ""}, nil, "arrived, decided, serving, answered"},
+		{request{"GET", custom + "/b", ""}, nil, "arrived, decided, serving, answered NotFound"},
+		{request{"GET", "pods/a/log", ""}, nil, "arrived, answered NotFound"}, // a stream is not decided on
+	} {
+		x, n := noted(t, c.q)
+		if c.fail != nil {
+			c.fail(x)
+		}
+		x.send(x)
+		if got := strings.Join(n.told, ", "); got != c.want {
+			t.Errorf("%s %s: %s, want %s", x.method, x.path, got, c.want)
+		}
+	}
+}
+
+// A Hook refuses at its place on the way: after who it is, before what the request says; and learns how the request has failed.
+func TestHookRefusesInOrder(t *testing.T) {
+	t.Parallel()
+	refuses := func(where string) (*trial, *notes) {
+		x, n := noted(t, request{"PUT", "configmaps/a", "application/json"})
+		change(x)
+		n.refusing[where] = status.TooManyRequests(status.Overloaded, 1)
+		return x, n
+	}
+	begun, read := append([]step{timeout}, arrival...), []step{accept, readable, invalid}
+	for _, c := range []struct {
+		where         string
+		before, after []step
+	}{
+		{"arrived", begun[:3], slices.Concat(begun[3:], read)},
+		{"decided", begun, read},
+		{"validated", slices.Concat(begun, read), nil},
+	} {
+		for _, s := range c.before {
+			is := is.New(t)
+			x, _ := refuses(c.where)
+			s.fail(x)
+			is.Equal(x.send(x).code, s.code) // the step comes before
+		}
+		for _, s := range append(c.after, step{fail: func(*trial) {}}) {
+			is := is.New(t)
+			x, n := refuses(c.where)
+			s.fail(x)
+			a := x.send(x)
+			is.Equal(a.code, 429)
+			is.Equal(n.told[len(n.told)-1], "answered TooManyRequests")
+			is.Equal(a.header.Get("Retry-After"), "1")
+		}
+	}
+}
+
+// A watch that is said to be too old has begun: it ends with an event in the encoding that its client has asked for.
+func TestHookEndsWatch(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	x, n := noted(t, request{"WATCH", "configmaps", ""})
+	n.refusing["decided"] = status.Expired("too old")
+	x.header.Set("Accept", "application/vnd.kubernetes.protobuf;stream=watch")
+	a := x.send(x)
+	is.Equal(a.code, 200)
+	is.Equal(a.header.Get("Content-Type"), "application/vnd.kubernetes.protobuf;stream=watch")
+	is.Equal(n.told, []string{"arrived", "decided", "answered Expired"})
+	frames, ended := n.watch.Take()
+	is.True(ended)
+	is.True(bytes.HasPrefix(frames[0][4:], []byte("\n\x05ERROR"))) // behind its length
+}

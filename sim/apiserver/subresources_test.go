@@ -1,0 +1,87 @@
+package apiserver_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// A scale is an object of its own kind, which is read, changed, checked and written as a whole.
+var badScale = step{"scale is valid", func(x *trial) { x.body["spec"] = map[string]any{"replicas": -1} }, 422, "spec.replicas: Invalid value: -1"}
+
+func TestGetScaleInOrder(t *testing.T) {
+	t.Parallel()
+	gone := notThere("replicationcontrollers")
+	inOrder(t, request{"GET", "replicationcontrollers/a/scale", ""}, []step{timeout}, arrival[:3], []step{accept, gone})
+	inOrder(t, request{"GET", "replicationcontrollers/a/scale", ""}, []step{number, gone})
+	x := newTrial(t, request{"GET", "replicationcontrollers/a/scale", ""})
+	is := is.New(t)
+	for _, version := range []string{"", "0"} {
+		x.query.Set("resourceVersion", version)
+		is.True(strings.Contains(x.send(x).body, `"kind":"Scale"`))
+	}
+}
+
+func TestUpdateScaleInOrder(t *testing.T) {
+	t.Parallel()
+	inOrder(t, request{"PUT", "replicationcontrollers/a/scale", "application/json"}, []step{timeout}, arrival[:3],
+		[]step{accept, size, options, media, readable, otherNamespace, otherName, badScale, conflict})
+	gone := notThere("replicationcontrollers")
+	inOrder(t, request{"PUT", "replicationcontrollers/a/scale", "application/json"}, []step{{gone.name, func(x *trial) {
+		gone.fail(x)
+		x.metadata()["name"] = "b"
+	}, gone.code, gone.want}, badScale})
+}
+
+func TestPatchScaleInOrder(t *testing.T) {
+	t.Parallel()
+	inOrder(t, request{"PATCH", "replicationcontrollers/a/scale", "application/merge-patch+json"}, []step{timeout}, arrival[:3],
+		[]step{patchType, accept, size, force, notThere("replicationcontrollers"), patchRead, otherNamespace, otherName, badScale, conflict})
+}
+
+// What decodes and merges custom resources knows no other kind, so there is less that can be said about their scale.
+func TestCustomScaleInOrder(t *testing.T) {
+	t.Parallel()
+	const path = "/apis/example.com/v1/namespaces/NAMESPACE/widgets/a/scale"
+	inOrder(t, request{"PUT", path, "application/json"},
+		[]step{media, {readable.name, readable.fail, 400, "no kind is registered for the type v1.Scale"}, otherNamespace, otherName, badScale})
+
+	applied := func(change func(*trial)) func() *trial {
+		return func() *trial {
+			x := newTrial(t, request{"PATCH", path, "application/apply-patch+yaml"})
+			x.body["kind"], x.body["apiVersion"] = "Scale", "autoscaling/v1"
+			change(x)
+			return x
+		}
+	}
+	unread := step{"configuration can be read", func(x *trial) { x.raw = "{" }, 400, "error decoding YAML"}
+	repeated := step{repeated.name, func(x *trial) {
+		repeated.fail(x)
+		x.twice = `"status":{}`
+	}, repeated.code, repeated.want}
+	inOrderOf(t, applied(func(x *trial) { // of whom nobody owns a field
+		x.also("PATCH", strings.TrimSuffix(x.path, "/scale"), "application/merge-patch+json", `{"metadata":{"managedFields":[{}]}}`)
+	}), []step{unread, {"live object can be converted", func(*trial) {}, 500, "failed to create manager for existing fields: failed to convert live object"}}, repeated)
+	inOrderOf(t, applied(func(x *trial) {
+		x.body["spec"] = map[string]any{"replicas": 3}
+		x.query.Set("force", "true")
+	}), []step{unread, {"new object can be converted", func(*trial) {}, 500, "failed to convert new object"}}, repeated)
+}
+
+// A PATCH of all custom resources looks for a name only after the type of the patch.
+func TestPatchWithoutNameInOrder(t *testing.T) {
+	t.Parallel()
+	inOrderOf(t, func() *trial {
+		return newTrial(t, request{"PATCH", "/apis/example.com/v1/namespaces/NAMESPACE/widgets", "application/merge-patch+json"})
+	}, []step{timeout, arrival[0], arrival[1], arrival[2], media, {"there is a name", func(*trial) {}, 400, "name must be provided"}}, accept, size)
+}
+
+// A PUT to an object without a namespace looks at the body before it misses it.
+func TestUpdateWithoutNamespaceInOrder(t *testing.T) {
+	t.Parallel()
+	inOrderOf(t, func() *trial {
+		return newTrial(t, request{"PUT", "/api/v1/namespaces//configmaps/a", "application/json"})
+	},
+		[]step{accept, size, options, media, readable, otherName, {"there is a namespace", func(*trial) {}, 400, "Namespace parameter required."}}, conflict, invalid)
+}
