@@ -173,11 +173,8 @@ func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object,
 }
 
 func (p *patcher) level() patch.Level {
-	switch p.o.level {
-	case codec.Ignore:
+	if p.o.level == codec.Ignore {
 		return patch.Ignore
-	case codec.Strict:
-		return patch.Strict
 	}
 	return patch.Warn
 }
