@@ -210,7 +210,7 @@ func partialKind(version, kind string) schema.GVK {
 // statusProto prints a Status as protobuf.
 func (s *Server) statusProto(st *status.Status) []byte {
 	kind := schema.GVK{Version: "v1", Kind: "Status"}
-	return codec.AppendEnvelope(nil, kind, codec.AppendProto(nil, st.Object(), s.Schema.Kind(kind)))
+	return codec.AppendEnvelope(nil, kind, codec.Proto(nil, object.Text(st.JSON()), s.Schema.Kind(kind)))
 }
 
 // goType is the Go type of an object or list as the real server names it in an error.
