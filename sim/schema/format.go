@@ -9,20 +9,17 @@ import (
 // Magic opens a schema file; the digit changes with the format.
 const Magic = "kubesim schema 1\n"
 
-// Bits of the flag word of a type and of a field in a schema file.
-const (
-	TypeElemPointer = 1 << iota
-	TypeMessage
-	TypePublished
-)
+// Flags returns what the flag word of a type says in a schema file, the lowest bit first.
+func (t *Type) Flags() []*bool { return []*bool{&t.ElemPointer, &t.Message, &t.Published} }
 
+// Flags returns what the lowest bits of the flag word of a field say.
+func (f *Field) Flags() []*bool {
+	return []*bool{&f.Pointer, &f.OmitEmpty, &f.OmitZero, &f.Required, &f.PlainRef}
+}
+
+// The bits behind Field.Flags: the value is in the file.
 const (
-	FieldPointer = 1 << iota
-	FieldOmitEmpty
-	FieldOmitZero
-	FieldRequired
-	FieldPlainRef
-	FieldInline // each of the following: the value is in the file
+	FieldInline = 1 << (iota + 5)
 	FieldDefault
 	FieldEnum
 	FieldFormat
@@ -112,6 +109,15 @@ func (r *reader) fail() {
 	r.data = nil
 }
 
+// flags reads a flag word.
+func (r *reader) flags(flags []*bool) (word int) {
+	word = r.uint()
+	for i, flag := range flags {
+		*flag = word&(1<<i) != 0
+	}
+	return word
+}
+
 // id reads the number of a type, of which there are n.
 func (r *reader) id(n int) int {
 	id := r.uint()
@@ -133,10 +139,7 @@ type rawType struct {
 func (r *reader) typ(n int) rawType {
 	var t rawType
 	t.Kind = Kind(r.uint())
-	flags := r.uint()
-	t.ElemPointer = flags&TypeElemPointer != 0
-	t.Message = flags&TypeMessage != 0
-	t.Published = flags&TypePublished != 0
+	r.flags(t.Flags())
 	t.Bits = r.uint()
 	t.Name, t.GoType = r.str(), r.str()
 	t.MapType, t.Unions = r.str(), r.str()
@@ -155,12 +158,7 @@ func (r *reader) typ(n int) rawType {
 // field reads one field without its type.
 func (r *reader) field() Field {
 	f := Field{Name: r.str(), Proto: r.uint()}
-	flags := r.uint()
-	f.Pointer = flags&FieldPointer != 0
-	f.OmitEmpty = flags&FieldOmitEmpty != 0
-	f.OmitZero = flags&FieldOmitZero != 0
-	f.Required = flags&FieldRequired != 0
-	f.PlainRef = flags&FieldPlainRef != 0
+	flags := r.flags(f.Flags())
 	if flags&FieldInline != 0 {
 		f.Inline = list(r, (*reader).uint)
 	}

@@ -1,10 +1,11 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 )
@@ -30,6 +31,7 @@ type Set struct {
 	published []string
 	groups    []Group
 	resources []Resource
+	readable  func() []GVK
 
 	mu    sync.RWMutex
 	types []*Type // by number; nil: not read yet. Everything reachable from an entry is in place
@@ -38,26 +40,21 @@ type Set struct {
 	prose texts // the file prose-MINOR.bin
 }
 
-var loaded struct {
+var loaded = struct {
 	sync.Mutex
 	sets map[string]*Set
-}
+}{sets: map[string]*Set{}}
 
 // Load returns the API of a Kubernetes minor ("1.36"). The Set of a minor is made once per process.
-func Load(minor string) (*Set, error) {
+func Load(minor string) (s *Set, err error) {
 	loaded.Lock()
 	defer loaded.Unlock()
-	if s := loaded.sets[minor]; s != nil {
-		return s, nil
+	if s = loaded.sets[minor]; s == nil {
+		if s, err = open(data, minor); err != nil {
+			return nil, err
+		}
+		loaded.sets[minor] = s
 	}
-	s, err := open(minor)
-	if err != nil {
-		return nil, err
-	}
-	if loaded.sets == nil {
-		loaded.sets = map[string]*Set{}
-	}
-	loaded.sets[minor] = s
 	return s, nil
 }
 
@@ -65,48 +62,27 @@ func Load(minor string) (*Set, error) {
 func Minors() []string {
 	loaded.Lock()
 	defer loaded.Unlock()
-	out := slices.Collect(maps.Keys(registered)) // sorted below
-	entries, err := data.ReadDir("data")
-	if err != nil {
-		panic("schema: embedded data: " + err.Error())
-	}
-	for _, e := range entries {
-		if minor := strings.TrimSuffix(e.Name(), ".bin"); isMinor(minor) && !slices.Contains(out, minor) {
-			out = append(out, minor)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return len(out[i]) < len(out[j]) || len(out[i]) == len(out[j]) && out[i] < out[j] })
-	return out
+	return slices.DeleteFunc(Known(), func(minor string) bool {
+		_, err := fs.Stat(data, setFile(minor))
+		return err != nil && loaded.sets[minor] == nil
+	})
 }
 
-func isMinor(name string) bool {
-	var major, minor int
-	_, err := fmt.Sscanf(name, "%d.%d", &major, &minor)
-	return err == nil && name == fmt.Sprintf("%d.%d", major, minor)
-}
-
-func open(minor string) (*Set, error) {
-	var from files = data
-	if p, ok := registered[minor]; ok {
-		from = p
-	}
-	raw, err := from.ReadFile("data/" + minor + ".bin")
+// open reads all of a schema file but the types. Descriptions come from the files beside it.
+func open(from files, minor string) (*Set, error) {
+	raw, err := from.ReadFile(setFile(minor))
 	if err != nil {
 		return nil, fmt.Errorf("schema: no data for Kubernetes %q: %w", minor, err)
 	}
-	return parseFrom(from, minor, raw)
-}
-
-// parseFrom reads all of a schema file but the types. Descriptions come from the files beside it.
-func parseFrom(from files, minor string, raw []byte) (*Set, error) {
 	r := &reader{data: raw}
 	if err := r.header(minor); err != nil {
 		return nil, err
 	}
 	s := &Set{minor: minor, strings: r.strings, blobs: r.table()}
 	s.types = make([]*Type, len(s.blobs))
-	s.docs = texts{from: from, name: "data/docs-" + minor + ".bin"}
+	s.docs = texts{from: from, name: docsFile(minor)}
 	s.prose = texts{from: proseData, name: "data/prose-" + minor + ".bin"}
+	s.readable = sync.OnceValue(s.findReadable)
 	s.readIndex(r)
 	s.readDiscovery(r)
 	if r.err == nil && len(r.data) != 0 {
@@ -172,6 +148,28 @@ func (s *Set) Groups() []Group { return s.groups }
 // order of Groups, each sorted by resource. The answer is shared: do not change it.
 func (s *Set) Resources() []Resource { return s.resources }
 
+// Readable returns the group versions that a server can read, sorted: those of the kinds that it serves and of those that it does
+// not, apart from the core group and from what only servers send. The answer is shared: do not change it.
+func (s *Set) Readable() []GVK { return s.readable() }
+
+func (s *Set) findReadable() []GVK {
+	found := map[GVK]bool{{Group: "admission.k8s.io", Version: "v1beta1"}: true} // whose kinds nobody lists
+	for k := range s.kinds {                                                     // order does not matter: it fills a map
+		found[GVK{Group: k.Group, Version: k.Version}] = true
+	}
+	for gv, kinds := range s.Release().Unserved { // order does not matter: it fills a map
+		if kinds != "" {
+			found[ParseGVK(gv, "")] = true
+		}
+	}
+	maps.DeleteFunc(found, func(gv GVK, _ bool) bool {
+		return gv.Group == "" || gv.Group == "meta.k8s.io" || gv.Group == "apidiscovery.k8s.io"
+	})
+	return slices.SortedFunc(maps.Keys(found), func(a, b GVK) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Version, b.Version))
+	})
+}
+
 // Names returns the names of the definitions of the published OpenAPI, sorted. The answer is shared: do not change it.
 func (s *Set) Names() []string { return s.published }
 
@@ -204,12 +202,11 @@ func (s *Set) typeOf(id int) *Type {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, _ = s.readLocked(id)
-	return t
+	return s.readLocked(id)
 }
 
 // readLocked reads a type and those it refers to that are not read yet, and puts them in place together. s.mu is held.
-func (s *Set) readLocked(id int) (*Type, error) {
+func (s *Set) readLocked(id int) *Type {
 	fresh := map[int]*rawType{}
 	order := []int{}
 	visit := func(id int) {
@@ -224,7 +221,7 @@ func (s *Set) readLocked(id int) (*Type, error) {
 		raw := fresh[order[i]]
 		*raw = r.typ(len(s.blobs))
 		if r.err != nil || len(r.data) != 0 {
-			return nil, errDamaged
+			return nil
 		}
 		if raw.elem > 0 {
 			visit(raw.elem - 1)
@@ -239,7 +236,7 @@ func (s *Set) readLocked(id int) (*Type, error) {
 	for _, id := range order {
 		s.types[id].link(fresh[id], s.types)
 	}
-	return s.types[id], nil
+	return s.types[id]
 }
 
 // link replaces the numbers of types by types.

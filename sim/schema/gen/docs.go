@@ -34,7 +34,11 @@ var moreDocs = []swagger{
 // encodeDocs returns the file of descriptions.
 func encodeDocs(minor string, from *walk, s *served) []byte {
 	texts := map[string]map[string]string{}
-	add := func(d swagger) { texts[definitionName(reflect.TypeOf(d))] = d.SwaggerDoc() }
+	add := func(d swagger) {
+		fields := maps.Clone(d.SwaggerDoc())
+		delete(fields, "") // the type's own description
+		texts[definitionName(reflect.TypeOf(d))] = fields
+	}
 	for _, d := range moreDocs {
 		add(d)
 	}
@@ -42,10 +46,6 @@ func encodeDocs(minor string, from *walk, s *served) []byte {
 		if d, ok := reflect.Zero(from.goTypes[name]).Interface().(swagger); ok {
 			add(d)
 		}
-	}
-	for _, name := range sortedKeys(texts) {
-		texts[name] = maps.Clone(texts[name])
-		delete(texts[name], "") // the type's own description
 	}
 	return encodeTexts(minor, texts)
 }

@@ -130,8 +130,7 @@ func (w *writer) discovery(s *served) {
 
 func (w *writer) typ(t *schema.Type, number map[*schema.Type]int) {
 	w.uint(int(t.Kind))
-	w.uint(bit(t.ElemPointer, schema.TypeElemPointer) | bit(t.Message, schema.TypeMessage) |
-		bit(t.Published, schema.TypePublished))
+	w.uint(flagWord(t.Flags()))
 	w.uint(t.Bits)
 	w.str(t.Name)
 	w.str(t.GoType)
@@ -151,8 +150,7 @@ func (w *writer) typ(t *schema.Type, number map[*schema.Type]int) {
 
 func (w *writer) field(f schema.Field) {
 	text, _ := f.Default.(json.RawMessage)
-	flags := bit(f.Pointer, schema.FieldPointer) | bit(f.OmitEmpty, schema.FieldOmitEmpty) |
-		bit(f.OmitZero, schema.FieldOmitZero) | bit(f.Required, schema.FieldRequired) | bit(f.PlainRef, schema.FieldPlainRef)
+	flags := flagWord(f.Flags())
 	values := []struct {
 		flag  int
 		there bool
@@ -168,7 +166,9 @@ func (w *writer) field(f schema.Field) {
 		{schema.FieldPatch, len(f.PatchStrategy) > 0 || f.PatchMergeKey != "", func() { w.strs(f.PatchStrategy); w.str(f.PatchMergeKey) }},
 	}
 	for _, v := range values {
-		flags |= bit(v.there, v.flag)
+		if v.there {
+			flags |= v.flag
+		}
 	}
 	w.str(f.Name)
 	w.uint(f.Proto)
@@ -180,11 +180,13 @@ func (w *writer) field(f schema.Field) {
 	}
 }
 
-func bit(on bool, value int) int {
-	if on {
-		return value
+func flagWord(flags []*bool) (word int) {
+	for i, flag := range flags {
+		if *flag {
+			word |= 1 << i
+		}
 	}
-	return 0
+	return word
 }
 
 // writePacked compresses raw and writes it. The gzip header holds no name and no time.
