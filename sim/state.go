@@ -36,10 +36,7 @@ type State struct {
 }
 
 // State returns what the Cluster is now.
-func (c *Cluster) State() (s *State) {
-	c.do(func() { s = c.stateLocked() })
-	return s
-}
+func (c *Cluster) State() *State { return under(c, c.stateLocked) }
 
 // stateLocked is State with the Cluster's lock held. What controllers have to do is done first.
 func (c *Cluster) stateLocked() *State {
