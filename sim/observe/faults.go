@@ -26,25 +26,15 @@ func (o *Observer) Add(faults ...fault.Fault) error {
 
 // Clear takes all faults away and releases what they hold.
 func (o *Observer) Clear() {
-	if o.Begun() {
-		o.faults.Clear()
-		o.Release()
-	}
+	o.faults.Clear()
+	o.Release()
 }
 
 // Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
-func (o *Observer) Faults() string {
-	if !o.Begun() {
-		return ""
-	}
-	return o.faults.String()
-}
+func (o *Observer) Faults() string { return o.faults.String() }
 
 // Decisions returns what was decided about faults, and how many older decisions were forgotten.
 func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
-	if !o.Begun() {
-		return nil, 0
-	}
 	return o.faults.Decisions()
 }
 

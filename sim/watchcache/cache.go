@@ -130,3 +130,9 @@ func (c *Cache) Forget() {
 	c.state.Ring, c.state.Evicted = nil, false
 	c.state.ListRev, c.state.Floor = c.Rev(), c.Rev()
 }
+
+// Refill fills the cache anew: it forgets, and its watches end.
+func (c *Cache) Refill() {
+	c.EndAll()
+	c.Forget()
+}
