@@ -172,7 +172,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 	o.commit = commitMark{e.Rev, o.add(&r)}
 	o.wrote(e)
 	if !o.faults.Empty() {
-		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current)
+		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current, nil)
 	}
 }
 
@@ -188,7 +188,7 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 	}
 	o.add(&record)
 	if !o.faults.Empty() {
-		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current)
+		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current, nil)
 	}
 }
 
