@@ -1,18 +1,16 @@
 package schema
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 )
 
 // Set is the API of one Kubernetes minor. It is read-only and safe for concurrent use.
 //
-// A schema file opens with Magic. All numbers are unsigned varints; a string is the number of an entry of the string
+// A schema file opens with a magic text. All numbers are unsigned varints; a string is the number of an entry of the string
 // table, a type the number of a blob:
 //
 //	Magic │ strings │ minor │ types: n × (length, blob) │ names │ kinds │ groups │ resources
@@ -74,60 +72,90 @@ func open(from files, minor string) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: no data for Kubernetes %q: %w", minor, err)
 	}
-	r := &reader{data: raw}
-	if err := r.header(minor); err != nil {
+	c := &coder{data: raw}
+	if err := c.header(minor); err != nil {
 		return nil, err
 	}
-	s := &Set{minor: minor, strings: r.strings, blobs: r.table()}
+	var x contents
+	if c.contents(&x); c.err == nil && len(c.data) != 0 {
+		c.fail()
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	s := &Set{minor: minor, strings: c.strings, blobs: x.blobs, names: make(map[string]int, len(x.names)),
+		kinds: make(map[GVK]int, len(x.kinds)), groups: x.groups, resources: x.resources}
+	for _, n := range x.names {
+		s.names[n.name] = n.id
+		if n.published {
+			s.published = append(s.published, n.name)
+		}
+	}
+	for _, k := range x.kinds {
+		s.kinds[k.gvk] = k.id
+	}
 	s.types = make([]*Type, len(s.blobs))
 	s.docs = texts{from: from, name: docsFile(minor)}
 	s.prose = texts{from: proseData, name: "data/prose-" + minor + ".bin"}
 	s.readable = sync.OnceValue(s.findReadable)
-	s.readIndex(r)
-	s.readDiscovery(r)
-	if r.err == nil && len(r.data) != 0 {
-		r.fail()
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
 	return s, nil
 }
 
-// readIndex reads which type is behind a definition name and behind a kind.
-func (s *Set) readIndex(r *reader) {
-	n := r.count()
-	s.names = make(map[string]int, n)
-	for range n {
-		name, published := r.str(), r.bool()
-		s.names[name] = r.id(len(s.blobs))
-		if published {
-			s.published = append(s.published, name)
-		}
-	}
-	n = r.count()
-	s.kinds = make(map[GVK]int, n)
-	for range n {
-		gvk := r.gvk()
-		s.kinds[gvk] = r.id(len(s.blobs))
-	}
+// contents is what a schema file says behind its minor.
+type contents struct {
+	blobs     [][]byte // of the types
+	names     []nameOf
+	kinds     []kindOf
+	groups    []Group
+	resources []Resource
 }
 
-// readDiscovery reads groups and resources.
-func (s *Set) readDiscovery(r *reader) {
-	s.groups = list(r, func(r *reader) Group {
-		g := Group{Name: r.str(), Versions: r.strs()}
-		if len(g.Versions) == 0 {
-			r.fail()
-		}
-		return g
+// nameOf says which type is behind a definition name, kindOf which is behind a kind.
+type (
+	nameOf struct {
+		name      string
+		published bool
+		id        int
+	}
+	kindOf struct {
+		gvk GVK
+		id  int
+	}
+)
+
+func (c *coder) contents(x *contents) {
+	list(c, &x.blobs, (*coder).bytes)
+	list(c, &x.names, func(c *coder, n *nameOf) {
+		c.str(&n.name)
+		c.flags(&n.published)
+		c.id(&n.id, len(x.blobs))
 	})
-	s.resources = list(r, func(r *reader) Resource {
-		return Resource{
-			GVK: r.gvk(), Resource: r.str(), Singular: r.str(), ShortNames: r.strs(), Categories: r.strs(),
-			Namespaced: r.bool(), Verbs: r.strs(), Storage: r.gvk(),
-			Subresources: list(r, func(r *reader) Subresource { return Subresource{Name: r.str(), GVK: r.gvk(), Verbs: r.strs()} }),
+	list(c, &x.kinds, func(c *coder, k *kindOf) {
+		c.gvk(&k.gvk)
+		c.id(&k.id, len(x.blobs))
+	})
+	list(c, &x.groups, func(c *coder, g *Group) {
+		c.str(&g.Name)
+		if c.strs(&g.Versions); len(g.Versions) == 0 {
+			c.fail()
 		}
+	})
+	list(c, &x.resources, (*coder).resource)
+}
+
+func (c *coder) resource(r *Resource) {
+	c.gvk(&r.GVK)
+	c.str(&r.Resource)
+	c.str(&r.Singular)
+	c.strs(&r.ShortNames)
+	c.strs(&r.Categories)
+	c.flags(&r.Namespaced)
+	c.strs(&r.Verbs)
+	c.gvk(&r.Storage)
+	list(c, &r.Subresources, func(c *coder, sub *Subresource) {
+		c.str(&sub.Name)
+		c.gvk(&sub.GVK)
+		c.strs(&sub.Verbs)
 	})
 }
 
@@ -165,9 +193,7 @@ func (s *Set) findReadable() []GVK {
 	maps.DeleteFunc(found, func(gv GVK, _ bool) bool {
 		return gv.Group == "" || gv.Group == "meta.k8s.io" || gv.Group == "apidiscovery.k8s.io"
 	})
-	return slices.SortedFunc(maps.Keys(found), func(a, b GVK) int {
-		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Version, b.Version))
-	})
+	return slices.SortedFunc(maps.Keys(found), GVK.Compare)
 }
 
 // Names returns the names of the definitions of the published OpenAPI, sorted. The answer is shared: do not change it.
@@ -217,10 +243,9 @@ func (s *Set) readLocked(id int) *Type {
 	}
 	visit(id)
 	for i := 0; i < len(order); i++ {
-		r := &reader{data: s.blobs[order[i]], strings: s.strings}
+		c := &coder{data: s.blobs[order[i]], strings: s.strings}
 		raw := fresh[order[i]]
-		*raw = r.typ(len(s.blobs))
-		if r.err != nil || len(r.data) != 0 {
+		if c.typ(raw, len(s.blobs)); c.err != nil || len(c.data) != 0 {
 			return nil
 		}
 		if raw.elem > 0 {

@@ -166,7 +166,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(raw[:len(raw)/2])
 	}
 	f.Add(smallFile)
-	f.Add([]byte(Magic))
+	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		parseDocs("1.36", raw)
 		s, err := parse("1.36", raw)
@@ -183,7 +183,7 @@ func FuzzParse(f *testing.F) {
 }
 
 // smallFile is a schema file with one struct that has one field of its own type.
-var smallFile = []byte(Magic + "\x03\x04\x01\x01\x06" + "1.36TX" + "\x00" + // strings 1.36, T, X; minor
+var smallFile = []byte(magic + "\x03\x04\x01\x01\x06" + "1.36TX" + "\x00" + // strings 1.36, T, X; minor
 	"\x01\x0e" + "\x00\x00\x00\x01\x01\x02\x02\x00\x00\x01" + "\x00\x02\x01\x00" + // one type: T with field X
 	"\x01\x01\x00\x00" + "\x01\x01\x01\x01\x00" + "\x01\x01\x01\x01" + "\x00") // names, kinds, groups, resources
 
@@ -204,7 +204,7 @@ func TestDamagedData(t *testing.T) {
 	is.NoErr(err)
 	_, err = parse("1.35", raw)
 	is.Equal(err.Error(), "schema: data of 1.36 where 1.35 was expected") // another minor's file
-	for _, n := range []int{0, 5, len(Magic), 1000, len(raw) / 2, len(raw) - 1} {
+	for _, n := range []int{0, 5, len(magic), 1000, len(raw) / 2, len(raw) - 1} {
 		_, err := parse("1.36", raw[:n])
 		is.Equal(err, errDamaged) // cut short
 	}

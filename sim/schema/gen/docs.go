@@ -47,21 +47,7 @@ func encodeDocs(minor string, from *walk, s *served) []byte {
 			add(d)
 		}
 	}
-	return encodeTexts(minor, texts)
-}
-
-// encodeTexts returns a file of texts by definition and field.
-func encodeTexts(minor string, texts map[string]map[string]string) []byte {
-	w := newWriter()
-	w.str(minor)
-	list(w, sortedKeys(texts), func(name string) {
-		w.str(name)
-		list(w, sortedKeys(texts[name]), func(f string) {
-			w.str(f)
-			w.str(texts[name][f])
-		})
-	})
-	return w.file()
+	return schema.EncodeDocs(minor, texts)
 }
 
 // servedStructs returns the definition names of the served kinds, their specs and their statuses.
