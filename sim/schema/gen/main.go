@@ -67,7 +67,8 @@ func generate(in, out string) error {
 	if err != nil {
 		return err
 	}
-	file := schema.File{Minor: minor, Types: w.order, Names: w.named, Kinds: w.kinds, Groups: served.groups, Resources: served.resources}
+	file := schema.File{Minor: minor, Types: w.order, Names: w.named, Kinds: w.kinds,
+		Groups: served.groups, Resources: served.resources}
 	if err := os.WriteFile(filepath.Join(out, minor+".bin"), file.Encode(), 0o644); err != nil {
 		return err
 	}
