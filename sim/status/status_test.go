@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-func TestJSONIsAnObject(t *testing.T) {
+func TestJSONIsObject(t *testing.T) {
 	for _, s := range []*Status{
 		NotFound(Resource{"apps", "deployments"}, "x"),
 		NoResource(),
