@@ -146,10 +146,7 @@ func (c *Cluster) resetLocked() {
 func (c *Cluster) Clock() clock.Clock { return c.clock }
 
 // Revision returns the newest revision of the store.
-func (c *Cluster) Revision() (rev uint64) {
-	c.do(func() { rev = c.log.Store.Rev() })
-	return rev
-}
+func (c *Cluster) Revision() uint64 { return under(c, func() uint64 { return c.log.Store.Rev() }) }
 
 // Close ends every watch and every read that waits. A closed Cluster still answers.
 func (c *Cluster) Close() {
@@ -163,3 +160,9 @@ func (c *Cluster) Close() {
 
 // do runs f under the lock.
 func (c *Cluster) do(f func()) { c.door.Do(f) }
+
+// under is do for an f that returns something.
+func under[T any](c *Cluster, f func() T) (result T) {
+	c.do(func() { result = f() })
+	return result
+}

@@ -100,15 +100,6 @@ func (c *Cluster) recallLocked(s *State) error {
 	c.schedule.Clear()
 	c.options.Seed = s.Options.Seed
 	c.resetLocked()
-	if err := c.history.Load(s.History); err != nil {
-		return err
-	}
-	if err := c.servers.Load(s.Servers, false); err != nil {
-		return err
-	}
 	c.observer.Reset(c.options.Seed)
-	if err := c.observer.Recall(s.Observed); err != nil {
-		return err
-	}
-	return c.takeUpLocked(s)
+	return c.loadLocked(s, false)
 }

@@ -12,7 +12,4 @@ func (c *Cluster) PodMetrics(namespace string) (all []object.Object) {
 }
 
 // NodeMetrics returns what each node uses: objects of metrics.k8s.io/v1beta1.
-func (c *Cluster) NodeMetrics() (all []object.Object) {
-	c.do(func() { all = c.nodes.NodeMetrics() })
-	return all
-}
+func (c *Cluster) NodeMetrics() []object.Object { return under(c, c.nodes.NodeMetrics) }

@@ -18,10 +18,7 @@ func (c *Cluster) ClearFaults() { c.do(c.observer.Clear) }
 func (c *Cluster) ReleaseFaults() { c.do(c.observer.Release) }
 
 // Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
-func (c *Cluster) Faults() (text string) {
-	c.do(func() { text = c.observer.Faults() })
-	return text
-}
+func (c *Cluster) Faults() string { return under(c, c.observer.Faults) }
 
 // FaultDecisions returns what was decided about faults, and how many older decisions were forgotten.
 func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
@@ -30,10 +27,7 @@ func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
 }
 
 // Trace returns a copy of the trace. It is empty when Options.Trace asked for none.
-func (c *Cluster) Trace() (l *trace.Log) {
-	c.do(func() { l = c.observer.Trace() })
-	return l
-}
+func (c *Cluster) Trace() *trace.Log { return under(c, c.observer.Trace) }
 
 // PeekTrace is Trace for somebody who is not in the Cluster's time: nothing is caught up with. nil: the Cluster is locked.
 func (c *Cluster) PeekTrace() (l *trace.Log) {
@@ -42,10 +36,7 @@ func (c *Cluster) PeekTrace() (l *trace.Log) {
 }
 
 // TraceHeader returns what a trace that is not complete yet says of the run.
-func (c *Cluster) TraceHeader() (h trace.Header) {
-	c.do(func() { h = c.observer.Header() })
-	return h
-}
+func (c *Cluster) TraceHeader() trace.Header { return under(c, c.observer.Header) }
 
 // TraceSince returns the records after number n that are still there, and the number of the newest. After a Reset the
 // numbers begin anew.

@@ -29,10 +29,7 @@ func (c *Cluster) Replicas() int { return c.servers.Len() }
 func (c *Cluster) Server(n int) *apiserver.Server { return c.servers.At(n).API() }
 
 // State returns what the replica is like now.
-func (r *Replica) State() (s ReplicaState) {
-	r.c.do(func() { s = r.r.Status() })
-	return s
-}
+func (r *Replica) State() ReplicaState { return under(r.c, r.r.Status) }
 
 // Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all. Its
 // watches fall silent, and its caches stay as they are.

@@ -36,10 +36,7 @@ type State struct {
 }
 
 // State returns what the Cluster is now.
-func (c *Cluster) State() (s *State) {
-	c.do(func() { s = c.stateLocked() })
-	return s
-}
+func (c *Cluster) State() *State { return under(c, c.stateLocked) }
 
 // stateLocked is State with the Cluster's lock held. What controllers have to do is done first.
 func (c *Cluster) stateLocked() *State {
@@ -70,29 +67,24 @@ func load(s *State, k clock.Clock, with *replica.Set) (*Cluster, error) {
 	if with != nil {
 		c.servers.Adopt(with)
 	}
-	c.do(func() { err = c.loadLocked(s) })
+	c.do(func() { err = c.loadLocked(s, s.Unread) })
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
 	return c, nil
 }
 
-// loadLocked takes over a State.
-func (c *Cluster) loadLocked(s *State) error {
+// loadLocked takes over a State. unread is State.Unread.
+func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.history.Load(s.History); err != nil {
 		return err
 	}
-	if err := c.servers.Load(s.Servers, s.Unread); err != nil {
+	if err := c.servers.Load(s.Servers, unread); err != nil {
 		return err
 	}
 	if err := c.observer.Load(s.Observed); err != nil {
 		return err
 	}
-	return c.takeUpLocked(s)
-}
-
-// takeUpLocked goes on with what was going on.
-func (c *Cluster) takeUpLocked(s *State) error {
 	c.history.TakeUp()
 	c.aggregator.Load()
 	if err := c.controllers.Load(s.Controllers); err != nil {

@@ -100,11 +100,15 @@ func (c *call) negotiate() (s *status.Status) {
 // fail answers with a Status that is an error.
 func (c *call) fail(s *status.Status) {
 	c.failed(s)
+	c.retryAfter(s)
+	c.format = codec.NegotiateError(c.accept(), c.negotiation())
+	c.writeStatus(s.Code, s)
+}
+
+func (c *call) retryAfter(s *status.Status) {
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
 		c.header.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
 	}
-	c.format = codec.NegotiateError(c.accept(), c.negotiation())
-	c.writeStatus(s.Code, s)
 }
 
 func (c *call) writeStatus(code int, s *status.Status) {

@@ -67,9 +67,7 @@ func (p *patcher) checkRepeatedKeys() *status.Status {
 	case p.o.level == codec.Strict:
 		return status.BadRequest("error strict decoding %s: error converting YAML to JSON: %s", p.bodyWord(), repeated[0])
 	case p.o.level == codec.Warn:
-		for _, text := range codec.Warnings(repeated) {
-			p.c.warn(text)
-		}
+		p.c.warnings = append(p.c.warnings, codec.Warnings(repeated)...)
 	}
 	return nil
 }

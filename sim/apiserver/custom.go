@@ -14,7 +14,7 @@ func (c *call) custom(d *resource.Definition) {
 		c.notFound()
 		return
 	}
-	r := &route{def: d, namespace: in.namespace, verb: in.verb}
+	r := &route{def: d, namespace: in.namespace, verb: in.verb, watch: in.verb == "watch"}
 	if d.Deprecated != "" {
 		c.warn(d.Deprecated)
 	}
@@ -29,11 +29,8 @@ func (c *call) custom(d *resource.Definition) {
 		c.fail(status.MethodNotSupported(d.Resourced(), in.verb))
 		return
 	}
-	switch in.verb {
-	case "get", "update", "patch", "delete":
+	if singleVerbs[in.verb] {
 		r.name = in.name
-	case "watch":
-		r.watch = true
 	}
 	c.serve()
 }

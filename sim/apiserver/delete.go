@@ -71,14 +71,13 @@ func queryDeleteOptions(query url.Values) (object.Object, *status.Status) {
 		}
 		options["gracePeriodSeconds"] = n
 	}
-	if query.Has("orphanDependents") {
-		options["orphanDependents"] = registry.ParseBool(query, "orphanDependents")
+	for _, name := range []string{"orphanDependents", registry.UnsafeOption} {
+		if query.Has(name) {
+			options[name] = registry.ParseBool(query, name)
+		}
 	}
 	if query.Has("propagationPolicy") {
 		options["propagationPolicy"] = query.Get("propagationPolicy")
-	}
-	if query.Has(registry.UnsafeOption) {
-		options[registry.UnsafeOption] = registry.ParseBool(query, registry.UnsafeOption)
 	}
 	if values := query["dryRun"]; len(values) > 0 {
 		options["dryRun"] = object.FromStrings(values)

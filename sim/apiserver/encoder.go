@@ -85,21 +85,15 @@ func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 }
 
 func (e *streamEncoder) proto(it *resource.Item) []byte {
-	kind := e.d.GVK
-	if e.f.As != "" {
-		kind = partialKind(e.f.AsVersion, e.f.As)
-	}
-	return codec.AppendEnvelope(nil, kind, e.c.s.message(e.d, it, e.f))
+	return codec.AppendEnvelope(nil, shownKind(e.f, e.d.GVK), e.c.s.message(e.d, it, e.f))
 }
 
 // table prints one row. The bookmark that ends the state shows its annotation even to clients that want no objects.
 func (e *streamEncoder) table(n watchcache.Notice, it *resource.Item) []byte {
-	include := e.c.q.Query.Get("includeObject")
-	if n.Ended && include == "None" {
-		include = "Metadata"
+	o := e.c.tableOptions(codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)})
+	if n.Ended && o.Include == "None" {
+		o.Include = "Metadata"
 	}
-	t := codec.Table(e.d, e.c.rows([]*resource.Item{it}), codec.TableOptions{Version: e.f.AsVersion, Include: include,
-		Meta: codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)}, NoHeaders: e.columns, Now: e.c.now()})
-	e.columns = true
-	return t.Bytes()
+	o.NoHeaders, e.columns = e.columns, true
+	return codec.Table(e.d, e.c.rows([]*resource.Item{it}), o).Bytes()
 }

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -189,9 +188,7 @@ func (c *call) refuse(s *status.Status) {
 	c.failed(s)
 	switch {
 	case s.Reason == status.ReasonTooManyRequests && s.Message == status.Overloaded:
-		if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
-			c.header.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
-		}
+		c.retryAfter(s)
 		c.text(s.Code, s.Message+"\n")
 	case s.Reason == status.ReasonExpired && c.info.verb == "watch" && c.route != nil:
 		c.endWatch(s)

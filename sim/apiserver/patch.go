@@ -41,7 +41,7 @@ func (c *call) patch() *status.Status {
 	if kind == patch.ApplyPatch {
 		change = registry.Change{Kind: registry.Apply, Make: p.apply}
 	}
-	if c.route.sub != nil && c.route.sub.GVK != d.GVK {
+	if c.connects() {
 		return c.patchConnected(q, p)
 	}
 	result, s := c.s.Registry.Update(q, change)
@@ -118,9 +118,7 @@ func (p *patcher) edit(printed []byte, item *resource.Item) (object.Object, *sta
 	case len(strict) > 0 && p.o.level == codec.Strict:
 		return nil, patch.StrictlyUndecodable(shown, strict)
 	case p.o.level == codec.Warn:
-		for _, w := range codec.Warnings(strict) {
-			p.c.warn(w)
-		}
+		p.c.warnings = append(p.c.warnings, codec.Warnings(strict)...)
 	}
 	p.c.setDefaults(obj)
 	return obj, nil
@@ -173,11 +171,8 @@ func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object,
 }
 
 func (p *patcher) level() patch.Level {
-	switch p.o.level {
-	case codec.Ignore:
+	if p.o.level == codec.Ignore {
 		return patch.Ignore
-	case codec.Strict:
-		return patch.Strict
 	}
 	return patch.Warn
 }

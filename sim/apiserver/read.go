@@ -14,35 +14,22 @@ func (c *call) get() *status.Status {
 	if registry.ParseBool(c.q.Query, "export") {
 		return status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
-	q := c.request(writeOptions{})
-	if c.route.sub != nil && c.route.sub.GVK != c.route.def.GVK {
-		c.getSub(q)
+	q, version, connects := c.request(writeOptions{}), c.q.Query.Get("resourceVersion"), c.connects()
+	if connects && (version == "" || q.Definition.Strategy.Virtual) {
+		c.connect(q, "get", nil)
 		return nil
 	}
-	c.s.Registry.Get(q, c.q.Query.Get("resourceVersion"), func(it *resource.Item, s *status.Status) {
-		if s != nil {
+	c.s.Registry.Get(q, version, func(it *resource.Item, s *status.Status) {
+		switch {
+		case s != nil:
 			c.fail(s)
-			return
+		case connects: // the object is as new as is asked for
+			c.connect(q, "get", nil)
+		default:
+			c.object(200, it)
 		}
-		c.object(200, it)
 	})
 	return nil
-}
-
-// getSub answers with a subresource of another kind, once the object is as new as is asked for.
-func (c *call) getSub(q *registry.Request) {
-	version := c.q.Query.Get("resourceVersion")
-	if version == "" || q.Definition.Strategy.Virtual {
-		c.connect(q, "get", nil)
-		return
-	}
-	c.s.Registry.Get(q, version, func(_ *resource.Item, s *status.Status) {
-		if s != nil {
-			c.fail(s)
-			return
-		}
-		c.connect(q, "get", nil)
-	})
 }
 
 // list answers with a collection, or with a watch of it.

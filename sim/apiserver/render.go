@@ -56,11 +56,7 @@ func (c *call) object(code int, it *resource.Item) {
 	case f.As == "PartialObjectMetadataList":
 		c.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + goType(d, "") + ")"))
 	case f.Media == codec.Protobuf:
-		kind := d.GVK
-		if f.As != "" {
-			kind = partialKind(f.AsVersion, f.As)
-		}
-		c.write(code, codec.Envelope(kind, codec.Text{c.s.message(d, it, f)}))
+		c.write(code, codec.Envelope(shownKind(f, d.GVK), codec.Text{c.s.message(d, it, f)}))
 	case f.As == "PartialObjectMetadata":
 		c.write(code, codec.Text{codec.AppendPartial(nil, bare(d, it), f.AsVersion)}.In(f))
 	case f.Media == codec.JSON && !f.Pretty && d.Hub == d:
@@ -101,9 +97,8 @@ func (c *call) unstored(code int, kind schema.GVK, obj object.Object) {
 func (c *call) subTable(obj object.Object, text []byte) codec.Text {
 	d := &resource.Definition{Columns: c.route.sub.Columns, Row: c.route.sub.Row}
 	d.Hub = d
-	return codec.Table(d, []codec.TableRow{{Object: obj, JSON: text}}, codec.TableOptions{Version: c.format.AsVersion,
-		Include: c.q.Query.Get("includeObject"), Meta: codec.ListMeta{ResourceVersion: obj.String("metadata", "resourceVersion")},
-		Now: c.s.Registry.Backend.Now()})
+	rows := []codec.TableRow{{Object: obj, JSON: text}}
+	return codec.Table(d, rows, c.tableOptions(codec.ListMeta{ResourceVersion: obj.ResourceVersion()}))
 }
 
 // revision returns a resourceVersion, "" of what is not stored.
@@ -151,8 +146,11 @@ func (c *call) page(p *registry.Page, s *status.Status) {
 }
 
 func (c *call) table(items []*resource.Item, meta codec.ListMeta) codec.Text {
-	return codec.Table(c.route.def, c.rows(items), codec.TableOptions{Version: c.format.AsVersion,
-		Include: c.q.Query.Get("includeObject"), Meta: meta, Now: c.s.Registry.Backend.Now()})
+	return codec.Table(c.route.def, c.rows(items), c.tableOptions(meta))
+}
+
+func (c *call) tableOptions(meta codec.ListMeta) codec.TableOptions {
+	return codec.TableOptions{Version: c.format.AsVersion, Include: c.q.Query.Get("includeObject"), Meta: meta, Now: c.now()}
 }
 
 func (c *call) rows(items []*resource.Item) []codec.TableRow {
@@ -172,10 +170,7 @@ func (c *call) rows(items []*resource.Item) []codec.TableRow {
 // protoList prints a list, or a list of partial metadata, as protobuf.
 func (c *call) protoList(p *registry.Page, meta codec.ListMeta) codec.Text {
 	d, f := c.route.def, c.format
-	kind := schema.GVK{Group: d.Group, Version: d.Version, Kind: d.ListKind()}
-	if f.As != "" {
-		kind = partialKind(f.AsVersion, f.As)
-	}
+	kind := shownKind(f, schema.GVK{Group: d.Group, Version: d.Version, Kind: d.ListKind()})
 	items := func(yield func([]byte) bool) {
 		for _, it := range p.Items {
 			if !yield(c.s.message(d, it, f)) {
@@ -203,6 +198,14 @@ func (s *Server) message(d *resource.Definition, it *resource.Item, f codec.Form
 	})
 }
 
+// shownKind is the kind that an answer shows objects of a kind as.
+func shownKind(f codec.Format, kind schema.GVK) schema.GVK {
+	if f.As != "" {
+		return partialKind(f.AsVersion, f.As)
+	}
+	return kind
+}
+
 func partialKind(version, kind string) schema.GVK {
 	return schema.GVK{Group: "meta.k8s.io", Version: version, Kind: kind}
 }
@@ -210,7 +213,7 @@ func partialKind(version, kind string) schema.GVK {
 // statusProto prints a Status as protobuf.
 func (s *Server) statusProto(st *status.Status) []byte {
 	kind := schema.GVK{Version: "v1", Kind: "Status"}
-	return codec.AppendEnvelope(nil, kind, codec.AppendProto(nil, st.Object(), s.Schema.Kind(kind)))
+	return codec.AppendEnvelope(nil, kind, codec.Proto(nil, object.Text(st.JSON()), s.Schema.Kind(kind)))
 }
 
 // goType is the Go type of an object or list as the real server names it in an error.

@@ -53,10 +53,8 @@ func (r *route) placed() *status.Status {
 
 // below resolves what follows the resource in the path: nothing, a name, a name and a subresource.
 func (r *route) below(rest []string, inNamespace bool, method string) (*route, *status.Status) {
-	for _, segment := range rest {
-		if segment == "" {
-			return nil, status.NoResource()
-		}
+	if slices.Contains(rest, "") {
+		return nil, status.NoResource()
 	}
 	if r.watch {
 		return r.watching(rest, method)

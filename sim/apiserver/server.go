@@ -330,33 +330,22 @@ func (c *call) handle() {
 	if c.route.verb != "patch" { // which looks at what it is sent first
 		s = c.negotiate()
 	}
-	if s == nil {
-		s = c.carryOut()
+	switch handler := handlers[c.route.verb]; {
+	case s != nil:
+	case handler == nil:
+		s = status.NoMethod()
+	default:
+		s = handler(c)
 	}
 	if s != nil {
 		c.fail(s)
 	}
 }
 
-// carryOut calls the handler of the verb, which returns why it refuses the request; nil: it has answered, or will.
-func (c *call) carryOut() *status.Status {
-	switch c.route.verb {
-	case "get":
-		return c.get()
-	case "list", "watch":
-		return c.list()
-	case "create":
-		return c.create()
-	case "update":
-		return c.update()
-	case "patch":
-		return c.patch()
-	case "delete":
-		return c.delete()
-	case "deletecollection":
-		return c.deleteCollection()
-	}
-	return status.NoMethod()
+// handlers are those of the verbs. Each returns why it refuses the request; nil: it has answered, or will.
+var handlers = map[string]func(*call) *status.Status{
+	"get": (*call).get, "list": (*call).list, "watch": (*call).list, "create": (*call).create, "update": (*call).update,
+	"patch": (*call).patch, "delete": (*call).delete, "deletecollection": (*call).deleteCollection,
 }
 
 // request returns the registry's view of the call.

@@ -52,7 +52,7 @@ func (c *call) update() *status.Status {
 	}
 	q := c.request(o)
 	var current *resource.Item
-	if c.kindOf() == c.route.def.GVK {
+	if !c.connects() {
 		current = c.s.Registry.Current(q)
 	}
 	obj, s := c.decode(media, o.level, current)
@@ -65,7 +65,7 @@ func (c *call) update() *status.Status {
 	if s != nil {
 		return s
 	}
-	if c.route.sub != nil && c.route.sub.GVK != c.route.def.GVK {
+	if c.connects() {
 		c.connect(q, "update", obj)
 		return nil
 	}
@@ -75,7 +75,10 @@ func (c *call) update() *status.Status {
 	return nil
 }
 
-// connect answers a subresource with a body of its own.
+// connects reports whether the path is that of a subresource with a body of its own.
+func (c *call) connects() bool { return c.kindOf() != c.route.def.GVK }
+
+// connect answers such a subresource.
 func (c *call) connect(q *registry.Request, verb string, body object.Object) {
 	obj, s := c.s.Registry.Connect(q, verb, body)
 	switch {
@@ -122,9 +125,7 @@ func (c *call) checkBody() *status.Status {
 // changed form of, or nil.
 func (c *call) decode(media codec.Media, level codec.Level, current *resource.Item) (object.Object, *status.Status) {
 	obj, _, warnings, s := c.s.Decoder.Changed(c.q.Body, media.String(), c.kindOf(), level, current)
-	for _, w := range warnings {
-		c.warn(w)
-	}
+	c.warnings = append(c.warnings, warnings...)
 	if s != nil && s.Code == wire.StatusBadRequest && c.foreign() {
 		s = status.BadRequest("no kind is registered for the type %s.%s in scheme %q", c.kindOf().Version, c.kindOf().Kind, "pkg/runtime/scheme.go:111")
 	}
@@ -137,7 +138,7 @@ func (c *call) decode(media codec.Media, level codec.Level, current *resource.It
 
 // foreign reports whether the kind of the path is that of a custom resource's subresource, a Scale. What decodes and merges
 // custom resources does not know such a kind, and has only that to say about a body with a mistake.
-func (c *call) foreign() bool { return c.route.def.Custom && c.kindOf() != c.route.def.GVK }
+func (c *call) foreign() bool { return c.route.def.Custom && c.connects() }
 
 // definition is that of the kind of the path.
 func (c *call) definition() *resource.Definition {

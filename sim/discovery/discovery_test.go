@@ -80,10 +80,11 @@ func get(tb testing.TB, d *Documents, target string, headers ...string) *Answer 
 
 func body(tb testing.TB, a *Answer) object.Object {
 	tb.Helper()
+	text := a.Body
 	if a.Status != nil {
-		return a.Status.Object()
+		text = a.Status.JSON()
 	}
-	o, err := object.Parse(a.Body)
+	o, err := object.Parse(text)
 	if err != nil {
 		tb.Fatalf("%v in %.200s", err, a.Body)
 	}

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,10 +34,7 @@ type Op struct {
 // String names the op: update widgets.example.com/status default/a.
 func (op *Op) String() string {
 	var b strings.Builder
-	b.WriteString(op.Verb)
-	if op.Verb == "" {
-		b.WriteString(op.Commit)
-	}
+	b.WriteString(cmp.Or(op.Verb, op.Commit))
 	if op.EventType != "" {
 		b.WriteString(" " + op.EventType)
 	}

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,10 +58,7 @@ type maker func(r *rand.Rand, resource string) Plan
 
 // kinds returns what the Swarm allows.
 func (s Swarm) kinds() []maker {
-	var all []maker
-	for _, one := range legal {
-		all = append(all, func(r *rand.Rand, on string) Plan { return Plan{one(r, on)} })
-	}
+	all := slices.Clone(legal)
 	if s.Streams {
 		all = append(all,
 			func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Times(1).Hold()} },
@@ -110,20 +108,20 @@ func seconds(r *rand.Rand) time.Duration {
 const anyWrite = "create,update,patch,delete"
 
 // legal makes one fault of each Legal kind.
-var legal = []func(r *rand.Rand, resource string) Fault{
-	func(r *rand.Rand, on string) Fault { return scoped(On("update,patch", on), r).Conflict() },
-	func(r *rand.Rand, on string) Fault {
-		return scoped(On("*", on), r).TooManyRequests().RetryAfter(1 + r.IntN(5))
+var legal = []maker{
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("update,patch", on), r).Conflict()} },
+	func(r *rand.Rand, on string) Plan {
+		return Plan{scoped(On("*", on), r).TooManyRequests().RetryAfter(1 + r.IntN(5))}
 	},
-	func(r *rand.Rand, on string) Fault { return scoped(On("*", on), r).Unavailable().RetryAfter(1) },
-	func(r *rand.Rand, on string) Fault { return scoped(On(anyWrite, on), r).Timeout() },
-	func(r *rand.Rand, on string) Fault { return scoped(On("watch", on), r).Expired() },
-	func(r *rand.Rand, on string) Fault { return scoped(On(anyWrite, on), r).CommitThenFail(Timeout) },
-	func(r *rand.Rand, on string) Fault { return scoped(On("*", on), r).DelayRequest(seconds(r)) },
-	func(r *rand.Rand, on string) Fault { return scoped(On("*", on), r).DelayAnswer(seconds(r)) },
-	func(r *rand.Rand, on string) Fault { return scoped(On("get,list", on), r).Truncate(r.IntN(200)) },
-	func(r *rand.Rand, on string) Fault { return scoped(On("watch", on), r).Delay(seconds(r)) },
-	func(r *rand.Rand, on string) Fault { return scoped(On("watch", on), r).Close() },
-	func(r *rand.Rand, on string) Fault { return scoped(On(anyWrite, on), r).Compact() },
-	func(r *rand.Rand, on string) Fault { return scoped(On("list", on), r).Expire() },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("*", on), r).Unavailable().RetryAfter(1)} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On(anyWrite, on), r).Timeout()} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Expired()} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On(anyWrite, on), r).CommitThenFail(Timeout)} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("*", on), r).DelayRequest(seconds(r))} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("*", on), r).DelayAnswer(seconds(r))} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("get,list", on), r).Truncate(r.IntN(200))} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Delay(seconds(r))} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Close()} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On(anyWrite, on), r).Compact()} },
+	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("list", on), r).Expire()} },
 }

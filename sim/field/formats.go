@@ -75,6 +75,14 @@ func RegexText(says, re string, examples ...string) string {
 	return says + " (e.g. " + strings.Join(quoted, " or ") + "regex used for validation is '" + re + "')"
 }
 
+// unless adds to what is wrong with a value the RegexText of a rule that it breaks.
+func unless(ok bool, msgs []string, says, re string, examples ...string) []string {
+	if ok {
+		return msgs
+	}
+	return append(msgs, RegexText(says, re, examples...))
+}
+
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -42,21 +42,14 @@ func DNS1123Label(value string) []string {
 
 // DNS1123Subdomain checks a name such as example.com: labels joined by dots (RFC 1123).
 func DNS1123Subdomain(value string) []string {
-	msgs := limit(value, DNSSubdomainMax)
-	if !isDNSSubdomain(value) {
-		msgs = append(msgs, RegexText(dnsSubdomainSays, dnsSubdomainRegex, "example.com"))
-	}
-	return msgs
+	return unless(isDNSSubdomain(value), limit(value, DNSSubdomainMax), dnsSubdomainSays, dnsSubdomainRegex, "example.com")
 }
 
 // DNS1123SubdomainAnyCase is DNS1123Subdomain for a name that may have capital letters (content.IsDNS1123SubdomainCaseless); the
 // pattern that it names has none.
 func DNS1123SubdomainAnyCase(value string) []string {
-	msgs := limit(value, DNSSubdomainMax)
-	if !isDNSSubdomain(strings.Map(anyCase, value)) {
-		msgs = append(msgs, RegexText(anyCaseSays, dnsSubdomainRegex, "Example.com"))
-	}
-	return msgs
+	small := strings.Map(anyCase, value)
+	return unless(isDNSSubdomain(small), limit(value, DNSSubdomainMax), anyCaseSays, dnsSubdomainRegex, "Example.com")
 }
 
 // anyCase returns the small letter of a-z that a regular expression with (?i) takes for the same, which for two letters is not
@@ -87,20 +80,14 @@ func DNS1123SubdomainWithUnderscore(value string) []string {
 
 // DNS1035Label checks a name such as my-name that does not start with a digit (RFC 1035).
 func DNS1035Label(value string) []string {
-	msgs := limit(value, DNSLabelMax)
-	if !isDNSLabel(value) || isDigit(value[0]) {
-		msgs = append(msgs, RegexText(dns1035Says, dns1035Regex, "my-name", "abc-123"))
-	}
-	return msgs
+	ok := isDNSLabel(value) && !isDigit(value[0])
+	return unless(ok, limit(value, DNSLabelMax), dns1035Says, dns1035Regex, "my-name", "abc-123")
 }
 
 // WildcardDNS1123Subdomain checks a name such as *.example.com (RFC 1034 §4.3.3).
 func WildcardDNS1123Subdomain(value string) []string {
-	msgs := limit(value, DNSSubdomainMax)
-	if rest, ok := strings.CutPrefix(value, "*."); !ok || !isDNSSubdomain(rest) {
-		msgs = append(msgs, RegexText(wildcardSays, wildcardRegex, "*.example.com"))
-	}
-	return msgs
+	rest, ok := strings.CutPrefix(value, "*.")
+	return unless(ok && isDNSSubdomain(rest), limit(value, DNSSubdomainMax), wildcardSays, wildcardRegex, "*.example.com")
 }
 
 func limit(value string, max int) []string {

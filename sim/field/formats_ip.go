@@ -16,10 +16,8 @@ func IP(value string) []string {
 	if msgs := LegacyIP(value); len(msgs) > 0 {
 		return msgs
 	}
-	if addr, _ := parseIP(value); addr.String() != value {
-		return []string{"must be in canonical form (" + strconv.Quote(addr.String()) + ")"}
-	}
-	return nil
+	addr, _ := ParseIP(value)
+	return canonical(value, addr.String())
 }
 
 // LegacyIP checks an IP address that need not be canonical, as fields do that are older than Kubernetes 1.33 (KEP-4858,
@@ -41,7 +39,7 @@ func LegacyIP(value string) []string {
 // LaxIP checks an IP address as such fields do on a server without StrictIPCIDRValidation: leading zeros and IPv4-mapped IPv6
 // addresses are let pass.
 func LaxIP(value string) []string {
-	if _, ok := parseIP(value); !ok {
+	if _, ok := ParseIP(value); !ok {
 		return []string{ipText}
 	}
 	return nil
@@ -52,15 +50,13 @@ func CIDR(value string) []string {
 	if msgs := LegacyCIDR(value); len(msgs) > 0 {
 		return msgs
 	}
-	if prefix, _ := parseCIDR(value); prefix.Masked().String() != value {
-		return []string{"must be in canonical form (" + strconv.Quote(prefix.Masked().String()) + ")"}
-	}
-	return nil
+	prefix, _ := ParseCIDR(value)
+	return canonical(value, prefix.Masked().String())
 }
 
 // LaxCIDR checks a network as LaxIP checks an address.
 func LaxCIDR(value string) []string {
-	if _, ok := parseCIDR(value); !ok {
+	if _, ok := ParseCIDR(value); !ok {
 		return []string{cidrText}
 	}
 	return nil
@@ -85,7 +81,7 @@ func LegacyCIDR(value string) []string {
 
 // InterfaceAddress checks an address with the length of its network, such as 10.9.8.7/24.
 func InterfaceAddress(value string) []string {
-	prefix, ok := parseCIDR(value)
+	prefix, ok := ParseCIDR(value)
 	if !ok {
 		return []string{"must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"}
 	}
@@ -93,16 +89,20 @@ func InterfaceAddress(value string) []string {
 	if addr.Is4() && bits > 32 { // counted over the whole IPv4-mapped address
 		bits -= 96
 	}
-	if s := addr.String() + "/" + strconv.Itoa(bits); s != value {
-		return []string{"must be in canonical form (" + strconv.Quote(s) + ")"}
+	return canonical(value, addr.String()+"/"+strconv.Itoa(bits))
+}
+
+func canonical(value, want string) []string {
+	if value == want {
+		return nil
 	}
-	return nil
+	return []string{"must be in canonical form (" + strconv.Quote(want) + ")"}
 }
 
 // IPWarnings returns the warnings about an address in a field that follows LegacyIP. refused is false on a server that lets
 // such a field have any address that can be read: it announces that others will not.
 func IPWarnings(p Path, value string, refused bool) []string {
-	addr, ok := parseIP(value)
+	addr, ok := ParseIP(value)
 	if !ok {
 		return nil
 	}
@@ -120,7 +120,7 @@ func IPWarnings(p Path, value string, refused bool) []string {
 
 // CIDRWarnings returns the warnings about a network in a field that follows LegacyCIDR, as IPWarnings does.
 func CIDRWarnings(p Path, value string, refused bool) []string {
-	prefix, ok := parseCIDR(value)
+	prefix, ok := ParseCIDR(value)
 	if !ok {
 		return nil
 	}
@@ -150,15 +150,9 @@ func useInstead(refused bool) string {
 	return " will be considered invalid in a future Kubernetes release: use "
 }
 
-// ParseIP reads an address as LegacyIP does, strict forms or not.
-func ParseIP(value string) (netip.Addr, bool) { return parseIP(value) }
-
-// ParseCIDR reads a network as LegacyCIDR does, strict forms or not.
-func ParseCIDR(value string) (netip.Prefix, bool) { return parseCIDR(value) }
-
-// parseIP reads an address as the oldest rules do: zeros in front of a number do not matter and an IPv4-mapped address
-// is the IPv4 address. Zones are not allowed.
-func parseIP(value string) (netip.Addr, bool) {
+// ParseIP reads an address as the oldest rules do, and LegacyIP, strict forms or not: zeros in front of a number do not matter and
+// an IPv4-mapped address is the IPv4 address. Zones are not allowed.
+func ParseIP(value string) (netip.Addr, bool) {
 	addr, ok := parseAddr(value)
 	return addr.Unmap(), ok
 }
@@ -171,8 +165,8 @@ func parseAddr(value string) (netip.Addr, bool) {
 	return addr, err == nil
 }
 
-// parseCIDR reads a network as the oldest rules do. The bits beyond the prefix length are kept.
-func parseCIDR(value string) (netip.Prefix, bool) {
+// ParseCIDR reads a network as the oldest rules do, and LegacyCIDR, strict forms or not. The bits beyond the prefix length are kept.
+func ParseCIDR(value string) (netip.Prefix, bool) {
 	host, length, ok := strings.Cut(value, "/")
 	addr, valid := parseAddr(host)
 	if !ok || !valid || !all(length, isDigit) {

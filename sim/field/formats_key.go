@@ -22,10 +22,8 @@ const PortNameMax = 15
 
 // ConfigMapKey checks a key of a ConfigMap or Secret: it becomes a file name.
 func ConfigMapKey(value string) []string {
-	msgs := limit(value, DNSSubdomainMax)
-	if !all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' || c == '_' || c == '.' }) {
-		msgs = append(msgs, RegexText(configMapKeySays, configMapKeyRegex, "key.name", "KEY_NAME", "key-name"))
-	}
+	ok := all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' || c == '_' || c == '.' })
+	msgs := unless(ok, limit(value, DNSSubdomainMax), configMapKeySays, configMapKeyRegex, "key.name", "KEY_NAME", "key-name")
 	switch {
 	case value == ".", value == "..":
 		msgs = append(msgs, "must not be '"+value+"'")
@@ -48,26 +46,20 @@ func EnvVarName(value string) []string {
 
 // CIdentifier checks an identifier of the language C.
 func CIdentifier(value string) []string {
-	if !all(value, func(c byte) bool { return isAlphanumeric(c) || c == '_' }) || isDigit(value[0]) {
-		return []string{RegexText(identifierSays, identifierRegex, "my_name", "MY_NAME", "MyName")}
-	}
-	return nil
+	ok := all(value, func(c byte) bool { return isAlphanumeric(c) || c == '_' }) && !isDigit(value[0])
+	return unless(ok, nil, identifierSays, identifierRegex, "my_name", "MY_NAME", "MyName")
 }
 
 // HTTPHeaderName checks the name of an HTTP header.
 func HTTPHeaderName(value string) []string {
-	if !all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' }) {
-		return []string{RegexText(headerSays, headerRegex, "X-Header-Name")}
-	}
-	return nil
+	ok := all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' })
+	return unless(ok, nil, headerSays, headerRegex, "X-Header-Name")
 }
 
 // Percent checks a percentage such as 25%.
 func Percent(value string) []string {
-	if digits, ok := strings.CutSuffix(value, "%"); !ok || !all(digits, isDigit) {
-		return []string{RegexText(percentSays, percentRegex, "1%", "93%")}
-	}
-	return nil
+	digits, ok := strings.CutSuffix(value, "%")
+	return unless(ok && all(digits, isDigit), nil, percentSays, percentRegex, "1%", "93%")
 }
 
 // PortName checks the name of a port: an IANA service name in lower case (RFC 6335 §5.1).
@@ -118,10 +110,7 @@ func NonReservedPath(value string) []string {
 
 // ConditionReason checks the reason of a condition: one word in CamelCase.
 func ConditionReason(value string) []string {
-	if !all(value, func(c byte) bool { return isAlphanumeric(c) || c == '_' || c == ',' || c == ':' }) ||
-		!isLetter(value[0]) || strings.HasSuffix(value, ",") || strings.HasSuffix(value, ":") {
-		return []string{RegexText(conditionReasonSays, conditionReasonRegex,
-			"my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")}
-	}
-	return nil
+	ok := all(value, func(c byte) bool { return isAlphanumeric(c) || c == '_' || c == ',' || c == ':' }) &&
+		isLetter(value[0]) && !strings.HasSuffix(value, ",") && !strings.HasSuffix(value, ":")
+	return unless(ok, nil, conditionReasonSays, conditionReasonRegex, "my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
 }

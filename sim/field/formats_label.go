@@ -61,10 +61,7 @@ func LabelValue(value string) []string {
 	if len(value) > LabelValueMax {
 		msgs = append(msgs, BytesText(LabelValueMax))
 	}
-	if value != "" && !isLabelName(value) {
-		msgs = append(msgs, RegexText(labelValueSays, labelValueRegex, "MyValue", "my_value", "12345"))
-	}
-	return msgs
+	return unless(value == "" || isLabelName(value), msgs, labelValueSays, labelValueRegex, "MyValue", "my_value", "12345")
 }
 
 // CheckLabels checks a set of labels; bad keys and bad values are both reported at p. The real server goes through the

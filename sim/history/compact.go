@@ -10,20 +10,11 @@ import (
 // interval earlier. A revision can be read for 5 to 10 minutes (DefaultCompactInterval).
 const compactionInterval = 5 * time.Minute
 
-// compactor compacts on the Cluster's clock. It has no timer: nobody can see a compaction before the next request, so
-// it is done when the Cluster's lock is next taken.
-type compactor struct {
-	next time.Time // of the next compaction
-	seen uint64    // revision that was the newest at the last one
-
-	floor   uint64    // compacted revision that the caches have yet to learn about
-	floorAt time.Time // when they do
-}
-
-// Compaction is when the store forgets next and what.
+// Compaction is when the store forgets next and what, on the Cluster's clock. There is no timer: nobody can see a compaction
+// before the next request, so it is done when the Cluster's lock is next taken.
 type Compaction struct {
 	Next    time.Time
-	Seen    uint64    // revision that is compacted then
+	Seen    uint64    // revision that is compacted then: the newest at the last one
 	Floor   uint64    // compacted revision that the caches have yet to learn about; 0: they know
 	FloorAt time.Time // when they do
 }
@@ -31,18 +22,18 @@ type Compaction struct {
 // CatchUp does the compactions that have become due.
 func (h *History) CatchUp() {
 	now, k := h.schedule.Now(), &h.compact
-	for !now.Before(k.next) {
-		_ = h.compactTo(k.seen, k.next) // there may be nothing new to forget
-		k.seen = h.log.Store.Rev()
-		if k.next = k.next.Add(compactionInterval); h.log.Store.Compacted() == k.seen {
-			if skip := now.Sub(k.next) / compactionInterval; skip >= 0 { // nothing has happened since: one more is enough
-				k.next = k.next.Add(skip * compactionInterval)
+	for !now.Before(k.Next) {
+		_ = h.compactTo(k.Seen, k.Next) // there may be nothing new to forget
+		k.Seen = h.log.Store.Rev()
+		if k.Next = k.Next.Add(compactionInterval); h.log.Store.Compacted() == k.Seen {
+			if skip := now.Sub(k.Next) / compactionInterval; skip >= 0 { // nothing has happened since: one more is enough
+				k.Next = k.Next.Add(skip * compactionInterval)
 			}
 		}
 	}
-	if k.floor != 0 && !now.Before(k.floorAt) {
-		h.caches.Compacted(k.floor)
-		k.floor = 0
+	if k.Floor != 0 && !now.Before(k.FloorAt) {
+		h.caches.Compacted(k.Floor)
+		k.Floor = 0
 	}
 }
 
@@ -63,7 +54,7 @@ func (h *History) compactTo(rev uint64, at time.Time) error {
 	if err := h.log.Store.Compact(rev); err != nil {
 		return err
 	}
-	h.compact.floor, h.compact.floorAt = rev, at.Add(watchcache.CompactionPoll)
+	h.compact.Floor, h.compact.FloorAt = rev, at.Add(watchcache.CompactionPoll)
 	h.forget()
 	if h.journal != nil {
 		h.journal.Compact(rev, at)
@@ -86,12 +77,12 @@ func (s *State) Compact(rev uint64, at time.Time) error {
 // Floor returns the revision before which the caches know that the store has forgotten everything. It reports false when
 // they have yet to learn of a compaction.
 func (h *History) Floor() (rev uint64, known bool) {
-	return h.log.Store.Compacted(), h.compact.floor == 0
+	return h.log.Store.Compacted(), h.compact.Floor == 0
 }
 
 // compactionAt returns what the next compaction was at a time of the past, when rev was the newest revision.
 func (h *History) compactionAt(at time.Time, rev uint64) Compaction {
-	next := h.compact.next
+	next := h.compact.Next
 	for next.Add(-compactionInterval).After(at) {
 		next = next.Add(-compactionInterval)
 	}

@@ -39,7 +39,7 @@ type History struct {
 
 	marks   marks
 	leases  []Lease
-	compact compactor
+	compact Compaction
 }
 
 // New returns the history of a log that has not begun.
@@ -50,7 +50,7 @@ func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, cach
 // Reset forgets everything, the store too. From now on the store compacts anew.
 func (h *History) Reset() {
 	h.marks, h.leases = marks{}, nil
-	h.compact = compactor{next: h.schedule.Now().Add(compactionInterval)}
+	h.compact = Compaction{Next: h.schedule.Now().Add(compactionInterval)}
 }
 
 // Begin makes a store the cluster's, which goes on from its oldest revision. It returns the state there.
@@ -58,7 +58,7 @@ func (h *History) Begin(store *mvcc.Store) *mvcc.View {
 	first := store.Compacted()
 	h.log.Store = store
 	h.Remember(first)
-	h.compact.seen = first
+	h.compact.Seen = first
 	view, err := store.At(first)
 	if err != nil {
 		panic("history: the store has no oldest revision: " + err.Error())
@@ -102,6 +102,6 @@ func (h *History) Restore(rev uint64) error {
 		return err
 	}
 	h.marks.undo(rev)
-	h.compact.seen = min(h.compact.seen, h.log.Store.Rev())
+	h.compact.Seen = min(h.compact.Seen, h.log.Store.Rev())
 	return nil
 }

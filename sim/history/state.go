@@ -27,9 +27,8 @@ func (h *History) State() State {
 	if err != nil {
 		panic("history: the store has no newest revision: " + err.Error())
 	}
-	k := h.compact
 	return State{Now: h.schedule.Now(), Store: store, Marks: slices.Clone(h.marks.list), Streams: h.random.State(),
-		Compaction: Compaction{k.next, k.seen, k.floor, k.floorAt}, Leases: slices.Clone(h.leases)}
+		Compaction: h.compact, Leases: slices.Clone(h.leases)}
 }
 
 // StateAt returns what was remembered when a revision had just been written. back says that the time goes back, too.
@@ -69,7 +68,7 @@ func (h *History) Load(s State) error {
 	h.log.Store = store
 	h.random.Load(s.Streams)
 	h.marks = marks{list: slices.Clone(s.Marks)}
-	h.compact = compactor{s.Compaction.Next, s.Compaction.Seen, s.Compaction.Floor, s.Compaction.FloorAt}
+	h.compact = s.Compaction
 	h.leases = slices.Clone(s.Leases)
 	return nil
 }

@@ -37,7 +37,7 @@ func (r Rules) OwnerReferences(list []any, p field.Path) field.ErrorList {
 
 func checkOwner(ref object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if _, version := splitVersion(ref.APIVersion()); version == "" && ref.APIVersion() != "" {
+	if versionOf(ref.APIVersion()) == "" && ref.APIVersion() != "" {
 		errs = append(errs, field.Invalid(p.Child("apiVersion"), ref.APIVersion(), "must be <group>/<version> or <version>"))
 	}
 	for _, name := range []string{"apiVersion", "kind", "name", "uid"} {
@@ -50,7 +50,7 @@ func checkOwner(ref object.Object, p field.Path) field.ErrorList {
 
 func checkOwnerBefore37(ref object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if _, version := splitVersion(ref.APIVersion()); version == "" {
+	if versionOf(ref.APIVersion()) == "" {
 		errs = append(errs, field.Invalid(p.Child("apiVersion"), ref.APIVersion(), "version must not be empty"))
 	}
 	for _, name := range []string{"kind", "name", "uid"} {
@@ -69,16 +69,12 @@ func checkBanned(ref object.Object, p field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(p, printOwner(ref), "/v1, Kind=Event is disallowed from being an owner")}
 }
 
-// splitVersion splits an apiVersion. One with two slashes has neither group nor version.
-func splitVersion(apiVersion string) (group, version string) {
-	group, version, found := strings.Cut(apiVersion, "/")
-	switch {
-	case !found:
-		return "", apiVersion
-	case strings.Contains(version, "/"):
-		return "", ""
+// versionOf returns the version in an apiVersion; "" for one with two slashes.
+func versionOf(apiVersion string) string {
+	if strings.Count(apiVersion, "/") > 1 {
+		return ""
 	}
-	return group, version
+	return apiVersion[strings.IndexByte(apiVersion, '/')+1:]
 }
 
 // printOwner prints an owner reference with its fields in the order of the Go type.

@@ -26,35 +26,26 @@ func (o *Observer) Add(faults ...fault.Fault) error {
 
 // Clear takes all faults away and releases what they hold.
 func (o *Observer) Clear() {
-	if o.Begun() {
-		o.faults.Clear()
-		o.Release()
-	}
+	o.faults.Clear()
+	o.Release()
 }
 
 // Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
-func (o *Observer) Faults() string {
-	if !o.Begun() {
-		return ""
-	}
-	return o.faults.String()
-}
+func (o *Observer) Faults() string { return o.faults.String() }
 
 // Decisions returns what was decided about faults, and how many older decisions were forgotten.
 func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
-	if !o.Begun() {
-		return nil, 0
-	}
 	return o.faults.Decisions()
 }
 
-// faulty is a request, or a commit that none made, to which faults happen.
+// faulty is a request, its answer, or a commit that none made, to which faults happen.
 type faulty struct {
 	cluster
 	op      *fault.Op
-	wait    time.Duration  // how long it is to wait
-	instead *status.Status // the error it gets then
-	object  string         // the object it gets then, as JSON
+	wait    time.Duration     // how long it is to wait
+	instead *status.Status    // the error it gets then
+	object  string            // the object it gets then, as JSON
+	answer  *apiserver.Answer // nil: there is none yet
 }
 
 // Fail is fault.Request's and fault.Reply's.
@@ -66,31 +57,20 @@ func (x *faulty) Answer(a fault.Action) { x.object = a.Object }
 // Delay is fault.Request's and fault.Reply's.
 func (x *faulty) Delay(a fault.Action) { x.wait += a.Wait }
 
-// carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made.
-func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) *faulty {
-	x := &faulty{cluster: cluster{o}, op: op}
+// Truncate is fault.Reply's.
+func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
+
+// carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made, and answer what
+// is about to be sent, nil before that.
+func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, answer *apiserver.Answer) *faulty {
+	x := &faulty{cluster: cluster{o}, op: op, answer: answer}
 	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
 		o.note(f, op, e)
-		f.DoRequest(x)
-	}
-	return x
-}
-
-// faultyAnswer is an answer to which faults happen.
-type faultyAnswer struct {
-	faulty
-	answer *apiserver.Answer
-}
-
-// Truncate is fault.Reply's.
-func (x *faultyAnswer) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
-
-// carryOutAnswer is carryOut for an answer.
-func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) *faultyAnswer {
-	x := &faultyAnswer{faulty{cluster: cluster{o}, op: op}, a}
-	for _, f := range o.faults.At(fault.RequestAnswered, op, o.Schedule.Now()) {
-		o.note(f, op, e)
-		f.DoAnswer(x)
+		if answer != nil {
+			f.DoAnswer(x)
+		} else {
+			f.DoRequest(x)
+		}
 	}
 	return x
 }

@@ -109,7 +109,7 @@ func (h *hook) Arrived(e *apiserver.Exchange) {
 		e.Serve(nil)
 		return
 	}
-	x := h.carryOut(fault.RequestArrived, h.op(e), e)
+	x := h.carryOut(fault.RequestArrived, h.op(e), e, nil)
 	h.delay(x.wait, func() {
 		if h.asking = e; x.object != "" {
 			e.Reply(x.object)
@@ -127,7 +127,7 @@ func (h *hook) Decided(e *apiserver.Exchange) *status.Status {
 	if h.faults.Empty() {
 		return nil
 	}
-	return h.carryOut(fault.RequestDecided, h.op(e), e).instead
+	return h.carryOut(fault.RequestDecided, h.op(e), e, nil).instead
 }
 
 // Validated is apiserver.Hook's.
@@ -143,7 +143,7 @@ func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource
 	if old != nil {
 		op.Old = old.Object
 	}
-	return h.carryOut(fault.RequestValidated, op, e).instead
+	return h.carryOut(fault.RequestValidated, op, e, nil).instead
 }
 
 // Answered is apiserver.Hook's.
@@ -158,7 +158,7 @@ func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) {
 	op := h.op(e)
 	op.Failed, op.Stream = a.Code >= 300, a.Watch != nil
 	h.requestOf(e).written(op)
-	x := h.carryOutAnswer(op, e, a)
+	x := h.carryOut(fault.RequestAnswered, op, e, a)
 	if x.instead != nil {
 		if a.Stream != nil {
 			_ = a.Stream.Close() // nobody reads it

@@ -74,7 +74,9 @@ type delayed struct {
 }
 
 // New returns an Observer that has not begun.
-func New(c Cluster, o Options) *Observer { return &Observer{Cluster: c, options: o} }
+func New(c Cluster, o Options) *Observer {
+	return &Observer{Cluster: c, options: o, faults: o.injector()}
+}
 
 // Begun reports whether it observes.
 func (o *Observer) Begun() bool { return o.trace != nil }
@@ -84,7 +86,7 @@ func (o *Observer) Begin() {
 	if o.Begun() {
 		return
 	}
-	o.trace, o.faults = trace.New(o.options.Trace), o.injector()
+	o.trace = trace.New(o.options.Trace)
 	for n := 1; n <= o.Servers.Len(); n++ {
 		h, r := newHook(o, n), o.Servers.At(n)
 		r.API().Hook, r.API().Auth.Asked = h, h.asked
@@ -97,29 +99,27 @@ func (o *Observer) Begin() {
 }
 
 // injector returns what decides about faults.
-func (o *Observer) injector() *fault.Injector {
-	in := fault.NewInjector(o.options.Seed)
-	if o.options.Replay != nil {
-		in.Follow(o.options.Replay)
+func (o Options) injector() *fault.Injector {
+	in := fault.NewInjector(o.Seed)
+	if o.Replay != nil {
+		in.Follow(o.Replay)
 	}
 	return in
 }
 
 // Reset begins anew with a seed: the trace is empty, and there are no faults.
 func (o *Observer) Reset(seed uint64) {
-	if o.options.Seed = seed; !o.Begun() {
+	o.options.Seed = seed
+	o.faults = o.options.injector()
+	if !o.Begun() {
 		return
 	}
 	o.trace.Reset()
-	o.faults = o.injector()
 	o.asking, o.current, o.commit, o.later, o.delayed, o.held = nil, nil, commitMark{}, nil, nil, nil
 }
 
 // Flush lets everything that waits happen now: nobody waits for a cluster that has ended.
 func (o *Observer) Flush() {
-	if !o.Begun() {
-		return
-	}
 	o.faults.Clear()
 	list := o.delayed
 	o.delayed = nil
@@ -172,7 +172,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 	o.commit = commitMark{e.Rev, o.add(&r)}
 	o.wrote(e)
 	if !o.faults.Empty() {
-		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current)
+		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current, nil)
 	}
 }
 
@@ -188,7 +188,7 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 	}
 	o.add(&record)
 	if !o.faults.Empty() {
-		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current)
+		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current, nil)
 	}
 }
 

@@ -101,9 +101,10 @@ func (o *Observer) State() State {
 	return State{&faults, &records, [2]uint64{o.commit.rev, o.commit.record}}
 }
 
-// Load takes over the faults and the trace of a State.
+// Load takes over the faults and the trace of a State. The trace of an Observer that has begun, and goes back, begins anew.
 func (o *Observer) Load(s State) (err error) {
-	if o.options.Trace == (trace.Options{}) && s.Faults == nil {
+	begun := o.Begun()
+	if !begun && o.options.Trace == (trace.Options{}) && s.Faults == nil {
 		return nil
 	}
 	o.Begin()
@@ -112,6 +113,9 @@ func (o *Observer) Load(s State) (err error) {
 			return err
 		}
 	}
+	if begun {
+		return nil
+	}
 	if s.Records != nil {
 		if o.trace, err = trace.Load(o.options.Trace, *s.Records); err != nil {
 			return err
@@ -119,15 +123,4 @@ func (o *Observer) Load(s State) (err error) {
 	}
 	o.commit = commitMark{s.LastCommit[0], s.LastCommit[1]}
 	return nil
-}
-
-// Recall takes over the faults of a State that an Observer goes back to, which has begun: its trace begins anew.
-func (o *Observer) Recall(s State) (err error) {
-	if !o.Begun() {
-		return o.Load(s)
-	}
-	if s.Faults != nil {
-		o.faults, err = fault.Load(*s.Faults)
-	}
-	return err
 }

@@ -277,9 +277,5 @@ func same(a, b any) bool {
 	case map[string]any, []any:
 		return false
 	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
+	return a == b // false, too, if b is no scalar
 }

@@ -46,19 +46,17 @@ func goKind(t *schema.Type) string {
 
 // strategyOf returns the patch strategy of a field: merge, replace or "". retainKeys only allows a directive.
 func strategyOf(f *schema.Field) (string, *status.Status) {
-	var rest []string
+	strategy := ""
 	for _, s := range f.PatchStrategy {
-		if s != "retainKeys" {
-			rest = append(rest, s)
+		switch {
+		case s == "retainKeys":
+		case strategy != "":
+			return "", status.Plain("unexpected patch strategy: %v", f.PatchStrategy)
+		default:
+			strategy = s
 		}
 	}
-	switch len(rest) {
-	case 0:
-		return "", nil
-	case 1:
-		return rest[0], nil
-	}
-	return "", status.Plain("unexpected patch strategy: %v", f.PatchStrategy)
+	return strategy, nil
 }
 
 // lookupList returns how the list field of t with the name is merged.

@@ -1,96 +1,54 @@
 package patch
 
-import (
-	"encoding/json"
-	"strconv"
-)
-
 // checkOperations returns the repeated and unknown members of a JSON patch's operations, or the first error that
 // decoding them into the server's struct would give.
 func checkOperations(patch []byte) (strict []string, err error) {
-	r, err := newReader(patch)
-	if err != nil {
+	if err := checkSyntax(patch); err != nil {
 		return nil, err
 	}
-	switch t := r.token().(type) {
-	case nil:
+	switch first(patch) {
+	case 'n':
 		return nil, nil
-	case json.Delim:
-		if t == '{' {
-			return nil, typeError(nil, "value of type []handlers.jsonPatchOp")
-		}
+	case '[':
 	default:
-		return nil, typeError(valueOf(t), "value of type []handlers.jsonPatchOp")
+		return nil, typeError(patch, "value of type []handlers.jsonPatchOp")
 	}
-	for i := 0; r.dec.More(); i++ {
-		r.push("[" + strconv.Itoa(i) + "]")
-		r.operation()
-		r.pop()
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
+	r := &reader{text: patch}
+	r.each(space(patch, 0), func(_ string, i int) int { return r.operation(i) })
 	for i := range r.strict {
 		r.strict[i] = "json patch " + r.strict[i]
 	}
-	return r.strict, nil
+	return r.strict, r.err
 }
 
 // operation reads one element of a JSON patch.
-func (r *reader) operation() {
-	switch t := r.token().(type) {
-	case nil:
-		return
-	case json.Delim:
-		if t == '[' {
-			r.quietly(func() any { return r.array() })
-			r.fail(typeError([]any{}, "value of type handlers.jsonPatchOp"))
-			return
+func (r *reader) operation(i int) (after int) {
+	if c := r.text[i]; c != '{' {
+		if c != 'n' {
+			r.fail(typeError(r.text[i:], "value of type handlers.jsonPatchOp"))
 		}
-	default:
-		r.fail(typeError(valueOf(t), "value of type handlers.jsonPatchOp"))
-		return
+		return end(r.text, i)
 	}
 	had := map[string]bool{}
-	for r.dec.More() {
-		key := r.token().(string)
-		r.pushKey(key)
+	return r.each(i, func(key string, i int) (after int) {
 		if had[key] {
 			r.report("duplicate field ")
 		}
 		switch key {
 		case "op", "path", "from":
 			had[key] = true
-			v := r.quietly(r.value)
-			if _, ok := v.(string); !ok && v != nil {
-				r.fail(typeError(v, "struct field jsonPatchOp."+key+" of type string"))
+			if c := r.text[i]; c != '"' && c != 'n' {
+				r.fail(typeError(r.text[i:], "struct field jsonPatchOp."+key+" of type string"))
 			}
 		case "value":
 			had[key] = true
 			r.field = "jsonPatchOp.value"
-			r.value()
+			_, after = r.value(i)
 			r.field = ""
+			return after
 		default:
 			r.report("unknown field ")
-			r.quietly(r.value)
 		}
-		r.pop()
-	}
-	r.token()
-}
-
-// quietly reads a value without reporting anything about it.
-func (r *reader) quietly(read func() any) any {
-	strict, err := r.strict, r.err
-	v := read()
-	r.strict, r.err = strict, err
-	return v
-}
-
-// valueOf turns a token into a value of package object, as far as its type goes.
-func valueOf(t json.Token) any {
-	if _, ok := t.(json.Number); ok {
-		return int64(0)
-	}
-	return t
+		return end(r.text, i)
+	})
 }

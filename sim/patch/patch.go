@@ -29,13 +29,12 @@ const (
 	ApplyPatch                 // API concepts, "Server-side apply"
 )
 
-// Level is the fieldValidation of a request. Warn and Strict make a patch report its repeated and unknown keys.
+// Level says what becomes of repeated and unknown keys of a patch.
 type Level int
 
 const (
-	Warn   Level = iota // they become Warning headers
+	Warn   Level = iota // they are returned
 	Ignore              // they are not looked for
-	Strict              // they are an error
 )
 
 const (

@@ -144,7 +144,7 @@ func TestMerge(t *testing.T) {
 			`{"apiVersion":"v1","data":{"k":"1","0":"z"},"extra":1,"kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","finalizers":["x.io/1","x.io/2"]}}`, 0, ""},
 		{"nulls in new objects", `{"data":null,"x":{"b":{"c":null},"a":[null,{"d":null,"c":1}]}}`, Warn,
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","finalizers":["x.io/1","x.io/2"]},"x":{"a":[null,{"c":1}],"b":{}}}`, 0, ""},
-		{"repeated keys", `{"data":{"k":"2","k":"3"}}`, Strict,
+		{"repeated keys", `{"data":{"k":"2","k":"3"}}`, Warn,
 			`{"apiVersion":"v1","data":{"0":"z","k":"3"},"kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","finalizers":["x.io/1","x.io/2"]}}`, 0, `duplicate field "data.k"`},
 		{"an array", `[]`, Warn, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}", 400, ""},
 		{"a string", `"x"`, Warn, "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}", 400, ""},

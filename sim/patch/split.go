@@ -10,8 +10,18 @@ import (
 // split calls yield with each member of an object, or with each element of an array, which have no key. text is JSON: a
 // document that was printed, or a patch that was found to be well-formed.
 func split(text []byte, yield func(key string, raw json.RawMessage)) {
-	inObject := first(text) == '{'
-	i := space(text, space(text, 0)+1)
+	walk(text, space(text, 0), func(key string, at int) int {
+		after := end(text, at)
+		yield(key, text[at:after:after])
+		return after
+	})
+}
+
+// walk is split for an object or array that begins at i. read is given where a value begins, and returns where it ends, as walk
+// does.
+func walk(text []byte, i int, read func(key string, at int) (after int)) (after int) {
+	inObject := text[i] == '{'
+	i = space(text, i+1)
 	for text[i] != '}' && text[i] != ']' {
 		key := ""
 		if inObject {
@@ -19,12 +29,11 @@ func split(text []byte, yield func(key string, raw json.RawMessage)) {
 			key = keyOf(text[i:j])
 			i = space(text, space(text, j)+1) // behind the colon
 		}
-		j := end(text, i)
-		yield(key, text[i:j:j])
-		if i = space(text, j); text[i] == ',' {
+		if i = space(text, read(key, i)); text[i] == ',' {
 			i = space(text, i+1)
 		}
 	}
+	return i + 1
 }
 
 // keyOf reads a string.

@@ -1,9 +1,10 @@
 package patch
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,81 +12,67 @@ import (
 // maxStrict is how many strict errors one document reports.
 const maxStrict = 100
 
-// reader decodes a JSON document and notes repeated keys on the way.
+// reader turns JSON that is known to be well-formed into values of package object, and notes repeated keys on the way. Its
+// methods read what begins at a place of the text, and return where that ends.
 type reader struct {
-	dec    *json.Decoder
+	text   []byte
 	path   []string // of the value being read: "spec", ".ports", "[0]"
 	strict []string
-	seen   map[string]bool
 	err    error  // the first value that does not fit; reading goes on
 	field  string // the Go struct field being read, for errors: "jsonPatchOp.value"; "" for none
 }
 
-// newReader returns a reader of data, or what is wrong with its syntax.
-func newReader(data []byte) (*reader, error) {
-	var whole json.RawMessage
-	if err := json.Unmarshal(data, &whole); err != nil {
-		return nil, err
-	}
-	r := &reader{dec: json.NewDecoder(bytes.NewReader(data)), seen: map[string]bool{}}
-	r.dec.UseNumber()
-	return r, nil
-}
+// checkSyntax says what is wrong with the syntax of data.
+func checkSyntax(data []byte) error { return json.Unmarshal(data, new(json.RawMessage)) }
 
 // readObject decodes data, which must be an object or null, into values of package object. The last of repeated keys
 // wins; strict names them: duplicate field "spec.replicas".
 func readObject(data []byte) (m map[string]any, strict []string, err error) {
-	r, err := newReader(data)
-	if err != nil {
+	if err := checkSyntax(data); err != nil {
 		return nil, nil, err
 	}
-	v := r.value()
-	m, ok := v.(map[string]any)
-	switch {
-	case !ok && v != nil:
-		return nil, nil, typeError(v, "value of type map[string]interface {}")
-	case r.err != nil:
-		return nil, nil, r.err
+	switch first(data) {
+	case 'n':
+		return nil, nil, nil
+	case '{':
+		r := &reader{text: data}
+		m, _ = r.object(space(data, 0))
+		return m, r.strict, r.err
 	}
-	return m, r.strict, nil
+	return nil, nil, typeError(data, "value of type map[string]interface {}")
 }
 
-// typeError says, as encoding/json does, that v does not fit into a Go value or field.
-func typeError(v any, into string) error {
-	name := "object"
-	switch v.(type) {
-	case []any:
-		name = "array"
-	case string:
-		name = "string"
-	case bool:
-		name = "bool"
-	case int64, float64:
-		name = "number"
-	}
-	return errors.New("json: cannot unmarshal " + name + " into Go " + into)
+// jsonTypes are what encoding/json calls values, by the first byte; all others are numbers.
+var jsonTypes = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool"}
+
+// typeError says, as encoding/json does, that a value does not fit into a Go value or field.
+func typeError(raw []byte, into string) error {
+	return errors.New("json: cannot unmarshal " + cmp.Or(jsonTypes[first(raw)], "number") + " into Go " + into)
 }
 
-// token returns the next token of a document that is known to be well-formed.
-func (r *reader) token() json.Token {
-	t, err := r.dec.Token()
-	if err != nil {
-		panic("patch: " + err.Error())
+func (r *reader) value(i int) (v any, after int) {
+	switch r.text[i] {
+	case '{':
+		return r.object(i)
+	case '[':
+		list := []any{}
+		after = r.each(i, func(_ string, i int) int {
+			v, after := r.value(i)
+			list = append(list, v)
+			return after
+		})
+		return list, after
 	}
-	return t
-}
-
-func (r *reader) value() any {
-	switch t := r.token().(type) {
-	case json.Delim:
-		if t == '[' {
-			return r.array()
-		}
-		return r.object()
-	case json.Number:
-		return r.number(string(t))
+	after = end(r.text, i)
+	switch scalar := r.text[i:after]; scalar[0] {
+	case '"':
+		return keyOf(scalar), after
+	case 't', 'f':
+		return scalar[0] == 't', after
+	case 'n':
+		return nil, after
 	default:
-		return t
+		return r.number(string(scalar)), after
 	}
 }
 
@@ -104,42 +91,36 @@ func (r *reader) number(text string) any {
 	return f
 }
 
-func (r *reader) array() []any {
-	list := []any{}
-	for i := 0; r.dec.More(); i++ {
-		r.push("[" + strconv.Itoa(i) + "]")
-		list = append(list, r.value())
-		r.pop()
-	}
-	r.token()
-	return list
-}
-
-func (r *reader) object() map[string]any {
-	m := map[string]any{}
-	for r.dec.More() {
-		key := r.token().(string)
-		r.pushKey(key)
+func (r *reader) object(i int) (m map[string]any, after int) {
+	m = map[string]any{}
+	after = r.each(i, func(key string, i int) (after int) {
 		if _, ok := m[key]; ok {
 			r.report("duplicate field ")
 		}
-		m[key] = r.value()
-		r.pop()
-	}
-	r.token()
-	return m
+		m[key], after = r.value(i)
+		return after
+	})
+	return m, after
 }
 
-func (r *reader) push(step string) { r.path = append(r.path, step) }
-
-func (r *reader) pushKey(key string) {
-	if len(r.path) > 0 {
-		key = "." + key
-	}
-	r.push(key)
+// each is walk with the path of what is read.
+func (r *reader) each(i int, read func(key string, at int) (after int)) (after int) {
+	inArray, n := r.text[i] == '[', 0
+	return walk(r.text, i, func(key string, at int) int {
+		step := key
+		switch {
+		case inArray:
+			step = "[" + strconv.Itoa(n) + "]"
+		case len(r.path) > 0:
+			step = "." + key
+		}
+		r.path = append(r.path, step)
+		after := read(key, at)
+		r.path = r.path[:len(r.path)-1]
+		n++
+		return after
+	})
 }
-
-func (r *reader) pop() { r.path = r.path[:len(r.path)-1] }
 
 func (r *reader) fail(err error) {
 	if r.err == nil {
@@ -150,8 +131,7 @@ func (r *reader) fail(err error) {
 // report adds a strict error about the current path.
 func (r *reader) report(problem string) {
 	text := problem + strconv.Quote(strings.Join(r.path, ""))
-	if len(r.strict) < maxStrict && !r.seen[text] {
-		r.seen[text] = true
+	if len(r.strict) < maxStrict && !slices.Contains(r.strict, text) {
 		r.strict = append(r.strict, text)
 	}
 }

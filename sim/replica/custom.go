@@ -97,9 +97,7 @@ func (r *Server) serveInstead(name string, change crd.Change) {
 		table.Add(d)
 	}
 	if change.Restarted {
-		cache := r.cache(name)
-		cache.EndAll()
-		cache.Forget()
+		r.cache(name).Refill()
 	}
 	r.api.Discovery.Changed()
 }

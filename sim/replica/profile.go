@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,26 +65,22 @@ func Profiles(replicas []Options) ([]*Profile, error) {
 	if len(replicas) == 0 {
 		replicas = make([]Options, 1)
 	}
-	made := map[string]*Profile{}
-	var out []*Profile
-	names := map[string]bool{}
-	for _, o := range replicas {
-		name, err := o.name()
-		if err != nil {
+	names, out := make([]string, len(replicas)), make([]*Profile, len(replicas))
+	skewed := false
+	for i, o := range replicas {
+		var err error
+		if names[i], err = o.name(); err != nil {
 			return nil, err
 		}
-		names[name] = true
+		skewed = skewed || names[i] != names[0]
 	}
-	for _, o := range replicas {
-		name, _ := o.name() // has been made before
-		if made[name] == nil {
-			p, err := o.profile(name, len(names) > 1)
-			if err != nil {
-				return nil, err
-			}
-			made[name] = p
+	for i, o := range replicas {
+		var err error
+		if same := slices.Index(names, names[i]); same < i {
+			out[i] = out[same]
+		} else if out[i], err = o.profile(names[i], skewed); err != nil {
+			return nil, err
 		}
-		out = append(out, made[name])
 	}
 	return out, nil
 }
@@ -173,7 +170,7 @@ func (o Options) serve(defs []*resource.Definition) ([]*resource.Definition, err
 	if len(o.Serve) == 0 {
 		return defs, nil
 	}
-	known := map[string]bool{}
+	known := map[string]bool{"api/ga": true, "api/beta": true, "api/alpha": true, "api/legacy": true}
 	var out []*resource.Definition
 	for _, d := range defs {
 		on, named := true, false
@@ -185,9 +182,6 @@ func (o Options) serve(defs []*resource.Definition) ([]*resource.Definition, err
 		if on || !named {
 			out = append(out, d)
 		}
-	}
-	for _, name := range []string{"api/ga", "api/beta", "api/alpha", "api/legacy"} {
-		known[name] = true
 	}
 	for _, name := range object.SortedKeys(o.Serve) {
 		if !known[name] {

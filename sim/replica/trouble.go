@@ -145,8 +145,7 @@ func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(stor
 
 // refill fills the cache of a resource anew at the replica's position; its watches end.
 func (r *Server) refill(name string) {
-	r.caches[name].EndAll()
-	r.caches[name].Forget()
+	r.caches[name].Refill()
 	r.flow = nil
 	if name == crd.Storage {
 		r.redefine()
@@ -158,8 +157,7 @@ func (r *Server) refillAll() {
 	r.position.View = r.set.Log.Newest()
 	r.filled, r.flow = r.position.Rev(), nil
 	for _, name := range r.cacheNames() {
-		r.caches[name].EndAll()
-		r.caches[name].Forget()
+		r.caches[name].Refill()
 	}
 	r.redefine()
 }

@@ -59,21 +59,25 @@ func unpack(from files, name string) ([]byte, error) {
 
 // parseDocs reads a file of descriptions: types, each with fields, each with a text. Damaged data has none.
 func parseDocs(minor string, raw []byte) map[docKey]string {
-	r := &reader{data: raw}
-	if r.header(minor) != nil {
+	c := &coder{data: raw}
+	if c.header(minor) != nil {
 		return nil
 	}
 	out := map[docKey]string{}
-	types := r.count()
+	var types, fields int
+	var key docKey
+	var text string
+	c.count(&types)
 	for range types {
-		name := r.str()
-		fields := r.count()
+		c.str(&key.typeName)
+		c.count(&fields)
 		for range fields {
-			field := r.str()
-			out[docKey{name, field}] = r.str()
+			c.str(&key.field)
+			c.str(&text)
+			out[key] = text
 		}
 	}
-	if r.err != nil || len(r.data) != 0 {
+	if c.err != nil || len(c.data) != 0 {
 		return nil
 	}
 	return out

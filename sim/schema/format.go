@@ -1,125 +1,117 @@
 package schema
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 )
 
-// Magic opens a schema file; the digit changes with the format.
-const Magic = "kubesim schema 1\n"
-
-// Bits of the flag word of a type and of a field in a schema file.
-const (
-	TypeElemPointer = 1 << iota
-	TypeMessage
-	TypePublished
-)
-
-const (
-	FieldPointer = 1 << iota
-	FieldOmitEmpty
-	FieldOmitZero
-	FieldRequired
-	FieldPlainRef
-	FieldInline // each of the following: the value is in the file
-	FieldDefault
-	FieldEnum
-	FieldFormat
-	FieldListType
-	FieldMapKeys
-	FieldMapType
-	FieldPatch
-)
+// magic opens a schema file; the digit changes with the format.
+const magic = "kubesim schema 1\n"
 
 // errDamaged is the answer to every schema file that is not what the generator wrote.
 var errDamaged = errors.New("schema: damaged data")
 
-// reader walks over the bytes of a schema file. After the first error it returns zeros.
-type reader struct {
-	data    []byte
+// coder goes over a schema file, which it reads or writes: each of its methods fills in what it is given, or writes it. After the
+// first error it reads zeros.
+type coder struct {
+	data    []byte // what is left to read, or has been written
 	strings []string
+	numbers map[string]int // of strings, when it writes; nil: it reads
 	err     error
 }
 
-// uint reads an unsigned varint (as encoding/binary writes it) that fits an int32.
-func (r *reader) uint() int {
-	var v uint64
-	for i := 0; i < len(r.data) && i < 5; i++ {
-		b := r.data[i]
-		v |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			if v > 1<<31-1 {
-				break
-			}
-			r.data = r.data[i+1:]
-			return int(v)
+// uint is for an unsigned varint (as encoding/binary writes it) that fits an int32.
+func (c *coder) uint(n *int) {
+	if c.numbers != nil {
+		c.data = binary.AppendUvarint(c.data, uint64(*n))
+		return
+	}
+	v, size := binary.Uvarint(c.data[:min(len(c.data), 5)])
+	if size <= 0 || v > 1<<31-1 {
+		c.fail()
+		v, size = 0, 0
+	}
+	*n, c.data = int(v), c.data[size:]
+}
+
+// count is for the number of things that follow, each at least one byte long.
+func (c *coder) count(n *int) {
+	if c.uint(n); c.numbers == nil && *n > len(c.data) {
+		c.fail()
+		*n = 0
+	}
+}
+
+// bytes is for a length and that many bytes; they are not copied.
+func (c *coder) bytes(b *[]byte) {
+	n := len(*b)
+	if c.count(&n); c.numbers != nil {
+		c.data = append(c.data, *b...)
+		return
+	}
+	*b, c.data = c.data[:n], c.data[n:]
+}
+
+// str is for the number of a string.
+func (c *coder) str(s *string) {
+	i, known := c.numbers[*s]
+	if c.numbers != nil && !known {
+		i = len(c.strings)
+		c.numbers[*s], c.strings = i, append(c.strings, *s)
+	}
+	if c.uint(&i); i >= len(c.strings) {
+		c.fail()
+		return
+	}
+	*s = c.strings[i]
+}
+
+// list is for how many there are, and each of them; nil for none.
+func list[T any](c *coder, all *[]T, each func(*coder, *T)) {
+	n := len(*all)
+	if c.count(&n); n > len(*all) {
+		*all = make([]T, n)
+	}
+	for i := range *all {
+		each(c, &(*all)[i])
+	}
+}
+
+func (c *coder) strs(all *[]string) { list(c, all, (*coder).str) }
+
+func (c *coder) gvk(k *GVK) {
+	c.str(&k.Group)
+	c.str(&k.Version)
+	c.str(&k.Kind)
+}
+
+// flags is for a word with a bit for each flag, the lowest for the first.
+func (c *coder) flags(flags ...*bool) {
+	word := 0
+	for i, flag := range flags {
+		if *flag {
+			word |= 1 << i
 		}
 	}
-	r.fail()
-	return 0
-}
-
-// count reads the number of things that follow, each at least one byte long.
-func (r *reader) count() int {
-	n := r.uint()
-	if n > len(r.data) {
-		r.fail()
-		return 0
+	c.uint(&word)
+	for i, flag := range flags {
+		*flag = word&(1<<i) != 0
 	}
-	return n
 }
 
-// bytes reads a length and that many bytes; they are not copied.
-func (r *reader) bytes() []byte {
-	n := r.count()
-	b := r.data[:n]
-	r.data = r.data[n:]
-	return b
+func (c *coder) fail() {
+	c.err = errDamaged
+	c.data = nil
 }
 
-// str reads the number of a string.
-func (r *reader) str() string {
-	i := r.uint()
-	if i >= len(r.strings) {
-		r.fail()
-		return ""
+// id is for the number of a type, of which there are n.
+func (c *coder) id(id *int, n int) {
+	if c.uint(id); *id >= n {
+		c.fail()
+		*id = 0
 	}
-	return r.strings[i]
-}
-
-// list reads how many there are, and each of them; nil for none.
-func list[T any](r *reader, each func(*reader) T) []T {
-	n := r.count()
-	if n == 0 {
-		return nil
-	}
-	out := make([]T, n)
-	for i := range out {
-		out[i] = each(r)
-	}
-	return out
-}
-
-func (r *reader) strs() []string { return list(r, (*reader).str) }
-
-func (r *reader) gvk() GVK { return GVK{Group: r.str(), Version: r.str(), Kind: r.str()} }
-
-func (r *reader) bool() bool { return r.uint() != 0 }
-
-func (r *reader) fail() {
-	r.err = errDamaged
-	r.data = nil
-}
-
-// id reads the number of a type, of which there are n.
-func (r *reader) id(n int) int {
-	id := r.uint()
-	if id >= n {
-		r.fail()
-		return 0
-	}
-	return id
 }
 
 // rawType is a Type as the file has it: other types are numbers. 0 is no type, so numbers are one too high.
@@ -129,114 +121,112 @@ type rawType struct {
 	fields []int // type of each of Fields
 }
 
-// typ reads the blob of one type; n is the number of types there are.
-func (r *reader) typ(n int) rawType {
-	var t rawType
-	t.Kind = Kind(r.uint())
-	flags := r.uint()
-	t.ElemPointer = flags&TypeElemPointer != 0
-	t.Message = flags&TypeMessage != 0
-	t.Published = flags&TypePublished != 0
-	t.Bits = r.uint()
-	t.Name, t.GoType = r.str(), r.str()
-	t.MapType, t.Unions = r.str(), r.str()
-	t.elem = r.id(n + 1)
-	t.GVKs = list(r, (*reader).gvk)
-	t.Fields = list(r, func(r *reader) Field {
-		t.fields = append(t.fields, r.id(n))
-		return r.field()
+// typ is for the blob of one type; n is the number of types there are.
+func (c *coder) typ(t *rawType, n int) {
+	kind := int(t.Kind)
+	c.uint(&kind)
+	t.Kind = Kind(kind)
+	c.flags(&t.ElemPointer, &t.Message, &t.Published)
+	c.uint(&t.Bits)
+	for _, s := range []*string{&t.Name, &t.GoType, &t.MapType, &t.Unions} {
+		c.str(s)
+	}
+	c.id(&t.elem, n+1)
+	list(c, &t.GVKs, (*coder).gvk)
+	i := 0
+	list(c, &t.Fields, func(c *coder, f *Field) {
+		if t.fields == nil {
+			t.fields = make([]int, len(t.Fields))
+		}
+		c.id(&t.fields[i], n)
+		c.field(f)
+		i++
 	})
 	if t.Kind > FieldsV1 || (t.elem == 0 && (t.Kind == List || t.Kind == Map)) {
-		r.fail()
+		c.fail()
 	}
-	return t
 }
 
-// field reads one field without its type.
-func (r *reader) field() Field {
-	f := Field{Name: r.str(), Proto: r.uint()}
-	flags := r.uint()
-	f.Pointer = flags&FieldPointer != 0
-	f.OmitEmpty = flags&FieldOmitEmpty != 0
-	f.OmitZero = flags&FieldOmitZero != 0
-	f.Required = flags&FieldRequired != 0
-	f.PlainRef = flags&FieldPlainRef != 0
-	if flags&FieldInline != 0 {
-		f.Inline = list(r, (*reader).uint)
+// field is for one field without its type. Of what few fields have, a flag says whether it follows.
+func (c *coder) field(f *Field) {
+	c.str(&f.Name)
+	c.uint(&f.Proto)
+	inline, value, enum, format := f.Inline != nil, f.Default != nil, f.Enum != nil, f.Format != ""
+	listType, mapKeys, mapType := f.ListType != "", f.MapKeys != nil, f.MapType != ""
+	patch := len(f.PatchStrategy) > 0 || f.PatchMergeKey != ""
+	c.flags(&f.Pointer, &f.OmitEmpty, &f.OmitZero, &f.Required, &f.PlainRef,
+		&inline, &value, &enum, &format, &listType, &mapKeys, &mapType, &patch)
+	if inline {
+		list(c, &f.Inline, (*coder).uint)
 	}
-	if flags&FieldDefault != 0 {
-		f.Default = r.value()
+	if value {
+		c.value(&f.Default)
 	}
-	if flags&FieldEnum != 0 {
-		f.Enum = r.strs()
+	if enum {
+		c.strs(&f.Enum)
 	}
-	if flags&FieldFormat != 0 {
-		f.Format = r.str()
+	if format {
+		c.str(&f.Format)
 	}
-	if flags&FieldListType != 0 {
-		f.ListType = r.str()
+	if listType {
+		c.str(&f.ListType)
 	}
-	if flags&FieldMapKeys != 0 {
-		f.MapKeys = r.strs()
+	if mapKeys {
+		c.strs(&f.MapKeys)
 	}
-	if flags&FieldMapType != 0 {
-		f.MapType = r.str()
+	if mapType {
+		c.str(&f.MapType)
 	}
-	if flags&FieldPatch != 0 {
-		f.PatchStrategy, f.PatchMergeKey = r.strs(), r.str()
+	if patch {
+		c.strs(&f.PatchStrategy)
+		c.str(&f.PatchMergeKey)
 	}
-	return f
 }
 
-// value reads a default: JSON text as a string, bool, int64, float64, []any or map[string]any.
-func (r *reader) value() any {
-	text := r.str()
-	if r.err != nil {
-		return nil
+// value is for a default: JSON text as a string, bool, int64, float64, []any or map[string]any. Who writes has a json.RawMessage.
+func (c *coder) value(v *any) {
+	raw, _ := (*v).(json.RawMessage)
+	text := string(raw)
+	if c.str(&text); c.err != nil || c.numbers != nil {
+		return
 	}
 	var i int64
 	if json.Unmarshal([]byte(text), &i) == nil {
-		return i
+		*v = i
+		return
 	}
-	var v any
-	if json.Unmarshal([]byte(text), &v) != nil || v == nil {
-		r.fail()
+	if json.Unmarshal([]byte(text), v) != nil || *v == nil {
+		c.fail()
 	}
-	return v
 }
 
-// table reads n blobs without looking into them.
-func (r *reader) table() [][]byte {
-	out := make([][]byte, r.count())
-	for i := range out {
-		out[i] = r.bytes()
-	}
-	return out
-}
-
-// readStrings reads the string table into r.strings. The strings share one copy of the bytes.
-func (r *reader) readStrings() {
-	lengths := list(r, (*reader).uint)
-	all := string(r.bytes())
-	r.strings = make([]string, len(lengths))
+// readStrings reads the string table. The strings share one copy of the bytes.
+func (c *coder) readStrings() {
+	var lengths []int
+	var text []byte
+	list(c, &lengths, (*coder).uint)
+	c.bytes(&text)
+	all := string(text)
+	c.strings = make([]string, len(lengths))
 	for i, n := range lengths {
 		if n > len(all) {
-			r.fail()
+			c.fail()
 			return
 		}
-		r.strings[i], all = all[:n], all[n:]
+		c.strings[i], all = all[:n], all[n:]
 	}
 }
 
 // header checks the magic and the minor.
-func (r *reader) header(minor string) error {
-	if len(r.data) < len(Magic) || string(r.data[:len(Magic)]) != Magic {
+func (c *coder) header(minor string) error {
+	if len(c.data) < len(magic) || string(c.data[:len(magic)]) != magic {
 		return errDamaged
 	}
-	r.data = r.data[len(Magic):]
-	r.readStrings()
-	if got := r.str(); r.err == nil && got != minor {
+	c.data = c.data[len(magic):]
+	c.readStrings()
+	var got string
+	if c.str(&got); c.err == nil && got != minor {
 		return fmt.Errorf("schema: data of %s where %s was expected", got, minor)
 	}
-	return r.err
+	return c.err
 }

@@ -13,32 +13,30 @@ type files interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// registered are the minors that were not built in.
-var registered = map[string]pack{}
-
-// pack is the data of one minor in one piece.
+// pack is files by name: the data of one minor that was not built in, in one piece.
 //
 //	length of the first file (4 bytes, big-endian) │ MINOR.bin │ docs-MINOR.bin
-type pack struct{ set, docs []byte }
+type pack map[string][]byte
 
-// ReadFile returns one of the two files.
+// ReadFile returns one of the files.
 func (p pack) ReadFile(name string) ([]byte, error) {
-	switch {
-	case len(name) > len("data/docs-") && name[:len("data/docs-")] == "data/docs-":
-		return p.docs, nil
-	case len(name) > len("data/") && name[len("data/")] != 'p':
-		return p.set, nil
+	content, ok := p[name]
+	if !ok {
+		return nil, fs.ErrNotExist
 	}
-	return nil, fs.ErrNotExist
+	return content, nil
 }
+
+func setFile(minor string) string  { return "data/" + minor + ".bin" }
+func docsFile(minor string) string { return "data/docs-" + minor + ".bin" }
 
 // Pack returns the data of a minor that is built in, for Register in a program that it is not built into.
 func Pack(minor string) ([]byte, error) {
-	set, err := data.ReadFile("data/" + minor + ".bin")
+	set, err := data.ReadFile(setFile(minor))
 	if err != nil {
 		return nil, fmt.Errorf("schema: no data for Kubernetes %q: %w", minor, err)
 	}
-	docs, err := data.ReadFile("data/docs-" + minor + ".bin")
+	docs, err := data.ReadFile(docsFile(minor))
 	if err != nil {
 		return nil, fmt.Errorf("schema: no descriptions for Kubernetes %q: %w", minor, err)
 	}
@@ -51,23 +49,27 @@ func Register(minor string, packed []byte) error {
 	if known := Known(); !slices.Contains(known, minor) {
 		return fmt.Errorf("schema: there is no Kubernetes %q here, only %v", minor, known)
 	}
-	if len(packed) < 4 || uint64(binary.BigEndian.Uint32(packed)) > uint64(len(packed)-4) {
-		return errors.New("schema: the data is cut off: it is not what Pack returned")
-	}
-	n := binary.BigEndian.Uint32(packed)
-	p := pack{packed[4 : 4+n], packed[4+n:]}
-	s, err := parseFrom(p, minor, p.set)
+	s, err := parsePack(minor, packed)
 	if err != nil {
-		return fmt.Errorf("schema: data of Kubernetes %s: %w", minor, err)
+		return err
 	}
 	loaded.Lock()
 	defer loaded.Unlock()
-	registered[minor] = p
-	if loaded.sets == nil {
-		loaded.sets = map[string]*Set{}
-	}
 	if loaded.sets[minor] == nil {
 		loaded.sets[minor] = s
 	}
 	return nil
+}
+
+// parsePack reads what Pack returned.
+func parsePack(minor string, packed []byte) (*Set, error) {
+	if len(packed) < 4 || uint64(binary.BigEndian.Uint32(packed)) > uint64(len(packed)-4) {
+		return nil, errors.New("schema: the data is cut off: it is not what Pack returned")
+	}
+	n := binary.BigEndian.Uint32(packed)
+	s, err := open(pack{setFile(minor): packed[4 : 4+n], docsFile(minor): packed[4+n:]}, minor)
+	if err != nil {
+		return nil, fmt.Errorf("schema: data of Kubernetes %s: %w", minor, err)
+	}
+	return s, nil
 }

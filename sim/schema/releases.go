@@ -25,8 +25,6 @@ type Release struct {
 	Stored map[GVK]GVK
 	// Unserved lists the kinds that a server can read without serving them by default, by group version.
 	Unserved map[string]string
-	// Readable are the versions of the groups that DeleteOptions and WatchEvents are of in OpenAPI; nil: as published.
-	Readable map[string]string
 	// PlainElements says that OpenAPI has no defaults for the elements of lists and maps.
 	PlainElements bool
 	// CELGo is the version of cel-go that evaluates expressions, 26 for v0.26.
@@ -39,12 +37,12 @@ var Releases = []Release{
 	{Minor: "1.35", Version: "v1.35.4", Stored: storedElsewhere, Unserved: unserved, CELGo: 26},
 	{Minor: Default, Version: DefaultVersion, Stored: with(storedElsewhere,
 		stored("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding")),
-		Unserved: unserved, Readable: readable, CELGo: 26},
+		Unserved: unserved, CELGo: 26},
 	{Minor: "1.37", Version: "v1.37.2", Stored: with(storedElsewhere,
 		stored("certificates.k8s.io/v1beta1", "ClusterTrustBundle PodCertificateRequest"),
 		stored("resource.k8s.io/v1beta2", "DeviceTaintRule"),
 		stored("storagemigration.k8s.io/v1beta1", "StorageVersionMigration")),
-		Unserved: unserved37, Readable: readable37, PlainElements: true, CELGo: 29},
+		Unserved: unserved37, PlainElements: true, CELGo: 29},
 }
 
 // Known returns the minors of Releases. Load knows those that were built into the program, which are all of them but for
@@ -146,37 +144,3 @@ var unserved37 = with(unserved, map[string]string{
 	"scheduling.k8s.io/v1alpha3": "CompositePodGroup PodGroup Workload",
 	"scheduling.k8s.io/v1beta1":  "PodGroup PriorityClass Workload",
 })
-
-// readable37 are the groups that a server of 1.37 can read, with their versions.
-var readable37 = with(readable, map[string]string{
-	"lifecycle.k8s.io": "v1alpha1", "scheduling.k8s.io": "v1 v1alpha3 v1beta1", "storagemigration.k8s.io": "v1 v1beta1",
-})
-
-// readable are the groups that a server of 1.36 can read, with their versions.
-var readable = map[string]string{
-	"admission.k8s.io":             "v1 v1beta1",
-	"admissionregistration.k8s.io": "v1 v1alpha1 v1beta1",
-	"apiextensions.k8s.io":         "v1 v1beta1",
-	"apiregistration.k8s.io":       "v1 v1beta1",
-	"apps":                         "v1 v1beta1 v1beta2",
-	"authentication.k8s.io":        "v1 v1alpha1 v1beta1",
-	"authorization.k8s.io":         "v1 v1beta1",
-	"autoscaling":                  "v1 v2",
-	"batch":                        "v1 v1beta1",
-	"certificates.k8s.io":          "v1 v1alpha1 v1beta1",
-	"coordination.k8s.io":          "v1 v1alpha2 v1beta1",
-	"discovery.k8s.io":             "v1 v1beta1",
-	"events.k8s.io":                "v1 v1beta1",
-	"extensions":                   "v1beta1",
-	"flowcontrol.apiserver.k8s.io": "v1 v1beta1 v1beta2 v1beta3",
-	"imagepolicy.k8s.io":           "v1alpha1",
-	"internal.apiserver.k8s.io":    "v1alpha1",
-	"networking.k8s.io":            "v1 v1beta1",
-	"node.k8s.io":                  "v1 v1alpha1 v1beta1",
-	"policy":                       "v1 v1beta1",
-	"rbac.authorization.k8s.io":    "v1 v1alpha1 v1beta1",
-	"resource.k8s.io":              "v1 v1alpha3 v1beta1 v1beta2",
-	"scheduling.k8s.io":            "v1 v1alpha2 v1beta1",
-	"storage.k8s.io":               "v1 v1alpha1 v1beta1",
-	"storagemigration.k8s.io":      "v1beta1",
-}

@@ -15,6 +15,7 @@
 package schema
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -227,6 +228,11 @@ func ParseGVK(apiVersion, kind string) GVK {
 		group, version = "", apiVersion
 	}
 	return GVK{Group: group, Version: version, Kind: kind}
+}
+
+// Compare orders kinds by group, version and kind.
+func (k GVK) Compare(o GVK) int {
+	return cmp.Or(strings.Compare(k.Group, o.Group), strings.Compare(k.Version, o.Version), strings.Compare(k.Kind, o.Kind))
 }
 
 // String prints k as the real server's errors do: apps/v1, Kind=Deployment; /v1, Kind=Pod.

@@ -2,16 +2,15 @@ package schema
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
-	"sort"
-	"strings"
 	"sync"
 )
 
 // Set is the API of one Kubernetes minor. It is read-only and safe for concurrent use.
 //
-// A schema file opens with Magic. All numbers are unsigned varints; a string is the number of an entry of the string
+// A schema file opens with a magic text. All numbers are unsigned varints; a string is the number of an entry of the string
 // table, a type the number of a blob:
 //
 //	Magic │ strings │ minor │ types: n × (length, blob) │ names │ kinds │ groups │ resources
@@ -30,6 +29,7 @@ type Set struct {
 	published []string
 	groups    []Group
 	resources []Resource
+	readable  func() []GVK
 
 	mu    sync.RWMutex
 	types []*Type // by number; nil: not read yet. Everything reachable from an entry is in place
@@ -38,26 +38,21 @@ type Set struct {
 	prose texts // the file prose-MINOR.bin
 }
 
-var loaded struct {
+var loaded = struct {
 	sync.Mutex
 	sets map[string]*Set
-}
+}{sets: map[string]*Set{}}
 
 // Load returns the API of a Kubernetes minor ("1.36"). The Set of a minor is made once per process.
-func Load(minor string) (*Set, error) {
+func Load(minor string) (s *Set, err error) {
 	loaded.Lock()
 	defer loaded.Unlock()
-	if s := loaded.sets[minor]; s != nil {
-		return s, nil
+	if s = loaded.sets[minor]; s == nil {
+		if s, err = open(data, minor); err != nil {
+			return nil, err
+		}
+		loaded.sets[minor] = s
 	}
-	s, err := open(minor)
-	if err != nil {
-		return nil, err
-	}
-	if loaded.sets == nil {
-		loaded.sets = map[string]*Set{}
-	}
-	loaded.sets[minor] = s
 	return s, nil
 }
 
@@ -65,93 +60,102 @@ func Load(minor string) (*Set, error) {
 func Minors() []string {
 	loaded.Lock()
 	defer loaded.Unlock()
-	out := slices.Collect(maps.Keys(registered)) // sorted below
-	entries, err := data.ReadDir("data")
-	if err != nil {
-		panic("schema: embedded data: " + err.Error())
-	}
-	for _, e := range entries {
-		if minor := strings.TrimSuffix(e.Name(), ".bin"); isMinor(minor) && !slices.Contains(out, minor) {
-			out = append(out, minor)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return len(out[i]) < len(out[j]) || len(out[i]) == len(out[j]) && out[i] < out[j] })
-	return out
+	return slices.DeleteFunc(Known(), func(minor string) bool {
+		_, err := fs.Stat(data, setFile(minor))
+		return err != nil && loaded.sets[minor] == nil
+	})
 }
 
-func isMinor(name string) bool {
-	var major, minor int
-	_, err := fmt.Sscanf(name, "%d.%d", &major, &minor)
-	return err == nil && name == fmt.Sprintf("%d.%d", major, minor)
-}
-
-func open(minor string) (*Set, error) {
-	var from files = data
-	if p, ok := registered[minor]; ok {
-		from = p
-	}
-	raw, err := from.ReadFile("data/" + minor + ".bin")
+// open reads all of a schema file but the types. Descriptions come from the files beside it.
+func open(from files, minor string) (*Set, error) {
+	raw, err := from.ReadFile(setFile(minor))
 	if err != nil {
 		return nil, fmt.Errorf("schema: no data for Kubernetes %q: %w", minor, err)
 	}
-	return parseFrom(from, minor, raw)
-}
-
-// parseFrom reads all of a schema file but the types. Descriptions come from the files beside it.
-func parseFrom(from files, minor string, raw []byte) (*Set, error) {
-	r := &reader{data: raw}
-	if err := r.header(minor); err != nil {
+	c := &coder{data: raw}
+	if err := c.header(minor); err != nil {
 		return nil, err
 	}
-	s := &Set{minor: minor, strings: r.strings, blobs: r.table()}
+	var x contents
+	if c.contents(&x); c.err == nil && len(c.data) != 0 {
+		c.fail()
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	s := &Set{minor: minor, strings: c.strings, blobs: x.blobs, names: make(map[string]int, len(x.names)),
+		kinds: make(map[GVK]int, len(x.kinds)), groups: x.groups, resources: x.resources}
+	for _, n := range x.names {
+		s.names[n.name] = n.id
+		if n.published {
+			s.published = append(s.published, n.name)
+		}
+	}
+	for _, k := range x.kinds {
+		s.kinds[k.gvk] = k.id
+	}
 	s.types = make([]*Type, len(s.blobs))
-	s.docs = texts{from: from, name: "data/docs-" + minor + ".bin"}
+	s.docs = texts{from: from, name: docsFile(minor)}
 	s.prose = texts{from: proseData, name: "data/prose-" + minor + ".bin"}
-	s.readIndex(r)
-	s.readDiscovery(r)
-	if r.err == nil && len(r.data) != 0 {
-		r.fail()
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
+	s.readable = sync.OnceValue(s.findReadable)
 	return s, nil
 }
 
-// readIndex reads which type is behind a definition name and behind a kind.
-func (s *Set) readIndex(r *reader) {
-	n := r.count()
-	s.names = make(map[string]int, n)
-	for range n {
-		name, published := r.str(), r.bool()
-		s.names[name] = r.id(len(s.blobs))
-		if published {
-			s.published = append(s.published, name)
-		}
-	}
-	n = r.count()
-	s.kinds = make(map[GVK]int, n)
-	for range n {
-		gvk := r.gvk()
-		s.kinds[gvk] = r.id(len(s.blobs))
-	}
+// contents is what a schema file says behind its minor.
+type contents struct {
+	blobs     [][]byte // of the types
+	names     []nameOf
+	kinds     []kindOf
+	groups    []Group
+	resources []Resource
 }
 
-// readDiscovery reads groups and resources.
-func (s *Set) readDiscovery(r *reader) {
-	s.groups = list(r, func(r *reader) Group {
-		g := Group{Name: r.str(), Versions: r.strs()}
-		if len(g.Versions) == 0 {
-			r.fail()
-		}
-		return g
+// nameOf says which type is behind a definition name, kindOf which is behind a kind.
+type (
+	nameOf struct {
+		name      string
+		published bool
+		id        int
+	}
+	kindOf struct {
+		gvk GVK
+		id  int
+	}
+)
+
+func (c *coder) contents(x *contents) {
+	list(c, &x.blobs, (*coder).bytes)
+	list(c, &x.names, func(c *coder, n *nameOf) {
+		c.str(&n.name)
+		c.flags(&n.published)
+		c.id(&n.id, len(x.blobs))
 	})
-	s.resources = list(r, func(r *reader) Resource {
-		return Resource{
-			GVK: r.gvk(), Resource: r.str(), Singular: r.str(), ShortNames: r.strs(), Categories: r.strs(),
-			Namespaced: r.bool(), Verbs: r.strs(), Storage: r.gvk(),
-			Subresources: list(r, func(r *reader) Subresource { return Subresource{Name: r.str(), GVK: r.gvk(), Verbs: r.strs()} }),
+	list(c, &x.kinds, func(c *coder, k *kindOf) {
+		c.gvk(&k.gvk)
+		c.id(&k.id, len(x.blobs))
+	})
+	list(c, &x.groups, func(c *coder, g *Group) {
+		c.str(&g.Name)
+		if c.strs(&g.Versions); len(g.Versions) == 0 {
+			c.fail()
 		}
+	})
+	list(c, &x.resources, (*coder).resource)
+}
+
+func (c *coder) resource(r *Resource) {
+	c.gvk(&r.GVK)
+	c.str(&r.Resource)
+	c.str(&r.Singular)
+	c.strs(&r.ShortNames)
+	c.strs(&r.Categories)
+	c.flags(&r.Namespaced)
+	c.strs(&r.Verbs)
+	c.gvk(&r.Storage)
+	list(c, &r.Subresources, func(c *coder, sub *Subresource) {
+		c.str(&sub.Name)
+		c.gvk(&sub.GVK)
+		c.strs(&sub.Verbs)
 	})
 }
 
@@ -171,6 +175,26 @@ func (s *Set) Groups() []Group { return s.groups }
 // Resources returns what an API server serves by default: the core group first, then groups and versions in the
 // order of Groups, each sorted by resource. The answer is shared: do not change it.
 func (s *Set) Resources() []Resource { return s.resources }
+
+// Readable returns the group versions that a server can read, sorted: those of the kinds that it serves and of those that it does
+// not, apart from the core group and from what only servers send. The answer is shared: do not change it.
+func (s *Set) Readable() []GVK { return s.readable() }
+
+func (s *Set) findReadable() []GVK {
+	found := map[GVK]bool{{Group: "admission.k8s.io", Version: "v1beta1"}: true} // whose kinds nobody lists
+	for k := range s.kinds {                                                     // order does not matter: it fills a map
+		found[GVK{Group: k.Group, Version: k.Version}] = true
+	}
+	for gv, kinds := range s.Release().Unserved { // order does not matter: it fills a map
+		if kinds != "" {
+			found[ParseGVK(gv, "")] = true
+		}
+	}
+	maps.DeleteFunc(found, func(gv GVK, _ bool) bool {
+		return gv.Group == "" || gv.Group == "meta.k8s.io" || gv.Group == "apidiscovery.k8s.io"
+	})
+	return slices.SortedFunc(maps.Keys(found), GVK.Compare)
+}
 
 // Names returns the names of the definitions of the published OpenAPI, sorted. The answer is shared: do not change it.
 func (s *Set) Names() []string { return s.published }
@@ -204,12 +228,11 @@ func (s *Set) typeOf(id int) *Type {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, _ = s.readLocked(id)
-	return t
+	return s.readLocked(id)
 }
 
 // readLocked reads a type and those it refers to that are not read yet, and puts them in place together. s.mu is held.
-func (s *Set) readLocked(id int) (*Type, error) {
+func (s *Set) readLocked(id int) *Type {
 	fresh := map[int]*rawType{}
 	order := []int{}
 	visit := func(id int) {
@@ -220,11 +243,10 @@ func (s *Set) readLocked(id int) (*Type, error) {
 	}
 	visit(id)
 	for i := 0; i < len(order); i++ {
-		r := &reader{data: s.blobs[order[i]], strings: s.strings}
+		c := &coder{data: s.blobs[order[i]], strings: s.strings}
 		raw := fresh[order[i]]
-		*raw = r.typ(len(s.blobs))
-		if r.err != nil || len(r.data) != 0 {
-			return nil, errDamaged
+		if c.typ(raw, len(s.blobs)); c.err != nil || len(c.data) != 0 {
+			return nil
 		}
 		if raw.elem > 0 {
 			visit(raw.elem - 1)
@@ -239,7 +261,7 @@ func (s *Set) readLocked(id int) (*Type, error) {
 	for _, id := range order {
 		s.types[id].link(fresh[id], s.types)
 	}
-	return s.types[id], nil
+	return s.types[id]
 }
 
 // link replaces the numbers of types by types.

@@ -68,54 +68,6 @@ type Cause struct {
 // Error returns the message.
 func (s *Status) Error() string { return s.Message }
 
-// Object returns s as the JSON object a client sees.
-func (s *Status) Object() object.Object {
-	meta := map[string]any{}
-	setString(meta, "continue", s.Continue)
-	o := object.Object{"kind": "Status", "apiVersion": "v1", "metadata": meta, "status": "Failure"}
-	if s.Success {
-		o["status"] = "Success"
-	}
-	setString(o, "message", s.Message)
-	setString(o, "reason", string(s.Reason))
-	if s.Details != nil {
-		o["details"] = s.Details.object()
-	}
-	if s.Code != 0 {
-		o["code"] = int64(s.Code)
-	}
-	return o
-}
-
-func (d *Details) object() map[string]any {
-	m := map[string]any{}
-	setString(m, "name", d.Name)
-	setString(m, "group", d.Group)
-	setString(m, "kind", d.Kind)
-	setString(m, "uid", d.UID)
-	var causes []any
-	for _, c := range d.Causes {
-		cause := map[string]any{}
-		setString(cause, "reason", c.Reason)
-		setString(cause, "message", c.Message)
-		setString(cause, "field", c.Field)
-		causes = append(causes, cause)
-	}
-	if causes != nil {
-		m["causes"] = causes
-	}
-	if d.RetryAfterSeconds != 0 {
-		m["retryAfterSeconds"] = int64(d.RetryAfterSeconds)
-	}
-	return m
-}
-
-func setString(m map[string]any, key, value string) {
-	if value != "" {
-		m[key] = value
-	}
-}
-
 // JSON returns s as printed on the wire, without the final newline.
 func (s *Status) JSON() []byte {
 	b := append([]byte(nil), `{"kind":"Status","apiVersion":"v1","metadata":{`...)

@@ -30,9 +30,6 @@ const (
 
 	// freshness is how long an event stays in the ring at least: the bookmark period and 15 s more.
 	freshness = 75 * time.Second
-
-	// compactionPoll is how long after a compaction of the store the snapshots of a cache may live on.
-	compactionPoll = 15 * time.Second
 )
 
 // Position is how far one replica has applied the store's log. Caches of a replica share it, unless one lags on its own.
@@ -45,26 +42,14 @@ func (p *Position) Rev() uint64 { return p.View.Rev() }
 
 // Cache is one resource on one replica. Its position is shared.
 type Cache struct {
-	prefix   string // "/registry/pods/"
+	state    State
 	position *Position
-	ring     []entry // oldest first
-	capacity int
-	listRev  uint64 // revision of the list the cache was filled from
-	evicted  bool   // an event has left the ring since then
-	floor    uint64 // snapshots before this revision are gone
 	watches  []*Watch
-}
-
-// entry is one event in the ring, with the state after it.
-type entry struct {
-	event *mvcc.Event
-	view  *mvcc.View
-	at    time.Time
 }
 
 // New returns the cache of the keys with prefix, which was filled at the revision since and had no event until now.
 func New(prefix string, position *Position, since uint64) *Cache {
-	return &Cache{prefix: prefix, position: position, capacity: capacityMin, listRev: since}
+	return &Cache{state: State{Prefix: prefix, Capacity: capacityMin, ListRev: since}, position: position}
 }
 
 // Rev returns the revision up to which the cache knows everything.
@@ -75,38 +60,38 @@ func (c *Cache) View() *mvcc.View { return c.position.View }
 
 // Oldest returns the oldest revision after which a watch can start.
 func (c *Cache) Oldest() uint64 {
-	if !c.evicted || len(c.ring) == 0 {
-		return c.listRev
+	if !c.state.Evicted || len(c.state.Ring) == 0 {
+		return c.state.ListRev
 	}
-	return c.ring[0].event.Rev - 1
+	return c.state.Ring[0].Event.Rev - 1
 }
 
 // Snapshot returns the state at a revision of the past, or nil when the cache does not have it: then the store is asked.
 func (c *Cache) Snapshot(rev uint64) *mvcc.View {
-	if rev < c.floor || rev > c.Rev() || len(c.ring) == 0 || rev < c.ring[0].event.Rev {
+	if rev < c.state.Floor || rev > c.Rev() || len(c.state.Ring) == 0 || rev < c.state.Ring[0].Event.Rev {
 		return nil
 	}
-	return c.ring[len(c.ring)-len(c.since(rev))-1].view
+	return c.state.Ring[len(c.state.Ring)-len(c.state.since(rev))-1].View
 }
 
 // since returns the events after a revision.
-func (c *Cache) since(rev uint64) []entry {
-	return c.ring[sort.Search(len(c.ring), func(i int) bool { return c.ring[i].event.Rev > rev }):]
+func (s *State) since(rev uint64) []RingEntry {
+	return s.Ring[sort.Search(len(s.Ring), func(i int) bool { return s.Ring[i].Event.Rev > rev }):]
 }
 
 // Compacted tells the cache that the store has forgotten everything before rev; snapshots before it are dropped. The
 // real server polls for compactions, so the caller delays the call by up to CompactionPoll.
-func (c *Cache) Compacted(rev uint64) { c.floor = max(c.floor, rev) }
+func (c *Cache) Compacted(rev uint64) { c.state.Floor = max(c.state.Floor, rev) }
 
-// CompactionPoll is how often an API server looks whether the store was compacted.
-const CompactionPoll = compactionPoll
+// CompactionPoll is how often an API server looks whether the store was compacted: so long the snapshots of a cache may live on.
+const CompactionPoll = 15 * time.Second
 
 // Apply takes in a commit that the replica's position has just reached. It does nothing for keys of other resources.
 func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
-	if !strings.HasPrefix(commit.Key, c.prefix) {
+	if !strings.HasPrefix(commit.Key, c.state.Prefix) {
 		return
 	}
-	c.push(entry{event: commit, view: c.position.View, at: now})
+	c.state.push(RingEntry{commit, c.position.View, now})
 	e := &Event{Event: commit}
 	for _, w := range c.watches {
 		w.tell(e, false)
@@ -116,33 +101,38 @@ func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
 	}
 }
 
-func (c *Cache) push(e entry) {
-	if len(c.ring) >= c.capacity {
-		c.resize(e.at)
+func (s *State) push(e RingEntry) {
+	if len(s.Ring) >= s.Capacity {
+		s.resize(e.At)
 	}
-	if drop := len(c.ring) - c.capacity + 1; drop > 0 {
-		clear(c.ring[:drop]) // append moves the rest to a new array now and then: until then nothing keeps what they hold
-		c.ring = c.ring[drop:]
-		c.evicted = true
+	if drop := len(s.Ring) - s.Capacity + 1; drop > 0 {
+		clear(s.Ring[:drop]) // append moves the rest to a new array now and then: until then nothing keeps what they hold
+		s.Ring = s.Ring[drop:]
+		s.Evicted = true
 	}
-	c.ring = append(c.ring, e)
+	s.Ring = append(s.Ring, e)
 }
 
 // resize doubles the capacity of a full ring whose events are all fresh, and halves it when three quarters are stale.
-func (c *Cache) resize(now time.Time) {
-	if now.Sub(c.ring[0].at) < freshness {
-		c.capacity = min(c.capacity*2, capacityMax)
+func (s *State) resize(now time.Time) {
+	if now.Sub(s.Ring[0].At) < freshness {
+		s.Capacity = min(s.Capacity*2, capacityMax)
 		return
 	}
-	if newest := c.ring[len(c.ring)-len(c.ring)/4]; now.Sub(newest.at) > freshness {
-		c.capacity = max(c.capacity/2, capacityMin)
+	if newest := s.Ring[len(s.Ring)-len(s.Ring)/4]; now.Sub(newest.At) > freshness {
+		s.Capacity = max(s.Capacity/2, capacityMin)
 	}
 }
 
 // Forget drops all history, as an API server does that was restarted: watches from before now are 410 Expired, and so
 // are reads of the past. Watches that are open go on.
 func (c *Cache) Forget() {
-	c.ring, c.evicted = nil, false
-	c.listRev = c.Rev()
-	c.floor = c.Rev()
+	c.state.Ring, c.state.Evicted = nil, false
+	c.state.ListRev, c.state.Floor = c.Rev(), c.Rev()
+}
+
+// Refill fills the cache anew: it forgets, and its watches end.
+func (c *Cache) Refill() {
+	c.EndAll()
+	c.Forget()
 }

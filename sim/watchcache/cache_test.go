@@ -199,7 +199,7 @@ func TestFullRing(t *testing.T) {
 		b.cache.Apply(commit, b.now)
 	}
 	runtime.ReadMemStats(&after)
-	is.Equal(len(b.cache.ring), capacityMax)
+	is.Equal(len(b.cache.state.Ring), capacityMax)
 	is.True((after.TotalAlloc-before.TotalAlloc)/events < 1<<10) // bytes: the ring is not copied for each
 }
 

@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -25,21 +26,13 @@ type RingEntry struct {
 
 // State returns what the cache remembers.
 func (c *Cache) State() State {
-	s := State{Prefix: c.prefix, Capacity: c.capacity, ListRev: c.listRev, Evicted: c.evicted, Floor: c.floor,
-		Ring: make([]RingEntry, len(c.ring))}
-	for i, e := range c.ring {
-		s.Ring[i] = RingEntry{e.event, e.view, e.at}
-	}
+	s := c.state
+	s.Ring = slices.Clone(s.Ring)
 	return s
 }
 
 // Load returns a cache without watches that remembers s.
 func Load(s State, position *Position) *Cache {
-	c := &Cache{prefix: s.Prefix, position: position, capacity: min(max(s.Capacity, capacityMin), capacityMax),
-		listRev: s.ListRev,
-		evicted: s.Evicted, floor: s.Floor, ring: make([]entry, len(s.Ring))}
-	for i, e := range s.Ring {
-		c.ring[i] = entry{e.Event, e.View, e.At}
-	}
-	return c
+	s.Capacity, s.Ring = min(max(s.Capacity, capacityMin), capacityMax), slices.Clone(s.Ring)
+	return &Cache{state: s, position: position}
 }

@@ -1,6 +1,8 @@
 package watchcache
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -222,10 +224,18 @@ func (w *Watch) concerns(key string) bool {
 	if w.key != "" {
 		return key == w.key
 	}
-	return len(key) >= len(w.prefix) && key[:len(w.prefix)] == w.prefix
+	return strings.HasPrefix(key, w.prefix)
 }
 
-func (w *Watch) matches(it *resource.Item) bool { return w.match == nil || w.match(it) }
+// item returns what is stored, nil if nothing is or the watch is not about it.
+func (w *Watch) item(kv *mvcc.KV) *resource.Item {
+	if kv != nil {
+		if it := resource.ItemOf(w.def, kv); w.match == nil || w.match(it) {
+			return it
+		}
+	}
+	return nil
+}
 
 // SendState sends an ADDED event for each object of view that the watch is about, in key order, and leaves out later
 // what the state contained.
@@ -239,7 +249,7 @@ func (w *Watch) SendState(view *mvcc.View) {
 	}
 	view.Range(prefix, "", func(kv *mvcc.KV) bool {
 		if w.concerns(kv.Key) {
-			if it := resource.ItemOf(w.def, kv); w.matches(it) {
+			if it := w.item(kv); it != nil {
 				n := Notice{Type: Added, Item: w.asRead(it)}
 				switch frame := w.encoder.Encode(n); {
 				case frame == nil: // see offer
@@ -267,23 +277,20 @@ func (c *Cache) Start(w *Watch, after uint64) {
 	}
 	w.after, w.cache = after, c
 	c.watches = append(c.watches, w)
-	for _, e := range c.since(after) {
-		w.tell(&Event{Event: e.event}, true)
+	for _, e := range c.state.since(after) {
+		w.tell(&Event{Event: e.Event}, true)
 	}
 }
 
 func (c *Cache) remove(w *Watch) {
-	for i, x := range c.watches {
-		if x == w {
-			c.watches = append(c.watches[:i:i], c.watches[i+1:]...)
-			return
-		}
+	if i := slices.Index(c.watches, w); i >= 0 {
+		c.watches = slices.Concat(c.watches[:i], c.watches[i+1:]) // a copy: somebody may be going through them
 	}
 }
 
 // EndAll ends every watch of the cache.
 func (c *Cache) EndAll() {
-	for _, w := range append([]*Watch(nil), c.watches...) {
+	for _, w := range slices.Clone(c.watches) {
 		w.End()
 	}
 }
@@ -310,17 +317,7 @@ func (w *Watch) tell(e *Event, past bool) {
 	if e.Rev <= w.after || !w.concerns(e.Key) {
 		return
 	}
-	var now, before *resource.Item
-	if e.KV != nil {
-		if it := resource.ItemOf(w.def, e.KV); w.matches(it) {
-			now = it
-		}
-	}
-	if e.Prev != nil {
-		if it := resource.ItemOf(w.def, e.Prev); w.matches(it) {
-			before = it
-		}
-	}
+	now, before := w.item(e.KV), w.item(e.Prev)
 	switch {
 	case now != nil && before != nil:
 		w.show(e, Notice{Type: Modified, Item: now, Before: before}, past)

@@ -7,6 +7,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/interpreter"
 
 	"github.com/kubesim/kubesim/sim/cel/expr"
@@ -200,20 +201,24 @@ func (p *Program) mutation(v ref.Val) (any, *expr.Error) {
 
 // jsonOfPatch returns a list of operations without their empty fields.
 func jsonOfPatch(v ref.Val, check func(ref.Val) *expr.Error) ([]any, *expr.Error) {
+	list, ok := v.(traits.Lister)
+	if !ok {
+		return nil, expr.Errorf("type mismatch: JSONPatchType.expression should evaluate to array")
+	}
 	out := []any{}
-	err := eachElement(v, func(v ref.Val) *expr.Error {
+	for v := range elements(list) {
 		o, ok := v.(*objectVal)
 		if !ok {
-			return expr.Errorf("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch, got element of %v", v.Type())
+			return nil, expr.Errorf("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch, got element of %v", v.Type())
 		}
 		if value := o.fields["value"]; value != nil {
 			if err := check(value); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		op, err := o.json()
 		if err != nil {
-			return expr.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %v", err.Text)
+			return nil, expr.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %v", err.Text)
 		}
 		m := op.(map[string]any)
 		for _, name := range []string{"op", "path"} {
@@ -225,9 +230,8 @@ func jsonOfPatch(v ref.Val, check func(ref.Val) *expr.Error) ([]any, *expr.Error
 			delete(m, "from")
 		}
 		out = append(out, m)
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // admissionVars are the variables of one evaluation.
@@ -323,22 +327,4 @@ func (l *lazyVal) evaluate(name string, p *Program) ref.Val {
 	}
 	in.Evaluated[name] = v
 	return v
-}
-
-// eachElement calls f for each element of a list.
-func eachElement(v ref.Val, f func(ref.Val) *expr.Error) *expr.Error {
-	list, ok := v.(interface {
-		Get(ref.Val) ref.Val
-		Size() ref.Val
-	})
-	if !ok {
-		return expr.Errorf("type mismatch: JSONPatchType.expression should evaluate to array")
-	}
-	size, _ := list.Size().(types.Int)
-	for i := types.Int(0); i < size; i++ {
-		if err := f(list.Get(i)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package celgo
 
 import (
-	"math"
-
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/overloads"
@@ -12,97 +10,78 @@ import (
 
 // functionCost is what one function costs.
 //
-//	before it runs  estimate(sizes that a schema allows)  ─▶ estimated cost, and how great the result can be
-//	when it has run actual(values)                        ─▶ actual cost
+//	before it runs  estimate(what a schema allows)  ─▶ estimated cost, and how great the result can be
+//	when it has run actual(values)                  ─▶ actual cost
 type functionCost struct {
 	estimate func(*plannedCall) *cost.CallEstimate // nil result: cel-go knows better
 	actual   func(*finishedCall) (n uint64, ok bool)
 }
 
-// plannedCall is a call that has not run.
+// plannedCall is a call that has not run; args begin with what the function is called on, if it is called on something.
 type plannedCall struct {
 	*costs
 	overload string
-	member   bool // the subject is what the function is called on, not its first argument
-	subject  cost.AstNode
-	size     cost.SizeEstimate // of the subject
-	args     []cost.AstNode    // behind the subject
+	args     []cost.AstNode
 }
 
-// arg returns the size of an argument behind the subject.
-func (q *plannedCall) arg(i int) cost.SizeEstimate { return q.costs.size(q.args[i]) }
+func (q *plannedCall) size(i int) cost.SizeEstimate { return q.costs.size(q.args[i]) }
 
-// finishedCall is a call that has run; args begin with the subject.
+// finishedCall is a call that has run.
 type finishedCall struct {
 	overload string
 	args     []ref.Val
 	result   ref.Val
 }
 
-func (r *finishedCall) size(i int) uint64 { return sizeOf(r.args[i]) }
+func (r *finishedCall) size(i int) cost.SizeEstimate {
+	return cost.FixedSizeEstimate(sizeOf(r.args[i]))
+}
+
+// call is either: how great its arguments can be, or are.
+type call interface {
+	size(i int) cost.SizeEstimate
+}
 
 // always is the cost of functions that cost the same always.
 func always(n uint64) functionCost {
+	return bySize(func(call) cost.Estimate { return cost.FixedCostEstimate(n) }, nil)
+}
+
+// bySize is the cost of functions that follows from the sizes of their arguments. result says how great their result can be; nil:
+// nobody knows.
+func bySize(of func(call) cost.Estimate, result func(*plannedCall) cost.SizeEstimate) functionCost {
 	return functionCost{
-		estimate: func(*plannedCall) *cost.CallEstimate { return call(cost.FixedCostEstimate(n)) },
-		actual:   func(*finishedCall) (uint64, bool) { return n, true },
+		estimate: func(q *plannedCall) *cost.CallEstimate {
+			if result != nil {
+				return sized(of(q), result(q))
+			}
+			return unsized(of(q))
+		},
+		actual: func(r *finishedCall) (uint64, bool) { return of(r).Max, true },
 	}
 }
 
-// bytewise is the cost of functions that read their subject, factor times. isSized says that the result is no longer than the
-// subject, and member that the function is called on it.
-func bytewise(factor float64, isSized, member bool) functionCost {
-	return functionCost{
-		estimate: func(q *plannedCall) *cost.CallEstimate {
-			if q.member != member {
-				return nil
-			}
-			e := q.size.MultiplyByCostFactor(factor)
-			if isSized {
-				return sized(e, q.size)
-			}
-			return call(e)
-		},
-		actual: func(r *finishedCall) (uint64, bool) {
-			if len(r.args) == 0 {
-				return 0, false
-			}
-			return ceil(r.size(0), factor), true
-		},
-	}
+// reading is the cost of reading the first argument, factor times.
+func reading(factor float64) func(call) cost.Estimate {
+	return func(c call) cost.Estimate { return c.size(0).MultiplyByCostFactor(factor) }
 }
 
-// withArgument adds to a cost that the function has an argument behind its subject, without which cel-go decides.
-func withArgument(estimate func(*plannedCall) *cost.CallEstimate, actual func(*finishedCall) (uint64, bool)) functionCost {
-	return functionCost{
-		estimate: func(q *plannedCall) *cost.CallEstimate {
-			if !q.member || len(q.args) == 0 {
-				return nil
-			}
-			return estimate(q)
-		},
-		actual: func(r *finishedCall) (uint64, bool) {
-			if len(r.args) < 2 {
-				return 0, false
-			}
-			return actual(r)
-		},
-	}
-}
+// asLong says that the result is as long as the first argument.
+func asLong(q *plannedCall) cost.SizeEstimate { return q.size(0) }
 
 // functionCosts are those of the functions that Kubernetes adds, and of those of cel-go that it counts otherwise.
 var functionCosts = listFunctionCosts()
 
 func listFunctionCosts() map[string]functionCost {
+	find, selector := bySize(findCost, atMostAsLong), bySize(selectorCost, nil)
 	list := map[string]functionCost{
 		"check": always(checkCost),
-		"split": {estimateSplit, bytewise(2*traversal, true, true).actual}, "replace": {estimateReplace, bytewise(2*traversal, true, true).actual},
+		"split": bySize(reading(2*traversal), splitSize), "replace": bySize(reading(2*traversal), replacedSize),
 		"join": {estimateJoin, func(r *finishedCall) (uint64, bool) { return ceil(sizeOf(r.result), 2*traversal), true }},
-		"find": withArgument(estimateFind, actualFind), "findAll": withArgument(estimateFind, actualFind),
-		"fieldSelector": withArgument(estimateSelector, actualSelector), "labelSelector": withArgument(estimateSelector, actualSelector),
-		"containsIP":   withArgument(containing(false, "cidr_contains_ip_string")),
-		"containsCIDR": withArgument(containing(true, "cidr_contains_cidr_string")),
-		"validate":     withArgument(estimateValidate, actualValidate),
+		"find": find, "findAll": find, "fieldSelector": selector, "labelSelector": selector,
+		"containsIP":   containing(false, "cidr_contains_ip_string"),
+		"containsCIDR": containing(true, "cidr_contains_cidr_string"),
+		"validate":     {estimateValidate, actualValidate},
 		"string":       {estimateString, func(*finishedCall) (uint64, bool) { return 0, false }},
 		"_==_":         {estimateEqual, actualEqual},
 		"_!=_":         {estimateUnequal, func(*finishedCall) (uint64, bool) { return 0, false }},
@@ -116,10 +95,9 @@ func listFunctionCosts() map[string]functionCost {
 	add(always(1), "masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast")
 	add(always(1), "format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub")
 	add(always(1), "major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery")
-	add(bytewise(traversal, true, true), "lowerAscii", "upperAscii", "substring", "trim")
-	add(bytewise(traversal, true, false), "url", "jsonpatch.escapeKey")
-	add(bytewise(traversal, false, false), "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver")
-	add(bytewise(2*traversal, false, false), "ip.isCanonical")
+	add(bySize(reading(traversal), asLong), "lowerAscii", "upperAscii", "substring", "trim", "url", "jsonpatch.escapeKey")
+	add(bySize(reading(traversal), nil), "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver")
+	add(bySize(reading(2*traversal), nil), "ip.isCanonical")
 	add(functionCost{estimateWalk, actualWalk}, "isSorted", "sum", "max", "min", "indexOf", "lastIndexOf")
 	list["includes"] = functionCost{estimateIncludes, actualWalk}
 	return list
@@ -128,9 +106,11 @@ func listFunctionCosts() map[string]functionCost {
 // onCIDR is the overload of ip that takes the address out of a CIDR.
 const onCIDR = "cidr_ip"
 
+var onCIDRCost = always(1)
+
 func costOf(function, overload string) (functionCost, bool) {
 	if overload == onCIDR {
-		return always(1), true
+		return onCIDRCost, true
 	}
 	p, ok := functionCosts[function]
 	return p, ok
@@ -142,17 +122,10 @@ func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode
 	if !ok {
 		return nil
 	}
-	q := &plannedCall{costs: c, overload: overload, args: args}
-	switch {
-	case target != nil:
-		q.member, q.subject = true, *target
-	case len(args) > 0:
-		q.subject, q.args = args[0], args[1:]
+	if target != nil {
+		args = append([]cost.AstNode{*target}, args...)
 	}
-	if q.subject != nil {
-		q.size = c.size(q.subject)
-	}
-	return p.estimate(q)
+	return p.estimate(&plannedCall{c, overload, args})
 }
 
 // CallCost returns what a call has cost, nil where cel-go knows better.
@@ -168,147 +141,116 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 	return &n
 }
 
-// A list is looked at as a whole.
+// estimateWalk: a list is looked at as a whole, each element is compared once, strings byte by byte.
 func estimateWalk(q *plannedCall) *cost.CallEstimate {
-	if !q.member {
-		return nil
+	elem := element(q.args[0])
+	if elem == nil { // a string
+		return unsized(q.size(0).MultiplyByCostFactor(traversal))
 	}
-	return q.listCost(q.subject, q.size)
+	each := cost.FixedCostEstimate(1)
+	if k := elem.Type().Kind(); k == types.StringKind || k == types.BytesKind {
+		each = each.Add(q.costs.size(elem).MultiplyByCostFactor(traversal))
+	}
+	return unsized(q.size(0).MultiplyByCost(each))
 }
 
 // estimateIncludes is estimateWalk, but what is no list may turn out to be one.
 func estimateIncludes(q *plannedCall) *cost.CallEstimate {
-	if q.member && element(q.subject) == nil {
-		return call(q.size.MultiplyByCost(cost.FixedCostEstimate(1)))
+	if element(q.args[0]) == nil {
+		return unsized(q.size(0).MultiplyByCost(cost.FixedCostEstimate(1)))
 	}
 	return estimateWalk(q)
 }
 
-func actualWalk(r *finishedCall) (uint64, bool) {
-	if len(r.args) == 0 {
-		return 0, true
-	}
-	return walk(r.args[0]), true
-}
+func actualWalk(r *finishedCall) (uint64, bool) { return walk(r.args[0]), true }
 
 // A selector is parsed, and becomes a list of requirements: the shortest is two bytes.
-func selectorCost(length cost.SizeEstimate) cost.Estimate {
-	parsed := length.MultiplyByCostFactor(traversal)
-	made := length.MultiplyByCostFactor(0.5).MultiplyByCostFactor(requirement)
+func selectorCost(c call) cost.Estimate {
+	parsed := c.size(1).MultiplyByCostFactor(traversal)
+	made := c.size(1).MultiplyByCostFactor(0.5).MultiplyByCostFactor(requirement)
 	return cost.FixedCostEstimate(cost.ListCreateBaseCost).Add(parsed).Add(made)
 }
 
-func estimateSelector(q *plannedCall) *cost.CallEstimate { return call(selectorCost(q.arg(0))) }
-
-func actualSelector(r *finishedCall) (uint64, bool) {
-	return selectorCost(cost.FixedSizeEstimate(r.size(1))).Max, true
-}
-
 // A regular expression is run over a text.
-func estimateFind(q *plannedCall) *cost.CallEstimate {
-	text := q.size.Add(cost.FixedSizeEstimate(1)).MultiplyByCostFactor(traversal)
-	return sized(text.Multiply(q.arg(0).MultiplyByCostFactor(regexFactor)), cost.RangedSizeEstimate(0, q.size.Max))
+func findCost(c call) cost.Estimate {
+	return matching(c.size(0)).Multiply(c.size(1).MultiplyByCostFactor(regexFactor))
 }
 
-func actualFind(r *finishedCall) (uint64, bool) {
-	return matching(r.size(0)) * ceil(r.size(1), regexFactor), true
-}
+func atMostAsLong(q *plannedCall) cost.SizeEstimate { return cost.RangedSizeEstimate(0, q.size(0).Max) }
 
 // matching is what a text costs that a regular expression is run over.
-func matching(text uint64) uint64 { return uint64(math.Ceil((1 + float64(text)) * traversal)) }
+func matching(text cost.SizeEstimate) cost.Estimate {
+	return text.Add(cost.FixedSizeEstimate(1)).MultiplyByCostFactor(traversal)
+}
 
 func estimateValidate(q *plannedCall) *cost.CallEstimate {
-	return call(q.arg(0).MultiplyByCostFactor(traversal).MultiplyByCostFactor(formatRegex * regexFactor))
+	return unsized(q.size(1).MultiplyByCostFactor(traversal).MultiplyByCostFactor(formatRegex * regexFactor))
 }
 
 func actualValidate(r *finishedCall) (uint64, bool) {
 	f, ok := r.args[0].Value().(namedFormat)
-	return matching(r.size(1)) * ceil(f.regex, regexFactor), ok
+	return matching(r.size(1)).Max * ceil(f.regex, regexFactor), ok
 }
 
 // containing is the cost of looking whether an address, or a range of addresses, is in a range: both are compared byte
-// by byte, and a text is parsed first.
-func containing(cidr bool, text string) (func(*plannedCall) *cost.CallEstimate, func(*finishedCall) (uint64, bool)) {
-	estimate := func(q *plannedCall) *cost.CallEstimate {
-		size := cost.RangedSizeEstimate(4, 16) // bytes of an address
-		e := size.Add(size).MultiplyByCostFactor(traversal)
+// by byte, and a text is parsed first. A schema does not say how long addresses are.
+func containing(cidr bool, text string) functionCost {
+	of := func(c call, address cost.SizeEstimate, overload string) cost.Estimate {
+		e := address.Add(address).MultiplyByCostFactor(traversal)
 		if cidr {
-			e = e.Add(size.MultiplyByCostFactor(traversal)).Add(cost.FixedCostEstimate(1))
+			e = e.Add(address.MultiplyByCostFactor(traversal)).Add(cost.FixedCostEstimate(1))
 		}
-		if q.overload == text {
-			e = e.Add(q.arg(0).MultiplyByCostFactor(traversal))
+		if overload == text {
+			e = e.Add(c.size(1).MultiplyByCostFactor(traversal))
 		}
-		return call(e)
+		return e
 	}
-	actual := func(r *finishedCall) (uint64, bool) {
-		n := ceil(2*r.size(0), traversal)
-		if cidr {
-			n += ceil(r.size(0), traversal) + 1
-		}
-		if r.overload == text {
-			n += ceil(r.size(1), traversal)
-		}
-		return n, true
+	return functionCost{
+		func(q *plannedCall) *cost.CallEstimate {
+			return unsized(of(q, cost.RangedSizeEstimate(4, 16), q.overload))
+		},
+		func(r *finishedCall) (uint64, bool) { return of(r, r.size(0), r.overload).Max, true },
 	}
-	return estimate, actual
 }
 
 // estimateString: nothing is known of the length of a text that a literal becomes.
 func estimateString(q *plannedCall) *cost.CallEstimate {
-	if q.subject == nil || q.subject.Expr() == nil || q.subject.Expr().Kind() != ast.LiteralKind || q.overload == overloads.BytesToString {
+	if e := q.args[0].Expr(); e == nil || e.Kind() != ast.LiteralKind || q.overload == overloads.BytesToString {
 		return nil
 	}
 	return sized(cost.FixedCostEstimate(1), cost.UnknownSizeEstimate())
 }
 
-func estimateEqual(q *plannedCall) *cost.CallEstimate {
-	if q.subject == nil || q.member {
-		return nil
-	}
-	return q.equalCost(append([]cost.AstNode{q.subject}, q.args...))
-}
-
 // estimateUnequal: only types cost what they cost in _==_.
 func estimateUnequal(q *plannedCall) *cost.CallEstimate {
-	if q.subject == nil || q.member || q.subject.Type().Kind() != types.TypeKind {
+	if q.args[0].Type().Kind() != types.TypeKind {
 		return nil
 	}
 	return estimateEqual(q)
 }
 
 func actualEqual(r *finishedCall) (uint64, bool) {
-	if len(r.args) < 2 {
-		return 0, false
-	}
 	_, ours := r.args[0].(*special)
 	return 1, ours
 }
 
-func estimateSplit(q *plannedCall) *cost.CallEstimate {
-	if !q.member {
-		return nil
-	}
-	most := q.size.Max
-	if len(q.args) > 1 {
-		if v := q.args[1].Expr().AsLiteral(); v != nil {
+// splitSize is how many parts a text has: the limit, or one for each byte.
+func splitSize(q *plannedCall) cost.SizeEstimate {
+	most := q.size(0).Max
+	if len(q.args) > 2 {
+		if v := q.args[2].Expr().AsLiteral(); v != nil {
 			if n, ok := v.Value().(int64); ok {
 				most = uint64(n)
 			}
 		}
 	}
-	return sized(q.size.MultiplyByCostFactor(2*traversal), cost.RangedSizeEstimate(0, most))
+	return cost.RangedSizeEstimate(0, most)
 }
 
-func estimateReplace(q *plannedCall) *cost.CallEstimate {
-	if !q.member || len(q.args) < 2 {
-		return nil
-	}
-	return sized(q.size.MultiplyByCostFactor(2*traversal), replaced(q.size, q.arg(0), q.arg(1)))
-}
-
-func estimateJoin(q *plannedCall) *cost.CallEstimate {
-	if !q.member {
-		return nil
-	}
-	return q.joinCost(q.subject, q.size, q.args)
+// replacedSize is how long a text can get when something is replaced in it.
+func replacedSize(q *plannedCall) cost.SizeEstimate {
+	text, old, new := q.size(0), q.size(1), q.size(2)
+	shortest := afterReplacing(text.Min, old.Max, new.Min, new.Min < old.Max)
+	longest := afterReplacing(text.Max, old.Min, new.Max, new.Max > old.Min)
+	return cost.RangedSizeEstimate(shortest, longest)
 }

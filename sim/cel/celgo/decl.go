@@ -89,11 +89,7 @@ func (n *node) list() *decl {
 		return nil
 	}
 	elem := n.items.decl
-	d := &decl{typ: cel.ListType(elem.typ), least: 2, elem: elem, most: (requestMax - 2) / (elem.least + 1)}
-	if n.maxItems != nil {
-		d.most = *n.maxItems
-	}
-	return d
+	return &decl{typ: cel.ListType(elem.typ), least: 2, elem: elem, most: bounded(n.maxItems, (requestMax-2)/(elem.least+1))}
 }
 
 func (n *node) dictionary() *decl {
@@ -101,11 +97,16 @@ func (n *node) dictionary() *decl {
 	if elem == nil {
 		return nil
 	}
-	d := &decl{typ: cel.MapType(cel.StringType, elem.typ), least: 2, key: declKey, elem: elem, most: (requestMax - 2) / (elem.least + 6)}
-	if n.maxProps != nil {
-		d.most = *n.maxProps
+	return &decl{typ: cel.MapType(cel.StringType, elem.typ), least: 2, key: declKey, elem: elem,
+		most: bounded(n.maxProps, (requestMax-2)/(elem.least+6))}
+}
+
+// bounded returns a limit of a schema, or of requests where it has none.
+func bounded(limit *int64, most int64) int64 {
+	if limit != nil {
+		return *limit
 	}
-	return d
+	return most
 }
 
 func (t typeNames) object(n *node, name string) *decl {
@@ -132,11 +133,7 @@ func (t typeNames) object(n *node, name string) *decl {
 func (n *node) text() *decl {
 	switch n.format {
 	case "byte":
-		d := &decl{typ: cel.BytesType, least: sizeString, most: n.stringMost()}
-		if n.maxLength != nil {
-			d.most = *n.maxLength
-		}
-		return d
+		return &decl{typ: cel.BytesType, least: sizeString, most: bounded(n.maxLength, n.formatMost())}
 	case "duration":
 		return &decl{typ: cel.DurationType, least: sizeDurationMin, most: n.formatMost()}
 	case "date":

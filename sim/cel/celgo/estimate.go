@@ -8,42 +8,23 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-func call(e cost.Estimate) *cost.CallEstimate { return cost.NewCallEstimate(e, nil) }
+func unsized(e cost.Estimate) *cost.CallEstimate { return cost.NewCallEstimate(e, nil) }
 
 func sized(e cost.Estimate, size cost.SizeEstimate) *cost.CallEstimate {
 	return cost.NewCallEstimate(e, &size)
 }
 
-// listCost: each element is compared once, strings byte by byte.
-func (c *costs) listCost(target cost.AstNode, size cost.SizeEstimate) *cost.CallEstimate {
-	elem := element(target)
-	if elem == nil { // a string
-		return call(size.MultiplyByCostFactor(traversal))
-	}
-	each := cost.FixedCostEstimate(1)
-	if k := elem.Type().Kind(); k == types.StringKind || k == types.BytesKind {
-		each = each.Add(c.size(elem).MultiplyByCostFactor(traversal))
-	}
-	return call(size.MultiplyByCost(each))
-}
-
-func (c *costs) joinCost(target cost.AstNode, size cost.SizeEstimate, args []cost.AstNode) *cost.CallEstimate {
+func estimateJoin(q *plannedCall) *cost.CallEstimate {
 	var result cost.SizeEstimate
-	if elem := element(target); elem != nil {
-		result = size.Multiply(c.size(elem))
+	size := q.size(0)
+	if elem := element(q.args[0]); elem != nil {
+		result = size.Multiply(q.costs.size(elem))
 	}
-	if len(args) > 0 {
+	if len(q.args) > 1 {
 		gaps := cost.RangedSizeEstimate(cost.SafeSubtract(size.Min, 1), cost.SafeSubtract(size.Max, 1))
-		result = result.Add(c.size(args[0]).Multiply(gaps))
+		result = result.Add(q.size(1).Multiply(gaps))
 	}
 	return sized(result.MultiplyByCostFactor(traversal), result)
-}
-
-// replaced returns how long a string can get when old is replaced by new in it.
-func replaced(text, old, new cost.SizeEstimate) cost.SizeEstimate {
-	shortest := afterReplacing(text.Min, old.Max, new.Min, new.Min < old.Max)
-	longest := afterReplacing(text.Max, old.Min, new.Max, new.Max > old.Min)
-	return cost.RangedSizeEstimate(shortest, longest)
 }
 
 // afterReplacing returns the length of a text when as much of it as possible is replaced, if that changes the length in
@@ -58,26 +39,27 @@ func afterReplacing(text, old, new uint64, helps bool) uint64 {
 	return cost.SafeMultiply(uint64(math.Ceil(float64(text)/float64(old))), new)
 }
 
-// equalCost: the types of Kubernetes compare at once, except formats and URLs.
-func (c *costs) equalCost(args []cost.AstNode) *cost.CallEstimate {
-	if len(args) == 2 && args[0].Type().Kind() == types.TypeKind && args[1].Type().Kind() == types.TypeKind {
-		return c.typesCost(args[0], args[1])
+// estimateEqual: the types of Kubernetes compare at once, except formats and URLs.
+func estimateEqual(q *plannedCall) *cost.CallEstimate {
+	a, b := q.args[0], q.args[1]
+	if a.Type().Kind() == types.TypeKind && b.Type().Kind() == types.TypeKind {
+		return q.typesCost(a, b)
 	}
-	if len(args) != 2 || !args[0].Type().IsExactType(args[1].Type()) {
+	if !a.Type().IsExactType(b.Type()) {
 		return nil
 	}
-	switch t := args[0].Type(); t.TypeName() {
+	switch a.Type().TypeName() {
 	case typeIP.TypeName(), typeCIDR.TypeName(), typeQuantity.TypeName(), typeSemver.TypeName(), typeAuthorizer.TypeName(),
 		typePathCheck.TypeName(), typeGroupCheck.TypeName(), typeResourceCheck.TypeName(), typeDecision.TypeName():
-		return call(cost.FixedCostEstimate(1))
+		return unsized(cost.FixedCostEstimate(1))
 	case typeFormat.TypeName():
-		return call(cost.RangedCostEstimate(1, formatSize).MultiplyByCostFactor(traversal))
+		return unsized(cost.RangedCostEstimate(1, formatSize).MultiplyByCostFactor(traversal))
 	case typeURL.TypeName():
 		most := uint64(1)
-		if size := args[1].ComputedSize(); size != nil {
+		if size := b.ComputedSize(); size != nil {
 			most = size.Max
 		}
-		return call(cost.RangedCostEstimate(1, most).MultiplyByCostFactor(traversal))
+		return unsized(cost.RangedCostEstimate(1, most).MultiplyByCostFactor(traversal))
 	}
 	return nil
 }
@@ -91,7 +73,7 @@ func (c *costs) typesCost(a, b cost.AstNode) *cost.CallEstimate {
 			most = min(most, size.Max)
 		}
 	}
-	return call(cost.RangedCostEstimate(min(1, most), most).MultiplyByCostFactor(traversal))
+	return unsized(cost.RangedCostEstimate(min(1, most), most).MultiplyByCostFactor(traversal))
 }
 
 func (c *costs) size(n cost.AstNode) cost.SizeEstimate {

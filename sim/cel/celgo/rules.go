@@ -263,30 +263,17 @@ func (all *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 	if strings.TrimSpace(r.Rule) == "" {
 		return out
 	}
-	e := all.of(r.Rule, all.known.Rules)
-	env := e.env(r)
-	if e.err != nil {
-		out.err = e.err.Error()
-		return out
+	var ast *cel.Ast
+	if out.checkedExpression, ast = all.of(r.Rule, all.known.Rules).compile(r, r.Rule, ofRule); ast != nil {
+		for _, ref := range ast.NativeRep().ReferenceMap() { // order does not matter: any will do
+			out.usesOld = out.usesOld || ref.Name == "oldSelf"
+		}
 	}
-	ast, problem := e.base.compile(env, r.Rule)
-	switch {
-	case problem != "":
-		out.err = "compilation failed: " + problem
-		return out
-	case ast.OutputType() != cel.BoolType:
-		out.err = "cel expression must evaluate to a bool"
-		return out
-	}
-	for _, ref := range ast.NativeRep().ReferenceMap() { // order does not matter: any will do
-		out.usesOld = out.usesOld || ref.Name == "oldSelf"
-	}
-	out.checkedExpression = e.plan(env, ast, "program instantiation failed: ", "cost estimation failed: ")
 	if out.err != "" {
 		return out
 	}
 	if r.MessageExpression != "" {
-		out.message = all.of(r.MessageExpression, all.known.Messages).compileMessage(r)
+		out.message, _ = all.of(r.MessageExpression, all.known.Messages).compile(r, r.MessageExpression, ofMessage)
 	}
 	if r.FieldPath != "" {
 		out.path, _, _ = expr.FieldPath(r.FieldPath, n.schema, true)
@@ -294,30 +281,39 @@ func (all *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 	return out
 }
 
-func (e *ruleEnv) compileMessage(r *expr.Rule) checkedExpression {
-	env := e.env(r)
-	if e.err != nil {
-		return checkedExpression{err: e.err.Error()}
-	}
-	ast, problem := e.base.compile(env, r.MessageExpression)
-	switch {
-	case problem != "":
-		return checkedExpression{err: "messageExpression compilation failed: " + problem}
-	case ast.OutputType() != cel.StringType:
-		return checkedExpression{err: "messageExpression must evaluate to a string"}
-	}
-	return e.plan(env, ast, "messageExpression instantiation failed: ", "cost estimation failed for messageExpression: ")
+// purpose is what an expression of a rule has to come to, and what is said of one that does not compile.
+type purpose struct {
+	result                                    *cel.Type
+	compilation, wrongType, program, estimate string
 }
 
-// plan makes a program and estimates what it costs. noProgram and noEstimate say that it cannot.
-func (e *ruleEnv) plan(env *cel.Env, ast *cel.Ast, noProgram, noEstimate string) checkedExpression {
+var (
+	ofRule = purpose{cel.BoolType, "compilation failed: ", "cel expression must evaluate to a bool", "program instantiation failed: ",
+		"cost estimation failed: "}
+	ofMessage = purpose{cel.StringType, "messageExpression compilation failed: ", "messageExpression must evaluate to a string",
+		"messageExpression instantiation failed: ", "cost estimation failed for messageExpression: "}
+)
+
+// compile makes a program of an expression of a rule and estimates what it costs. ast is nil if it does not compile.
+func (e *ruleEnv) compile(r *expr.Rule, expression string, of purpose) (out checkedExpression, ast *cel.Ast) {
+	env := e.env(r)
+	if e.err != nil {
+		return checkedExpression{err: e.err.Error()}, nil
+	}
+	ast, problem := e.base.compile(env, expression)
+	switch {
+	case problem != "":
+		return checkedExpression{err: of.compilation + problem}, nil
+	case ast.OutputType() != of.result:
+		return checkedExpression{err: of.wrongType}, nil
+	}
 	program, err := plan(env, ast, e.costs)
 	if err != nil {
-		return checkedExpression{err: noProgram + err.Error()}
+		return checkedExpression{err: of.program + err.Error()}, ast
 	}
 	estimate, err := env.EstimateCost(ast, e.costs)
 	if err != nil {
-		return checkedExpression{err: noEstimate + err.Error()}
+		return checkedExpression{err: of.estimate + err.Error()}, ast
 	}
-	return checkedExpression{program: program, cost: estimate.Max}
+	return checkedExpression{program: program, cost: estimate.Max}, ast
 }

@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/schema"
@@ -22,22 +20,18 @@ func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 	}
 	kind := t.GVKs[0].Kind
 	list := []schema.GVK{{Version: "v1", Kind: kind}}
-	readable := w.Schema.Release().Readable
 	switch {
 	case w.part.Version != "" && !w.part.Custom:
 		if w.part.Group != "" {
 			list = append(list, schema.GVK{Group: w.part.Group, Version: w.part.Version, Kind: kind})
 		}
 		return list
-	case readable == nil:
+	case len(t.GVKs) > 2: // not those of the document of one group version: the data of this minor has them all
 		return t.GVKs
 	}
-	for _, group := range slices.Sorted(maps.Keys(readable)) {
-		if w.part.Custom && unreadByCustom[group] {
-			continue
-		}
-		for version := range strings.FieldsSeq(readable[group]) {
-			list = append(list, schema.GVK{Group: group, Version: version, Kind: kind})
+	for _, gv := range w.Schema.Readable() {
+		if !w.part.Custom || !unreadByCustom[gv.Group] {
+			list = append(list, schema.GVK{Group: gv.Group, Version: gv.Version, Kind: kind})
 		}
 	}
 	return list

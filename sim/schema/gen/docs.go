@@ -34,7 +34,11 @@ var moreDocs = []swagger{
 // encodeDocs returns the file of descriptions.
 func encodeDocs(minor string, from *walk, s *served) []byte {
 	texts := map[string]map[string]string{}
-	add := func(d swagger) { texts[definitionName(reflect.TypeOf(d))] = d.SwaggerDoc() }
+	add := func(d swagger) {
+		fields := maps.Clone(d.SwaggerDoc())
+		delete(fields, "") // the type's own description
+		texts[definitionName(reflect.TypeOf(d))] = fields
+	}
 	for _, d := range moreDocs {
 		add(d)
 	}
@@ -43,25 +47,7 @@ func encodeDocs(minor string, from *walk, s *served) []byte {
 			add(d)
 		}
 	}
-	for _, name := range sortedKeys(texts) {
-		texts[name] = maps.Clone(texts[name])
-		delete(texts[name], "") // the type's own description
-	}
-	return encodeTexts(minor, texts)
-}
-
-// encodeTexts returns a file of texts by definition and field.
-func encodeTexts(minor string, texts map[string]map[string]string) []byte {
-	w := newWriter()
-	w.str(minor)
-	list(w, sortedKeys(texts), func(name string) {
-		w.str(name)
-		list(w, sortedKeys(texts[name]), func(f string) {
-			w.str(f)
-			w.str(texts[name][f])
-		})
-	})
-	return w.file()
+	return schema.EncodeDocs(minor, texts)
 }
 
 // servedStructs returns the definition names of the served kinds, their specs and their statuses.

@@ -24,6 +24,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 func main() {
@@ -65,7 +67,9 @@ func generate(in, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(out, minor+".bin"), encode(minor, w, served), 0o644); err != nil {
+	file := schema.File{Minor: minor, Types: w.order, Names: w.named, Kinds: w.kinds,
+		Groups: served.groups, Resources: served.resources}
+	if err := os.WriteFile(filepath.Join(out, minor+".bin"), file.Encode(), 0o644); err != nil {
 		return err
 	}
 	texts, err := encodeProse(minor, w)

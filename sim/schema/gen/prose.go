@@ -3,6 +3,8 @@ package main
 import (
 	"reflect"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // encodeProse returns the file of the descriptions in the published OpenAPI: of each published definition and of its
@@ -14,7 +16,7 @@ func encodeProse(minor string, from *walk) ([]byte, error) {
 			p.definition(name, from.goTypes[name])
 		}
 	}
-	return encodeTexts(minor, p.texts), p.err
+	return schema.EncodeDocs(minor, p.texts), p.err
 }
 
 // prose collects descriptions by definition and field; "" is the definition itself.

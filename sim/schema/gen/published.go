@@ -10,6 +10,9 @@ import (
 	"runtime/debug"
 	"strings"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -18,8 +21,8 @@ type published struct {
 	Kubernetes string
 	Schemas    map[string]definition
 	Discovery  struct {
-		APIs []discoveryGroup
-		Core apiResourceList
+		APIs []apidiscoveryv2.APIGroupDiscovery
+		Core metav1.APIResourceList
 	}
 }
 

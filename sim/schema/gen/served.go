@@ -11,6 +11,9 @@ import (
 	"sort"
 	"strings"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -21,54 +24,15 @@ type served struct {
 	stored    map[schema.GVK]schema.GVK
 }
 
-// discoveryGroup is an item of an APIGroupDiscoveryList (apidiscovery.k8s.io/v2), as far as gen needs it.
-type discoveryGroup struct {
-	Metadata struct{ Name string }
-	Versions []discoveryVersion
-}
-
-type discoveryVersion struct {
-	Version   string
-	Resources []discoveryResource
-}
-
-type discoveryResource struct {
-	Resource, Scope  string
-	ResponseKind     schema.GVK
-	SingularResource string
-	Verbs            []string
-	ShortNames       []string
-	Categories       []string
-	Subresources     []discoverySubresource
-}
-
-type discoverySubresource struct {
-	Subresource  string
-	ResponseKind schema.GVK
-	Verbs        []string
-}
-
-// apiResourceList is the /api/v1 document.
-type apiResourceList struct {
-	Resources []struct {
-		Name, SingularName   string
-		Group, Version, Kind string
-		Namespaced           bool
-		Verbs                []string
-		ShortNames           []string
-		Categories           []string
-	}
-}
-
 // readServed reads default-MINOR.json.gz, what a default server answered, or for a minor without one the
 // discovery part of the published file.
 func readServed(dir, minor string, pub *published) (*served, error) {
 	var file struct {
-		API, APIs struct{ Items []discoveryGroup }
+		API, APIs apidiscoveryv2.APIGroupDiscoveryList
 	}
 	err := readJSON(filepath.Join(dir, "default-"+minor+".json.gz"), &file)
 	if errors.Is(err, fs.ErrNotExist) {
-		file.API.Items = []discoveryGroup{pub.Discovery.Core.group()}
+		file.API.Items = []apidiscoveryv2.APIGroupDiscovery{aggregate(pub.Discovery.Core)}
 		file.APIs.Items = pub.Discovery.APIs
 	} else if err != nil {
 		return nil, err
@@ -83,7 +47,7 @@ func readServed(dir, minor string, pub *published) (*served, error) {
 	out := &served{stored: release.Stored}
 	out.add(file.API.Items[0])
 	for _, g := range file.APIs.Items {
-		group := schema.Group{Name: g.Metadata.Name}
+		group := schema.Group{Name: g.Name}
 		for _, v := range g.Versions {
 			group.Versions = append(group.Versions, v.Version)
 		}
@@ -93,43 +57,44 @@ func readServed(dir, minor string, pub *published) (*served, error) {
 	return out, nil
 }
 
-// group turns the /api/v1 document into the aggregated form.
-func (l apiResourceList) group() discoveryGroup {
-	var rows []discoveryResource
-	for _, r := range l.Resources {
-		kind := schema.GVK{Group: r.Group, Version: r.Version, Kind: r.Kind}
+// aggregate turns the /api/v1 document into the aggregated form.
+func aggregate(core metav1.APIResourceList) apidiscoveryv2.APIGroupDiscovery {
+	var rows []apidiscoveryv2.APIResourceDiscovery
+	for _, r := range core.APIResources {
+		kind := &metav1.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 		parent, sub, isSub := strings.Cut(r.Name, "/")
 		if !isSub {
-			scope := "Cluster"
+			scope := apidiscoveryv2.ScopeCluster
 			if r.Namespaced {
-				scope = "Namespaced"
+				scope = apidiscoveryv2.ScopeNamespace
 			}
-			rows = append(rows, discoveryResource{
+			rows = append(rows, apidiscoveryv2.APIResourceDiscovery{
 				Resource: r.Name, Scope: scope, ResponseKind: kind, SingularResource: r.SingularName,
 				Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories,
 			})
 			continue
 		}
-		i := slices.IndexFunc(rows, func(o discoveryResource) bool { return o.Resource == parent })
-		rows[i].Subresources = append(rows[i].Subresources, discoverySubresource{sub, kind, r.Verbs})
+		i := slices.IndexFunc(rows, func(o apidiscoveryv2.APIResourceDiscovery) bool { return o.Resource == parent })
+		rows[i].Subresources = append(rows[i].Subresources,
+			apidiscoveryv2.APISubresourceDiscovery{Subresource: sub, ResponseKind: kind, Verbs: r.Verbs})
 	}
-	return discoveryGroup{Versions: []discoveryVersion{{"v1", rows}}}
+	return apidiscoveryv2.APIGroupDiscovery{Versions: []apidiscoveryv2.APIVersionDiscovery{{Version: "v1", Resources: rows}}}
 }
 
 // add appends the resources of a group, each version sorted by resource.
-func (s *served) add(g discoveryGroup) {
+func (s *served) add(g apidiscoveryv2.APIGroupDiscovery) {
 	for _, v := range g.Versions {
-		own := func(k schema.GVK) schema.GVK {
+		own := func(k *metav1.GroupVersionKind) schema.GVK {
 			if k.Version == "" {
-				k.Group, k.Version = g.Metadata.Name, v.Version
+				return schema.GVK{Group: g.Name, Version: v.Version, Kind: k.Kind}
 			}
-			return k
+			return schema.GVK(*k)
 		}
 		sort.Slice(v.Resources, func(i, j int) bool { return v.Resources[i].Resource < v.Resources[j].Resource })
 		for _, r := range v.Resources {
 			row := schema.Resource{
 				GVK: own(r.ResponseKind), Resource: r.Resource, Singular: r.SingularResource,
-				ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Scope == "Namespaced",
+				ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Scope == apidiscoveryv2.ScopeNamespace,
 				Verbs: slices.Sorted(slices.Values(r.Verbs)),
 			}
 			if slices.Contains(r.Verbs, "watch") {

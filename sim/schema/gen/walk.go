@@ -65,7 +65,7 @@ func (w *walk) all() error {
 	if err != nil {
 		return err
 	}
-	for _, gvk := range sortedGVKs(kinds) {
+	for _, gvk := range slices.SortedFunc(maps.Keys(kinds), schema.GVK.Compare) {
 		w.kinds[gvk] = w.typ(kinds[gvk])
 	}
 	for _, t := range extraTypes {
@@ -271,9 +271,4 @@ func writesOwnJSON(t reflect.Type) bool {
 // isMessage says whether a named slice or map has a protobuf message of its own (+protobuf.nullable).
 func isMessage(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ Unmarshal([]byte) error }]())
-}
-
-func sortedGVKs[V any](m map[schema.GVK]V) []schema.GVK {
-	text := func(k schema.GVK) string { return k.Group + "\x00" + k.Version + "\x00" + k.Kind }
-	return slices.SortedFunc(maps.Keys(m), func(a, b schema.GVK) int { return strings.Compare(text(a), text(b)) })
 }
