@@ -8,7 +8,8 @@ import (
 
 // messages are the rules for the fields of each kind of message, in the order of their numbers. Those of version 3 end in 3.
 var messages = map[string][]rule{
-	"Document": {{1, "swagger", text, ""}, {2, "info", always, "Info"}, {8, "paths", always, "Paths"}, {9, "definitions", always, "Definitions"},
+	"Document": {{1, "swagger", text, ""}, {2, "info", always, "Info"}, {8, "paths", always, "Paths"},
+		{9, "definitions", always, "Definitions"},
 		{10, "parameters", always, "Parameters"}, {12, "security", each, "SecurityRequirement"},
 		{13, "securityDefinitions", always, "SecurityDefinitions"}},
 	"Info":                {{1, "title", text, ""}, {2, "version", text, ""}},
@@ -44,7 +45,8 @@ var messages = map[string][]rule{
 		{22, "type", optional, "TypeItem"}, {23, "items", optional, "SchemaItem"}, {24, "allOf", each, "Schema"},
 		{25, "properties", optional, "Properties"}, {30, "example", optional, "Any"}, {31, "", extensions, "Any"}}),
 
-	"Document3":                  {{1, "openapi", text, ""}, {2, "info", always, "Info3"}, {4, "paths", always, "Paths3"}, {5, "components", optional, "Components3"}},
+	"Document3": {{1, "openapi", text, ""}, {2, "info", always, "Info3"}, {4, "paths", always, "Paths3"},
+		{5, "components", optional, "Components3"}},
 	"Info3":                      {{1, "title", text, ""}, {6, "version", text, ""}},
 	"Paths3":                     {{1, "", named, "PathItem3"}},
 	"Components3":                {{1, "schemas", optional, "Schemas3"}, {7, "securitySchemes", optional, "SecuritySchemes3"}},
@@ -53,25 +55,31 @@ var messages = map[string][]rule{
 	"SecuritySchemeOrReference3": {{1, "", always, "SecurityScheme3"}},
 	"SecurityScheme3":            run(1, text, "", "type", "description", "name", "in"),
 	"PathItem3":                  append(run(4, optional, "Operation3", methods...), rule{13, "parameters", each, "ParameterOrReference3"}),
-	"Operation3": {{1, "tags", texts, ""}, {3, "description", text, ""}, {5, "operationId", text, ""}, {6, "parameters", each, "ParameterOrReference3"},
-		{7, "requestBody", optional, "RequestBodyOrReference3"}, {8, "responses", always, "Responses3"}, {13, "", extensions, "Any"}},
+	"Operation3": {{1, "tags", texts, ""}, {3, "description", text, ""}, {5, "operationId", text, ""},
+		{6, "parameters", each, "ParameterOrReference3"},
+		{7, "requestBody", optional, "RequestBodyOrReference3"}, {8, "responses", always, "Responses3"},
+		{13, "", extensions, "Any"}},
 	"RequestBodyOrReference3": {{1, "", always, "RequestBody3"}},
 	"RequestBody3":            {{2, "content", optional, "MediaTypes3"}, {3, "required", flag, ""}},
 	"ParameterOrReference3":   {{1, "", always, "Parameter3"}},
-	"Parameter3":              {{1, "name", text, ""}, {2, "in", text, ""}, {3, "description", text, ""}, {4, "required", flag, ""}, {10, "schema", always, "SchemaOrReference3"}},
-	"Responses3":              {{2, "", named, "ResponseOrReference3"}},
-	"ResponseOrReference3":    {{1, "", always, "Response3"}},
-	"Response3":               {{1, "description", text, ""}, {3, "content", optional, "MediaTypes3"}},
-	"MediaTypes3":             {{1, "", named, "MediaType3"}},
-	"MediaType3":              {{1, "schema", always, "SchemaOrReference3"}},
-	"Reference3":              {{1, "$ref", text, ""}, {3, "description", text, ""}},
-	"ItemsItem3":              {{1, "", always, "SchemaOrReference3"}},
+	"Parameter3": {{1, "name", text, ""}, {2, "in", text, ""}, {3, "description", text, ""},
+		{4, "required", flag, ""}, {10, "schema", always, "SchemaOrReference3"}},
+	"Responses3":           {{2, "", named, "ResponseOrReference3"}},
+	"ResponseOrReference3": {{1, "", always, "Response3"}},
+	"Response3":            {{1, "description", text, ""}, {3, "content", optional, "MediaTypes3"}},
+	"MediaTypes3":          {{1, "", named, "MediaType3"}},
+	"MediaType3":           {{1, "schema", always, "SchemaOrReference3"}},
+	"Reference3":           {{1, "$ref", text, ""}, {3, "description", text, ""}},
+	"ItemsItem3":           {{1, "", always, "SchemaOrReference3"}},
 
-	"Schema3": slices.Concat([]rule{{1, "nullable", flag, ""}, {7, "example", optional, "Any"}, {8, "deprecated", flag, ""}, {9, "title", text, ""}}, limits(10), []rule{
+	"Schema3": slices.Concat([]rule{{1, "nullable", flag, ""}, {7, "example", optional, "Any"}, {8, "deprecated", flag, ""},
+		{9, "title", text, ""}}, limits(10), []rule{
 		{23, "required", texts, ""}, {24, "enum", each, "Any"}, {25, "type", text, ""}, {26, "allOf", each, "SchemaOrReference3"},
 		{27, "oneOf", each, "SchemaOrReference3"}, {28, "anyOf", each, "SchemaOrReference3"}, {29, "not", optional, "Schema3"},
-		{30, "items", optional, "ItemsItem3"}, {31, "properties", optional, "Schemas3"}, {32, "additionalProperties", optional, "AdditionalProperties3"},
-		{33, "default", optional, "DefaultType3"}, {34, "description", text, ""}, {35, "format", text, ""}, {36, "", extensions, "Any"}}),
+		{30, "items", optional, "ItemsItem3"}, {31, "properties", optional, "Schemas3"},
+		{32, "additionalProperties", optional, "AdditionalProperties3"},
+		{33, "default", optional, "DefaultType3"}, {34, "description", text, ""}, {35, "format", text, ""},
+		{36, "", extensions, "Any"}}),
 }
 
 // methods are those of a path item, in the order of their fields.
