@@ -45,8 +45,8 @@ func (c *checker) demands(n int, rule func(object.Object, field.Path) field.Erro
 		return true
 	}
 	if c.kept[n] == nil {
-		keeps := func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }
-		breaks := func(schema map[string]any) bool { return !walk(schema, field.Path{}, keeps) }
+		keeps := func(node object.Object) bool { return len(rule(node, field.Path{})) == 0 }
+		breaks := func(schema map[string]any) bool { return !walk(schema, keeps) }
 		kept := !slices.ContainsFunc(c.before.schemas(), breaks)
 		c.kept[n] = &kept
 	}
