@@ -124,7 +124,8 @@ func (v *validator) checkVersion(at field.Cursor, x *version) {
 
 // checkPart checks what a version says, or all of them, which have no name. status says that the status subresource is
 // served, before is the stored schema, and selects that fields can be selected, or else why they cannot.
-func (v *validator) checkPart(at field.Cursor, x *part, name string, status bool, before map[string]any, selects bool, why string) {
+func (v *validator) checkPart(at field.Cursor, x *part, name string, status bool, before map[string]any, selects bool,
+	why string) {
 	at.Report(v.checkSchema(x.openAPI(), at.Path(x.validation, "openAPIV3Schema"), status, before))
 	checkSubresources(at.Child("subresources").With(x.sub))
 	checkColumns(at.Child("additionalPrinterColumns").With(x.columns))

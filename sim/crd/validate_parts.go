@@ -134,24 +134,8 @@ func (v *validator) conversion(at field.Cursor) {
 	default:
 		config.Missing("required when strategy is set to Webhook")
 	}
-	v.reviewVersions(versions.Required())
-}
-
-func (v *validator) reviewVersions(at field.Cursor) {
-	seen := field.Seen{}
-	for version := range at.Each() {
-		if seen.Again(version.String()) {
-			version.Invalid(version.String(), "duplicate version")
-		} else {
-			version.Check(field.DNS1035Label)
-		}
-	}
-	known := func(name string) bool { return name == "v1" || name == "v1beta1" }
 	old := v.old.Strings("spec", "conversion", "webhook", "conversionReviewVersions")
-	bound := len(old) == 0 || slices.ContainsFunc(old, known)
-	if names := at.Strings(); len(names) > 0 && bound && !slices.ContainsFunc(names, known) {
-		at.Invalid(names, "must include at least one of v1, v1beta1")
-	}
+	webhook.ValidateReviewVersions(versions.Required(), webhook.TakesNone(old))
 }
 
 // approvedAnnotation says where the API of a group of the community was approved.
