@@ -138,6 +138,9 @@ func (v *projection) certificate(at field.Cursor) {
 	at.RequireIf(none, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath")
 }
 
+// annotationsMax is the greatest size of all of them together, as of the annotations of an object.
+const annotationsMax = 256 << 10
+
 // CheckUserAnnotations checks what somebody tells the signer of a pod's certificate.
 func CheckUserAnnotations(at field.Cursor) {
 	size, annotations := 0, at.Object()
