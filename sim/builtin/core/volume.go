@@ -31,8 +31,7 @@ func persistentVolumeKind() kind.Kind {
 		Validate: validatePersistentVolume, ValidateFirst: validateVolumeAsNew,
 		ValidateStatus: func(*resource.Context, field.Cursor) {},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
-			obj.SetDefault(map[string]any{}, "spec")
-			spec := obj.At("spec")
+			spec := kind.ObjectAt(obj, "spec")
 			kind.SetEmpty(spec, "Retain", "persistentVolumeReclaimPolicy")
 			spec.SetDefault("Filesystem", "volumeMode")
 			DefaultPersistentSource(spec)

@@ -60,6 +60,14 @@ func HasCondition(obj object.Object, kind, state string) bool {
 	})
 }
 
+// ObjectAt returns the object at the path, which is made where there is none.
+func ObjectAt(obj object.Object, path ...string) object.Object {
+	if obj.At(path...) == nil {
+		obj.Set(map[string]any{}, path...)
+	}
+	return obj.At(path...)
+}
+
 // KeepAt gives obj the old value at a path.
 func KeepAt(obj, old object.Object, path ...string) {
 	if v, _ := old.Get(path...); v != nil {

@@ -15,8 +15,7 @@ var containerLists = []string{"initContainers", "containers", "ephemeralContaine
 // DefaultTemplate fills in the defaults of the pod template at template, which gets a spec if it has none.
 func DefaultTemplate(template map[string]any) {
 	o := object.Object(template)
-	o.SetDefault(map[string]any{}, "spec")
-	Default(o.Map("spec"))
+	Default(kind.ObjectAt(o, "spec"))
 }
 
 // Default fills in the defaults that pods and pod templates share. What only pods get is in defaultPod.
