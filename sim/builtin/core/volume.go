@@ -90,11 +90,8 @@ func persistentVolumeClaimKind() kind.Kind {
 
 // DefaultPersistentSource fills in the defaults of what a PersistentVolumeSpec says about its volume, wherever it stands.
 func DefaultPersistentSource(spec object.Object) {
-	podspec.DefaultDriverVolume(spec)
+	podspec.DefaultSource(spec)
 	podspec.RoundUp(spec.Map("capacity"))
-	if spec.Has("hostPath") {
-		spec.SetDefault("", "hostPath", "type")
-	}
 }
 
 // preparePhaseTime keeps when a volume came into its phase (KEP-3762).

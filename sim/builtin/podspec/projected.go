@@ -20,8 +20,7 @@ type projection struct {
 
 func projectedVolume(r *Rules, at field.Cursor) {
 	v := projection{rules: r, at: at, paths: field.Seen{}}
-	fileMode(at.Child("defaultMode"))
-	fileUser(at.Child("defaultUser"))
+	fileMode(at.Child("defaultMode"), at.Child("defaultUser"))
 	for source := range at.Each("sources") {
 		sources := 0
 		for _, s := range []struct {
