@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/webhook"
 )
@@ -16,7 +17,7 @@ func checkNames(at field.Cursor) {
 		checkJoined(at.Child(name).IfGiven(), field.DNS1035Label)
 	}
 	for _, name := range []string{"kind", "listKind"} {
-		checkJoined(at.Child(name).IfGiven(), mixedCase)
+		at.Child(name).IfGiven().Check(structural.KindName)
 	}
 	for name := range at.Each("shortNames") {
 		checkJoined(name, field.DNS1035Label)
@@ -28,19 +29,9 @@ func checkNames(at field.Cursor) {
 	}
 }
 
-func mixedCase(name string) []string {
-	texts := field.DNS1035Label(strings.ToLower(name))
-	if len(texts) > 0 {
-		texts[0] = "may have mixed case, but should otherwise match: " + texts[0]
-	}
-	return texts
-}
-
 // checkJoined applies a rule to a string, with all messages in one error.
 func checkJoined(at field.Cursor, rule func(string) []string) {
-	if texts := rule(at.String()); at.Has() && len(texts) > 0 {
-		at.Invalid(at.Value(), strings.Join(texts, ","))
-	}
+	at.Check(field.Joined(rule, ","))
 }
 
 var (

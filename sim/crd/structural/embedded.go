@@ -104,12 +104,7 @@ func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rul
 		}
 		return ""
 	})...)
-	errs = append(errs, checkText(m, p, "kind", func(s string) string {
-		if texts := field.DNS1035Label(strings.ToLower(s)); len(texts) > 0 {
-			return "may have mixed case, but should otherwise match: " + strings.Join(texts, ",")
-		}
-		return ""
-	})...)
+	errs = append(errs, checkText(m, p, "kind", func(s string) string { return strings.Join(KindName(s), "") })...)
 	v, ok := m["metadata"]
 	if !ok {
 		return errs
@@ -124,6 +119,14 @@ func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rul
 		checked["name"] = "unnamed"
 	}
 	return append(errs, rules.Validate(checked, checked.String("namespace") != "", field.NamePathSegment, p.Child("metadata"))...)
+}
+
+// KindName is the rule for names of kinds, with all messages in one.
+func KindName(name string) []string {
+	if texts := field.DNS1035Label(strings.ToLower(name)); len(texts) > 0 {
+		return []string{"may have mixed case, but should otherwise match: " + strings.Join(texts, ",")}
+	}
+	return nil
 }
 
 // checkText checks a field that must be a string and not empty, if it is there.
