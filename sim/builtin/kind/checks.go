@@ -148,12 +148,7 @@ func CheckBesideTags(driver field.Cursor, limit int) {
 
 // CheckUnion checks that exactly one of the members of a struct is set, in the words of a tag (validate.Union).
 func CheckUnion(at field.Cursor, members ...string) {
-	var set []string
-	for _, name := range members {
-		if at.Has(name) {
-			set = append(set, name)
-		}
-	}
+	set := slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !at.Has(name) })
 	all := "`" + strings.Join(members, "`, `") + "`"
 	switch len(set) {
 	case 0:
