@@ -51,10 +51,22 @@ func (a *Attributes) Changed() bool { return a.reinvoke }
 
 // Plugin is one admission plugin. A nil function has no part in its phase.
 type Plugin struct {
-	Name     string
-	Optional bool // it runs only when it is asked for
-	Mutate   func(*Attributes) *status.Status
-	Validate func(*Attributes) *status.Status
+	Name             string
+	Optional         bool // it runs only when it is asked for
+	Mutate, Validate Step
+}
+
+// Step is what a plugin does with a write in a phase. It returns why it refuses it.
+type Step func(*Attributes) *status.Status
+
+// on lets a step see only writes that are one of the operations on a resource itself, not on a subresource.
+func on(storage string, step Step, operations ...Operation) Step {
+	return func(a *Attributes) *status.Status {
+		if !a.about(storage, operations...) {
+			return nil
+		}
+		return step(a)
+	}
 }
 
 // Chain is the plugins of one API server, in order.
@@ -66,19 +78,19 @@ func plugins(h *Host, may Authorize) Chain {
 	return Chain{
 		{Name: "NamespaceLifecycle", Mutate: checkNamespace},
 		{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits},
-		{Name: "ServiceAccount", Optional: true, Mutate: setServiceAccount, Validate: checkServiceAccount},
-		{Name: "TaintNodesByCondition", Mutate: taintNewNode},
+		{Name: "ServiceAccount", Optional: true, Mutate: on(pods, setServiceAccount, Create), Validate: on(pods, checkServiceAccount, Create)},
+		{Name: "TaintNodesByCondition", Mutate: on(nodes, taintNewNode, Create)},
 		{Name: "PodSecurity", Validate: checkSecurity},
-		{Name: "Priority", Mutate: setPriority, Validate: oneDefaultPriority},
-		{Name: "DefaultTolerationSeconds", Mutate: tolerateUnusableNodes},
-		{Name: "DefaultStorageClass", Mutate: setStorageClass},
+		{Name: "Priority", Mutate: setPriority, Validate: on(priorityClasses, oneDefaultPriority, Create, Update)},
+		{Name: "DefaultTolerationSeconds", Mutate: on(pods, tolerateUnusableNodes, Create, Update)},
+		{Name: "DefaultStorageClass", Mutate: on(claims, setStorageClass, Create)},
 		{Name: "StorageObjectInUseProtection", Mutate: protectStorage},
-		{Name: "PersistentVolumeClaimResize", Validate: checkGrowth},
-		{Name: "RuntimeClass", Mutate: applyRuntimeClass, Validate: checkOverhead},
+		{Name: "PersistentVolumeClaimResize", Validate: on(claims, checkGrowth, Update)},
+		{Name: "RuntimeClass", Mutate: on(pods, applyRuntimeClass, Create), Validate: on(pods, checkOverhead, Create)},
 		{Name: "CertificateApproval", Validate: certificateApproval(may)},
 		{Name: "CertificateSigning", Validate: certificateSigning(may)},
-		{Name: "CertificateSubjectRestriction", Validate: restrictSubject},
-		{Name: "DefaultIngressClass", Mutate: setIngressClass},
+		{Name: "CertificateSubjectRestriction", Validate: on(signingRequests, restrictSubject, Create)},
+		{Name: "DefaultIngressClass", Mutate: on(ingresses, setIngressClass, Create)},
 		{Name: "PodResizeValidator", Validate: checkResize},
 		{Name: "MutatingAdmissionPolicy", Mutate: newPolicies(h, mutatingPolicies, mutatingBindings).mutate},
 		{Name: "MutatingAdmissionWebhook", Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
@@ -114,32 +126,23 @@ func names(which func(Plugin) bool) (list []string) {
 // Mutate lets each plugin change a.Object; the first refusal ends it. When a policy or webhook has changed the object,
 // all plugins see it once more.
 func (c Chain) Mutate(a *Attributes) *status.Status {
-	if s := c.mutate(a); s != nil {
+	mutate := func(p *Plugin) Step { return p.Mutate }
+	if s := c.run(a, mutate); s != nil || !a.reinvoke {
 		return s
 	}
-	if !a.reinvoke {
-		return nil
-	}
 	a.second = true
-	return c.mutate(a)
-}
-
-func (c Chain) mutate(a *Attributes) *status.Status {
-	for _, p := range c {
-		if p.Mutate != nil {
-			if s := p.Mutate(a); s != nil {
-				return s
-			}
-		}
-	}
-	return nil
+	return c.run(a, mutate)
 }
 
 // Validate asks each plugin; the first refusal counts.
 func (c Chain) Validate(a *Attributes) *status.Status {
-	for _, p := range c {
-		if p.Validate != nil {
-			if s := p.Validate(a); s != nil {
+	return c.run(a, func(p *Plugin) Step { return p.Validate })
+}
+
+func (c Chain) run(a *Attributes, phase func(*Plugin) Step) *status.Status {
+	for i := range c {
+		if step := phase(&c[i]); step != nil {
+			if s := step(a); s != nil {
 				return s
 			}
 		}

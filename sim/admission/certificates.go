@@ -17,7 +17,7 @@ const clientSigner = "kubernetes.io/kube-apiserver-client"
 type Authorize func(user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 
 // certificateApproval lets only those approve a signing request who may approve those of its signer.
-func certificateApproval(may Authorize) func(*Attributes) *status.Status {
+func certificateApproval(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "approval" || a.Operation != Update {
 			return nil
@@ -30,7 +30,7 @@ func certificateApproval(may Authorize) func(*Attributes) *status.Status {
 }
 
 // certificateSigning lets only those set the certificate of a signing request who may sign for its signer.
-func certificateSigning(may Authorize) func(*Attributes) *status.Status {
+func certificateSigning(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "status" || a.Operation != Update {
 			return nil
@@ -55,7 +55,7 @@ func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
 
 // restrictSubject refuses requests for client certificates of the group system:masters.
 func restrictSubject(a *Attributes) *status.Status {
-	if !a.about(signingRequests, Create) || a.Object.String("spec", "signerName") != clientSigner {
+	if a.Object.String("spec", "signerName") != clientSigner {
 		return nil
 	}
 	groups, err := certificates.Organizations(a.Object.String("spec", "request"))

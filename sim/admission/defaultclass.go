@@ -17,7 +17,7 @@ const (
 
 // setStorageClass gives claims that name no storage class the default one.
 func setStorageClass(a *Attributes) *status.Status {
-	if !a.about(claims, Create) || a.Object.Has("spec", "storageClassName") || hasAnnotation(a.Object, claimClassBeta) {
+	if a.Object.Has("spec", "storageClassName") || hasAnnotation(a.Object, claimClassBeta) {
 		return nil
 	}
 	if name := defaultClass(a.Objects, storageClasses, defaultStorage, defaultStorageBeta); name != "" {
@@ -28,7 +28,7 @@ func setStorageClass(a *Attributes) *status.Status {
 
 // setIngressClass gives ingresses that name no class the default one.
 func setIngressClass(a *Attributes) *status.Status {
-	if !a.about(ingresses, Create) || a.Object.Has("spec", "ingressClassName") || hasAnnotation(a.Object, ingressClassByOlder) {
+	if a.Object.Has("spec", "ingressClassName") || hasAnnotation(a.Object, ingressClassByOlder) {
 		return nil
 	}
 	if name := defaultClass(a.Objects, ingressClasses, defaultIngress); name != "" {

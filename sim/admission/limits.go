@@ -35,16 +35,6 @@ func (a *Attributes) limited() bool {
 	return a.about(pods, Create)
 }
 
-// eachLimit calls f for each LimitRange of the namespace until it refuses.
-func (a *Attributes) eachLimit(f func(object.Object) *status.Status) *status.Status {
-	for _, r := range a.Objects.All(limitRanges, a.Namespace) {
-		if s := f(r); s != nil {
-			return s
-		}
-	}
-	return nil
-}
-
 // limitsOf returns the limits of a LimitRange that are of a type.
 func limitsOf(limitRange object.Object, kind string) []object.Object {
 	return slices.DeleteFunc(limitRange.Objects("spec", "limits"), func(limit object.Object) bool { return limit.String("type") != kind })
@@ -55,7 +45,7 @@ func setLimits(a *Attributes) *status.Status {
 	if !a.limited() || a.Definition.Storage != pods {
 		return nil
 	}
-	return a.eachLimit(func(r object.Object) *status.Status {
+	for _, r := range a.Objects.All(limitRanges, a.Namespace) {
 		requests, limits := resource.Amounts{}, resource.Amounts{}
 		for _, limit := range limitsOf(r, "Container") {
 			maps.Copy(requests, resource.AmountsAt(limit, "defaultRequest"))
@@ -71,8 +61,8 @@ func setLimits(a *Attributes) *status.Status {
 		if len(done) > 0 {
 			a.Object.Set("LimitRanger plugin set: "+strings.Join(done, "; "), "metadata", "annotations", limitAnnotation)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // fillContainer gives a container what it does not state and says what that was.
@@ -98,7 +88,7 @@ func checkLimits(a *Attributes) *status.Status {
 	if !a.limited() {
 		return nil
 	}
-	return a.eachLimit(func(r object.Object) *status.Status {
+	for _, r := range a.Objects.All(limitRanges, a.Namespace) {
 		var broken []string
 		if a.Definition.Storage == claims {
 			for _, limit := range limitsOf(r, "PersistentVolumeClaim") {
@@ -107,11 +97,11 @@ func checkLimits(a *Attributes) *status.Status {
 		} else {
 			broken = podBounds(a.Object, r)
 		}
-		if len(broken) == 0 {
-			return nil
+		if len(broken) > 0 {
+			return a.refuse("%s", field.Aggregate(broken))
 		}
-		return a.refuse("%s", field.Aggregate(broken))
-	})
+	}
+	return nil
 }
 
 func podBounds(pod, limitRange object.Object) (broken []string) {

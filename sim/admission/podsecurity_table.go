@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -108,11 +109,7 @@ func (p judged) hasOwnUsers() bool {
 
 // containers are all containers, in the order in which they are named.
 func (p judged) containers() []object.Object {
-	var all []object.Object
-	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
-		all = append(all, p.pod.Objects("spec", list)...)
-	}
-	return all
+	return slices.Collect(podspec.Containers(p.pod.At("spec")))
 }
 
 // blame is who breaks a rule.

@@ -93,7 +93,7 @@ func defaultPriorityClass(objects resource.Reader) object.Object {
 
 // oneDefaultPriority refuses a second PriorityClass that is the default.
 func oneDefaultPriority(a *Attributes) *status.Status {
-	if !a.about(priorityClasses, Create, Update) || !a.Object.True("globalDefault") {
+	if !a.Object.True("globalDefault") {
 		return nil
 	}
 	other := defaultPriorityClass(a.Objects)

@@ -21,7 +21,7 @@ type Write func(storage, namespace, name string, change func(object.Object) *sta
 //
 //	object ─ meter ─▶ what it uses ───────────────┐
 //	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
-func resourceQuota(write Write) func(*Attributes) *status.Status {
+func resourceQuota(write Write) Step {
 	return func(a *Attributes) *status.Status {
 		m := a.Definition.Meter()
 		if a.Namespace == "" || m == nil || !charges(m, a) {

@@ -1,6 +1,9 @@
 package admission
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
@@ -39,9 +42,6 @@ func unaskable(name string) *status.Status {
 
 // applyRuntimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
 func applyRuntimeClass(a *Attributes) *status.Status {
-	if !a.about(pods, Create) {
-		return nil
-	}
 	class, s := runtimeClassOf(a)
 	if s != nil || class == nil {
 		return s
@@ -85,9 +85,6 @@ func applyScheduling(a *Attributes, class object.Object) *status.Status {
 
 // checkOverhead refuses an overhead that is not that of the class.
 func checkOverhead(a *Attributes) *status.Status {
-	if !a.about(pods, Create) {
-		return nil
-	}
 	class, s := runtimeClassOf(a)
 	if s != nil {
 		return s
@@ -104,35 +101,19 @@ func checkOverhead(a *Attributes) *status.Status {
 
 // sameQuantities compares two resource lists: "1000m" is "1".
 func sameQuantities(a, b map[string]any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, v := range a { // order does not matter
-		x, y := quantity.Of(v), quantity.Of(b[name])
-		if _, ok := b[name]; !ok || x.Cmp(y) != 0 {
-			return false
-		}
-	}
-	return true
+	return maps.EqualFunc(a, b, func(x, y any) bool { return quantity.Of(x).Cmp(quantity.Of(y)) == 0 })
 }
 
 // mergeTolerations returns the tolerations of both lists without those that another one includes.
 func mergeTolerations(first, second []any) []any {
 	all := append(append([]any(nil), first...), second...)
 	var merged []any
-next:
 	for i, t := range all {
-		for _, other := range merged {
-			if includes(other, t) {
-				continue next
-			}
+		covers := func(other any) bool { return includes(other, t) }
+		more := func(other any) bool { return !object.SemanticEqual(t, other) && covers(other) }
+		if !slices.ContainsFunc(merged, covers) && !slices.ContainsFunc(all[i+1:], more) {
+			merged = append(merged, object.Copy(t))
 		}
-		for _, other := range all[i+1:] {
-			if !object.SemanticEqual(t, other) && includes(other, t) {
-				continue next
-			}
-		}
-		merged = append(merged, object.Copy(t))
 	}
 	return merged
 }

@@ -24,9 +24,6 @@ const (
 // documentation, "Configure Service Accounts for Pods"). The plugin is optional: without the controllers that make service
 // accounts no pod could be created.
 func setServiceAccount(a *Attributes) *status.Status {
-	if !a.about(pods, Create) {
-		return nil
-	}
 	pod := a.Object
 	if _, ok := pod.Annotations()[mirrorPod]; ok {
 		return checkServiceAccount(a)
@@ -50,9 +47,6 @@ func setServiceAccount(a *Attributes) *status.Status {
 
 // checkServiceAccount refuses mirror pods that use what a service account could, and other pods without an account.
 func checkServiceAccount(a *Attributes) *status.Status {
-	if !a.about(pods, Create) {
-		return nil
-	}
 	pod := a.Object
 	if _, mirror := pod.Annotations()[mirrorPod]; !mirror {
 		_, s := serviceAccountOf(a)

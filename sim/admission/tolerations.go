@@ -18,9 +18,6 @@ const (
 // tolerateUnusableNodes lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
 // themselves how they bear that.
 func tolerateUnusableNodes(a *Attributes) *status.Status {
-	if !a.about(pods, Create, Update) {
-		return nil
-	}
 	own := a.Object.List("spec", "tolerations")
 	all := own
 	for _, taint := range []string{notReady, unreachable} {
@@ -45,9 +42,6 @@ func toleratesExecution(tolerations []any, taint string) bool {
 
 // taintNewNode keeps pods off new nodes until the node controller finds them ready.
 func taintNewNode(a *Attributes) *status.Status {
-	if !a.about(nodes, Create) {
-		return nil
-	}
 	taints := a.Object.List("spec", "taints")
 	for _, v := range taints {
 		if t := object.As(v); t.String("key") == notReady && t.String("effect") == "NoSchedule" {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	hooks "github.com/kubesim/kubesim/sim/webhook"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
@@ -203,7 +204,7 @@ func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *c
 		c.err = status.BadRequest("admission webhook %q does not support dry run", h.name)
 		return c
 	}
-	if c.version = reviewVersion(h); c.version == "" {
+	if c.version = hooks.ReviewVersion(h.Strings("admissionReviewVersions")); c.version == "" {
 		c.err = callFailure{errors.New("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")}
 		return c
 	}
@@ -233,16 +234,6 @@ func (w *webhooks) conclude(a *Attributes, c *call) error {
 		return nil
 	}
 	return w.patch(a, c.hook, c.kind, response)
-}
-
-// reviewVersion returns the first version a webhook takes that the server can send.
-func reviewVersion(h *webhook) string {
-	for _, v := range h.Strings("admissionReviewVersions") {
-		if v == "v1" || v == "v1beta1" {
-			return v
-		}
-	}
-	return ""
 }
 
 // denied is the answer to a write that a webhook refuses: the webhook's status with a message that names the webhook.

@@ -42,16 +42,13 @@ func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader
 			continue
 		}
 		p := impersonation{auth: a, requestor: at.User, verb: "impersonate", objects: objects}
-		s := p.asks(mode, at)
-		if s == nil {
-			s = p.check(want)
-		}
-		if s == nil {
+		p.asks(mode, at)
+		if p.check(want); p.missing == nil {
 			a.granted[at.User.Name] = mode
 			return p.result(want), nil
 		}
 		if first == nil {
-			first = s
+			first = p.missing
 		}
 	}
 	return resource.User{}, first
@@ -60,14 +57,13 @@ func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader
 // legacyMode is impersonation by the plain verb.
 const legacyMode = "legacy"
 
-// asks prepares an attempt in a mode and returns why the request at may not be made in it.
-func (p *impersonation) asks(mode string, at Attributes) *status.Status {
-	if mode == legacyMode {
-		return nil
+// asks prepares an attempt in a mode, and asks whether the request at may be made in it.
+func (p *impersonation) asks(mode string, at Attributes) {
+	if mode != legacyMode {
+		p.verb, p.group, p.constrained = "impersonate:"+mode, authenticationGroup, true
+		at.Verb = "impersonate-on:" + mode + ":" + at.Verb
+		p.missing = p.auth.check(at, p.objects)
 	}
-	p.verb, p.group, p.constrained = "impersonate:"+mode, authenticationGroup, true
-	at.Verb = "impersonate-on:" + mode + ":" + at.Verb
-	return p.auth.check(at, p.objects)
 }
 
 // asks reports whether the header has any Impersonate field. Few requests do.
@@ -122,25 +118,20 @@ type impersonation struct {
 	group       string // of the resources users, groups, nodes and serviceaccounts
 	constrained bool
 	objects     resource.Reader
+	missing     *status.Status // the 403 of the first right that the requestor does not have
 }
 
-// check returns why the requestor may not become the user.
-func (p *impersonation) check(u *resource.User) *status.Status {
-	if s := p.checkName(u); s != nil {
-		return s
-	}
+// check asks for all rights that the requestor needs to become the user.
+func (p *impersonation) check(u *resource.User) {
+	p.checkName(u)
 	if u.UID != "" {
-		if s := p.may(Attributes{Group: authenticationGroup, Version: "v1", Resource: "uids", Name: u.UID}); s != nil {
-			return s
-		}
+		p.needs(Attributes{Group: authenticationGroup, Version: "v1", Resource: "uids", Name: u.UID}, "")
 	}
-	if s := p.checkGroups(u.Groups); s != nil {
-		return s
-	}
-	return p.checkExtra(u.Extra)
+	p.checkGroups(u.Groups)
+	p.checkExtra(u.Extra)
 }
 
-func (p *impersonation) checkName(u *resource.User) *status.Status {
+func (p *impersonation) checkName(u *resource.User) {
 	at := Attributes{Group: p.group, Version: "v1", Resource: "users", Name: u.Name}
 	if node, ok := nodeName(u.Name); ok && p.constrained {
 		at.Resource, at.Name = "nodes", node
@@ -148,41 +139,33 @@ func (p *impersonation) checkName(u *resource.User) *status.Status {
 	if ns, name, ok := serviceAccount(u.Name); ok {
 		at.Resource, at.Namespace, at.Name = "serviceaccounts", ns, name
 	}
-	return p.may(at)
+	p.needs(at, "")
 }
 
-func (p *impersonation) checkGroups(groups []string) *status.Status {
+func (p *impersonation) checkGroups(groups []string) {
 	at := Attributes{Group: p.group, Version: "v1", Resource: "groups"}
-	if p.constrained {
-		if slices.Contains(groups, "") {
-			return p.refuse(at, "impersonating the empty string group is not allowed")
-		}
-		if slices.Contains(groups, masters) {
-			at.Name = masters
-			return p.refuse(at, "impersonating the system:masters group is not allowed")
-		}
+	switch {
+	case p.constrained && slices.Contains(groups, ""):
+		p.needs(at, "impersonating the empty string group is not allowed")
+	case p.constrained && slices.Contains(groups, masters):
+		at.Name = masters
+		p.needs(at, "impersonating the system:masters group is not allowed")
 	}
 	for _, at.Name = range groups {
-		if s := p.may(at); s != nil {
-			return s
-		}
+		p.needs(at, "")
 	}
-	return nil
 }
 
-func (p *impersonation) checkExtra(extra map[string][]string) *status.Status {
+func (p *impersonation) checkExtra(extra map[string][]string) {
 	at := Attributes{Group: authenticationGroup, Version: "v1", Resource: "userextras"}
 	if why := badExtra(extra); p.constrained && why != "" {
-		return p.refuse(at, why)
+		p.needs(at, why)
 	}
 	for _, at.Subresource = range object.SortedKeys(extra) {
 		for _, at.Name = range extra[at.Subresource] {
-			if s := p.may(at); s != nil {
-				return s
-			}
+			p.needs(at, "")
 		}
 	}
-	return nil
 }
 
 // badExtra returns what constrained impersonation refuses in extra, whoever asks, "" for nothing.
@@ -202,14 +185,16 @@ func badExtra(extra map[string][]string) string {
 	return ""
 }
 
-func (p *impersonation) may(at Attributes) *status.Status {
+// needs asks for a right, unless one is missing already. never says why nobody has it.
+func (p *impersonation) needs(at Attributes, never string) {
 	at.User, at.Verb, at.IsResource = p.requestor, p.verb, true
-	return p.auth.check(at, p.objects)
-}
-
-func (p *impersonation) refuse(at Attributes, why string) *status.Status {
-	at.User, at.Verb, at.IsResource = p.requestor, p.verb, true
-	return Forbidden(at, why)
+	switch {
+	case p.missing != nil:
+	case never != "":
+		p.missing = Forbidden(at, never)
+	default:
+		p.missing = p.auth.check(at, p.objects)
+	}
 }
 
 // result returns the user with the groups that everybody of its sort is in.

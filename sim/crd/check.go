@@ -17,20 +17,18 @@ const (
 	nodesMax = 200_000
 )
 
-// checkSchema checks the schema of a version, or of all of them. status says that the status subresource is served;
-// before is the stored schema of the version, nil for a new one.
-func (v *validator) checkSchema(x *part, status bool, before map[string]any) field.ErrorList {
-	schema := x.openAPI()
+// checkSchema checks the schema of a version, or of all of them; nil: there is none. status says that the status subresource
+// is served; before is the stored schema of the version, nil for a new one.
+func (v *validator) checkSchema(schema map[string]any, p field.Path, status bool, before map[string]any) field.ErrorList {
 	if schema == nil {
 		return nil
 	}
-	p := x.openAPIPath()
 	if nodes := 0; !small(schema, depthMax, &nodes) {
 		return field.ErrorList{field.Forbidden(p, "kubesim: the schema is nested too deeply or has too many parts")}
 	}
 	var errs field.ErrorList
 	if status {
-		errs = checkRoot(schema, x.at.Child(x.validation))
+		errs = checkRoot(schema, p)
 	}
 	if object.Object(schema).True("nullable") {
 		errs = append(errs, field.Forbidden(p.Child("nullable"), "nullable cannot be true at the root"))
@@ -58,7 +56,7 @@ func (v *validator) known(schema, before map[string]any) cel.Known {
 	}
 	known := cel.Known{Rules: map[string]bool{}, Messages: map[string]bool{}, Unchanged: before != nil && sameSpec(schema, before)}
 	for _, schema := range v.before.schemas() {
-		walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool {
+		walk(schema, func(node object.Object) bool {
 			for _, r := range node.Objects("x-kubernetes-validations") {
 				known.Rules[r.String("rule")], known.Messages[r.String("messageExpression")] = true, true
 			}
@@ -88,7 +86,7 @@ func (s *spec) structural() bool {
 
 // unreadable reports whether a schema has parts that no structural schema can have: they are errors of their own.
 func unreadable(schema map[string]any) bool {
-	return !walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool {
+	return !walk(schema, func(node object.Object) bool {
 		for _, name := range []string{"id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"} {
 			if present(node[name]) || name == "additionalItems" && node[name] != nil {
 				return false
@@ -102,7 +100,7 @@ func unreadable(schema map[string]any) bool {
 
 // dialects reports whether any part of a schema has a $schema: nothing but its structure refuses that.
 func dialects(schema map[string]any) bool {
-	return !walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool { return !present(node["$schema"]) })
+	return !walk(schema, func(node object.Object) bool { return !present(node["$schema"]) })
 }
 
 // present reports whether a value is there and not empty.
@@ -152,13 +150,13 @@ func checkRoot(schema map[string]any, p field.Path) field.ErrorList {
 		}
 		if f.name == "Type" {
 			if schema[f.json] != "object" {
-				return field.ErrorList{field.Invalid(p.Child("openAPIV3Schema.type"), schema[f.json],
+				return field.ErrorList{field.Invalid(p.Child("type"), schema[f.json],
 					`only "object" is allowed as the type at the root of the schema if the status subresource is enabled`)}
 			}
 			continue
 		}
 		if !slices.Contains(rootFields, f.name) {
-			return field.ErrorList{field.Invalid(p.Child("openAPIV3Schema"), field.Raw(printSchema(nil, schema)),
+			return field.ErrorList{field.Invalid(p, field.Raw(printSchema(nil, schema)),
 				"only ["+strings.Join(rootFields, " ")+"] fields are allowed at the root of the schema if the status subresource is enabled")}
 		}
 	}
@@ -272,7 +270,7 @@ func (s *spec) unknownFormats() (out []string) {
 		schemas = schemas[:1] // they are one and the same
 	}
 	for _, schema := range schemas {
-		walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool {
+		walk(schema, func(node object.Object) bool {
 			if format := node.String("format"); format != "" && !structural.KnownFormat(node.String("type"), format) {
 				out = append(out, format)
 			}

@@ -45,8 +45,8 @@ func (c *checker) demands(n int, rule func(object.Object, field.Path) field.Erro
 		return true
 	}
 	if c.kept[n] == nil {
-		keeps := func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }
-		breaks := func(schema map[string]any) bool { return !walk(schema, field.Path{}, keeps) }
+		keeps := func(node object.Object) bool { return len(rule(node, field.Path{})) == 0 }
+		breaks := func(schema map[string]any) bool { return !walk(schema, keeps) }
 		kept := !slices.ContainsFunc(c.before.schemas(), breaks)
 		c.kept[n] = &kept
 	}
@@ -90,7 +90,7 @@ func listMap(list field.Cursor) {
 		kind.InvalidIf(true, "must be object if parent array's x-kubernetes-list-type is map")
 		return
 	}
-	seen := map[string]bool{}
+	seen := field.Seen{}
 	for _, name := range names {
 		switch prop := items.Child("properties").Key(name); {
 		case prop.Object() == nil:
@@ -98,10 +98,9 @@ func listMap(list field.Cursor) {
 		case prop.String("type") == "array" || prop.String("type") == "object":
 			prop.Child("type").Invalid("object", "must be a scalar type if parent array's x-kubernetes-list-type is map")
 		}
-		if seen[name] {
+		if seen.Again(name) {
 			keys.Invalid(names, "must not contain duplicate entries")
 		}
-		seen[name] = true
 	}
 }
 

@@ -143,13 +143,3 @@ func checkStrings(name string, m map[string]any, before any) error {
 	}
 	return nil
 }
-
-// reviewVersion returns the first of the accepted versions of ConversionReview that the server speaks.
-func reviewVersion(accepted []string) (string, error) {
-	for _, v := range accepted {
-		if v == "v1" || v == "v1beta1" {
-			return v, nil
-		}
-	}
-	return "", errors.New("no supported conversion review versions")
-}

@@ -11,10 +11,7 @@
 // subresources, columns and selectable fields, and objects are validated in the version of the request.
 package crd
 
-import (
-	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
-)
+import "github.com/kubesim/kubesim/sim/object"
 
 // Storage is the storage name of CustomResourceDefinitions, and CleanupFinalizer what keeps one until its objects are gone.
 const (
@@ -30,29 +27,28 @@ const (
 )
 
 // walk calls visit for a schema and every schema in it until visit returns false.
-func walk(schema map[string]any, p field.Path, visit func(object.Object, field.Path) bool) bool {
+func walk(schema object.Object, visit func(object.Object) bool) bool {
 	if schema == nil {
 		return true
 	}
-	if !visit(schema, p) {
+	if !visit(schema) {
 		return false
 	}
 	for _, name := range []string{"items", "additionalProperties", "not"} {
-		if next, ok := schema[name].(map[string]any); ok && !walk(next, p.Child(name), visit) {
+		if !walk(schema.Map(name), visit) {
 			return false
 		}
 	}
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		list, _ := schema[name].([]any)
-		for i, x := range list {
-			if next, ok := x.(map[string]any); ok && !walk(next, p.Child(name).Index(i), visit) {
+		for _, next := range schema.Objects(name) {
+			if !walk(next, visit) {
 				return false
 			}
 		}
 	}
-	props, _ := schema["properties"].(map[string]any)
+	props := schema.At("properties")
 	for _, name := range object.SortedKeys(props) {
-		if next, ok := props[name].(map[string]any); ok && !walk(next, p.Child("properties").Key(name), visit) {
+		if !walk(props.Map(name), visit) {
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -27,7 +26,6 @@ type version struct {
 
 // part is what a version says about its objects, or what all of them say. nil: nothing.
 type part struct {
-	at         field.Path
 	validation string // "schema" of a version, "validation" at the top
 	schema     map[string]any
 	sub        map[string]any
@@ -37,9 +35,9 @@ type part struct {
 
 // specOf reads the spec of a definition.
 func specOf(crd object.Object) *spec {
-	s := &spec{Object: crd.Map("spec"), top: part{at: field.Root("spec"), validation: "validation"}}
-	for i, m := range s.Objects("versions") {
-		s.versions = append(s.versions, versionOf(m, field.Root("spec.versions").Index(i)))
+	s := &spec{Object: crd.Map("spec"), top: part{validation: "validation"}}
+	for _, m := range s.Objects("versions") {
+		s.versions = append(s.versions, versionOf(m))
 	}
 	if len(s.versions) == 0 {
 		return s
@@ -51,9 +49,9 @@ func specOf(crd object.Object) *spec {
 	return s
 }
 
-func versionOf(m object.Object, at field.Path) *version {
+func versionOf(m object.Object) *version {
 	v := &version{name: m.String("name"), served: m.True("served"), storage: m.True("storage"), deprecated: m.True("deprecated"),
-		part: part{at: at, validation: "schema", schema: m.Map("schema"), sub: m.Map("subresources"),
+		part: part{validation: "schema", schema: m.Map("schema"), sub: m.Map("subresources"),
 			columns: m.List("additionalPrinterColumns"), fields: m.List("selectableFields")}}
 	v.whole = v.part
 	if text, ok := m["deprecationWarning"].(string); ok {
@@ -83,9 +81,6 @@ func hoist[T map[string]any | []any](s *spec, same func(a, b T) bool, get func(*
 
 // openAPI returns the openAPIV3Schema, or nil.
 func (p *part) openAPI() map[string]any { return object.Object(p.schema).Map("openAPIV3Schema") }
-
-// openAPIPath is the path of openAPI in errors.
-func (p *part) openAPIPath() field.Path { return p.at.Child(p.validation, "openAPIV3Schema") }
 
 func (p *part) hasStatus() bool {
 	_, ok := p.sub["status"].(map[string]any)

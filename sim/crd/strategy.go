@@ -62,7 +62,9 @@ func Strategy(meta structural.Meta) *resource.Strategy {
 		},
 		ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 			if ctx.Subresource == "status" {
-				return checkNames(obj.Map("status", "acceptedNames"), field.Root("status.acceptedNames"))
+				at := field.CursorAt(obj, nil, "status", "acceptedNames")
+				checkNames(at)
+				return at.Errors()
 			}
 			return newValidator(ctx, obj, old, meta).validate()
 		},

@@ -46,38 +46,36 @@ func nameRule(_ *resource.Context, crd object.Object) func(name string, prefix b
 
 // validate returns everything wrong with a definition, metadata aside.
 func (v *validator) validate() field.ErrorList {
-	errs := v.checkSpec()
+	at := field.CursorAt(v.crd, v.old)
+	spec, preserve := at.Child("spec"), at.Child("spec", "preserveUnknownFields")
+	v.checkSpec(spec)
 	if v.old != nil {
-		errs = append(errs, v.immutable()...)
+		v.immutable(spec)
 	}
-	errs = append(errs, checkNames(v.crd.Map("status", "acceptedNames"), field.Root("status.acceptedNames"))...)
-	errs = append(errs, v.storedVersions()...)
-	errs = append(errs, v.approval()...)
-	if v.spec.True("preserveUnknownFields") && !v.old.True("spec", "preserveUnknownFields") {
-		errs = append(errs, field.Invalid(field.Root("spec.preserveUnknownFields"), true,
-			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
-	}
-	return errs
+	checkNames(at.Child("status", "acceptedNames"))
+	v.storedVersions(at.Child("status", "storedVersions"))
+	v.approval(at.Child("metadata", "annotations").Key(approvedAnnotation))
+	preserve.InvalidIf(preserve.True() && !v.old.True("spec", "preserveUnknownFields"),
+		"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
+	return at.Errors()
 }
 
-func (v *validator) checkSpec() field.ErrorList {
+func (v *validator) checkSpec(at field.Cursor) {
 	s := v.spec
-	at := field.CursorOn(field.Root("spec"), s.Object)
 	checkGroup(at.Child("group").Required())
 	oneOf(at.Child("scope").Required(), "Cluster", "Namespaced")
-	at.Report(v.schemasPresent())
+	v.schemasPresent(at)
 	preserve := at.Child("preserveUnknownFields")
 	preserve.InvalidIf(preserve.True() && s.hasDefaults(), "must be false in order to use defaults in the schema")
-	storages, names, twice := 0, map[string]bool{}, false
-	for _, x := range s.versions {
+	storages, names, twice := 0, field.Seen{}, false
+	for i, x := range s.versions {
 		if x.storage {
 			storages++
 		}
-		twice = twice || names[x.name]
-		names[x.name] = true
-		name := field.CursorOn(x.at.Child("name"), x.name)
-		checkJoined(name, field.DNS1035Label)
-		at.Report(name.Errors()).Report(v.checkVersion(x))
+		twice = names.Again(x.name) || twice
+		version := at.Child("versions").Index(i)
+		checkJoined(version.Child("name").With(x.name), field.DNS1035Label)
+		v.checkVersion(version, x)
 	}
 	versions := at.Child("versions").With(printVersions(s))
 	versions.InvalidIf(twice, "must contain unique version names")
@@ -88,11 +86,13 @@ func (v *validator) checkSpec() field.ErrorList {
 	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
 		at.Child("names", name).Required()
 	}
-	at.Report(checkNames(s.Map("names"), at.Path("names")))
-	at.Report(v.checkTop())
+	checkNames(at.Child("names"))
+	v.checkTop(at)
 	strategy := at.Child("conversion", "strategy").OrEmpty()
 	strategy.InvalidIf(preserve.True() && strategy.String() != "None", "must be None if spec.preserveUnknownFields is true")
-	return at.Report(v.conversion()).Errors()
+	if at.Has("conversion") {
+		v.conversion(at.Child("conversion"))
+	}
 }
 
 // oneOf is Cursor.OneOf for a string that errors print as it is: the real server says string(spec.Scope).
@@ -103,39 +103,39 @@ func oneOf(at field.Cursor, allowed ...string) {
 }
 
 // checkTop checks what all versions have in common.
-func (v *validator) checkTop() field.ErrorList {
+func (v *validator) checkTop(at field.Cursor) {
 	top := &v.spec.top
 	status := top.hasStatus() || slices.ContainsFunc(v.spec.versions, (*version).hasStatus)
 	var before map[string]any
 	if len(v.spec.versions) > 0 {
 		before = v.before.schemaOf(v.spec.versions[0].name)
 	}
-	return v.checkPart(top, "", status, before, top.schema != nil, "may only be set when validations.schema is included")
+	v.checkPart(at, top, "", status, before, top.schema != nil, "may only be set when validations.schema is included")
 }
 
-func (v *validator) checkVersion(x *version) field.ErrorList {
-	var errs field.ErrorList
+func (v *validator) checkVersion(at field.Cursor, x *version) {
 	if x.warning != nil {
-		errs = deprecation(x)
+		deprecation(at.Child("deprecationWarning").With(x.warning), *x.warning, x.deprecated)
 	}
 	status := v.spec.top.hasStatus() || v.spec.named(x.name).hasStatus()
-	return append(errs, v.checkPart(&x.part, x.name, status, v.before.schemaOf(x.name), x.openAPI() != nil,
-		"may only be set when `version.schema.openAPIV3Schema` is not included")...)
+	v.checkPart(at, &x.part, x.name, status, v.before.schemaOf(x.name), x.openAPI() != nil,
+		"may only be set when `version.schema.openAPIV3Schema` is not included")
 }
 
 // checkPart checks what a version says, or all of them, which have no name. status says that the status subresource is
 // served, before is the stored schema, and selects that fields can be selected, or else why they cannot.
-func (v *validator) checkPart(x *part, name string, status bool, before map[string]any, selects bool, why string) field.ErrorList {
-	errs := v.checkSchema(x, status, before)
-	errs = append(errs, checkSubresources(x.sub, x.at.Child("subresources"))...)
-	errs = append(errs, checkColumns(x.columns, x.at.Child("additionalPrinterColumns"))...)
-	switch {
-	case len(x.fields) == 0:
-		return errs
+func (v *validator) checkPart(at field.Cursor, x *part, name string, status bool, before map[string]any, selects bool,
+	why string) {
+	at.Report(v.checkSchema(x.openAPI(), at.Path(x.validation, "openAPIV3Schema"), status, before))
+	checkSubresources(at.Child("subresources").With(x.sub))
+	checkColumns(at.Child("additionalPrinterColumns").With(x.columns))
+	switch fields := at.Child("selectableFields").With(x.fields); {
+	case fields.Len() == 0:
 	case !selects:
-		return append(errs, field.Invalid(x.at.Child("selectableFields"), "", why))
+		fields.Invalid("", why)
+	default:
+		v.selectable(fields, x, name)
 	}
-	return append(errs, v.selectable(x, name)...)
 }
 
 // named returns the first version of a name, or nil. s may be nil.
@@ -171,86 +171,69 @@ func checkGroup(at field.Cursor) {
 }
 
 // schemasPresent demands a schema of every version, unless the stored definition had none for some of them.
-func (v *validator) schemasPresent() field.ErrorList {
+func (v *validator) schemasPresent(at field.Cursor) {
 	if v.spec.top.openAPI() != nil || v.before != nil && slices.ContainsFunc(v.before.schemas(), isNil) {
-		return nil
+		return
 	}
-	var errs field.ErrorList
-	for _, x := range v.spec.versions {
-		if x.openAPI() == nil {
-			errs = append(errs, field.Required(x.openAPIPath(), ""))
-		}
+	for i, x := range v.spec.versions {
+		at.Child("versions").Index(i).Child("schema", "openAPIV3Schema").RequireIf(x.openAPI() == nil, "")
 	}
-	return errs
 }
 
 // hasDefaults reports whether any schema has a default.
 func (s *spec) hasDefaults() bool {
-	free := func(node object.Object, _ field.Path) bool { return node["default"] == nil }
-	return slices.ContainsFunc(s.schemas(), func(schema map[string]any) bool { return !walk(schema, field.Path{}, free) })
+	free := func(node object.Object) bool { return node["default"] == nil }
+	return slices.ContainsFunc(s.schemas(), func(schema map[string]any) bool { return !walk(schema, free) })
 }
 
 func isNil(schema map[string]any) bool { return schema == nil }
 
-func deprecation(x *version) field.ErrorList {
-	at, text := field.CursorOn(x.at.Child("deprecationWarning"), x.warning), *x.warning // the pointer makes the value print as JSON
-	if !x.deprecated {
+// deprecation checks the text of a warning. at holds a pointer to it, which makes the value print as JSON.
+func deprecation(at field.Cursor, text string, deprecated bool) {
+	if !deprecated {
 		at.InvalidIf(true, "can only be set for deprecated versions")
-	} else {
-		at.InvalidIf(len(text) > 256, "must be <= 256 characters long")
-		at.InvalidIf(text == "", "must not be an empty string")
-		i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
-		at.InvalidIf(i >= 0, "must only contain printable UTF-8 characters; non-printable character found at index "+strconv.Itoa(i))
-		at.InvalidIf(!utf8.ValidString(text), "must only contain printable UTF-8 characters")
+		return
 	}
-	return at.Errors()
+	at.InvalidIf(len(text) > 256, "must be <= 256 characters long")
+	at.InvalidIf(text == "", "must not be an empty string")
+	i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	at.InvalidIf(i >= 0, "must only contain printable UTF-8 characters; non-printable character found at index "+strconv.Itoa(i))
+	at.InvalidIf(!utf8.ValidString(text), "must only contain printable UTF-8 characters")
 }
 
 // storedVersions checks that every version in which objects may be stored can still be read. One that is named twice counts
 // where it is named last.
-func (v *validator) storedVersions() field.ErrorList {
-	p := field.Root("status.storedVersions")
-	stored := v.crd.Strings("status", "storedVersions")
+func (v *validator) storedVersions(at field.Cursor) {
+	stored := at.Strings()
 	if len(stored) == 0 {
-		return field.ErrorList{field.Invalid(p, nil, "must have at least one stored version")}
+		at.Invalid(nil, "must have at least one stored version")
+		return
 	}
-	var errs field.ErrorList
 	left := map[string]bool{}
 	for _, name := range stored {
 		left[name] = true
 	}
 	for _, x := range v.spec.versions {
 		if x.storage && !left[x.name] {
-			errs = append(errs, field.Invalid(p, stored, "must have the storage version "+x.name))
+			at.Invalid(stored, "must have the storage version "+x.name)
 		}
 		delete(left, x.name)
 	}
 	for i, name := range stored {
 		if left[name] && !slices.Contains(stored[i+1:], name) {
-			errs = append(errs, field.Invalid(p.Index(i), name, "missing from spec.versions; "+name+
+			at.Index(i).Invalid(name, "missing from spec.versions; "+name+
 				" was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "+
-				name+" and removes "+name+" from status.storedVersions"))
+				name+" and removes "+name+" from status.storedVersions")
 		}
 	}
-	return errs
 }
 
-func (v *validator) immutable() field.ErrorList {
-	var errs field.ErrorList
-	check := func(path ...string) {
-		if value := v.spec.String(path...); value != v.before.String(path...) {
-			var shown any = value
-			if path[0] == "scope" {
-				shown = field.Enum(value)
-			}
-			errs = append(errs, field.Invalid(field.Root("spec").Child(path...), shown, field.TextImmutable))
-		}
-	}
+func (v *validator) immutable(at field.Cursor) {
+	check := func(at field.Cursor) { at.InvalidIf(at.Changed(), field.TextImmutable) }
 	if IsTrue(v.old, Established) {
-		check("scope")
-		check("names", "kind")
+		at.Child("scope").OrEmpty().Immutable()
+		check(at.Child("names", "kind").OrEmpty())
 	}
-	check("group")
-	check("names", "plural")
-	return errs
+	check(at.Child("group").OrEmpty())
+	check(at.Child("names", "plural").OrEmpty())
 }

@@ -6,19 +6,18 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // checkNames checks spec.names or status.acceptedNames.
-func checkNames(m object.Object, p field.Path) field.ErrorList {
-	at := field.CursorOn(p, m)
+func checkNames(at field.Cursor) {
 	for _, name := range []string{"plural", "singular"} {
 		checkJoined(at.Child(name).IfGiven(), field.DNS1035Label)
 	}
 	for _, name := range []string{"kind", "listKind"} {
-		checkJoined(at.Child(name).IfGiven(), mixedCase)
+		at.Child(name).IfGiven().Check(structural.KindName)
 	}
 	for name := range at.Each("shortNames") {
 		checkJoined(name, field.DNS1035Label)
@@ -28,22 +27,11 @@ func checkNames(m object.Object, p field.Path) field.ErrorList {
 	for name := range at.Each("categories") {
 		checkJoined(name, field.DNS1035Label)
 	}
-	return at.Errors()
-}
-
-func mixedCase(name string) []string {
-	texts := field.DNS1035Label(strings.ToLower(name))
-	if len(texts) > 0 {
-		texts[0] = "may have mixed case, but should otherwise match: " + texts[0]
-	}
-	return texts
 }
 
 // checkJoined applies a rule to a string, with all messages in one error.
 func checkJoined(at field.Cursor, rule func(string) []string) {
-	if texts := rule(at.String()); at.Has() && len(texts) > 0 {
-		at.Invalid(at.Value(), strings.Join(texts, ","))
-	}
+	at.Check(field.Joined(rule, ","))
 }
 
 var (
@@ -51,8 +39,7 @@ var (
 	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
 )
 
-func checkColumns(columns []any, p field.Path) field.ErrorList {
-	at := field.CursorOn(p, columns)
+func checkColumns(at field.Cursor) {
 	for c := range at.Each() {
 		c.Child("name").Required()
 		text := "must be one of " + strings.Join(columnTypes, ",")
@@ -61,7 +48,6 @@ func checkColumns(columns []any, p field.Path) field.ErrorList {
 		format.InvalidIf(format.Has() && !slices.Contains(columnFormats, format.String()), "must be one of "+strings.Join(columnFormats, ","))
 		path.ReportAt(c.Child("JSONPath")).Required().Check(simplePath)
 	}
-	return at.Errors()
 }
 
 func simplePath(path string) []string {
@@ -71,10 +57,9 @@ func simplePath(path string) []string {
 	return nil
 }
 
-func checkSubresources(sub object.Object, p field.Path) field.ErrorList {
-	at := field.CursorOn(p, sub)
+func checkSubresources(at field.Cursor) {
 	if !at.Has("scale") {
-		return nil
+		return
 	}
 	check := func(path field.Cursor, below string, prefixes ...string) {
 		text := path.String()
@@ -88,45 +73,33 @@ func checkSubresources(sub object.Object, p field.Path) field.ErrorList {
 	check(at.Child("scale", "specReplicasPath").Required(), ".spec", ".spec.")
 	check(at.Child("scale", "statusReplicasPath").Required(), ".status", ".status.")
 	check(at.Child("scale", "labelSelectorPath").IfGiven(), "either .spec or .status", ".spec.", ".status.")
-	return at.Errors()
 }
 
 // selectableMax is how many fields of a version selectors can ask for.
 const selectableMax = 8
 
 // selectable checks the selectable fields of a version, or of all of them.
-func (v *validator) selectable(x *part, name string) field.ErrorList {
-	var errs field.ErrorList
-	seen := map[string]bool{}
-	for i, f := range x.fields {
-		path := object.As(f).String("jsonPath")
-		at := x.at.Child("selectableFields").Index(i).Child("jsonPath")
-		if path == "" {
-			errs = append(errs, field.Required(at, ""))
+func (v *validator) selectable(at field.Cursor, x *part, name string) {
+	seen := field.Seen{}
+	for f := range at.Each() {
+		path := f.Child("jsonPath").Required()
+		if !path.Has() {
 			continue
 		}
-		to, schema, err := cel.FieldPath(path, x.openAPI(), false)
+		to, schema, err := cel.FieldPath(path.String(), x.openAPI(), false)
 		if err != nil {
-			errs = append(errs, field.Invalid(at, path, "is an invalid path: "+err.Error()))
+			path.InvalidIf(true, "is an invalid path: "+err.Error())
 			continue
 		}
-		key := to.String()
-		if key[:strings.IndexAny(key+".", ".[")] == "metadata" {
-			errs = append(errs, field.Invalid(at, path, "must not point to fields in metadata"))
-		}
-		if kind := schema.String("type"); kind != "string" && kind != "boolean" && kind != "integer" {
-			errs = append(errs, field.Invalid(at, path,
-				"must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."))
-		}
-		if seen[key] {
-			errs = append(errs, field.Duplicate(at, path))
-		}
-		seen[key] = true
+		key, kind := to.String(), schema.String("type")
+		path.InvalidIf(key[:strings.IndexAny(key+".", ".[")] == "metadata", "must not point to fields in metadata")
+		path.InvalidIf(kind != "string" && kind != "boolean" && kind != "integer",
+			"must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.")
+		path.UniqueBy(seen, key)
 	}
 	if len(seen) > selectableMax && !v.tooManyBefore(name, x.fields) {
-		errs = append(errs, field.TooMany(x.at.Child("selectableFields"), len(seen), selectableMax))
+		at.Report(field.ErrorList{field.TooMany(at.Path(), len(seen), selectableMax)})
 	}
-	return errs
 }
 
 // tooManyBefore reports whether the stored definition has the same fields, too many as they are.
@@ -137,12 +110,7 @@ func (v *validator) tooManyBefore(name string, fields []any) bool {
 }
 
 // conversion checks spec.conversion. The paths of errors are those of an older version.
-func (v *validator) conversion() field.ErrorList {
-	conversion := v.spec.Map("conversion")
-	if conversion == nil {
-		return nil
-	}
-	at := field.CursorOn(field.Root("spec.conversion"), conversion)
+func (v *validator) conversion(at field.Cursor) {
 	oneOf(at.Child("strategy").Required(), "None", "Webhook")
 	config := at.Child("webhook", "clientConfig").ReportAt(at.Child("webhookClientConfig"))
 	versions := at.Child("webhook", "conversionReviewVersions").ReportAt(at.Child("conversionReviewVersions"))
@@ -151,51 +119,26 @@ func (v *validator) conversion() field.ErrorList {
 		const text = "should not be set when strategy is not set to Webhook"
 		config.ForbidIf(config.Has(), text)
 		versions.ForbidIf(versions.Len() > 0, text)
-		return at.Errors()
+		return
 	case config.Has():
 		webhook.ValidateClientConfig(config)
 	default:
 		config.Missing("required when strategy is set to Webhook")
 	}
-	v.reviewVersions(versions.Required())
-	return at.Errors()
-}
-
-func (v *validator) reviewVersions(at field.Cursor) {
-	seen := map[string]bool{}
-	for version := range at.Each() {
-		if name := version.String(); !seen[name] {
-			seen[name] = true
-			version.Check(field.DNS1035Label)
-		} else {
-			version.Invalid(name, "duplicate version")
-		}
-	}
-	known := func(name string) bool { return name == "v1" || name == "v1beta1" }
 	old := v.old.Strings("spec", "conversion", "webhook", "conversionReviewVersions")
-	bound := len(old) == 0 || slices.ContainsFunc(old, known)
-	if names := at.Strings(); len(names) > 0 && bound && !slices.ContainsFunc(names, known) {
-		at.Invalid(names, "must include at least one of v1, v1beta1")
-	}
+	webhook.ValidateReviewVersions(versions.Required(), webhook.TakesNone(old))
 }
 
 // approvedAnnotation says where the API of a group of the community was approved.
 const approvedAnnotation = "api-approved.kubernetes.io"
 
 // approval demands the annotation of groups that belong to the community. A definition may stay as it was.
-func (v *validator) approval() field.ErrorList {
-	text := v.crd.Annotations()[approvedAnnotation]
-	state := approvalState(text)
-	p := field.Root("metadata.annotations").Key(approvedAnnotation)
-	switch {
-	case !protected(v.spec.String("group")), v.old != nil && approvalState(v.old.Annotations()[approvedAnnotation]) == state:
-		return nil
-	case state == "missing":
-		return field.ErrorList{field.Required(p, approvalMissing)}
-	case state == "invalid":
-		return field.ErrorList{field.Invalid(p, text, approvalInvalid)}
+func (v *validator) approval(at field.Cursor) {
+	state := approvalState(at.String())
+	if protected(v.spec.String("group")) && (v.old == nil || approvalState(v.old.Annotations()[approvedAnnotation]) != state) {
+		at.RequireIf(state == "missing", approvalMissing)
+		at.InvalidIf(state == "invalid", approvalInvalid)
 	}
-	return nil
 }
 
 const (

@@ -40,9 +40,9 @@ func (d *definition) learn(obj object.Object, apiVersion string) (object.Object,
 //	                 └ response: uid, result: {status: Success}, convertedObjects: [converted]
 func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
-	version, err := reviewVersion(d.conversion.Strings("webhook", "conversionReviewVersions"))
-	if err != nil {
-		return nil, err
+	version := webhook.ReviewVersion(d.conversion.Strings("webhook", "conversionReviewVersions"))
+	if version == "" {
+		return nil, errors.New("no supported conversion review versions")
 	}
 	uid := d.server.NewUID()
 	request := map[string]any{"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/" + version,

@@ -184,12 +184,16 @@ func notFound() *Answer {
 	return text(wire.StatusNotFound, "404 page not found\n")
 }
 
+// plain is an answer in plain text.
+func plain(code int, body string) *Answer {
+	return &Answer{Code: code, Body: []byte(body), Header: wire.Header{"Content-Type": {"text/plain; charset=utf-8"}}}
+}
+
 // text is an answer in plain text that browsers must not take for anything else.
 func text(code int, body string) *Answer {
-	return &Answer{Code: code, Body: []byte(body), Header: wire.Header{
-		"Content-Type":           {"text/plain; charset=utf-8"},
-		"X-Content-Type-Options": {"nosniff"},
-	}}
+	a := plain(code, body)
+	a.Header.Set("X-Content-Type-Options", "nosniff")
+	return a
 }
 
 func failed(s *status.Status) *Answer { return &Answer{Code: s.Code, Status: s} }

@@ -105,9 +105,7 @@ func allChecks() []string {
 // exposition is an answer in the text format of Prometheus, compressed whatever its length.
 func (d *Documents) exposition(r *Request, body string) *Answer {
 	if r.Method == wire.MethodDelete {
-		a := text(wire.StatusOK, "metrics reset\n")
-		a.Header.Del("X-Content-Type-Options")
-		return a
+		return plain(wire.StatusOK, "metrics reset\n")
 	}
 	a := &Answer{Code: wire.StatusOK, Body: []byte(body), Header: wire.Header{
 		"Content-Type":            {"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},

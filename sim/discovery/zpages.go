@@ -46,9 +46,7 @@ func (d *Documents) zpage(r *Request, p zpage) *Answer {
 	case asText:
 		const warning = "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility " +
 			"guarantees and is for debugging purposes only.\n"
-		a := text(wire.StatusOK, "\napiserver "+strings.ToLower(p.kind)+"\n"+warning+p.text(d))
-		a.Header.Del("X-Content-Type-Options")
-		return a
+		return plain(wire.StatusOK, "\napiserver "+strings.ToLower(p.kind)+"\n"+warning+p.text(d))
 	}
 	obj := object.Object{"kind": p.kind, "apiVersion": "config.k8s.io/" + f.AsVersion, "metadata": map[string]any{"name": "apiserver"}}
 	maps.Copy(obj, p.data(d))

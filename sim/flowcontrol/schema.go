@@ -13,14 +13,14 @@ type schema struct {
 	name, level string
 	precedence  int64
 	uid         []string
-	rules       []rule
+	rules       []*rule
 }
 
 // rule is a PolicyRulesWithSubjects.
 type rule struct {
-	subjects  []subject
-	resources []resourceRule
-	paths     []pathRule
+	subjects  []*subject
+	resources []*resourceRule
+	paths     []*pathRule
 }
 
 // subject is a user, a group or a service account; "*" is any name.
@@ -41,63 +41,41 @@ func mandatory(name string) *schema {
 func schemaOf(o object.Object) *schema {
 	s := &schema{name: o.Name(), level: Level(o), uid: uidOf(o), precedence: o.Int64("spec", "matchingPrecedence")}
 	for _, r := range o.Objects("spec", "rules") {
-		var made rule
+		made := &rule{}
 		for _, x := range r.Objects("subjects") {
 			made.subjects = append(made.subjects, subjectOf(x))
 		}
 		for _, x := range r.Objects("resourceRules") {
-			made.resources = append(made.resources, resourceRule{x.Strings("verbs"), x.Strings("apiGroups"),
+			made.resources = append(made.resources, &resourceRule{x.Strings("verbs"), x.Strings("apiGroups"),
 				x.Strings("resources"), x.Strings("namespaces"), x.True("clusterScope")})
 		}
 		for _, x := range r.Objects("nonResourceRules") {
-			made.paths = append(made.paths, pathRule{x.Strings("verbs"), x.Strings("nonResourceURLs")})
+			made.paths = append(made.paths, &pathRule{x.Strings("verbs"), x.Strings("nonResourceURLs")})
 		}
 		s.rules = append(s.rules, made)
 	}
 	return s
 }
 
-func subjectOf(x object.Object) subject {
+func subjectOf(x object.Object) *subject {
 	kind := x.String("kind")
 	field := map[string]string{"User": "user", "Group": "group", "ServiceAccount": "serviceAccount"}[kind]
-	return subject{kind, x.String(field, "namespace"), x.String(field, "name")}
+	return &subject{kind, x.String(field, "namespace"), x.String(field, "name")}
 }
 
 // matches reports whether one of the rules is about the request.
 func (s *schema) matches(d *Digest) bool {
-	for i := range s.rules {
-		if s.rules[i].matches(d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.rules, func(r *rule) bool { return r.matches(d) })
 }
 
 func (r *rule) matches(d *Digest) bool {
-	if !r.isAbout(d) {
+	switch {
+	case !slices.ContainsFunc(r.subjects, func(s *subject) bool { return s.is(d) }):
 		return false
+	case d.IsResource:
+		return slices.ContainsFunc(r.resources, func(x *resourceRule) bool { return x.matches(d) })
 	}
-	for i := range r.resources {
-		if d.IsResource && r.resources[i].matches(d) {
-			return true
-		}
-	}
-	for i := range r.paths {
-		if !d.IsResource && r.paths[i].matches(d) {
-			return true
-		}
-	}
-	return false
-}
-
-// isAbout reports whether the user is one of the subjects.
-func (r *rule) isAbout(d *Digest) bool {
-	for i := range r.subjects {
-		if r.subjects[i].is(d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.paths, func(x *pathRule) bool { return x.matches(d) })
 }
 
 func (s *subject) is(d *Digest) bool {

@@ -3,10 +3,40 @@ package webhook
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
 )
+
+// reviewVersions are the versions of reviews that the server speaks.
+var reviewVersions = []string{"v1", "v1beta1"}
+
+// ReviewVersion returns the first of the versions that a webhook takes which the server speaks, or "".
+func ReviewVersion(takes []string) string {
+	for _, v := range takes {
+		if slices.Contains(reviewVersions, v) {
+			return v
+		}
+	}
+	return ""
+}
+
+// TakesNone reports whether a webhook takes versions of reviews, and none that the server speaks.
+func TakesNone(versions []string) bool { return len(versions) > 0 && ReviewVersion(versions) == "" }
+
+// ValidateReviewVersions checks the versions of reviews that a webhook takes. anyVersions: the server need not speak any.
+func ValidateReviewVersions(at field.Cursor, anyVersions bool) {
+	seen := field.Seen{}
+	for v := range at.Each() {
+		if seen.Again(v.String()) {
+			v.Invalid(v.String(), "duplicate version")
+		} else {
+			v.Check(field.DNS1035Label)
+		}
+	}
+	at.InvalidIf(!anyVersions && TakesNone(at.Strings()), "must include at least one of "+strings.Join(reviewVersions, ", "))
+}
 
 // ValidateClientConfig checks how a webhook of a configuration or of a definition is reached.
 func ValidateClientConfig(at field.Cursor) {

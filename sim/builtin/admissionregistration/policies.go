@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
@@ -140,9 +141,7 @@ func validateParamKind(at field.Cursor) {
 		version.InvalidIf(v == "", "version must be specified")
 		version.With(v).IfGiven().Check(field.Joined(field.DNS1035Label, ","))
 	}
-	if msgs := field.DNS1035Label(strings.ToLower(kind.String())); kind.Required().Has() && len(msgs) > 0 {
-		kind.Invalid(kind.String(), "may have mixed case, but should otherwise match: "+strings.Join(msgs, ","))
-	}
+	kind.Required().Check(structural.KindName)
 }
 
 // celReserved are the words that no variable may be called (CEL language definition).

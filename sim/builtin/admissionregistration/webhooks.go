@@ -27,8 +27,7 @@ func webhookRulesOf(hooks, old []object.Object) webhookRules {
 	rules.anyConditions = len(hooks) == len(old) && len(old) > 0
 	for i, hook := range old {
 		rules.anySideEffects = rules.anySideEffects || !slices.Contains(noSideEffects, hook.String("sideEffects"))
-		versions := hook.Strings("admissionReviewVersions")
-		rules.anyVersions = rules.anyVersions || len(versions) > 0 && !slices.ContainsFunc(versions, isReviewVersion)
+		rules.anyVersions = rules.anyVersions || webhook.TakesNone(hook.Strings("admissionReviewVersions"))
 		rules.anyNames = rules.anyNames || slices.Contains(names, hook.String("name"))
 		names = append(names, hook.String("name"))
 		at := field.CursorOn(field.Path{}, hook)
@@ -42,10 +41,7 @@ func webhookRulesOf(hooks, old []object.Object) webhookRules {
 var (
 	noSideEffects  = []string{"None", "NoneOnDryRun"}
 	allSideEffects = []string{"None", "NoneOnDryRun", "Some", "Unknown"}
-	reviewVersions = []string{"v1", "v1beta1"}
 )
-
-func isReviewVersion(v string) bool { return slices.Contains(reviewVersions, v) }
 
 func validateWebhooks(ctx *resource.Context, at field.Cursor) {
 	hooks := at.Child("webhooks")
@@ -54,7 +50,8 @@ func validateWebhooks(ctx *resource.Context, at field.Cursor) {
 	names := field.Seen{}
 	for hook := range hooks.Each() {
 		validateWebhook(hook, rules)
-		validateReviewVersions(hook.Child("admissionReviewVersions"), rules)
+		versions := hook.Child("admissionReviewVersions").Required("must specify one of v1, v1beta1")
+		webhook.ValidateReviewVersions(versions, rules.anyVersions)
 		if name := hook.Child("name"); name.String() != "" && !rules.anyNames {
 			name.Unique(names)
 		}
@@ -80,23 +77,6 @@ func validateWebhook(at field.Cursor, rules webhookRules) {
 	if !rules.anyConditions {
 		validateMatchConditions(at.Child("matchConditions"), rules.expressions)
 	}
-}
-
-func validateReviewVersions(at field.Cursor, rules webhookRules) {
-	versions, known := at.Strings(), strings.Join(reviewVersions, ", ")
-	if len(versions) == 0 {
-		at.Missing("must specify one of " + known)
-		return
-	}
-	seen := field.Seen{}
-	for v := range at.Each() {
-		if seen.Again(v.String()) {
-			v.Invalid(v.String(), "duplicate version")
-		} else {
-			v.Check(field.DNS1035Label)
-		}
-	}
-	at.InvalidIf(!rules.anyVersions && !slices.ContainsFunc(versions, isReviewVersion), "must include at least one of "+known)
 }
 
 // validateOperationRule checks which operations on which resources a webhook or policy is for.

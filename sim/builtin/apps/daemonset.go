@@ -17,8 +17,7 @@ import (
 const templateGeneration = "deprecated.daemonset.template.generation"
 
 func defaultDaemonSet(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	kind.SetEmpty(spec, "RollingUpdate", "updateStrategy", "type")
 	if spec.String("updateStrategy", "type") == "RollingUpdate" {
 		spec.SetDefault(int64(1), "updateStrategy", "rollingUpdate", "maxUnavailable")

@@ -20,8 +20,7 @@ func defaultDeployment(obj object.Object) {
 	if text, ok := obj.Annotations()[rollbackTo]; ok && text == "" {
 		obj.Remove("metadata", "annotations", rollbackTo)
 	}
-	obj.SetDefault(map[string]any{}, "spec")
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	spec.SetDefault(int64(1), "replicas")
 	kind.SetEmpty(spec, "RollingUpdate", "strategy", "type")
 	if spec.String("strategy", "type") == "RollingUpdate" {

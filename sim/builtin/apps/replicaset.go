@@ -32,13 +32,6 @@ func validateReplicaSet(ctx *resource.Context, at field.Cursor) {
 	kind.CheckSelectorKept(spec.Child("selector"))
 }
 
-func validateReplicaSetStatus(_ *resource.Context, all field.Cursor) {
-	at := all.Child("status")
-	kind.NonNegative(at, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas")
-	kind.NotAbove(at, "replicas", kind.AboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
-	kind.NotAbove(at, "readyReplicas", kind.AboveReady, "availableReplicas")
-}
-
 func replicaSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "replicasets.apps",
@@ -47,7 +40,7 @@ func replicaSetKind() kind.Kind {
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.ReplicaSetSpec), Blank: noReplicas,
 			Warn: warnReplicated,
 		},
-		Validate: validateReplicaSet, ValidateStatus: validateReplicaSetStatus,
+		Validate: validateReplicaSet, ValidateStatus: kind.ReplicaStatus,
 		Connect: map[string]resource.Connector{"scale": kind.ScaleWorkload},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(int64(1), "spec", "replicas")

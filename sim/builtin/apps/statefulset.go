@@ -156,8 +156,7 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 }
 
 func defaultStatefulSet(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	kind.SetEmpty(spec, "OrderedReady", "podManagementPolicy")
 	if spec.String("updateStrategy", "type") == "" {
 		spec.Set("RollingUpdate", "updateStrategy", "type")

@@ -1,6 +1,7 @@
 package autoscaling
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -37,37 +38,27 @@ func dropRoundTrip(obj object.Object) {
 // defaultAutoscalerV1 fills in the defaults of autoscaling/v1. The default metric shows as its own field.
 func defaultAutoscalerV1(obj object.Object) {
 	obj.SetDefault(int64(1), "spec", "minReplicas")
-	if !obj.Has("spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics, metricShapes)) == 0 {
+	if !obj.Has("spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics, metricsType)) == 0 {
 		obj.Set(int64(defaultCPUUtilization), "spec", "targetCPUUtilizationPercentage")
 	}
 }
 
 // annotated reads the JSON in an annotation; what does not fit is passed over.
-func annotated(obj object.Object, key string, s shape) any {
-	v, err := object.ParseValue([]byte(obj.String("metadata", "annotations", key)))
-	if err != nil {
-		return nil
-	}
-	if key == annotationBehavior {
-		v = lowerKeys(v)
-	}
-	v, ok := s.read(v)
-	if !ok {
-		return nil
-	}
-	return v
+func annotated(obj object.Object, key string, t kind.Value) any {
+	return t.Read(obj.String("metadata", "annotations", key))
 }
 
 // annotatedList is annotated for lists of objects.
-func annotatedList(obj object.Object, key string, s shape) []object.Object {
-	return object.Object{"list": annotated(obj, key, s)}.Objects("list")
+func annotatedList(obj object.Object, key string, t kind.Value) []object.Object {
+	list, _ := annotated(obj, key, t).([]any)
+	return object.ObjectsOf(list)
 }
 
 // autoscalerFromV1 turns autoscaling/v1 into v2.
 func autoscalerFromV1(obj object.Object) (object.Object, error) {
 	obj["apiVersion"] = "autoscaling/v2"
 	var metrics []any
-	for _, m := range annotatedList(obj, annotationMetrics, metricShapes) {
+	for _, m := range annotatedList(obj, annotationMetrics, metricsType) {
 		metrics = append(metrics, metricFromV1(m, false))
 	}
 	if n, ok := obj.Get("spec", "targetCPUUtilizationPercentage"); ok && n != nil {
@@ -92,7 +83,7 @@ func statusFromV1(obj object.Object) {
 		current = []any{map[string]any{"type": "Resource", "resource": map[string]any{"name": "cpu",
 			"current": map[string]any{"averageUtilization": n}}}}
 	}
-	if list, ok := annotated(obj, annotationCurrent, currentShapes).([]any); ok {
+	if list, ok := annotated(obj, annotationCurrent, currentType).([]any); ok {
 		current = nil
 		for _, m := range object.ObjectsOf(list) {
 			current = append(current, metricFromV1(m, true))
@@ -102,37 +93,24 @@ func statusFromV1(obj object.Object) {
 	if len(current) > 0 {
 		obj.Set(current, "status", "currentMetrics")
 	}
-	if conditions, _ := annotated(obj, annotationConditions, conditionShapes).([]any); len(conditions) > 0 {
+	if conditions, _ := annotated(obj, annotationConditions, conditionsType).([]any); len(conditions) > 0 {
 		obj.Set(conditions, "status", "conditions")
 	}
 }
 
+// goName is a name of a field in the behavior that an annotation holds.
+var goName = regexp.MustCompile(`"[A-Z]\w*"\s*:`)
+
 // behaviorFromV1 reads the behavior in the annotation, the keys of which are Go names.
 func behaviorFromV1(obj object.Object) map[string]any {
-	m, _ := annotated(obj, annotationBehavior, behaviorShape).(map[string]any)
+	text := goName.ReplaceAllStringFunc(obj.String("metadata", "annotations", annotationBehavior), func(name string) string {
+		return strings.ToLower(name[:2]) + name[2:]
+	})
+	m, _ := behaviorType.Read(text).(map[string]any)
 	if !object.Object(m).Has("scaleUp") && !object.Object(m).Has("scaleDown") {
 		return nil
 	}
 	return m
-}
-
-// lowerKeys turns Go names of fields into those of JSON, and leaves out null.
-func lowerKeys(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, x := range v { // order does not matter
-			if x != nil {
-				out[strings.ToLower(name[:min(1, len(name))])+name[min(1, len(name)):]] = lowerKeys(x)
-			}
-		}
-		return out
-	case []any:
-		for i := range v {
-			v[i] = lowerKeys(v[i])
-		}
-	}
-	return v
 }
 
 // autoscalerToV1 turns autoscaling/v2 into v1.
@@ -163,9 +141,9 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 			obj.Set(text, "metadata", "annotations", key)
 		}
 	}
-	annotate(annotationMetrics, string(kind.AppendOrdered(nil, metrics)), len(metrics) > 0)
-	annotate(annotationCurrent, string(kind.AppendOrdered(nil, current)), len(current) > 0)
-	annotate(annotationConditions, string(kind.AppendOrdered(nil, conditions)), len(conditions) > 0)
+	annotate(annotationMetrics, string(metricsType.JSON(metrics)), len(metrics) > 0)
+	annotate(annotationCurrent, string(currentType.JSON(current)), len(current) > 0)
+	annotate(annotationConditions, string(conditionsType.JSON(conditions)), len(conditions) > 0)
 	behavior := spec.At("behavior")
 	annotate(annotationBehavior, string(gotext.JSON(gotext.HorizontalPodAutoscalerBehavior, behavior)), behavior != nil)
 	delete(spec, "metrics")

@@ -3,15 +3,17 @@ package autoscaling
 import (
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // sourceField is a field of the source of a metric: its path in v2, its name in v1, its Go type, and where v1 prints it even
 // when there is none, because it is no pointer. What a metric wants has fields called target, what it has now, current.
 type sourceField struct {
 	v2, v1  string
-	shape   shape
+	of      *schema.Type
 	printed byte
 }
 
@@ -29,15 +31,18 @@ var (
 	averageValue   = sourceField{"target.averageValue", "targetAverageValue", aQuantity, inCurrent}
 )
 
-// sourceFields are the fields of each source.
-var sourceFields = map[string][]sourceField{
-	"object": {{"describedObject", "target", aRef, always}, metricName, metricSelector, {"target.value", "targetValue", aQuantity, always},
-		{"target.averageValue", "averageValue", aQuantity, maybe}},
-	"pods":              {metricName, metricSelector, {"target.averageValue", "targetAverageValue", aQuantity, always}},
-	"resource":          {metricOf, utilization, averageValue},
-	"containerResource": {metricOf, {"container", "container", aString, always}, utilization, averageValue},
-	"external": {metricName, {"metric.selector", "metricSelector", aSelector, maybe}, {"target.value", "targetValue", aQuantity, inCurrent},
-		{"target.averageValue", "targetAverageValue", aQuantity, maybe}},
+// sources are the sources of metrics and their fields, in the order in which v1 prints them.
+var sources = []struct {
+	name   string
+	fields []sourceField
+}{
+	{"object", []sourceField{{"describedObject", "target", aRef, always}, metricName, {"target.value", "targetValue", aQuantity, always},
+		metricSelector, {"target.averageValue", "averageValue", aQuantity, maybe}}},
+	{"pods", []sourceField{metricName, {"target.averageValue", "targetAverageValue", aQuantity, always}, metricSelector}},
+	{"resource", []sourceField{metricOf, utilization, averageValue}},
+	{"containerResource", []sourceField{metricOf, utilization, averageValue, {"container", "container", aString, always}}},
+	{"external", []sourceField{metricName, {"metric.selector", "metricSelector", aSelector, maybe},
+		{"target.value", "targetValue", aQuantity, inCurrent}, {"target.averageValue", "targetAverageValue", aQuantity, maybe}}},
 }
 
 // in returns the field as metrics have it, or as their values have it: its path in v2, its name in v1, and what v1 prints when
@@ -48,25 +53,25 @@ func (f sourceField) in(current bool) (v2 []string, v1 string, zero any) {
 		v2[0], v1 = "current", strings.Replace(v1, "target", "current", 1)
 	}
 	if f.printed == always || f.printed == inCurrent && current {
-		zero = map[byte]any{'s': "", 'q': "0", '{': map[string]any{"kind": "", "name": ""}}[f.shape.kind]
+		if zero = codec.Zero(f.of); f.of == aRef {
+			zero = map[string]any{"kind": "", "name": ""}
+		}
 	}
 	return v2, v1, zero
 }
 
-// metricShapes are the metrics of v1, currentShapes their values.
-var metricShapes, currentShapes = metricShape(false), metricShape(true)
-
-func metricShape(current bool) shape {
-	metric := map[string]shape{"type": aString}
-	for name, fields := range sourceFields { // order does not matter
-		source := map[string]shape{}
-		for _, f := range fields {
+// aMetric is the type of a metric of v1, or of its value.
+func aMetric(current bool) *schema.Type {
+	fields := of(aString, "type")
+	for _, s := range sources {
+		var source []schema.Field
+		for _, f := range s.fields {
 			_, v1, _ := f.in(current)
-			source[v1] = f.shape
+			source = append(source, of(f.of, v1)...)
 		}
-		metric[name] = aStruct(source)
+		fields = append(fields, of(aStruct(source), s.name)...)
 	}
-	return aList(aStruct(metric))
+	return aStruct(fields)
 }
 
 // metricToV1 turns a metric, or its value, into what the annotations of v1 hold.
@@ -83,14 +88,14 @@ func metricFromV1(m object.Object, current bool) map[string]any {
 		v2, v1, zero := f.in(current)
 		moveField(source, out, []string{v1}, v2, zero)
 	})
-	for name := range sourceFields { // order does not matter
-		source := object.Object(out).At(name)
+	for _, s := range sources {
+		source := object.Object(out).At(s.name)
 		switch {
 		case source == nil:
 		case current:
 			source.SetDefault(map[string]any{}, "current")
 		default:
-			defaultTarget(name, source)
+			defaultTarget(s.name, source)
 		}
 	}
 	return out
@@ -98,13 +103,13 @@ func metricFromV1(m object.Object, current bool) map[string]any {
 
 func moveMetric(m object.Object, move func(source, out object.Object, f sourceField)) map[string]any {
 	out := map[string]any{"type": m.String("type")}
-	for name, fields := range sourceFields { // order does not matter
-		if source := m.At(name); source != nil {
+	for _, s := range sources {
+		if source := m.At(s.name); source != nil {
 			moved := object.Object{}
-			for _, f := range fields {
+			for _, f := range s.fields {
 				move(source, moved, f)
 			}
-			out[name] = map[string]any(moved)
+			out[s.name] = map[string]any(moved)
 		}
 	}
 	return out

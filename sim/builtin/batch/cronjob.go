@@ -50,14 +50,12 @@ func cellLastSchedule(now time.Time, obj object.Object) any {
 
 // defaultCronJob fills in the defaults of a CronJob; the Job in its template gets those of its pods only.
 func defaultCronJob(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	kind.SetEmpty(spec, "Allow", "concurrencyPolicy")
 	spec.SetDefault(false, "suspend")
 	spec.SetDefault(int64(3), "successfulJobsHistoryLimit")
 	spec.SetDefault(int64(1), "failedJobsHistoryLimit")
-	spec.SetDefault(map[string]any{}, "jobTemplate", "spec", "template")
-	podspec.DefaultTemplate(spec.Map("jobTemplate", "spec", "template"))
+	podspec.DefaultTemplate(kind.ObjectAt(spec, "jobTemplate", "spec", "template"))
 	defaultFailurePolicy(spec.At("jobTemplate", "spec"))
 }
 

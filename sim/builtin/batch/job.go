@@ -63,8 +63,7 @@ func jobKind() kind.Kind {
 
 // defaultJob fills in the defaults of a Job. A Job without labels takes over those of its template.
 func defaultJob(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	if !spec.Has("completions") && !spec.Has("parallelism") {
 		spec["completions"] = int64(1)
 	}

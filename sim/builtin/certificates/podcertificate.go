@@ -144,16 +144,17 @@ func validatePodCertificateStatus(ctx *resource.Context, at field.Cursor) {
 		return
 	}
 	changed := !object.SemanticEqual(map[string]any(status.Object()), map[string]any(at.Old().At("status")))
+	whole := status.With(field.Omit)
 	switch end := endOf(at.Object()); {
 	case endOf(at.Old()) != "":
-		differs(status, changed, "immutable after PodCertificateRequest is issued, denied, or failed")
+		whole.InvalidIf(changed, "immutable after PodCertificateRequest is issued, denied, or failed")
 	case end == "Denied" || end == "Failed":
 		more := slices.ContainsFunc(object.SortedKeys(status.Object()), func(name string) bool { return name != "conditions" && status.Has(name) })
-		differs(status, more, "non-condition status fields must be empty when denying or failing the PodCertificateRequest")
+		whole.InvalidIf(more, "non-condition status fields must be empty when denying or failing the PodCertificateRequest")
 	case end == "Issued":
 		validateIssued(ctx, at)
 	default:
-		differs(status, changed, `status is immutable unless transitioning to "Issued", "Denied", or "Failed"`)
+		whole.InvalidIf(changed, `status is immutable unless transitioning to "Issued", "Denied", or "Failed"`)
 	}
 }
 
@@ -171,13 +172,6 @@ func checkEnds(conditions field.Cursor) {
 			name.Invalid(name.Value(), `There may be at most one condition with type "Issued", "Denied", or "Failed"`)
 		}
 		c.Child("status").ReportAt(shown.Child("status")).OrEmpty().OneOf("True")
-	}
-}
-
-// differs reports a status that is not what it has to be.
-func differs(status field.Cursor, differs bool, text string) {
-	if differs {
-		status.Invalid(field.Omit, text)
 	}
 }
 

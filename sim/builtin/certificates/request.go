@@ -68,8 +68,7 @@ func cellCSRStatus(obj object.Object) any {
 
 // prepareCSR records who sends the request.
 func prepareCSR(ctx *resource.Context, obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	for _, name := range []string{"username", "uid", "groups", "extra"} {
 		delete(spec, name)
 	}

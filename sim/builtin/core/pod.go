@@ -120,10 +120,7 @@ func podTemplateKind() kind.Kind {
 			},
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) { podspec.CheckTemplate(ctx, at.Child("template")) },
-		Defaults: kind.EveryVersion(func(obj object.Object) {
-			obj.SetDefault(map[string]any{}, "template")
-			podspec.DefaultTemplate(obj.Map("template"))
-		}),
+		Defaults: kind.EveryVersion(func(obj object.Object) { podspec.DefaultTemplate(kind.ObjectAt(obj, "template")) }),
 		Columns: []table.Column{
 			table.Name(),
 			table.Text("Containers", "Names of each container in the template.").Cell(func(obj object.Object) any { return podspec.ContainersCell(obj, "name", "template") }),

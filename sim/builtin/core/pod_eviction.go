@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -88,14 +89,10 @@ func (e *eviction) evict() *status.Status {
 
 // budgetsOf returns the budgets that select the pod.
 func (e *eviction) budgetsOf(pod object.Object) []object.Object {
-	var out []object.Object
-	for _, budget := range e.All(budgetStorage, e.Namespace) {
+	return slices.DeleteFunc(e.All(budgetStorage, e.Namespace), func(budget object.Object) bool {
 		labels, err := selector.FromLabelSelector(budget.Map("spec", "selector"))
-		if err == nil && labels.Matches(pod.Labels()) {
-			out = append(out, budget)
-		}
-	}
-	return out
+		return err != nil || !labels.Matches(pod.Labels())
+	})
 }
 
 // unguarded reports whether a budget lets pods that are not ready go without counting them (KEP-3017).

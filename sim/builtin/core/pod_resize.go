@@ -139,13 +139,12 @@ func (r podRules) sameContainers(old object.Object) bool {
 
 // resizeOfContainers checks the resources of each container, and sets cpu and memory in rest back to what they were.
 func (r podRules) resizeOfContainers(old, rest object.Object) {
+	for _, list := range []string{"initContainers", "containers"} {
+		for i, c := range old.Objects(list) {
+			removedResources(r.spec.Child(list).Index(i).Child("resources"), c.At("resources"), "resource ")
+		}
+	}
 	regular, initial := old.Objects("containers"), old.Objects("initContainers")
-	for i := range initial {
-		removedResources(r.spec.Child("initContainers").Index(i).Child("resources"), initial[i].At("resources"), "resource ")
-	}
-	for i := range regular {
-		removedResources(r.spec.Child("containers").Index(i).Child("resources"), regular[i].At("resources"), "resource ")
-	}
 	for i, c := range rest.Objects("containers") {
 		setBack(c, regular[i])
 		r.spec.ForbidIf(!gotext.Same(gotext.Container, c, regular[i]), "only cpu and memory resources are mutable")
@@ -163,8 +162,7 @@ func (r podRules) resizeOfContainers(old, rest object.Object) {
 
 // setBack gives a container the cpu and memory it had. Its claims are dropped, as the server does before it compares.
 func setBack(c, old object.Object) {
-	c.SetDefault(map[string]any{}, "resources")
-	resources := c.At("resources")
+	resources := kind.ObjectAt(c, "resources")
 	keepComputeResources(resources, old.At("resources"))
 	delete(resources, "claims")
 }

@@ -15,10 +15,7 @@ var oldInitAnnotations = []string{"pod.beta.kubernetes.io/init-containers", "pod
 
 // defaultPod fills in the defaults of pods, and what conversion to the internal version does to them.
 func defaultPod(obj object.Object) {
-	if !obj.Has("spec") {
-		obj["spec"] = map[string]any{}
-	}
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	podspec.Default(spec)
 	if grace, ok := spec.Int("terminationGracePeriodSeconds"); ok && grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
@@ -52,11 +49,7 @@ func limitsBecomeRequests(resources object.Object) {
 	if limits == nil {
 		return
 	}
-	requests := resources.At("requests")
-	if requests == nil {
-		requests = object.Object{}
-		resources["requests"] = map[string]any(requests)
-	}
+	requests := kind.ObjectAt(resources, "requests")
 	for name, q := range limits { // order does not matter
 		requests.SetDefault(q, name)
 	}
@@ -225,11 +218,7 @@ func resizeContainers(list, old []any) []any {
 // preparePodStatus keeps metadata that kubelets used to break, and fields of the status that older ones do not know.
 func preparePodStatus(obj, old object.Object) {
 	kind.KeepOld(obj.Metadata(), old.Metadata(), "ownerReferences", "deletionTimestamp")
-	status := obj.At("status")
-	if status == nil {
-		status = object.Object{}
-		obj["status"] = map[string]any(status)
-	}
+	status := kind.ObjectAt(obj, "status")
 	if class := old.String("status", "qosClass"); class != "" {
 		kind.SetEmpty(status, class, "qosClass")
 	}

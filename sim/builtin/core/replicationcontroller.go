@@ -27,7 +27,7 @@ func replicationControllerKind() kind.Kind {
 				return strconv.FormatInt(obj.Int64("status", "replicas"), 10)
 			}}},
 		},
-		Validate: validateReplication, ValidateStatus: replicationStatus,
+		Validate: validateReplication, ValidateStatus: kind.ReplicaStatus,
 		Defaults: kind.EveryVersion(defaultReplication),
 		Connect:  map[string]resource.Connector{"scale": kind.ScaleReplication},
 		Columns: slices.Concat([]table.Column{
@@ -103,13 +103,6 @@ func nonConvertible(at field.Cursor) {
 			selector.Invalid(object.StringMap(selector.Object()), "cannot update non-convertible selector")
 		}
 	}
-}
-
-func replicationStatus(_ *resource.Context, at field.Cursor) {
-	status := at.Child("status")
-	kind.NonNegative(status, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
-	kind.NotAbove(status, "replicas", kind.AboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
-	kind.NotAbove(status, "readyReplicas", kind.AboveReady, "availableReplicas")
 }
 
 // warnReplication warns about a new controller, or about the template that an update replaces: the server looks at that

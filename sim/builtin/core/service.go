@@ -54,8 +54,7 @@ func serviceNameRule(ctx *resource.Context, _ object.Object) func(name string, p
 }
 
 func defaultService(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec")
-	spec := obj.At("spec")
+	spec := kind.ObjectAt(obj, "spec")
 	kind.SetEmpty(spec, "None", "sessionAffinity")
 	kind.SetEmpty(spec, typeClusterIP, "type")
 	switch spec.String("sessionAffinity") {

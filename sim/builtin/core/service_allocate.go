@@ -223,13 +223,12 @@ func mirrorClusterIP(spec, was object.Object) {
 		return
 	}
 	oldIP, oldIPs := was.String("clusterIP"), was.Strings("clusterIPs")
-	same := slices.Equal(ips, oldIPs)
 	switch {
 	case ip == oldIP:
 		if len(oldIPs) > 0 && len(ips) == 0 {
 			spec["clusterIPs"] = object.Copy(was["clusterIPs"])
 		}
-	case !same:
+	case !slices.Equal(ips, oldIPs):
 	case oldIP != "" && ip == "":
 		delete(spec, "clusterIPs")
 	default:

@@ -31,8 +31,7 @@ func persistentVolumeKind() kind.Kind {
 		Validate: validatePersistentVolume, ValidateFirst: validateVolumeAsNew,
 		ValidateStatus: func(*resource.Context, field.Cursor) {},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
-			obj.SetDefault(map[string]any{}, "spec")
-			spec := obj.At("spec")
+			spec := kind.ObjectAt(obj, "spec")
 			kind.SetEmpty(spec, "Retain", "persistentVolumeReclaimPolicy")
 			spec.SetDefault("Filesystem", "volumeMode")
 			DefaultPersistentSource(spec)
@@ -91,11 +90,8 @@ func persistentVolumeClaimKind() kind.Kind {
 
 // DefaultPersistentSource fills in the defaults of what a PersistentVolumeSpec says about its volume, wherever it stands.
 func DefaultPersistentSource(spec object.Object) {
-	podspec.DefaultDriverVolume(spec)
+	podspec.DefaultSource(spec)
 	podspec.RoundUp(spec.Map("capacity"))
-	if spec.Has("hostPath") {
-		spec.SetDefault("", "hostPath", "type")
-	}
 }
 
 // preparePhaseTime keeps when a volume came into its phase (KEP-3762).

@@ -90,16 +90,13 @@ func validateVolumeSpec(at field.Cursor, volume string, anyAffinityValue bool) {
 	at.Require("accessModes")
 	podspec.AccessModes(at.Child("accessModes"))
 	validateCapacity(at.Child("capacity"))
-	policy := at.Child("persistentVolumeReclaimPolicy")
-	policy.IfGiven().OneOf("Delete", "Recycle", "Retain")
+	at.Child("persistentVolumeReclaimPolicy").IfGiven().OneOf("Delete", "Recycle", "Retain")
 	if required := at.Child("nodeAffinity", "required"); required.Has() {
 		podspec.NodeSelector(required, anyAffinityValue)
 	} else {
 		required.RequireIf(at.Has("nodeAffinity"), "must specify required node constraints")
 	}
 	CheckVolumeSource(at, volume)
-	policy.ForbidIf(at.Has("hostPath") && path.Clean(at.String("hostPath", "path")) == "/" && policy.String() == "Recycle",
-		"may not be 'recycle' for a hostPath mount of '/'")
 	at.Child("storageClassName").IfGiven().Check(field.DNS1123Subdomain)
 	at.Child("volumeMode").OneOf("Block", "Filesystem")
 	if class := at.Child("volumeAttributesClassName"); class.Has() {
@@ -128,7 +125,7 @@ func basicAmount(at field.Cursor) {
 	}
 }
 
-// CheckVolumeSource checks that there is one source in a PersistentVolumeSpec, and that source.
+// CheckVolumeSource checks that there is one source in a PersistentVolumeSpec, and that source. A machine's root is not recycled.
 func CheckVolumeSource(at field.Cursor, volume string) {
 	found := 0
 	for _, s := range persistentSources {
@@ -150,6 +147,9 @@ func CheckVolumeSource(at field.Cursor, volume string) {
 		}
 	}
 	at.RequireIf(found == 0, "must specify a volume type")
+	policy := at.Child("persistentVolumeReclaimPolicy")
+	policy.ForbidIf(at.Has("hostPath") && path.Clean(at.String("hostPath", "path")) == "/" && policy.String() == "Recycle",
+		"may not be 'recycle' for a hostPath mount of '/'")
 }
 
 // validateMountOptions refuses the annotation for sources that are not mounted with options.

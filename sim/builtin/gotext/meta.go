@@ -11,11 +11,18 @@ var (
 	metaFields = []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
 		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences",
 		"finalizers", "managedFields"}
-	metaLists = map[string][]string{
-		"ownerReferences": {"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"},
-		"managedFields":   {"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"},
+	metaLists = map[string]wireStruct{
+		"ownerReferences": {[]string{"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}, 4},
+		"managedFields":   {[]string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}, 0},
 	}
 )
+
+// wireStruct is a struct that looks in memory as it does on the wire: its fields, of which the first are printed when they
+// are empty, too.
+type wireStruct struct {
+	fields []string
+	always int
+}
 
 // appendMeta prints metadata, which looks in memory as it does on the wire, with a comma behind each field.
 func appendMeta(b []byte, meta object.Object) []byte {
@@ -25,8 +32,8 @@ func appendMeta(b []byte, meta object.Object) []byte {
 			continue
 		}
 		b = append(object.AppendString(b, name), ':')
-		if order := metaLists[name]; order != nil {
-			b = append(appendStructs(b, meta.Objects(name), order, name == "ownerReferences"), ',')
+		if s, ok := metaLists[name]; ok {
+			b = append(s.appendList(b, meta.Objects(name)), ',')
 			continue
 		}
 		b = append(object.AppendJSON(b, v), ',')
@@ -34,20 +41,20 @@ func appendMeta(b []byte, meta object.Object) []byte {
 	return b
 }
 
-// appendStructs prints a list of structs with their fields in the order.
-func appendStructs(b []byte, list []object.Object, order []string, owners bool) []byte {
+// appendList prints a list of such structs.
+func (s *wireStruct) appendList(b []byte, list []object.Object) []byte {
 	b = append(b, '[')
 	for i, o := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, '{')
-		for _, name := range order {
+		for n, name := range s.fields {
 			v := o[name]
-			if v == nil && owners && name != "controller" && name != "blockOwnerDeletion" {
-				v = "" // of an owner these are printed when they are empty, too
+			if v == nil && n < s.always {
+				v = ""
 			}
-			if v != nil {
+			if list, ok := v.([]any); v != nil && (!ok || len(list) > 0) {
 				b = append(object.AppendJSON(append(object.AppendString(b, name), ':'), v), ',')
 			}
 		}

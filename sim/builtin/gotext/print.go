@@ -256,27 +256,17 @@ func (f *goField) orZero(v any) any {
 	return nil
 }
 
+// requirement is a metav1.LabelSelectorRequirement.
+var requirement = wireStruct{[]string{"key", "operator", "values"}, 2}
+
 // LabelSelector prints a metav1.LabelSelector, one of the few structs that print in memory as they do on the wire.
 func LabelSelector(selector object.Object) []byte {
 	b := []byte{'{'}
 	if m := selector.Map("matchLabels"); len(m) > 0 {
-		b = object.AppendJSON(append(b, `"matchLabels":`...), m)
+		b = append(object.AppendJSON(append(b, `"matchLabels":`...), m), ',')
 	}
-	if list := selector.List("matchExpressions"); len(list) > 0 {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(b, `"matchExpressions":`...)
-		for i, e := range selector.Objects("matchExpressions") {
-			b = append(b, "[,"[min(i, 1)])
-			b = object.AppendString(append(b, `{"key":`...), e.String("key"))
-			b = object.AppendString(append(b, `,"operator":`...), e.String("operator"))
-			if values := e.List("values"); len(values) > 0 {
-				b = object.AppendJSON(append(b, `,"values":`...), values)
-			}
-			b = append(b, '}')
-		}
-		b = append(b, ']')
+	if list := selector.Objects("matchExpressions"); len(list) > 0 {
+		b = append(requirement.appendList(append(b, `"matchExpressions":`...), list), ',')
 	}
-	return append(b, '}')
+	return closed(b)
 }

@@ -63,6 +63,14 @@ func NotAbove(at field.Cursor, limit, detail string, names ...string) {
 	}
 }
 
+// ReplicaStatus checks the status of a ReplicaSet, or of a ReplicationController, which counts no pods that terminate.
+func ReplicaStatus(_ *resource.Context, all field.Cursor) {
+	at := all.Child("status")
+	NonNegative(at, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas")
+	NotAbove(at, "replicas", AboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+	NotAbove(at, "readyReplicas", AboveReady, "availableReplicas")
+}
+
 // CheckAlwaysRestarts checks what the pods of a kind that replaces them may not have.
 func CheckAlwaysRestarts(template field.Cursor, kind string) {
 	spec := template.Child("spec")
@@ -127,12 +135,7 @@ func InvalidStructIf(at field.Cursor, broken bool, goType gotext.Type, detail st
 
 // CheckUnion checks that exactly one of the members of a struct is set, in the words of a tag (validate.Union).
 func CheckUnion(at field.Cursor, members ...string) {
-	var set []string
-	for _, name := range members {
-		if at.Has(name) {
-			set = append(set, name)
-		}
-	}
+	set := slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !at.Has(name) })
 	all := "`" + strings.Join(members, "`, `") + "`"
 	switch len(set) {
 	case 0:

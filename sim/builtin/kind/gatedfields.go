@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -47,14 +48,11 @@ func (b *branch) add(path string) {
 }
 
 func (b *branch) child(name string) *branch {
-	for _, next := range b.below {
-		if next.name == name {
-			return next
-		}
+	i := slices.IndexFunc(b.below, func(next *branch) bool { return next.name == name })
+	if i < 0 {
+		i, b.below = len(b.below), append(b.below, &branch{name: name})
 	}
-	next := &branch{name: name}
-	b.below = append(b.below, next)
-	return next
+	return b.below[i]
 }
 
 // drop takes the fields out of obj, but for those of a gate that old uses.
@@ -109,12 +107,7 @@ func (b *branch) used(parent any) bool {
 }
 
 func (b *branch) usedBelow(v any) bool {
-	for _, next := range b.below {
-		if next.used(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.below, func(next *branch) bool { return next.used(v) })
 }
 
 // eachValue calls f with the items of a list, or the values of a map, in any order.

@@ -96,13 +96,10 @@ func dropDisabled(s *resource.Strategy, off []Gate, hub func() *schema.Type) {
 // known returns the gates without the fields that objects of a release do not have: most gates that are off came later.
 func known(off []Gate, t *schema.Type) (left []Gate) {
 	for _, g := range off {
-		var fields []string
-		for _, path := range g.Fields {
-			if has(t, strings.Split(strings.TrimSuffix(path, "?"), ".")) {
-				fields = append(fields, path)
-			}
-		}
-		if g.Fields = fields; len(fields) > 0 {
+		g.Fields = slices.DeleteFunc(slices.Clone(g.Fields), func(path string) bool {
+			return !has(t, strings.Split(strings.TrimSuffix(path, "?"), "."))
+		})
+		if len(g.Fields) > 0 {
 			left = append(left, g)
 		}
 	}

@@ -60,6 +60,14 @@ func HasCondition(obj object.Object, kind, state string) bool {
 	})
 }
 
+// ObjectAt returns the object at the path, which is made where there is none.
+func ObjectAt(obj object.Object, path ...string) object.Object {
+	if obj.At(path...) == nil {
+		obj.Set(map[string]any{}, path...)
+	}
+	return obj.At(path...)
+}
+
 // KeepAt gives obj the old value at a path.
 func KeepAt(obj, old object.Object, path ...string) {
 	if v, _ := old.Get(path...); v != nil {
@@ -119,42 +127,4 @@ func GoPointer(t gotext.Type, o object.Object) any {
 		return nil
 	}
 	return gotext.Value(t, o)
-}
-
-// keyOrder is the order of the fields of the v1 types for metrics and conditions; it fits all of them.
-var keyOrder = []string{"type", "status", "lastTransitionTime", "reason", "message", "object", "pods", "resource", "containerResource",
-	"external", "kind", "name", "apiVersion", "target", "metricName", "metricSelector", "targetAverageUtilization", "targetValue",
-	"targetAverageValue", "currentAverageUtilization", "currentValue", "currentAverageValue", "container", "selector", "averageValue",
-	"matchLabels", "matchExpressions", "key", "operator", "values"}
-
-// AppendOrdered prints a value with its keys in keyOrder.
-func AppendOrdered(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case []any:
-		b = append(b, '[')
-		for i, x := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = AppendOrdered(b, x)
-		}
-		return append(b, ']')
-	case map[string]any:
-		keys := object.SortedKeys(v)
-		slices.SortStableFunc(keys, func(x, y string) int { return slices.Index(keyOrder, x) - slices.Index(keyOrder, y) })
-		b = append(b, '{')
-		for i, k := range keys {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(object.AppendString(b, k), ':')
-			if k == "matchLabels" {
-				b = object.AppendJSON(b, v[k])
-			} else {
-				b = AppendOrdered(b, v[k])
-			}
-		}
-		return append(b, '}')
-	}
-	return object.AppendJSON(b, v)
 }

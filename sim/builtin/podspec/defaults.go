@@ -15,8 +15,7 @@ var containerLists = []string{"initContainers", "containers", "ephemeralContaine
 // DefaultTemplate fills in the defaults of the pod template at template, which gets a spec if it has none.
 func DefaultTemplate(template map[string]any) {
 	o := object.Object(template)
-	o.SetDefault(map[string]any{}, "spec")
-	Default(o.Map("spec"))
+	Default(kind.ObjectAt(o, "spec"))
 }
 
 // Default fills in the defaults that pods and pod templates share. What only pods get is in defaultPod.
@@ -153,11 +152,6 @@ func defaultVolume(v object.Object) {
 	if !hasVolumeSource(v) {
 		v["emptyDir"] = map[string]any{}
 	}
-	for _, name := range []string{"secret", "configMap", "downwardAPI", "projected"} {
-		if source := v.At(name); source != nil {
-			source.SetDefault(int64(0o644), "defaultMode")
-		}
-	}
 	for _, item := range v.Objects("downwardAPI", "items") {
 		defaultFieldRef(item.At("fieldRef"))
 	}
@@ -169,9 +163,6 @@ func defaultVolume(v object.Object) {
 			token.SetDefault(int64(3600), "expirationSeconds")
 		}
 	}
-	if host := v.At("hostPath"); host != nil {
-		host.SetDefault("", "type")
-	}
 	if image := v.At("image"); image != nil && image.String("pullPolicy") == "" {
 		image["pullPolicy"] = pullPolicyOf(image.String("reference"))
 	}
@@ -179,12 +170,12 @@ func defaultVolume(v object.Object) {
 		claim.SetDefault("Filesystem", "spec", "volumeMode")
 		RoundResources(claim.At("spec", "resources"))
 	}
-	DefaultDriverVolume(v)
+	DefaultSource(v)
 }
 
-// DefaultDriverVolume fills in the defaults of volumes whose drivers have settings of their own.
-func DefaultDriverVolume(v object.Object) {
-	for _, d := range driverDefaults {
+// DefaultSource fills in the defaults of what is said of a volume, in a pod or in a PersistentVolume.
+func DefaultSource(v object.Object) {
+	for _, d := range sourceDefaults {
 		source := v.At(d.source)
 		if source != nil && (source[d.field] == nil || source[d.field] == "" && !d.pointer) {
 			source[d.field] = d.value
@@ -192,11 +183,16 @@ func DefaultDriverVolume(v object.Object) {
 	}
 }
 
-var driverDefaults = []struct {
+var sourceDefaults = []struct {
 	source, field string
 	value         any
 	pointer       bool // "" is a value too
 }{
+	{"secret", "defaultMode", int64(0o644), true},
+	{"configMap", "defaultMode", int64(0o644), true},
+	{"downwardAPI", "defaultMode", int64(0o644), true},
+	{"projected", "defaultMode", int64(0o644), true},
+	{"hostPath", "type", "", true},
 	{"iscsi", "iscsiInterface", "default", false},
 	{"rbd", "pool", "rbd", false},
 	{"rbd", "user", "admin", false},

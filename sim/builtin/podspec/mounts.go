@@ -23,8 +23,7 @@ func (r *Rules) volumeMounts(c field.Cursor) {
 			name.NotFound(name.Value())
 		}
 		path.Required()
-		path.InvalidIf(taken[path.String()], "must be unique")
-		taken[path.String()] = true
+		path.InvalidIf(taken.Again(path.String()), "must be unique")
 		name.InvalidIf(devices[name.String()], "must not already exist in volumeDevices")
 		path.InvalidIf(devicePaths[path.String()], "must not already exist as a path in volumeDevices")
 

@@ -5,10 +5,10 @@ package podspec
 import (
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -65,18 +65,10 @@ func CheckTemplateMeta(at field.Cursor) (annotations field.Cursor) {
 	return CheckAnnotations(at.Child("metadata", "annotations").ReportAt(at.Child("annotations")))
 }
 
-// annotationsMax is the greatest size of all annotations of an object together.
-const annotationsMax = 256 << 10
-
 // CheckAnnotations checks the annotations of a template, whose errors are all at the same place.
 func CheckAnnotations(at field.Cursor) field.Cursor {
-	size, annotations := 0, at.Object()
-	for _, key := range object.SortedKeys(annotations) {
-		at.With(key).Check(func(key string) []string { return field.QualifiedName(strings.ToLower(key)) })
-		size += len(key) + len(annotations.String(key))
-	}
-	if size > annotationsMax {
-		at.TooLong(annotationsMax)
+	if m := at.Object(); len(m) > 0 {
+		at.Report(metadata.Annotations(m, at.Path()))
 	}
 	return at
 }

@@ -20,8 +20,7 @@ type projection struct {
 
 func projectedVolume(r *Rules, at field.Cursor) {
 	v := projection{rules: r, at: at, paths: field.Seen{}}
-	fileMode(at.Child("defaultMode"))
-	fileUser(at.Child("defaultUser"))
+	fileMode(at.Child("defaultMode"), at.Child("defaultUser"))
 	for source := range at.Each("sources") {
 		sources := 0
 		for _, s := range []struct {
@@ -137,6 +136,9 @@ func (v *projection) certificate(at field.Cursor) {
 	}
 	at.RequireIf(none, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath")
 }
+
+// annotationsMax is the greatest size of all of them together, as of the annotations of an object.
+const annotationsMax = 256 << 10
 
 // CheckUserAnnotations checks what somebody tells the signer of a pod's certificate.
 func CheckUserAnnotations(at field.Cursor) {

@@ -39,8 +39,7 @@ func ContainersCell(obj object.Object, name string, template ...string) string {
 
 // DefaultTemplateOf fills in the defaults of spec.template.
 func DefaultTemplateOf(obj object.Object) {
-	obj.SetDefault(map[string]any{}, "spec", "template")
-	DefaultTemplate(obj.Map("spec", "template"))
+	DefaultTemplate(kind.ObjectAt(obj, "spec", "template"))
 }
 
 // WarnNames warns about a name that is no DNS label though it becomes part of host names.

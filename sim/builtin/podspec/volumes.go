@@ -135,8 +135,7 @@ func HostPathVolume(_ *Rules, at field.Cursor) {
 func keysVolume(name string) func(*Rules, field.Cursor) {
 	return func(_ *Rules, at field.Cursor) {
 		at.Require(name)
-		fileMode(at.Child("defaultMode"))
-		fileUser(at.Child("defaultUser"))
+		fileMode(at.Child("defaultMode"), at.Child("defaultUser"))
 		for item := range at.Each("items") {
 			keyToPath(item)
 		}
@@ -147,22 +146,21 @@ func keysVolume(name string) func(*Rules, field.Cursor) {
 func keyToPath(item field.Cursor) {
 	item.Require("key")
 	item.Child("path").Required().Check(field.NonReservedPath)
-	fileMode(item.Child("mode"))
-	fileUser(item.Child("user"))
+	fileMode(item.Child("mode"), item.Child("user"))
 }
 
-// fileMode checks the permissions of a file.
-func fileMode(at field.Cursor) {
-	mode := at.Int64()
-	at.InvalidIf(mode < 0 || mode > 0o777, "must be a number between 0 and 0777 (octal), both inclusive")
+// fileMode checks the permissions of a file and whose it is.
+func fileMode(mode, user field.Cursor) {
+	n := mode.Int64()
+	mode.InvalidIf(n < 0 || n > 0o777, "must be a number between 0 and 0777 (octal), both inclusive")
+	fileUser(user)
 }
 
 // fileUser checks whose a file is (KEP-5762, gate AtomicWriteVolumeUserFields).
 func fileUser(at field.Cursor) { at.CheckInt(field.UserID) }
 
 func downwardVolume(_ *Rules, at field.Cursor) {
-	fileMode(at.Child("defaultMode"))
-	fileUser(at.Child("defaultUser"))
+	fileMode(at.Child("defaultMode"), at.Child("defaultUser"))
 	for file := range at.Each("items") {
 		downwardFile(file.ReportAt(at)) // the server leaves out the index
 	}
@@ -181,8 +179,7 @@ func downwardFile(file field.Cursor) {
 	default:
 		file.Missing("one of fieldRef and resourceFieldRef is required")
 	}
-	fileMode(file.Child("mode"))
-	fileUser(file.Child("user"))
+	fileMode(file.Child("mode"), file.Child("user"))
 }
 
 func csiVolume(_ *Rules, at field.Cursor) {

@@ -198,10 +198,8 @@ func (w *podWarner) repeatedNames() {
 		}
 		seen := field.Seen{}
 		for o := range w.at.Each(list) {
-			if value := o.String(name); seen[value] {
+			if value := o.String(name); seen.Again(value) {
 				w.add(o.Child(name), fmt.Sprintf("duplicate %s %q", text, value))
-			} else {
-				seen[value] = true
 			}
 		}
 	}
@@ -257,11 +255,8 @@ func (w *podWarner) env(c field.Cursor) {
 	seen := field.Seen{}
 	for v := range c.Each("env") {
 		name, value := v.String("name"), v.String("value")
-		if !seen[name] {
-			seen[name] = true
-			continue
-		}
-		if ref := "$(" + name + ")"; v.Has("valueFrom") || value == ref || !strings.Contains(value, ref) {
+		ref := "$(" + name + ")"
+		if seen.Again(name) && (v.Has("valueFrom") || value == ref || !strings.Contains(value, ref)) {
 			w.add(v, fmt.Sprintf("hides previous definition of %q, which may be dropped when using apply", name))
 		}
 	}

@@ -102,12 +102,7 @@ func validateAttribute(ctx *resource.Context, at field.Cursor) {
 // oneValue refuses an attribute that has no value or several, as the tag of a union does.
 func oneValue(at field.Cursor) field.Cursor {
 	const members = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
-	var set []string
-	for _, kind := range []string{"int", "bool", "string", "version"} {
-		if at.Has(kind) {
-			set = append(set, kind)
-		}
-	}
+	set := slices.DeleteFunc([]string{"int", "bool", "string", "version"}, func(kind string) bool { return !at.Has(kind) })
 	if len(set) == 0 {
 		return at.Invalid("", "must specify one of: "+members)
 	}

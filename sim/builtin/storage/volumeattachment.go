@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"path"
-
 	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -27,8 +25,6 @@ func validateInlineVolume(at field.Cursor) {
 	alone := at.Object().Copy()
 	delete(alone, "nodeAffinity") // which nodes a local volume is on would have to be said there
 	core.CheckVolumeSource(at.With(alone), "")
-	policy.ForbidIf(at.Has("hostPath") && path.Clean(at.String("hostPath", "path")) == "/" && policy.String() == "Recycle",
-		"may not be 'recycle' for a hostPath mount of '/'")
 	at.Child("storageClassName").ForbidIf(at.String("storageClassName") != "", "may not be specified"+context)
 	at.Child("volumeMode").ForbidIf(at.Has("volumeMode") && at.String("volumeMode") != "Filesystem",
 		"may not specify volumeMode other than Filesystem"+context)

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // Kinds returns the kinds of storagemigration.k8s.io.
@@ -62,7 +63,7 @@ func validateMigrationStatus(ctx *resource.Context, at field.Cursor) {
 	is := func(obj object.Object, name string) bool { return obj.Condition(name).String("status") == "True" }
 	invalid := func(broken bool, text string) {
 		if broken {
-			conditions.Invalid(printConditions(at.Object()), text)
+			conditions.Invalid(field.Raw(conditionsType.JSON(conditions.List())), text)
 		}
 	}
 	invalid(is(at.Object(), "Succeeded") && is(at.Object(), "Failed"), "Both success and failed conditions cannot be true at the same time")
@@ -71,13 +72,10 @@ func validateMigrationStatus(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// printConditions prints the conditions as metav1.Condition is printed, which always has a message.
-func printConditions(obj object.Object) field.Raw {
-	var list []any
-	for _, c := range obj.Objects("status", "conditions") {
-		c = c.Copy()
-		c.SetDefault("", "message")
-		list = append(list, map[string]any(c))
-	}
-	return field.Raw(kind.AppendOrdered(nil, list))
-}
+// conditionsType is a list of metav1.Condition.
+var conditionsType = kind.ValueOf(&schema.Type{Kind: schema.List, Elem: schema.NewStruct("", "", []schema.Field{
+	{Name: "type", Type: text}, {Name: "status", Type: text}, {Name: "observedGeneration", Type: &schema.Type{Kind: schema.Int, Bits: 64}, OmitEmpty: true},
+	{Name: "lastTransitionTime", Type: &schema.Type{Kind: schema.Time}}, {Name: "reason", Type: text}, {Name: "message", Type: text},
+})})
+
+var text = &schema.Type{Kind: schema.String}

@@ -14,66 +14,67 @@ import (
 type Meta func(metadata any) (meta map[string]any, unknown []string, err error)
 
 // Coerce brings the metadata of embedded resources into shape, in place, and returns the paths of unknown fields in it.
-// With drop set what cannot be metadata is removed; otherwise it is an error.
+// With drop set what cannot be metadata is removed; otherwise it is an error, and the first one ends it.
 func (s *Schema) Coerce(v any, p field.Path, read Meta, drop bool) (unknown []string, err *field.Error) {
-	if s == nil {
-		return nil, nil
+	c := coercer{read: read, drop: drop}
+	if c.coerce(s, v, p); c.err != nil {
+		return nil, c.err
+	}
+	return c.unknown, nil
+}
+
+// coercer is one run of Coerce.
+type coercer struct {
+	read    Meta
+	drop    bool
+	unknown []string
+	err     *field.Error
+}
+
+func (c *coercer) coerce(s *Schema, v any, p field.Path) {
+	if s == nil || c.err != nil {
+		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range object.SortedKeys(v) {
-			if s.Embedded && envelope(name) {
-				more, err := coerceField(v, name, p, read, drop)
-				if err != nil {
-					return nil, err
-				}
-				unknown = append(unknown, more...)
+			if s.Embedded && envelope(name) && c.err == nil {
+				c.field(v, name, p)
 			}
-			at, child := p.Key(name), s.Additional
 			if own, ok := s.Properties[name]; ok {
-				at, child = p.Child(name), own
+				c.coerce(own, v[name], p.Child(name))
+			} else {
+				c.coerce(s.Additional, v[name], p.Key(name))
 			}
-			more, err := child.Coerce(v[name], at, read, drop)
-			if err != nil {
-				return nil, err
-			}
-			unknown = append(unknown, more...)
 		}
 	case []any:
 		for i, x := range v {
-			more, err := s.Items.Coerce(x, p.Index(i), read, drop)
-			if err != nil {
-				return nil, err
-			}
-			unknown = append(unknown, more...)
+			c.coerce(s.Items, x, p.Index(i))
 		}
 	}
-	return unknown, nil
 }
 
-func coerceField(m map[string]any, name string, p field.Path, read Meta, drop bool) ([]string, *field.Error) {
-	if name != "metadata" {
-		if _, ok := m[name].(string); !ok {
-			if !drop {
-				return nil, field.Invalid(p.Child(name), m[name], "must be a string")
-			}
-			delete(m, name)
+func (c *coercer) field(m map[string]any, name string, p field.Path) {
+	_, text := m[name].(string)
+	wrong := "must be a string"
+	if name == "metadata" {
+		meta, unknown, err := c.read(m[name])
+		for _, path := range unknown {
+			c.unknown = append(c.unknown, p.Child(name, path).String())
 		}
-		return nil, nil
+		if text = err == nil; text {
+			m[name] = meta
+		} else {
+			wrong = err.Error()
+		}
 	}
-	meta, unknown, err := read(m[name])
 	switch {
-	case err == nil:
-		m[name] = meta
-	case drop:
+	case text:
+	case c.drop:
 		delete(m, name)
 	default:
-		return nil, field.Invalid(p.Child(name), m[name], err.Error())
+		c.err = field.Invalid(p.Child(name), m[name], wrong)
 	}
-	for i, path := range unknown {
-		unknown[i] = p.Child(name, path).String()
-	}
-	return unknown, nil
 }
 
 // CheckEmbedded checks kind, apiVersion and metadata of embedded resources.
@@ -103,12 +104,7 @@ func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rul
 		}
 		return ""
 	})...)
-	errs = append(errs, checkText(m, p, "kind", func(s string) string {
-		if texts := field.DNS1035Label(strings.ToLower(s)); len(texts) > 0 {
-			return "may have mixed case, but should otherwise match: " + strings.Join(texts, ",")
-		}
-		return ""
-	})...)
+	errs = append(errs, checkText(m, p, "kind", func(s string) string { return strings.Join(KindName(s), "") })...)
 	v, ok := m["metadata"]
 	if !ok {
 		return errs
@@ -123,6 +119,14 @@ func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rul
 		checked["name"] = "unnamed"
 	}
 	return append(errs, rules.Validate(checked, checked.String("namespace") != "", field.NamePathSegment, p.Child("metadata"))...)
+}
+
+// KindName is the rule for names of kinds, with all messages in one.
+func KindName(name string) []string {
+	if texts := field.DNS1035Label(strings.ToLower(name)); len(texts) > 0 {
+		return []string{"may have mixed case, but should otherwise match: " + strings.Join(texts, ",")}
+	}
+	return nil
 }
 
 // checkText checks a field that must be a string and not empty, if it is there.

@@ -3,6 +3,7 @@ package structural
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Prune removes the fields that the schema does not have, in place, and returns their paths in sorted order:
@@ -10,7 +11,7 @@ import (
 // (CustomResourceDefinition documentation, "Field pruning".)
 func (s *Schema) Prune(v any) []string {
 	p := &pruner{}
-	p.prune(v, s)
+	p.prune(v, s, false)
 	slices.Sort(p.unknown)
 	return p.unknown
 }
@@ -19,7 +20,7 @@ func (s *Schema) Prune(v any) []string {
 // fill in and no null to drop. Call it on Root.
 func (s *Schema) Whole(v any) bool {
 	p := &pruner{keep: true}
-	p.prune(v, s)
+	p.prune(v, s, false)
 	return len(p.unknown) == 0 && s.complete(v)
 }
 
@@ -30,66 +31,44 @@ type pruner struct {
 	unknown []string
 }
 
-func (p *pruner) prune(v any, s *Schema) {
-	if s != nil && s.Preserve {
-		p.preserve(v, s)
-		return
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		p.fields(v, s)
-	case []any:
-		for i, x := range v {
-			p.below("["+strconv.Itoa(i)+"]", x, s.items(), p.prune)
-		}
-	}
-}
-
-func (p *pruner) fields(m map[string]any, s *Schema) {
-	for name := range m { // order does not matter: what is reported is sorted
-		if s != nil && s.Embedded && envelope(name) {
-			continue
-		}
-		child, declared := s.child(name)
-		if declared {
-			p.below(p.key(name), m[name], child, p.prune)
-			continue
-		}
-		if !envelope(name) || len(p.path) > 0 {
-			p.report(name)
-		}
-		if !p.keep {
-			delete(m, name)
-		}
-	}
-}
-
-// preserve keeps what is not declared, and prunes below what is.
-func (p *pruner) preserve(v any, s *Schema) {
-	if s == nil {
+// prune looks for what v has and s does not. open says that nothing need be declared here: the lists around v are preserved.
+func (p *pruner) prune(v any, s *Schema, open bool) {
+	if open = open || s != nil && s.Preserve; open && s == nil {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name := range v { // order does not matter: what is reported is sorted
-			if s.Embedded && envelope(name) {
-				continue
-			}
-			if child, declared := s.child(name); declared {
-				p.below(p.key(name), v[name], child, p.prune)
+			child, declared := s.child(name)
+			switch {
+			case s != nil && s.Embedded && envelope(name):
+			case declared:
+				p.below(p.key(name), v[name], child, false)
+			case !open:
+				p.drop(v, name)
 			}
 		}
 	case []any:
 		for i, x := range v {
-			p.below("["+strconv.Itoa(i)+"]", x, s.Items, p.preserve)
+			p.below("["+strconv.Itoa(i)+"]", x, s.items(), open)
 		}
 	}
 }
 
-func (p *pruner) below(element string, v any, s *Schema, visit func(any, *Schema)) {
+func (p *pruner) below(element string, v any, s *Schema, open bool) {
 	p.path = append(p.path, element)
-	visit(v, s)
+	p.prune(v, s, open)
 	p.path = p.path[:len(p.path)-1]
+}
+
+// drop drops a field, and reports it unless it is one that every resource has.
+func (p *pruner) drop(m map[string]any, name string) {
+	if !envelope(name) || len(p.path) > 0 {
+		p.unknown = append(p.unknown, strings.Join(p.path, "")+p.key(name))
+	}
+	if !p.keep {
+		delete(m, name)
+	}
 }
 
 func (p *pruner) key(name string) string {
@@ -97,14 +76,6 @@ func (p *pruner) key(name string) string {
 		return name
 	}
 	return "." + name
-}
-
-func (p *pruner) report(name string) {
-	var path []byte
-	for _, element := range p.path {
-		path = append(path, element...)
-	}
-	p.unknown = append(p.unknown, string(append(path, p.key(name)...)))
 }
 
 func (s *Schema) items() *Schema {

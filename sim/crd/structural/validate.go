@@ -25,102 +25,50 @@ func (s *Schema) ValidateUpdate(v, old any, p field.Path) field.ErrorList {
 	return r.list(p)
 }
 
-// result is everything wrong with a value. Texts are kept once. matches counts the checks that were made: of several
-// schemas that all fail, the errors of the one that matched most are shown.
+// result is everything wrong with a value. matches counts the checks that were made: of several schemas that all fail,
+// the errors of the one that matched most are shown.
 type result struct {
 	problems []problem
-	seen     map[string]bool
 	matches  int
 }
 
-// problem is one broken rule.
+// problem is one broken rule: the path of the field from the value on, the text of the rule, and the error but for its field.
 type problem struct {
-	kind    kind
-	at      string // path from the value on
-	text    string
-	value   any
-	limit   int64
-	allowed []any
+	at, text string
+	err      *field.Error
 }
 
-// kind says how a problem is shown.
-type kind uint8
+func (r *result) add(at, text string, err *field.Error) {
+	r.problems = append(r.problems, problem{at, text, err})
+}
 
-const (
-	invalid kind = iota
-	wrongType
-	required
-	notSupported
-	tooLong
-	tooMany
-	composite // of allOf, anyOf, oneOf and not: without a path of its own
-)
-
-func (r *result) add(p problem) {
-	if r.seen[p.text] {
-		return
-	}
-	if r.seen == nil {
-		r.seen = map[string]bool{}
-	}
-	r.seen[p.text] = true
-	r.problems = append(r.problems, p)
+// invalid adds a problem whose text says it all. Those of allOf, anyOf, oneOf and not have no path and no value.
+func (r *result) invalid(at string, v any, text string) {
+	r.add(at, text, field.Invalid(field.Path{}, v, text))
 }
 
 func (r *result) merge(other *result) {
-	for _, p := range other.problems {
-		r.add(p)
-	}
+	r.problems = append(r.problems, other.problems...)
 	r.matches += other.matches
 }
 
 func (r *result) valid() bool { return len(r.problems) == 0 }
 
-// list turns the problems into errors of fields below p.
+// list returns the problems as errors of fields below p, each text once.
 func (r *result) list(p field.Path) field.ErrorList {
 	var errs field.ErrorList
+	seen := field.Seen{}
 	for _, x := range r.problems {
-		at := p
-		if name := strings.TrimPrefix(x.at, "."); name != "" && x.kind != composite {
-			at = p.Child(name)
+		if seen.Again(x.text) {
+			continue
 		}
-		errs = append(errs, x.error(at))
+		x.err.Field = p
+		if name := strings.TrimPrefix(x.at, "."); name != "" {
+			x.err.Field = p.Child(name)
+		}
+		errs = append(errs, x.err)
 	}
 	return errs
-}
-
-func (x *problem) error(at field.Path) *field.Error {
-	switch x.kind {
-	case required:
-		return field.Required(at, "")
-	case notSupported:
-		allowed := make([]string, len(x.allowed))
-		for i, v := range x.allowed {
-			if s, ok := v.(string); ok {
-				allowed[i] = s
-			} else {
-				allowed[i] = string(object.JSON(v))
-			}
-		}
-		return field.NotSupported(at, x.value, allowed...)
-	case tooLong:
-		return field.TooLong(at, int(x.limit))
-	case tooMany:
-		n, _ := x.value.(int64)
-		return field.TooMany(at, int(n), int(x.limit))
-	case wrongType:
-		return field.TypeInvalid(at, orEmpty(x.value), x.text)
-	case composite:
-		return field.Invalid(at, "", x.text)
-	}
-	return field.Invalid(at, orEmpty(x.value), x.text)
-}
-
-func orEmpty(v any) any {
-	if v == nil {
-		return ""
-	}
-	return v
 }
 
 // validate checks a value and everything below it. c is what it is compared with on an update; nil: nothing.
@@ -180,7 +128,7 @@ func (s *Schema) checkObject(r *result, path string, m map[string]any, c *Correl
 				continue
 			}
 			if s.Closed {
-				r.add(problem{at: path, value: name, text: fmt.Sprintf("%s.%s in body is a forbidden property", path, name)})
+				r.invalid(path, name, path+"."+name+" in body is a forbidden property")
 				continue
 			}
 			s.Additional.ratchet(r, path+"."+name, m[name], c.Field(name))
@@ -203,7 +151,8 @@ func (s *Schema) checkObject(r *result, path string, m map[string]any, c *Correl
 	}
 	for _, name := range s.values.required {
 		if _, ok := m[name]; !ok {
-			r.add(problem{kind: required, at: path + "." + name, text: fmt.Sprintf("%s.%s in body is required", path, name)})
+			at := path + "." + name
+			r.add(at, at+" in body is required", field.Required(field.Path{}, ""))
 		}
 	}
 }
@@ -221,11 +170,11 @@ func (s *Schema) checkItems(r *result, path string, list []any, c *Correlation) 
 // count checks how many fields or items a value has.
 func (r *result) count(path string, n int64, min, max *int64, what string) {
 	if min != nil && n < *min {
-		r.add(problem{at: path, value: n, text: fmt.Sprintf("%s in body should have at least %d %s", path, *min, what)})
+		r.invalid(path, n, fmt.Sprintf("%s in body should have at least %d %s", path, *min, what))
 	}
 	if max != nil && n > *max {
-		r.add(problem{kind: tooMany, at: path, value: n, limit: *max,
-			text: fmt.Sprintf("%s in body should have at most %d %s", path, *max, what)})
+		r.add(path, fmt.Sprintf("%s in body should have at most %d %s", path, *max, what),
+			field.TooMany(field.Path{}, int(n), int(*max)))
 	}
 }
 
@@ -234,7 +183,7 @@ func (s *Schema) checkComposites(r *result, path string, v any) {
 	if len(s.values.anyOf) > 0 {
 		best, n := attempt(s.values.anyOf, path, v, true)
 		if n == 0 {
-			r.add(problem{kind: composite, text: strconv.Quote(path) + " must validate at least one schema (anyOf)"})
+			r.invalid("", "", strconv.Quote(path)+" must validate at least one schema (anyOf)")
 		}
 		r.merge(best)
 	}
@@ -242,10 +191,10 @@ func (s *Schema) checkComposites(r *result, path string, v any) {
 		best, n := attempt(s.values.oneOf, path, v, false)
 		switch {
 		case n == 0:
-			r.add(problem{kind: composite, text: strconv.Quote(path) + " must validate one and only one schema (oneOf). Found none valid"})
+			r.invalid("", "", strconv.Quote(path)+" must validate one and only one schema (oneOf). Found none valid")
 		case n > 1:
-			r.add(problem{kind: composite, text: strconv.Quote(path) +
-				" must validate one and only one schema (oneOf). Found " + strconv.Itoa(n) + " valid alternatives"})
+			r.invalid("", "", strconv.Quote(path)+
+				" must validate one and only one schema (oneOf). Found "+strconv.Itoa(n)+" valid alternatives")
 			best = &result{}
 		}
 		r.merge(best)
@@ -265,14 +214,14 @@ func (s *Schema) checkComposites(r *result, path string, v any) {
 			if n == 0 {
 				text += ". None validated"
 			}
-			r.add(problem{kind: composite, text: text})
+			r.invalid("", "", text)
 		}
 	}
 	if s.values.not != nil {
 		one := &result{}
 		s.values.not.validate(one, path, v, nil)
 		if one.valid() {
-			r.add(problem{kind: composite, text: strconv.Quote(path) + " must not validate the schema (not)"})
+			r.invalid("", "", strconv.Quote(path)+" must not validate the schema (not)")
 		}
 	}
 	r.matches++

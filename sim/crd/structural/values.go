@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -61,7 +62,8 @@ func (s *Schema) checkType(r *result, path string, v any) {
 }
 
 func (r *result) typed(path, want, have string) {
-	r.add(problem{kind: wrongType, at: path, value: have, text: fmt.Sprintf("%s in body must be of type %s: %q", path, want, have)})
+	text := fmt.Sprintf("%s in body must be of type %s: %q", path, want, have)
+	r.add(path, text, field.TypeInvalid(field.Path{}, have, text))
 }
 
 // isWhole reports whether a JSON parser may take f for an integer: whole up to an error of rounding.
@@ -75,27 +77,25 @@ func isWhole(f float64) bool {
 }
 
 func (s *Schema) checkString(r *result, path, v string) {
-	r.merge(s.stringProblem(path, v))
+	s.checkText(r, path, v)
 	if check := formats[normal(s.values.format)]; check != nil && !check(v) {
 		r.typed(path, s.values.format, v)
 	}
 }
 
-// stringProblem returns the first of the rules for strings that v breaks.
-func (s *Schema) stringProblem(path, v string) *result {
-	r := &result{}
+// checkText reports the first of the rules for strings that v breaks.
+func (s *Schema) checkText(r *result, path, v string) {
 	n := int64(utf8.RuneCountInString(v))
 	rules := &s.values
 	switch {
 	case rules.maxLength != nil && n > *rules.maxLength:
-		r.add(problem{kind: tooLong, at: path, value: v, limit: *rules.maxLength,
-			text: fmt.Sprintf("%s in body should be at most %d chars long", path, *rules.maxLength)})
+		r.add(path, fmt.Sprintf("%s in body should be at most %d chars long", path, *rules.maxLength),
+			field.TooLong(field.Path{}, int(*rules.maxLength)))
 	case rules.minLength != nil && n < *rules.minLength:
-		r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should be at least %d chars long", path, *rules.minLength)})
+		r.invalid(path, v, fmt.Sprintf("%s in body should be at least %d chars long", path, *rules.minLength))
 	case rules.pattern != "" && (rules.compiled == nil || !rules.compiled.MatchString(v)):
-		r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should match '%s'", path, rules.pattern)})
+		r.invalid(path, v, fmt.Sprintf("%s in body should match '%s'", path, rules.pattern))
 	}
-	return r
 }
 
 func (s *Schema) checkNumber(r *result, path string, v any) {
@@ -131,7 +131,7 @@ func (r *result) bound(path string, v any, limit float64, words string, exclusiv
 	if !exclusive {
 		words += " or equal to"
 	}
-	r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should be %s %v", path, words, like(v, limit))})
+	r.invalid(path, v, fmt.Sprintf("%s in body should be %s %v", path, words, like(v, limit)))
 }
 
 // like returns a limit as a number of the kind that v is.
@@ -156,8 +156,7 @@ func checkMultiple(r *result, path string, v any, factor float64) {
 	var ok bool
 	switch divisor := like(v, factor); {
 	case isInt && whole <= 0, !isInt && factor <= 0:
-		r.add(problem{at: path, value: divisor,
-			text: fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, divisor)})
+		r.invalid(path, divisor, fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, divisor))
 		return
 	case isInt:
 		ok = n%whole == 0
@@ -167,7 +166,7 @@ func checkMultiple(r *result, path string, v any, factor float64) {
 		ok = isWhole(v.(float64) / factor)
 	}
 	if !ok {
-		r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should be a multiple of %v", path, like(v, factor))})
+		r.invalid(path, v, fmt.Sprintf("%s in body should be a multiple of %v", path, like(v, factor)))
 	}
 }
 
@@ -193,15 +192,22 @@ func (s *Schema) inRange(r *result, what, path string, v any) bool {
 	if KnownFormat(s.Type, s.values.format) {
 		format = "with format " + s.values.format
 	}
-	r.add(problem{kind: composite, text: fmt.Sprintf("%s value must be of type %s %s in %s", what, s.Type, format, path)})
+	r.invalid("", "", fmt.Sprintf("%s value must be of type %s %s in %s", what, s.Type, format, path))
 	return false
 }
 
 func (s *Schema) checkEnum(r *result, path string, v any) {
 	same := func(allowed any) bool { return allowed != nil && sameNumber(v, allowed) }
 	if enum := s.values.enum; len(enum) > 0 && !slices.ContainsFunc(enum, same) {
-		r.add(problem{kind: notSupported, at: path, value: v, allowed: enum,
-			text: fmt.Sprintf("%s in body should be one of %v", path, enum)})
+		allowed := make([]string, len(enum))
+		for i, x := range enum {
+			if text, ok := x.(string); ok {
+				allowed[i] = text
+			} else {
+				allowed[i] = string(object.JSON(x))
+			}
+		}
+		r.add(path, fmt.Sprintf("%s in body should be one of %v", path, enum), field.NotSupported(field.Path{}, v, allowed...))
 	}
 }
 

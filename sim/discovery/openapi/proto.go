@@ -14,170 +14,180 @@ import (
 //	{"swagger":"2.0","paths":{"/api/": {…}}}     Document{1: "2.0", 8: Paths{2: Named{1: "/api/", 2: PathItem{…}}}}
 func ProtoV2(doc map[string]any) []byte {
 	var m message
-	m.text(1, doc["swagger"])
-	m.message(2, doc["info"], func(m *message, v any) {
-		m.text(1, object.As(v)["title"])
-		m.text(2, object.As(v)["version"])
-	})
-	m.message(8, doc["paths"], named(2, (*message).pathItem))
-	m.message(9, doc["definitions"], named(1, (*message).schema))
-	m.message(10, doc["parameters"], named(1, (*message).parameter))
-	m.each(12, doc["security"], named(1, func(m *message, v any) { m.texts(1, v) }))
-	m.message(13, doc["securityDefinitions"], named(1, (*message).securityDefinition))
+	m.write("Document", doc)
 	return m.b
+}
+
+// ProtoV3 encodes what V3 has written as the protobuf message openapi.v3.Document of the gnostic project: that of
+// version 2 with other numbers, and with a message around everything that may be a reference.
+//
+//	{"openapi":"3.0.0","paths":{"/api/": {…}}}     Document{1: "3.0.0", 4: Paths{1: Named{1: "/api/", 2: PathItem{…}}}}
+func ProtoV3(json []byte) []byte {
+	doc, err := object.Parse(json)
+	if err != nil {
+		panic("openapi: " + err.Error()) // V3 wrote it
+	}
+	var m message
+	m.write("Document3", map[string]any(doc))
+	return m.b
+}
+
+// rule says how a member of an object becomes a field of a message.
+type rule struct {
+	number int
+	member string // "": the object as a whole
+	as     form
+	of     string // the message, in forms that have one
+}
+
+// form is what a field is made of.
+type form int
+
+const (
+	text       form = iota // a string, but for an empty one
+	texts                  // each string of a list, but for empty ones
+	flag                   // a bool that is true
+	integer                // an int64, but for 0
+	number                 // a double, but for 0
+	given                  // a string, a bool or a double, whatever it is
+	document               // the text of any value
+	always                 // a message, even if there is nothing
+	optional               // a message, if there is something
+	each                   // a message for each value of a list
+	named                  // a (name, message) for each member of an object, by name
+	extensions             // as named, for the members whose names begin with x-
+)
+
+// run returns rules for members that become fields of numbers in sequence.
+func run(from int, as form, of string, members ...string) []rule {
+	rules := make([]rule, len(members))
+	for i, member := range members {
+		rules[i] = rule{from + i, member, as, of}
+	}
+	return rules
 }
 
 // message is a protobuf message being written. The fields are few and plain, so it does without a protobuf library.
 type message struct{ b []byte }
 
+// write writes a value as the fields of a kind of message.
+func (m *message) write(of string, v any) {
+	rules := messages[of]
+	if choose := unions[of]; choose != nil {
+		rules = choose(v)
+	}
+	for _, r := range rules {
+		x := v
+		if r.member != "" {
+			x = object.As(v)[r.member]
+		}
+		m.field(r, x)
+	}
+}
+
+// field writes a value as a rule says.
+func (m *message) field(r rule, v any) {
+	switch r.as {
+	case text:
+		if s, _ := v.(string); s != "" {
+			m.scalar(r.number, s)
+		}
+	case texts:
+		for _, x := range asList(v) {
+			m.field(rule{number: r.number, as: text}, x)
+		}
+	case flag:
+		if v == true {
+			m.scalar(r.number, v)
+		}
+	case integer:
+		if n, _ := v.(int64); n != 0 {
+			m.tag(r.number, varint)
+			m.b = binary.AppendUvarint(m.b, uint64(n))
+		}
+	case number:
+		switch v.(type) {
+		case int64, float64:
+			if !object.Blank(v) {
+				m.scalar(r.number, v)
+			}
+		}
+	case given:
+		m.scalar(r.number, v)
+	case document:
+		m.scalar(r.number, string(object.JSON(v)))
+	case always:
+		m.message(r.number, r.of, v)
+	case optional:
+		if v != nil {
+			m.message(r.number, r.of, v)
+		}
+	case each:
+		for _, x := range asList(v) {
+			m.message(r.number, r.of, x)
+		}
+	case named, extensions:
+		m.members(r, object.As(v))
+	}
+}
+
+// message writes a field that is a message.
+func (m *message) message(number int, of string, v any) {
+	var inner message
+	inner.write(of, v)
+	bytes(m, number, inner.b)
+}
+
+// members writes members of an object as (name, value) messages, sorted by name.
+func (m *message) members(r rule, values object.Object) {
+	for _, name := range object.SortedKeys(values) {
+		if r.as == named || len(name) > 2 && name[:2] == "x-" {
+			pair := message{}
+			pair.field(rule{number: 1, as: text}, name)
+			pair.message(2, r.of, values[name])
+			bytes(m, r.number, pair.b)
+		}
+	}
+}
+
+// scalar writes a text, a bool or a double.
+func (m *message) scalar(number int, v any) {
+	switch v := v.(type) {
+	case string:
+		bytes(m, number, v)
+	case bool:
+		m.tag(number, varint)
+		m.b = append(m.b, 0)
+		if v {
+			m.b[len(m.b)-1] = 1
+		}
+	case int64:
+		m.scalar(number, float64(v))
+	case float64:
+		m.tag(number, fixed64)
+		m.b = binary.LittleEndian.AppendUint64(m.b, math.Float64bits(v))
+	}
+}
+
+// bytes writes a field of bytes with their length in front.
+func bytes[T string | []byte](m *message, number int, data T) {
+	m.tag(number, delimited)
+	m.b = append(binary.AppendUvarint(m.b, uint64(len(data))), data...)
+}
+
 // The wire types of protobuf that are needed here.
 const (
-	varint  = 0
-	fixed64 = 1
-	bytes   = 2
+	varint    = 0
+	fixed64   = 1
+	delimited = 2
 )
 
 // tag begins a field.
-func (m *message) tag(field, wireType int) {
-	m.b = binary.AppendUvarint(m.b, uint64(field<<3|wireType))
+func (m *message) tag(number, wireType int) {
+	m.b = binary.AppendUvarint(m.b, uint64(number<<3|wireType))
 }
 
 func asList(v any) []any {
 	list, _ := v.([]any)
 	return list
-}
-
-// text writes a string field; anything but a string, and the empty one, is left out.
-func (m *message) text(field int, v any) {
-	if s, _ := v.(string); s != "" {
-		m.tag(field, bytes)
-		m.bytes(s)
-	}
-}
-
-// bytes writes the length of a text and the text.
-func (m *message) bytes(s string) {
-	m.b = append(binary.AppendUvarint(m.b, uint64(len(s))), s...)
-}
-
-// texts writes a repeated string field.
-func (m *message) texts(field int, v any) {
-	for _, s := range asList(v) {
-		m.text(field, s)
-	}
-}
-
-// flag writes a true bool field.
-func (m *message) flag(field int, v any) {
-	if v == true {
-		m.choice(field, true)
-	}
-}
-
-// choice writes a bool field, false as well: which field there is counts.
-func (m *message) choice(field int, v bool) {
-	m.tag(field, varint)
-	if v {
-		m.b = append(m.b, 1)
-	} else {
-		m.b = append(m.b, 0)
-	}
-}
-
-// integer writes an int64 field.
-func (m *message) integer(field int, v any) {
-	if n, _ := v.(int64); n != 0 {
-		m.tag(field, varint)
-		m.b = binary.AppendUvarint(m.b, uint64(n))
-	}
-}
-
-// number writes a double field.
-func (m *message) number(field int, v any) {
-	f, _ := v.(float64)
-	if n, ok := v.(int64); ok {
-		f = float64(n)
-	}
-	if f != 0 {
-		m.double(field, f)
-	}
-}
-
-// double writes a double field, zero as well.
-func (m *message) double(field int, f float64) {
-	m.tag(field, fixed64)
-	m.b = binary.LittleEndian.AppendUint64(m.b, math.Float64bits(f))
-}
-
-// A writeFunc writes a value of the document as the fields of a message.
-type writeFunc func(m *message, v any)
-
-// message writes a field that is a message, even when it is empty.
-func (m *message) message(field int, v any, write writeFunc) {
-	var inner message
-	write(&inner, v)
-	m.tag(field, bytes)
-	m.b = append(binary.AppendUvarint(m.b, uint64(len(inner.b))), inner.b...)
-}
-
-// optional writes a field that is a message, if there is a value.
-func (m *message) optional(field int, v any, write writeFunc) {
-	if v != nil {
-		m.message(field, v, write)
-	}
-}
-
-// each writes a repeated field of messages.
-func (m *message) each(field int, v any, write writeFunc) {
-	for _, x := range asList(v) {
-		m.message(field, x, write)
-	}
-}
-
-// wrapped writes a message with one field, which is another message.
-func wrapped(field int, write writeFunc) writeFunc {
-	return func(m *message, v any) { m.message(field, v, write) }
-}
-
-// named writes an object as repeated (name, value) messages, sorted by name.
-func named(field int, write writeFunc) writeFunc {
-	return func(m *message, v any) {
-		values := object.As(v)
-		for _, name := range object.SortedKeys(values) {
-			m.message(field, values[name], func(m *message, v any) {
-				m.text(1, name)
-				m.message(2, v, write)
-			})
-		}
-	}
-}
-
-// additional writes what additionalProperties is: a schema or a bool.
-func additional(schema writeFunc) writeFunc {
-	return func(m *message, v any) {
-		if allowed, ok := v.(bool); ok {
-			m.choice(2, allowed)
-			return
-		}
-		m.message(1, v, schema)
-	}
-}
-
-// methods are those of a path item, in the order of their fields.
-var methods = []string{"get", "put", "post", "delete", "options", "head", "patch"}
-
-// value writes an Any.
-func (m *message) value(v any) {
-	m.text(2, string(object.JSON(v)))
-}
-
-// extensions writes the members of an object whose names begin with x-.
-func (m *message) extensions(field int, of object.Object) {
-	found := map[string]any{}
-	for _, name := range object.SortedKeys(of) {
-		if len(name) > 2 && name[:2] == "x-" {
-			found[name] = of[name]
-		}
-	}
-	named(field, (*message).value)(m, found)
 }

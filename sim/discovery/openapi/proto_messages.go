@@ -1,121 +1,144 @@
 package openapi
 
-import "github.com/kubesim/kubesim/sim/object"
+import (
+	"slices"
 
-func (m *message) pathItem(v any) {
-	item := object.As(v)
-	for i, method := range methods {
-		m.optional(2+i, item[method], (*message).operation)
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// messages are the rules for the fields of each kind of message, in the order of their numbers. Those of version 3 end in 3.
+var messages = map[string][]rule{
+	"Document": {{1, "swagger", text, ""}, {2, "info", always, "Info"}, {8, "paths", always, "Paths"},
+		{9, "definitions", always, "Definitions"},
+		{10, "parameters", always, "Parameters"}, {12, "security", each, "SecurityRequirement"},
+		{13, "securityDefinitions", always, "SecurityDefinitions"}},
+	"Info":                {{1, "title", text, ""}, {2, "version", text, ""}},
+	"Paths":               {{2, "", named, "PathItem"}},
+	"Definitions":         {{1, "", named, "Schema"}},
+	"Parameters":          {{1, "", named, "Parameter"}},
+	"SecurityRequirement": {{1, "", named, "StringArray"}},
+	"StringArray":         {{1, "", texts, ""}},
+	"SecurityDefinitions": {{1, "", named, "SecurityDefinition"}},
+	"SecurityDefinition":  {{2, "", always, "ApiKey"}},
+	"ApiKey":              run(1, text, "", "type", "name", "in", "description"),
+
+	"PathItem": append(run(2, optional, "Operation", methods...), rule{9, "parameters", each, "ParameterOrReference"}),
+	"Operation": {{1, "tags", texts, ""}, {3, "description", text, ""}, {5, "operationId", text, ""}, {6, "produces", texts, ""},
+		{7, "consumes", texts, ""}, {8, "parameters", each, "ParameterOrReference"}, {9, "responses", always, "Responses"},
+		{10, "schemes", texts, ""}, {13, "", extensions, "Any"}},
+	"Responses":      {{1, "", named, "ResponseValue"}},
+	"ResponseValue":  {{1, "", always, "Response"}},
+	"Response":       {{1, "description", text, ""}, {2, "schema", optional, "SchemaItem"}},
+	"BodyParameter":  {{2, "name", text, ""}, {3, "in", text, ""}, {4, "required", flag, ""}, {5, "schema", always, "Schema"}},
+	"NonBodyQuery":   {{3, "", always, "QueryParameter"}},
+	"QueryParameter": append(slices.Clone(plainParameter), rule{6, "type", text, ""}, rule{20, "uniqueItems", flag, ""}),
+	"NonBodyPath":    {{4, "", always, "PathParameter"}},
+	"PathParameter":  append(slices.Clone(plainParameter), rule{5, "type", text, ""}, rule{19, "uniqueItems", flag, ""}),
+	"Reference":      {{1, "$ref", text, ""}},
+	"SchemaItem":     {{1, "", always, "Schema"}},
+	"TypeItem":       {{1, "", text, ""}},
+	"Properties":     {{1, "", named, "Schema"}},
+	"Any":            {{2, "", document, ""}},
+
+	"Schema": slices.Concat(run(1, text, "", "$ref", "format", "title", "description"), []rule{{5, "default", optional, "Any"}}, limits(6), []rule{
+		{19, "required", texts, ""}, {20, "enum", each, "Any"}, {21, "additionalProperties", optional, "AdditionalProperties"},
+		{22, "type", optional, "TypeItem"}, {23, "items", optional, "SchemaItem"}, {24, "allOf", each, "Schema"},
+		{25, "properties", optional, "Properties"}, {30, "example", optional, "Any"}, {31, "", extensions, "Any"}}),
+
+	"Document3": {{1, "openapi", text, ""}, {2, "info", always, "Info3"}, {4, "paths", always, "Paths3"},
+		{5, "components", optional, "Components3"}},
+	"Info3":                      {{1, "title", text, ""}, {6, "version", text, ""}},
+	"Paths3":                     {{1, "", named, "PathItem3"}},
+	"Components3":                {{1, "schemas", optional, "Schemas3"}, {7, "securitySchemes", optional, "SecuritySchemes3"}},
+	"Schemas3":                   {{1, "", named, "SchemaOrReference3"}},
+	"SecuritySchemes3":           {{1, "", named, "SecuritySchemeOrReference3"}},
+	"SecuritySchemeOrReference3": {{1, "", always, "SecurityScheme3"}},
+	"SecurityScheme3":            run(1, text, "", "type", "description", "name", "in"),
+	"PathItem3":                  append(run(4, optional, "Operation3", methods...), rule{13, "parameters", each, "ParameterOrReference3"}),
+	"Operation3": {{1, "tags", texts, ""}, {3, "description", text, ""}, {5, "operationId", text, ""},
+		{6, "parameters", each, "ParameterOrReference3"},
+		{7, "requestBody", optional, "RequestBodyOrReference3"}, {8, "responses", always, "Responses3"},
+		{13, "", extensions, "Any"}},
+	"RequestBodyOrReference3": {{1, "", always, "RequestBody3"}},
+	"RequestBody3":            {{2, "content", optional, "MediaTypes3"}, {3, "required", flag, ""}},
+	"ParameterOrReference3":   {{1, "", always, "Parameter3"}},
+	"Parameter3": {{1, "name", text, ""}, {2, "in", text, ""}, {3, "description", text, ""},
+		{4, "required", flag, ""}, {10, "schema", always, "SchemaOrReference3"}},
+	"Responses3":           {{2, "", named, "ResponseOrReference3"}},
+	"ResponseOrReference3": {{1, "", always, "Response3"}},
+	"Response3":            {{1, "description", text, ""}, {3, "content", optional, "MediaTypes3"}},
+	"MediaTypes3":          {{1, "", named, "MediaType3"}},
+	"MediaType3":           {{1, "schema", always, "SchemaOrReference3"}},
+	"Reference3":           {{1, "$ref", text, ""}, {3, "description", text, ""}},
+	"ItemsItem3":           {{1, "", always, "SchemaOrReference3"}},
+
+	"Schema3": slices.Concat([]rule{{1, "nullable", flag, ""}, {7, "example", optional, "Any"}, {8, "deprecated", flag, ""},
+		{9, "title", text, ""}}, limits(10), []rule{
+		{23, "required", texts, ""}, {24, "enum", each, "Any"}, {25, "type", text, ""}, {26, "allOf", each, "SchemaOrReference3"},
+		{27, "oneOf", each, "SchemaOrReference3"}, {28, "anyOf", each, "SchemaOrReference3"}, {29, "not", optional, "Schema3"},
+		{30, "items", optional, "ItemsItem3"}, {31, "properties", optional, "Schemas3"},
+		{32, "additionalProperties", optional, "AdditionalProperties3"},
+		{33, "default", optional, "DefaultType3"}, {34, "description", text, ""}, {35, "format", text, ""},
+		{36, "", extensions, "Any"}}),
+}
+
+// methods are those of a path item, in the order of their fields.
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch"}
+
+// plainParameter is what parameters of the query and of the path begin with: the numbers of the rest differ.
+var plainParameter = []rule{{1, "required", flag, ""}, {2, "in", text, ""}, {3, "description", text, ""}, {4, "name", text, ""}}
+
+// limits are the value validations of a schema, which only custom resources have, from a field on.
+func limits(from int) []rule {
+	rules := run(from, integer, "", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength",
+		"pattern", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties")
+	for i, as := range []form{number, number, flag, number, flag, integer, integer, text, integer, integer, flag} {
+		rules[i].as = as
 	}
-	m.each(9, item["parameters"], (*message).parameterOrReference)
+	return rules
 }
 
-func (m *message) operation(v any) {
-	op := object.As(v)
-	m.texts(1, op["tags"])
-	m.text(3, op["description"])
-	m.text(5, op["operationId"])
-	m.texts(6, op["produces"])
-	m.texts(7, op["consumes"])
-	m.each(8, op["parameters"], (*message).parameterOrReference)
-	m.message(9, op["responses"], named(1, (*message).response))
-	m.texts(10, op["schemes"])
-	m.extensions(13, op)
+// unions are the messages that have one field, which hangs on the value.
+var unions = map[string]func(v any) []rule{
+	"ParameterOrReference": func(v any) []rule {
+		if object.As(v)["$ref"] != nil {
+			return []rule{{2, "", always, "Reference"}}
+		}
+		return []rule{{1, "", always, "Parameter"}}
+	},
+	"Parameter": func(v any) []rule {
+		switch object.As(v)["in"] {
+		case "body":
+			return []rule{{1, "", always, "BodyParameter"}}
+		case "query":
+			return []rule{{2, "", always, "NonBodyQuery"}}
+		case "path":
+			return []rule{{2, "", always, "NonBodyPath"}}
+		}
+		return nil
+	},
+	"AdditionalProperties":  func(v any) []rule { return schemaOrBool(v, "Schema") },
+	"AdditionalProperties3": func(v any) []rule { return schemaOrBool(v, "SchemaOrReference3") },
+	"SchemaOrReference3": func(v any) []rule { // beside a reference only a description counts
+		if object.As(v)["$ref"] != nil {
+			return []rule{{2, "", always, "Reference3"}}
+		}
+		return []rule{{1, "", always, "Schema3"}}
+	},
+	"DefaultType3": func(v any) []rule {
+		switch v.(type) {
+		case bool:
+			return []rule{{2, "", given, ""}}
+		case string:
+			return []rule{{3, "", given, ""}}
+		}
+		return []rule{{1, "", given, ""}} // a number; what is none is left out
+	},
 }
 
-// parameterOrReference writes ParametersItem{Parameter or JsonReference}.
-func (m *message) parameterOrReference(v any) {
-	if ref := object.As(v)["$ref"]; ref != nil {
-		m.message(2, ref, func(m *message, v any) { m.text(1, v) })
-		return
+func schemaOrBool(v any, schema string) []rule {
+	if _, ok := v.(bool); ok {
+		return []rule{{2, "", given, ""}}
 	}
-	m.message(1, v, (*message).parameter)
-}
-
-// parameter writes Parameter{BodyParameter or NonBodyParameter{query or path}}.
-func (m *message) parameter(v any) {
-	switch object.As(v)["in"] {
-	case "body":
-		m.message(1, v, (*message).bodyParameter)
-	case "query":
-		m.message(2, v, wrapped(3, plainParameter(6)))
-	case "path":
-		m.message(2, v, wrapped(4, plainParameter(5)))
-	}
-}
-
-func (m *message) bodyParameter(v any) {
-	p := object.As(v)
-	m.text(2, p["name"])
-	m.text(3, p["in"])
-	m.flag(4, p["required"])
-	m.message(5, p["schema"], (*message).schema)
-}
-
-// plainParameter writes a parameter of the query or the path, whose fields from the type on have other numbers.
-func plainParameter(typeField int) writeFunc {
-	return func(m *message, v any) {
-		p := object.As(v)
-		m.flag(1, p["required"])
-		m.text(2, p["in"])
-		m.text(3, p["description"])
-		m.text(4, p["name"])
-		m.text(typeField, p["type"])
-		m.flag(typeField+14, p["uniqueItems"])
-	}
-}
-
-// response writes ResponseValue{Response{description, SchemaItem{Schema}}}.
-func (m *message) response(v any) {
-	m.message(1, v, func(m *message, v any) {
-		m.text(1, object.As(v)["description"])
-		m.optional(2, object.As(v)["schema"], wrapped(1, (*message).schema))
-	})
-}
-
-func (m *message) schema(v any) {
-	s := object.As(v)
-	m.text(1, s["$ref"])
-	m.text(2, s["format"])
-	m.text(3, s["title"])
-	m.text(4, s["description"])
-	m.optional(5, s["default"], (*message).value)
-	m.limits(6, s)
-	m.texts(19, s["required"])
-	m.each(20, s["enum"], (*message).value)
-	m.optional(21, s["additionalProperties"], additional((*message).schema))
-	m.optional(22, s["type"], func(m *message, v any) { m.text(1, v) })
-	m.optional(23, s["items"], wrapped(1, (*message).schema))
-	m.each(24, s["allOf"], (*message).schema)
-	m.optional(25, s["properties"], named(1, (*message).schema))
-	m.optional(30, s["example"], (*message).value)
-	m.extensions(31, s)
-}
-
-// limits writes the value validations of a schema, which only custom resources have, from a field on.
-func (m *message) limits(from int, s object.Object) {
-	m.number(from, s["multipleOf"])
-	m.number(from+1, s["maximum"])
-	m.flag(from+2, s["exclusiveMaximum"])
-	m.number(from+3, s["minimum"])
-	m.flag(from+4, s["exclusiveMinimum"])
-	m.integer(from+5, s["maxLength"])
-	m.integer(from+6, s["minLength"])
-	m.text(from+7, s["pattern"])
-	m.integer(from+8, s["maxItems"])
-	m.integer(from+9, s["minItems"])
-	m.flag(from+10, s["uniqueItems"])
-	m.integer(from+11, s["maxProperties"])
-	m.integer(from+12, s["minProperties"])
-}
-
-// securityDefinition writes SecurityDefinitionsItem{ApiKeySecurity}.
-func (m *message) securityDefinition(v any) {
-	m.message(2, v, func(m *message, v any) {
-		d := object.As(v)
-		m.text(1, d["type"])
-		m.text(2, d["name"])
-		m.text(3, d["in"])
-		m.text(4, d["description"])
-	})
+	return []rule{{1, "", always, schema}}
 }

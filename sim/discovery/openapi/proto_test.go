@@ -21,7 +21,7 @@ func fields(tb testing.TB, b []byte) map[int][]string {
 		}
 		b = b[n+k:]
 		switch tag & 7 {
-		case bytes:
+		case delimited:
 			out[int(tag>>3)] = append(out[int(tag>>3)], string(b[:value]))
 			b = b[value:]
 		case varint:
