@@ -78,7 +78,8 @@ func plugins(h *Host, may Authorize) Chain {
 	return Chain{
 		{Name: "NamespaceLifecycle", Mutate: checkNamespace},
 		{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits},
-		{Name: "ServiceAccount", Optional: true, Mutate: on(pods, setServiceAccount, Create), Validate: on(pods, checkServiceAccount, Create)},
+		{Name: "ServiceAccount", Optional: true,
+			Mutate: on(pods, setServiceAccount, Create), Validate: on(pods, checkServiceAccount, Create)},
 		{Name: "TaintNodesByCondition", Mutate: on(nodes, taintNewNode, Create)},
 		{Name: "PodSecurity", Validate: checkSecurity},
 		{Name: "Priority", Mutate: setPriority, Validate: on(priorityClasses, oneDefaultPriority, Create, Update)},

@@ -36,8 +36,8 @@ var sources = []struct {
 	name   string
 	fields []sourceField
 }{
-	{"object", []sourceField{{"describedObject", "target", aRef, always}, metricName, {"target.value", "targetValue", aQuantity, always},
-		metricSelector, {"target.averageValue", "averageValue", aQuantity, maybe}}},
+	{"object", []sourceField{{"describedObject", "target", aRef, always}, metricName,
+		{"target.value", "targetValue", aQuantity, always}, metricSelector, {"target.averageValue", "averageValue", aQuantity, maybe}}},
 	{"pods", []sourceField{metricName, {"target.averageValue", "targetAverageValue", aQuantity, always}, metricSelector}},
 	{"resource", []sourceField{metricOf, utilization, averageValue}},
 	{"containerResource", []sourceField{metricOf, utilization, averageValue, {"container", "container", aString, always}}},

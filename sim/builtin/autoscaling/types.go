@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// The Go types of what annotations hold, which no kind has: those of autoscaling/v1, and the behavior with the names that it has in
-// autoscaling/v2.
+// The Go types of what annotations hold, which no kind has: those of autoscaling/v1, and the behavior with the names that it
+// has in autoscaling/v2.
 var (
 	aString   = &schema.Type{Kind: schema.String}
 	anInt     = &schema.Type{Kind: schema.Int, Bits: 32}
@@ -17,9 +17,9 @@ var (
 	aSelector = aStruct(of(&schema.Type{Kind: schema.Map, Elem: aString}, "matchLabels"),
 		of(aList(aStruct(of(aString, "key", "operator"), of(aList(aString), "values"))), "matchExpressions"))
 
-	aCondition = aStruct(of(aString, "type", "status"), []schema.Field{{Name: "lastTransitionTime", Type: &schema.Type{Kind: schema.Time}}},
-		of(aString, "reason", "message"))
-	aScaling = aStruct(of(anInt, "stabilizationWindowSeconds"), of(aString, "selectPolicy"), of(aQuantity, "tolerance"),
+	aTransition = []schema.Field{{Name: "lastTransitionTime", Type: &schema.Type{Kind: schema.Time}}}
+	aCondition  = aStruct(of(aString, "type", "status"), aTransition, of(aString, "reason", "message"))
+	aScaling    = aStruct(of(anInt, "stabilizationWindowSeconds"), of(aString, "selectPolicy"), of(aQuantity, "tolerance"),
 		of(aList(aStruct(of(aString, "type"), of(anInt, "value", "periodSeconds"))), "policies"))
 )
 

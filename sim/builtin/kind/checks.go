@@ -66,7 +66,8 @@ func NotAbove(at field.Cursor, limit, detail string, names ...string) {
 // ReplicaStatus checks the status of a ReplicaSet, or of a ReplicationController, which counts no pods that terminate.
 func ReplicaStatus(_ *resource.Context, all field.Cursor) {
 	at := all.Child("status")
-	NonNegative(at, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas")
+	NonNegative(at, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",
+		"terminatingReplicas")
 	NotAbove(at, "replicas", AboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 	NotAbove(at, "readyReplicas", AboveReady, "availableReplicas")
 }

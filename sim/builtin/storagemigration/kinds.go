@@ -74,7 +74,8 @@ func validateMigrationStatus(ctx *resource.Context, at field.Cursor) {
 
 // conditionsType is a list of metav1.Condition.
 var conditionsType = kind.ValueOf(&schema.Type{Kind: schema.List, Elem: schema.NewStruct("", "", []schema.Field{
-	{Name: "type", Type: text}, {Name: "status", Type: text}, {Name: "observedGeneration", Type: &schema.Type{Kind: schema.Int, Bits: 64}, OmitEmpty: true},
+	{Name: "type", Type: text}, {Name: "status", Type: text},
+	{Name: "observedGeneration", Type: &schema.Type{Kind: schema.Int, Bits: 64}, OmitEmpty: true},
 	{Name: "lastTransitionTime", Type: &schema.Type{Kind: schema.Time}}, {Name: "reason", Type: text}, {Name: "message", Type: text},
 })})
 

@@ -40,10 +40,11 @@ var messages = map[string][]rule{
 	"Properties":     {{1, "", named, "Schema"}},
 	"Any":            {{2, "", document, ""}},
 
-	"Schema": slices.Concat(run(1, text, "", "$ref", "format", "title", "description"), []rule{{5, "default", optional, "Any"}}, limits(6), []rule{
-		{19, "required", texts, ""}, {20, "enum", each, "Any"}, {21, "additionalProperties", optional, "AdditionalProperties"},
-		{22, "type", optional, "TypeItem"}, {23, "items", optional, "SchemaItem"}, {24, "allOf", each, "Schema"},
-		{25, "properties", optional, "Properties"}, {30, "example", optional, "Any"}, {31, "", extensions, "Any"}}),
+	"Schema": slices.Concat(run(1, text, "", "$ref", "format", "title", "description"),
+		[]rule{{5, "default", optional, "Any"}}, limits(6), []rule{
+			{19, "required", texts, ""}, {20, "enum", each, "Any"}, {21, "additionalProperties", optional, "AdditionalProperties"},
+			{22, "type", optional, "TypeItem"}, {23, "items", optional, "SchemaItem"}, {24, "allOf", each, "Schema"},
+			{25, "properties", optional, "Properties"}, {30, "example", optional, "Any"}, {31, "", extensions, "Any"}}),
 
 	"Document3": {{1, "openapi", text, ""}, {2, "info", always, "Info3"}, {4, "paths", always, "Paths3"},
 		{5, "components", optional, "Components3"}},
@@ -54,7 +55,8 @@ var messages = map[string][]rule{
 	"SecuritySchemes3":           {{1, "", named, "SecuritySchemeOrReference3"}},
 	"SecuritySchemeOrReference3": {{1, "", always, "SecurityScheme3"}},
 	"SecurityScheme3":            run(1, text, "", "type", "description", "name", "in"),
-	"PathItem3":                  append(run(4, optional, "Operation3", methods...), rule{13, "parameters", each, "ParameterOrReference3"}),
+	"PathItem3": append(run(4, optional, "Operation3", methods...),
+		rule{13, "parameters", each, "ParameterOrReference3"}),
 	"Operation3": {{1, "tags", texts, ""}, {3, "description", text, ""}, {5, "operationId", text, ""},
 		{6, "parameters", each, "ParameterOrReference3"},
 		{7, "requestBody", optional, "RequestBodyOrReference3"}, {8, "responses", always, "Responses3"},
@@ -90,8 +92,8 @@ var plainParameter = []rule{{1, "required", flag, ""}, {2, "in", text, ""}, {3, 
 
 // limits are the value validations of a schema, which only custom resources have, from a field on.
 func limits(from int) []rule {
-	rules := run(from, integer, "", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength",
-		"pattern", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties")
+	rules := run(from, integer, "", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
+		"maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties")
 	for i, as := range []form{number, number, flag, number, flag, integer, integer, text, integer, integer, flag} {
 		rules[i].as = as
 	}
