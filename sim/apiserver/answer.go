@@ -91,10 +91,16 @@ func (c *call) accept() string { return strings.Join(c.q.Header.Values("Accept")
 // negotiate decides on the format of the answer.
 func (c *call) negotiate() (s *status.Status) {
 	c.format, s = codec.Negotiate(c.accept(), c.negotiation())
-	if s == nil && c.format.As == "Table" {
-		s = codec.CheckInclude(c.q.Query.Get("includeObject"))
-	}
 	return s
+}
+
+// checkTable returns what is wrong with how a Table is asked for. What the request is about has been done by then
+// (handlers.optionsForTransform).
+func (c *call) checkTable() *status.Status {
+	if c.format.As != "Table" {
+		return nil
+	}
+	return codec.CheckInclude(c.q.Query.Get("includeObject"))
 }
 
 // fail answers with a Status that is an error.

@@ -1,13 +1,13 @@
 package apiserver
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -38,7 +38,7 @@ func (c *call) writeOptions(kind string, apply bool) (writeOptions, *status.Stat
 			errs = append(errs, field.Forbidden(field.Root("force"), "may not be specified for non-apply patch"))
 		}
 	}
-	errs = append(errs, checkManager(manager)...)
+	errs = append(errs, metadata.FieldManager(manager, field.Root("fieldManager"))...)
 	dryRun, err := registry.ParseDryRun(query["dryRun"])
 	o.dryRun = dryRun
 	errs = append(errs, err...)
@@ -54,22 +54,6 @@ func (c *call) writeOptions(kind string, apply bool) (writeOptions, *status.Stat
 		return o, status.Invalid(status.Resource{Group: "meta.k8s.io", Resource: kind}, "", errs)
 	}
 	return o, nil
-}
-
-func checkManager(name string) field.ErrorList {
-	p := field.Root("fieldManager")
-	var errs field.ErrorList
-	if len(name) > managerMax {
-		errs = append(errs, field.TooLong(p, managerMax))
-	}
-	at := 0
-	for _, r := range name {
-		if !unicode.IsPrint(r) {
-			errs = append(errs, field.Invalid(p, name, fmt.Sprintf("invalid character %#U (at position %d)", r, at)))
-		}
-		at++
-	}
-	return errs
 }
 
 // defaultManager is the field manager of a write that names none: the client's name in its User-Agent.

@@ -20,6 +20,9 @@ func (c *call) get() *status.Status {
 		return nil
 	}
 	c.s.Registry.Get(q, version, func(it *resource.Item, s *status.Status) {
+		if s == nil {
+			s = c.checkTable()
+		}
 		switch {
 		case s != nil:
 			c.fail(s)
@@ -71,6 +74,9 @@ func (c *call) listOptions() (registry.ListOptions, *status.Status) {
 // watch answers with a stream.
 func (c *call) watch(q *registry.Request, o registry.ListOptions) *status.Status {
 	if s := c.s.Registry.CheckWatch(q, o); s != nil {
+		return s
+	}
+	if s := c.checkTable(); s != nil {
 		return s
 	}
 	if s := c.negotiateStream(); s != nil {

@@ -111,6 +111,9 @@ func revision(rev uint64) string {
 
 // page answers with a list in the negotiated format, or with why there is none.
 func (c *call) page(p *registry.Page, s *status.Status) {
+	if s == nil {
+		s = c.checkTable()
+	}
 	if s != nil {
 		c.fail(s)
 		return

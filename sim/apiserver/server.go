@@ -24,6 +24,7 @@ import (
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -299,10 +300,21 @@ func (c *call) direct() {
 		return
 	}
 	c.route = r
-	if r.def.Deprecated != "" {
+	if r.def.Deprecated != "" && c.routed() {
 		c.warn(r.def.Deprecated)
 	}
 	c.serve()
+}
+
+// routed reports whether go-restful has a route for what is sent and wanted. What it refuses never comes to where warnings are
+// given.
+func (c *call) routed() bool {
+	if c.route.verb == "patch" {
+		if _, s := patch.Type(c.q.Header.Get("Content-Type"), false); s != nil {
+			return false
+		}
+	}
+	return codec.Routed(c.accept(), c.negotiation()) == nil
 }
 
 // serve calls the verb.

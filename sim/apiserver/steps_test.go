@@ -183,10 +183,12 @@ func TestGetInOrder(t *testing.T) {
 		[]step{accept,
 			{"no export is asked for", func(x *trial) { x.query.Set("export", "true") }, 400, "the export parameter, deprecated since v1.14, is no longer supported"},
 			number, missing})
-	x := newTrial(t, request{"GET", "configmaps/a", ""})
-	x.header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
-	x.query.Set("includeObject", "x")
-	is.New(t).Equal(x.send(x).code, 400) // of a Table, which says what of the objects it shows
+	for path, code := range map[string]int{"configmaps/a": 400, "configmaps/none": 404} { // each by itself
+		x := newTrial(t, request{"GET", path, ""})
+		x.header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+		x.query.Set("includeObject", "x")
+		is.New(t).Equal(x.send(x).code, code) // what a Table shows of an object is asked once there is one
+	}
 }
 
 func TestListInOrder(t *testing.T) {

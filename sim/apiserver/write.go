@@ -81,6 +81,9 @@ func (c *call) connects() bool { return c.kindOf() != c.route.def.GVK }
 // connect answers such a subresource.
 func (c *call) connect(q *registry.Request, verb string, body object.Object) {
 	obj, s := c.s.Registry.Connect(q, verb, body)
+	if s == nil {
+		s = c.checkTable()
+	}
 	switch {
 	case s != nil && !s.Success:
 		c.fail(s)
@@ -95,6 +98,9 @@ func (c *call) connect(q *registry.Request, verb string, body object.Object) {
 
 // result answers with what a write came to.
 func (c *call) result(code int, r *registry.Result, s *status.Status) {
+	if s == nil {
+		s = c.checkTable()
+	}
 	switch {
 	case s != nil:
 		c.fail(s)
