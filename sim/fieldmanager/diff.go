@@ -210,7 +210,11 @@ func (d *differ) diffItem(s *shape, x *items) (changed, removed map[string]any) 
 func (s *shape) paths(m map[string]any) map[string]any {
 	var out map[string]any
 	for name, v := range m { // order does not matter: it fills a set
-		out = add(out, "f:", name, s.child(name).pathsOf(v, s.field(name) == nil || isEmptyMap(v)))
+		if f := s.field(name); f != nil {
+			out = add(out, f.path, "", f.shape.pathsOf(v, isEmptyMap(v)))
+		} else {
+			out = add(out, "f:", name, s.child(name).pathsOf(v, true))
+		}
 	}
 	return out
 }

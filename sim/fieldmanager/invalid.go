@@ -148,14 +148,25 @@ func decoded(v any) any {
 }
 
 func (s *shape) checkFields(m map[string]any) (errs []problem) {
-	for _, name := range object.SortedKeys(m) {
+	var wrong map[string][]problem // by name; none of a field that there may not be
+	for name, v := range m {       // order does not matter: it fills a map
+		var list []problem
 		child := s.child(name)
-		if child == nil {
+		if child != nil {
+			list = child.check(v)
+		}
+		if child == nil || list != nil {
+			if wrong == nil {
+				wrong = map[string][]problem{}
+			}
+			wrong[name] = list
+		}
+	}
+	for _, name := range object.SortedKeys(wrong) {
+		if wrong[name] == nil {
 			return append(errs, problem{path: "." + name, text: "field not declared in schema"})
 		}
-		if wrong := child.check(m[name]); wrong != nil {
-			errs = append(errs, under("."+name, wrong)...)
-		}
+		errs = append(errs, under("."+name, wrong[name])...)
 	}
 	return errs
 }
