@@ -125,6 +125,7 @@ func (b *smdBuilder) named(s *shape) *string {
 // typed returns an object in which nothing is wrong (see invalid.go) for structured-merge-diff, which does not check it again.
 func (m *model) typed(obj map[string]any) *typed.TypedValue {
 	parser := m.parser()
+	//lint:ignore SA1019 what was checked here, to the letter of the real server, need not be checked there again
 	return typed.AsTypedUnvalidated(value.NewValueInterface(obj), parser.Schema, parser.TypeRef)
 }
 
