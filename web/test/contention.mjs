@@ -11,12 +11,3 @@ export function contention() {
   }
   return Math.max(1, (performance.now() - wall) / used)
 }
-
-/** slowness is how many times as long a fixed piece of work takes the processor here as on the machine of the limits, where it takes
- * some 280 ms; 1 on a faster one. */
-export function slowness() {
-  const began = process.cpuUsage()
-  for (let i = 0, text = '{"a":[1,2,{"b":"c"}]}'; i < 300_000; i++) text = JSON.stringify(JSON.parse(text))
-  const { user, system } = process.cpuUsage(began)
-  return Math.max(1, (user + system) / 1000 / 280)
-}
