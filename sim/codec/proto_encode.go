@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/base64"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,14 +66,18 @@ func (p *protoPrinter) follow(c *members, more bool) {
 				return
 			}
 		}
-		p.key()
+		name := p.key()
+		if i := slices.IndexFunc(c.fields[c.at+1:], func(f schema.Field) bool { return f.Name == name }); i >= 0 {
+			c.at += 1 + i
+			return
+		}
 		p.whole()
 	}
 	c.at = len(c.fields)
 }
 
-// named reads a key and its colon if it is that of a field, and reports whether it was. As all that is printed here the key
-// has no escapes, and nothing is between the two.
+// named reads a key and its colon if it is that of a field, and reports whether it was. What is printed here has no escapes in
+// keys, and nothing between the two; an archive may have been printed by somebody else, and follow reads its keys in full.
 func (p *protoPrinter) named(name string) bool {
 	rest := p.text[p.pos:]
 	if end := len(name) + 1; len(rest) > end+1 && rest[1] == name[0] && rest[end] == '"' && rest[1:end] == name {

@@ -1,7 +1,9 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand"
@@ -181,7 +183,11 @@ func TestProtoBytes(t *testing.T) {
 			is := is.New(t)
 			obj, err := object.Parse([]byte(tt.obj))
 			is.NoErr(err)
-			is.Equal(string(AppendProto(nil, obj, set.Named("io.k8s.api.core.v1."+tt.typ))), tt.want) // as the generated code writes it
+			typ := set.Named("io.k8s.api.core.v1." + tt.typ)
+			is.Equal(string(AppendProto(nil, obj, typ)), tt.want) // as the generated code writes it
+			var spaced bytes.Buffer
+			is.NoErr(json.Indent(&spaced, AppendStored(nil, obj, typ), "", " "))
+			is.Equal(string(Proto(nil, spaced.String(), typ)), tt.want) // of an archive that somebody has formatted, too
 		})
 	}
 }
