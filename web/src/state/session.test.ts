@@ -1,4 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import type { Frame } from '../engine/protocol'
 import { engines, extra, refuse, Refused, sent, stopped } from './fake-engine'
 
 vi.mock('../engine/engine', () => import('./fake-engine'))
@@ -6,6 +7,7 @@ const compile = vi.hoisted(() => vi.fn(async () => ({})))
 vi.mock('../engine/files', () => ({ compile, manifest: { core: {}, cel: {} }, schemaData: vi.fn() }))
 
 const session = await import('./session')
+const { few, pause } = await import('./pace')
 const lines = () => session.transcript.value.map(entry => entry.line)
 
 beforeEach(async () => {
@@ -60,6 +62,34 @@ test('a world that is refused leaves the one that was there', async () => {
   refuse.mockImplementation(({ kind }) => (kind === 'boot' ? new Refused('there is no lesson "y"') : undefined))
   await expect(session.bootWith({ lesson: 'y' })).rejects.toThrow('no lesson')
   expect(session.bootBody()).toMatchObject({ seed: '1', log: [{ line: 'one' }] })
+})
+
+test('frames that come in a burst are shown together, and at once when the world is another one', async () => {
+  const send = (n: number, reset = false) => engines.at(-1)?.onFrames({ branch: '0', reset, frames: [{ n } as Frame] })
+  const shown = () => session.frames.value.length
+  const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+  send(1, true)
+  await wait(pause * (few + 1)) // what came before is over
+  extra['do'] = { result: { lines: [], ok: true, http: { n: 7 } } }
+  for (let n = 2; n < 9; n++) {
+    send(n)
+    await session.run(String(n))
+    await wait(1)
+  }
+  expect(shown()).toBe(1 + few)
+  session.own.value = 0
+  await wait(pause)
+  expect([shown(), session.own.value]).toEqual([8, 7])
+  send(9)
+  await wait(1)
+  expect(shown()).toBe(8)
+  session.come()
+  expect(shown()).toBe(9)
+  send(10)
+  send(1, true)
+  expect([shown(), session.own.value]).toEqual([1, 0])
+  await wait(pause)
+  expect(shown()).toBe(1)
 })
 
 test('without the larger engine a line says so, and the world goes on', async () => {

@@ -2,6 +2,7 @@
 // fold over frames (kept here) or the answer to a query (asked when it is looked at).
 import { batch, computed, signal } from '@preact/signals'
 import { putManifest } from './manifests'
+import { paced } from './pace'
 import { Engine, Refused, type FramesMessage } from '../engine/engine'
 import { compile, manifest, schemaData, type EngineName } from '../engine/files'
 import type { Boot, Exchange, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
@@ -158,8 +159,8 @@ export async function run(line: string, files?: Record<string, string>): Promise
     log.length = answer.head.n - 1 // lines may be sent before others are answered: where this one went, the engine says
     log.push(op)
     absorb(answer)
-    own.value = answer.result.http?.n ?? 0
-    answered.value = answer.result.http?.res && !answer.result.watch ? answer.result.http : null
+    coming.said = answer.result
+    comes()
     note({ op: head.value.n, line, result: answer.result })
     return answer.result
   } catch (error) {
@@ -272,18 +273,45 @@ function absorb(answer: Answer): void {
   })
 }
 
-function receive(message: FramesMessage): void {
-  const before = message.reset ? 0 : frames.value.length
-  const same = status.value.state === 'recorded' && message.reset === true && alike(frames.value, message.frames)
+// coming are frames, and what the last line was answered, that are not shown yet: a burst of them is shown at a pace that one can follow.
+const coming: { frames: Frame[]; said: Result | null } = { frames: [], said: null }
+const comes = paced(come)
+
+/** come shows them now, for whoever looks for something among them. */
+export function come(): void {
+  const { frames: fresh, said } = coming
+  coming.frames = []
+  coming.said = null
   batch(() => {
-    if (message.reset) {
-      own.value = 0
-      answered.value = null
+    if (fresh.length > 0) {
+      arrival.value = { before: frames.value.length, reset: false, same: false }
+      frames.value = frames.value.concat(fresh)
     }
-    frames.value = message.reset ? message.frames : frames.value.concat(message.frames)
-    arrival.value = { before, reset: message.reset ?? false, same }
+    if (!said) return
+    own.value = said.http?.n ?? 0
+    answered.value = said.http?.res && !said.watch ? said.http : null
   })
+}
+
+function receive(message: FramesMessage): void {
+  if (message.reset) begin(message.frames)
+  else {
+    coming.frames = coming.frames.concat(message.frames)
+    comes()
+  }
   if (ready.value && message.frames.some(defines)) void discover()
+}
+
+// begin shows other frames in the place of all there were.
+function begin(all: Frame[]): void {
+  come()
+  const same = status.value.state === 'recorded' && alike(frames.value, all)
+  batch(() => {
+    own.value = 0
+    answered.value = null
+    frames.value = all
+    arrival.value = { before: 0, reset: true, same }
+  })
 }
 
 function alike(a: readonly Frame[], b: readonly Frame[]): boolean {

@@ -35,16 +35,23 @@ export function Controls({ axis, onAxis }: { axis: Axis; onAxis(axis: Axis): voi
           options={[['revision', words.revision], ['time', words.time]]} />
         <Choice label={words.speed} value={String(speed.value)} onChoose={value => { speed.value = Number(value) }}
           options={['0.25', '0.5', '1', '2', '4', '10'].map(rate => [rate, `${rate}×`])} />
-        {branches.value.length > 1 && (
-          <Choice label={words.branch} value={head.value.branch} onChoose={id => void branch(id)}
-            options={branches.value.map(id => [id, `${words.branch} ${id}`])} />
-        )}
-        <span class="pair">
-          <Button icon="undo" label={words.undo} run={undo} off={!ready.value || head.value.n === 0} />
-          <Button icon="redo" label={words.redo} run={redo} off={!ready.value || head.value.n >= head.value.total} />
-        </span>
+        {branches.value.length > 1 && <Branches />}
+        <Undo />
       </div>
     </div>
+  )
+}
+
+function Branches() {
+  return <Choice label={words.branch} value={head.value.branch} onChoose={id => void branch(id)} options={branches.value.map(id => [id, `${words.branch} ${id}`])} />
+}
+
+function Undo() {
+  return (
+    <span class="pair">
+      <Button icon="undo" label={words.undo} run={undo} off={!ready.value || head.value.n === 0} />
+      <Button icon="redo" label={words.redo} run={redo} off={!ready.value || head.value.n >= head.value.total} />
+    </span>
   )
 }
 

@@ -1,10 +1,10 @@
 // Timeline is the page's heart: what each actor knows, over one line of revisions.
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
 import { arrived, known, picture, selected, unfolded, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
 import { stateWords, text } from '../text'
+import { useAsked } from '../ui/asked'
 import { Controls, due, Past } from './Controls'
 import type { Lane } from './fold'
 import type { Axis } from './layout'
@@ -25,10 +25,6 @@ export function learn(view: TimelineView): void {
 }
 
 export function Timeline() {
-  useEffect(() => {
-    if (!ready.value) return
-    query<TimelineView>('timeline').then(learn, () => {})
-  }, [head.value, ready.value])
   const shown = picture.value
   return (
     <section class="timeline" aria-label={text.timeline.title}>
@@ -46,8 +42,17 @@ export function Timeline() {
       )}
       <Quiet lanes={shown.quiet ?? []} />
       <Twin />
+      <Asking />
     </section>
   )
+}
+
+// Asking is not seen: it asks after each operation, for which nothing else here is drawn again.
+function Asking() {
+  useAsked(() => {
+    if (ready.value) query<TimelineView>('timeline').then(learn, () => {})
+  }, [head.value, ready.value])
+  return null
 }
 
 function Label({ lane, head }: { lane: Lane; head: number }) {

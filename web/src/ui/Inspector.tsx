@@ -76,8 +76,8 @@ function Link({ frame, mark }: { frame: Frame; mark: string }) {
 
 function Http({ frame }: { frame: Frame }) {
   const [exchange, setExchange] = useState<Exchange | null>(null)
-  const world = head.value
   const known = [answered.value?.n, answered.value?.answered].includes(frame.n) ? answered.value : null
+  const world = known ? null : head.value
   useEffect(() => {
     if (!ready.value || known) return
     let current = true
@@ -86,7 +86,7 @@ function Http({ frame }: { frame: Frame }) {
       () => { if (current) setExchange(null) },
     )
     return () => { current = false }
-  }, [frame.n, known, world.n, world.branch, ready.value])
+  }, [frame.n, known, world?.n, world?.branch, ready.value])
   const shown = known ?? exchange
   if (!shown) return null
   const later = (shown.answered ?? 0) > view.value
