@@ -50,10 +50,10 @@ export class Engine {
   ask<T>(kind: string, body: object = {}): Promise<T> {
     if (this.dead) return Promise.reject(new Error(text.engine.dead))
     const id = ++this.last
-    const bytes = new TextEncoder().encode(JSON.stringify({ v: protocolVersion, id, kind, ...body }))
+    const message = JSON.stringify({ v: protocolVersion, id, kind, ...body })
     return new Promise<T>((resolve, reject) => {
       this.pending.set(id, { resolve: resolve as (answer: unknown) => void, reject })
-      this.worker.postMessage(bytes, [bytes.buffer])
+      this.worker.postMessage(message)
     })
   }
 

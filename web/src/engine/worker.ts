@@ -46,9 +46,9 @@ async function start(module: WebAssembly.Module): Promise<void> {
 }
 
 scope.onmessage = ({ data }) => {
-  if (data instanceof Uint8Array) {
+  if (typeof data === 'string') {
     try {
-      handle(data)
+      handle(new TextEncoder().encode(data))
     } catch (error) {
       scope.postMessage({ exit: String(error) })
     }
