@@ -67,29 +67,30 @@ test('a world that is refused leaves the one that was there', async () => {
 test('frames that come in a burst are shown together, and at once when the world is another one', async () => {
   const send = (n: number, reset = false) => engines.at(-1)?.onFrames({ branch: '0', reset, frames: [{ n } as Frame] })
   const shown = () => session.frames.value.length
-  const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+  await new Promise(resolve => setTimeout(resolve, pause * (few + 1))) // what came before is over
+  vi.useFakeTimers()
   send(1, true)
-  await wait(pause * (few + 1)) // what came before is over
   extra['do'] = { result: { lines: [], ok: true, http: { n: 7 } } }
   for (let n = 2; n < 9; n++) {
     send(n)
     await session.run(String(n))
-    await wait(1)
+    vi.advanceTimersByTime(1)
   }
   expect(shown()).toBe(1 + few)
   session.own.value = 0
-  await wait(pause)
+  vi.advanceTimersByTime(pause)
   expect([shown(), session.own.value]).toEqual([8, 7])
   send(9)
-  await wait(1)
+  vi.advanceTimersByTime(1)
   expect(shown()).toBe(8)
   session.come()
   expect(shown()).toBe(9)
   send(10)
   send(1, true)
   expect([shown(), session.own.value]).toEqual([1, 0])
-  await wait(pause)
+  vi.advanceTimersByTime(pause * few)
   expect(shown()).toBe(1)
+  vi.useRealTimers()
 })
 
 test('without the larger engine a line says so, and the world goes on', async () => {
