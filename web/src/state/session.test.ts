@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Frame } from '../engine/protocol'
 import { engines, extra, refuse, Refused, sent, stopped } from './fake-engine'
 
@@ -16,6 +16,8 @@ beforeEach(async () => {
   compile.mockReset().mockResolvedValue({})
   await session.start({ seed: '1' })
 })
+
+afterEach(() => { vi.useRealTimers() })
 
 test('lines that are sent before others are answered are all in the log', async () => {
   await Promise.all(['a', 'b', 'c', 'd'].map(name => session.run(`create configmap ${name}`)))
@@ -90,7 +92,6 @@ test('frames that come in a burst are shown together, and at once when the world
   expect([shown(), session.own.value]).toEqual([1, 0])
   vi.advanceTimersByTime(pause * few)
   expect(shown()).toBe(1)
-  vi.useRealTimers()
 })
 
 test('without the larger engine a line says so, and the world goes on', async () => {
