@@ -1,12 +1,12 @@
 // Actors is everybody who takes part: the API servers, the clients, and what is made to go wrong between them.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Client, Replica } from '../engine/protocol'
 import { filesOf, manifests, putManifest } from '../state/manifests'
 import { dialog } from '../state/page'
 import { live, moment, revisionInView } from '../state/player'
 import { head, query, ready, run } from '../state/session'
 import { stateWords, text } from '../text'
-import { useAsked } from '../ui/asked'
 import { later } from '../ui/later'
 import { AddReplica } from './AddReplica'
 import { Faults } from './Faults'
@@ -17,7 +17,7 @@ const replicas = signal<Replica[]>([])
 const clients = signal<Client[]>([])
 
 export default function Actors() {
-  useAsked(() => {
+  useEffect(() => {
     if (!ready.value) return
     query<{ replicas: Replica[] }>('replicas', moment.value).then(view => { replicas.value = view.replicas ?? [] }, () => {})
     query<{ clients: Client[] }>('clients', moment.value).then(view => { clients.value = view.clients ?? [] }, () => {})

@@ -1,12 +1,12 @@
 // Controllers are those of the control plane: what each is like, what it is about to do, and the words that are said to it.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Controller } from '../engine/protocol'
 import { moment } from '../state/player'
 import { head, query, ready, run } from '../state/session'
 import { stateWords, text } from '../text'
 import { elapsed } from '../timeline/elapsed'
 import { wordsOf } from '../timeline/words'
-import { useAsked } from '../ui/asked'
 
 interface Plane {
   controllers: Controller[]
@@ -17,7 +17,7 @@ const words = text.actors
 const plane = signal<Plane>({ controllers: [], stepped: false })
 
 export default function Controllers() {
-  useAsked(() => {
+  useEffect(() => {
     if (!ready.value) return
     query<Plane>('controllers', moment.value).then(view => { plane.value = view }, () => {})
   }, [head.value, ready.value, moment.value])

@@ -1,9 +1,9 @@
 // Faults are what is made to go wrong, in the text form that the Go API reads and prints.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { moment } from '../state/player'
 import { head, query, ready, run } from '../state/session'
 import { text } from '../text'
-import { useAsked } from '../ui/asked'
 
 interface Fault {
   text: string
@@ -20,7 +20,7 @@ const examples = [
 ]
 
 export function Faults() {
-  useAsked(() => {
+  useEffect(() => {
     if (!ready.value) return
     query<{ faults: Fault[] }>('faults', moment.value).then(view => { faults.value = view.faults ?? [] }, () => {})
   }, [head.value, ready.value, moment.value])

@@ -5,7 +5,6 @@ import type { Exchange, Field, Header, Token } from '../engine/protocol'
 import { mode, object, resource, tab } from '../state/page'
 import { query } from '../state/session'
 import { text } from '../text'
-import { useAsked } from '../ui/asked'
 import { Icon } from '../ui/Icon'
 import { Fields } from './Fields'
 
@@ -31,24 +30,24 @@ export function AnswerView({ exchange }: { exchange: Exchange }) {
         <Headers headers={req.headers} />
         {req.body && <pre lang="en" tabIndex={0}>{pretty(req.body)}</pre>}
       </details>
-      {res ? <Answered res={res as Answer} path={req.path} frame={exchange.n ?? 0} /> : <p class="hint">{text.inspector.waiting}</p>}
+      {res ? <Answered key={exchange.n} res={res as Answer} path={req.path} frame={exchange.n ?? 0} /> : <p class="hint">{text.inspector.waiting}</p>}
     </div>
   )
 }
 
 function Answered({ res, path, frame }: { res: Answer; path: string; frame: number }) {
   const body = res.encoding === 'base64' ? null : parse(res.body)
-  const chosen = useSignal<{ frame: number; form: Form } | null>(null) // how somebody wants to read this answer
+  const chosen = useSignal<Form | ''>('')
   const forms: Form[] = res.encoding === 'base64' ? ['protobuf', 'headers'] : ['table', 'yaml', 'json', 'headers']
   const natural: Form = res.encoding === 'base64' ? 'protobuf' : body?.kind === 'Table' ? 'table' : 'yaml'
-  const shown = chosen.value?.frame === frame && forms.includes(chosen.value.form) ? chosen.value.form : natural
+  const shown = chosen.value && forms.includes(chosen.value) ? chosen.value : natural
   return (
     <div class="answered">
       <div class="split">
         <p class={res.code >= 400 ? 'bad mono' : 'mono'}><b>{res.code}</b> {res.reason}</p>
         <div class="forms" role="group" aria-label={words.answer}>
           {forms.map(name => (
-            <button key={name} class="quiet" aria-pressed={name === shown} onClick={() => { chosen.value = { frame, form: name } }}>
+            <button key={name} class="quiet" aria-pressed={name === shown} onClick={() => { chosen.value = name }}>
               {words.formats[name]}
             </button>
           ))}
@@ -68,12 +67,7 @@ function Answered({ res, path, frame }: { res: Answer; path: string; frame: numb
 // YAML is a body as kubectl prints it; the engine does that.
 function YAML({ frame }: { frame: number }) {
   const [printed, setPrinted] = useState('')
-  useAsked(() => {
-    let current = true
-    const set = (text: string) => { if (current) setPrinted(text) }
-    query<{ text: string }>('yaml', { frame }).then(answer => set(answer.text), () => set(''))
-    return () => { current = false }
-  }, [frame])
+  useEffect(() => { query<{ text: string }>('yaml', { frame }).then(answer => setPrinted(answer.text), () => setPrinted('')) }, [frame])
   return <pre lang="en" tabIndex={0}>{printed}</pre>
 }
 

@@ -8,8 +8,8 @@ import { frames, head, lessonState, transcript, type Entry } from '../state/sess
 import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
 
-const most = 40 // entries that are drawn, unless somebody asks for all
-const least = 20 // when there are more, all but so many go at once: without the first one the browser works out the style of all again
+const most = 60 // entries that are drawn, unless somebody asks for all
+const least = 40 // when there are more, all but so many go at once: without the first one the browser works out the style of all again
 
 /** begin is the first entry to draw, where before is the id of the one that was the first. */
 export function begin(entries: readonly Pick<Entry, 'id'>[], before: number): number {

@@ -69,11 +69,11 @@ test('the newest entries are drawn; old ones go several at a time, and come back
   for (let to = 2; to <= 600; to++) { // a transcript holds 400
     const now = entries(Math.max(1, to - 400), to)
     const at = begin(now, first)
-    expect(now.length - at).toBeLessThanOrEqual(40)
-    expect(now.length - at).toBeGreaterThanOrEqual(Math.min(now.length, 20))
+    expect(now.length - at).toBeLessThanOrEqual(60)
+    expect(now.length - at).toBeGreaterThanOrEqual(Math.min(now.length, 40))
     first = now[at]?.id ?? 0
     begins.push(first)
   }
   expect(new Set(begins).size).toBeLessThan(30)
-  expect(begin(entries(1, 101), 95)).toBe(80)
+  expect(begin(entries(1, 101), 95)).toBe(60)
 })

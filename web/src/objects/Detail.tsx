@@ -1,5 +1,6 @@
 // Detail is one object: as text to edit, with its field owners, compared between two revisions, or as protobuf.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Field, Owners } from '../engine/protocol'
 import { Fields } from '../console/Fields'
 import { draftKey, drafts, dropDraft, keepDraft } from '../state/drafts'
@@ -7,7 +8,6 @@ import { manifests, putManifest } from '../state/manifests'
 import { mode, object } from '../state/page'
 import { head, query, ready } from '../state/session'
 import { text } from '../text'
-import { useAsked } from '../ui/asked'
 import { later } from '../ui/later'
 import { Compare } from './Compare'
 import { ManifestEditor } from './ManifestEditor'
@@ -21,7 +21,7 @@ const Skew = later(() => import('./Skew'))
 
 export default function Detail({ at }: { at: string | undefined }) {
   const of = object.value
-  useAsked(() => {
+  useEffect(() => {
     if (!of || !ready.value) return
     let current = true
     const set = (show: () => void) => { if (current) show() }

@@ -1,11 +1,11 @@
 // Objects is the store as tables, at the revision in view, and one object in full: its text, its owners, its history.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Resource, Table } from '../engine/protocol'
 import { mode, object, resource } from '../state/page'
 import { live, revisionInView } from '../state/player'
 import { head, namespaces, query, ready, resources } from '../state/session'
 import { text } from '../text'
-import { useAsked } from '../ui/asked'
 import { later } from '../ui/later'
 
 const Detail = later(() => import('./Detail'))
@@ -27,7 +27,7 @@ function listed(): string[] {
 
 export default function Objects() {
   const at = live.value ? undefined : revisionInView.value
-  useAsked(() => {
+  useEffect(() => {
     if (!ready.value) return
     query<Table>('table', { resource: resource.value, ns: namespace.value, at, limit: mostRows }).then(
       answer => { table.value = answer; failure.value = '' },

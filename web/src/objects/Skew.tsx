@@ -1,9 +1,9 @@
 // Skew is one object as two API servers have it in their watch caches, and in their versions, side by side.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { moment } from '../state/player'
 import { head, query, ready } from '../state/session'
 import { text } from '../text'
-import { useAsked } from '../ui/asked'
 
 interface Glance {
   replica: number
@@ -50,7 +50,7 @@ export function beside(lines: readonly Line[]): [string | null, string | null][]
 }
 
 export default function Skew({ of }: { of: { resource: string; ns: string; name: string } }) {
-  useAsked(() => {
+  useEffect(() => {
     if (!ready.value) return
     query<View>('skew', { ...of, from: from.value, to: to.value, ...moment.value })
       .then(answer => { view.value = answer }, () => { view.value = null })

@@ -1,6 +1,6 @@
 // A pace for what is drawn: a few changes are made at once, and of a burst of them those that come in a moment are made together. Answers
-// that come faster than anybody reads (many lines that are pasted, a program in the page, a served cluster that is busy) then cost a line
-// of the transcript each, and not a picture of everything.
+// that come faster than anybody reads (many lines that are pasted, a program in the page) then cost a line of the transcript each, and not
+// a picture of everything. (Of a served cluster records are gathered before they are frames: served.ts.)
 //
 //	asked    │  │   │││││││││││││││
 //	made     │  │   │││     │     │     │

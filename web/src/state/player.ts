@@ -4,7 +4,7 @@ import { computed, effect, signal, untracked } from '@preact/signals'
 import { Folder, interesting, type Known, type Picture } from '../timeline/fold'
 import { foldAway } from '../timeline/quiet'
 import { pause } from './pace'
-import { arrival, come, frames, head, lessonState, query, ready, run } from './session'
+import { arrival, frames, head, lessonState, query, ready, run, showNow } from './session'
 
 export const view = signal(0)
 export const live = signal(true)
@@ -112,7 +112,7 @@ function stop(): void {
 /** look goes to frame n and stays there, unless n is the newest. */
 export function look(n: number): void {
   stop()
-  come()
+  showNow()
   const newest = frames.value.length
   view.value = Math.max(0, Math.min(n, newest))
   live.value = view.value === newest
@@ -128,14 +128,14 @@ export const ended = computed(() => lessonState.value !== null && view.value >= 
  * runs: there only the learner moves the world. */
 export function step(by: 1 | -1): void {
   playing.value = false
-  come()
+  showNow()
   if (by < 0 || view.value < frames.value.length) look(view.value + by)
   else if (!ended.value) void run('tick next')
 }
 
 /** nextInteresting goes to the next refusal, compaction, fault or check after the frame in view. */
 export function nextInteresting(): void {
-  come()
+  showNow()
   const found = frames.value.find(frame => frame.n > view.value && interesting(frame))
   look(found ? found.n : frames.value.length)
   selected.value = found?.n ?? 0
@@ -143,7 +143,7 @@ export function nextInteresting(): void {
 
 /** togglePlay plays what has happened, from the start if the end is in view. Outside of lessons it goes on with what comes. */
 export function togglePlay(): void {
-  come()
+  showNow()
   if (!playing.value && (ended.value || !ready.value) && view.value >= frames.value.length) look(1)
   playing.value = !playing.value
 }
@@ -170,7 +170,7 @@ async function goOn(): Promise<void> {
   live.value = true
   const { next } = lessonState.value || !ready.value ? { next: null } : await query<{ next: unknown }>('clock')
   const result = next ? await run('tick next') : null
-  come() // who plays sets the pace
+  showNow() // who plays sets the pace
   if (!result?.ok) playing.value = false
 }
 

@@ -85,7 +85,7 @@ test('frames that come in a burst are shown together, and at once when the world
   send(9)
   vi.advanceTimersByTime(1)
   expect(shown()).toBe(8)
-  session.come()
+  session.showNow()
   expect(shown()).toBe(9)
   send(10)
   send(1, true)

@@ -160,7 +160,7 @@ export async function run(line: string, files?: Record<string, string>): Promise
     log.push(op)
     absorb(answer)
     coming.said = answer.result
-    comes()
+    showSoon()
     note({ op: head.value.n, line, result: answer.result })
     return answer.result
   } catch (error) {
@@ -275,10 +275,10 @@ function absorb(answer: Answer): void {
 
 // coming are frames, and what the last line was answered, that are not shown yet: a burst of them is shown at a pace that one can follow.
 const coming: { frames: Frame[]; said: Result | null } = { frames: [], said: null }
-const comes = paced(come)
+const showSoon = paced(showNow)
 
-/** come shows them now, for whoever looks for something among them. */
-export function come(): void {
+/** showNow shows them now, for whoever looks for something among them. */
+export function showNow(): void {
   const { frames: fresh, said } = coming
   coming.frames = []
   coming.said = null
@@ -294,17 +294,17 @@ export function come(): void {
 }
 
 function receive(message: FramesMessage): void {
-  if (message.reset) begin(message.frames)
+  if (message.reset) replace(message.frames)
   else {
     coming.frames = coming.frames.concat(message.frames)
-    comes()
+    showSoon()
   }
   if (ready.value && message.frames.some(defines)) void discover()
 }
 
-// begin shows other frames in the place of all there were.
-function begin(all: Frame[]): void {
-  come()
+// replace shows the frames of another world, or of another moment, in the place of all there were.
+function replace(all: Frame[]): void {
+  showNow()
   const same = status.value.state === 'recorded' && alike(frames.value, all)
   batch(() => {
     own.value = 0

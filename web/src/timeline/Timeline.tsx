@@ -1,10 +1,11 @@
 // Timeline is the page's heart: what each actor knows, over one line of revisions.
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
+import { paced } from '../state/pace'
 import { arrived, known, picture, selected, unfolded, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
 import { stateWords, text } from '../text'
-import { useAsked } from '../ui/asked'
 import { Controls, due, Past } from './Controls'
 import type { Lane } from './fold'
 import type { Axis } from './layout'
@@ -47,11 +48,11 @@ export function Timeline() {
   )
 }
 
+const ask = paced(() => { query<TimelineView>('timeline').then(learn, () => {}) })
+
 // Asking is not seen: it asks after each operation, for which nothing else here is drawn again.
 function Asking() {
-  useAsked(() => {
-    if (ready.value) query<TimelineView>('timeline').then(learn, () => {})
-  }, [head.value, ready.value])
+  useEffect(() => { if (ready.value) ask() }, [head.value, ready.value])
   return null
 }
 
