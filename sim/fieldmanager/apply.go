@@ -13,7 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
-	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // beforeFirstApply owns what an object had when its fields were not tracked.
@@ -63,10 +62,9 @@ type application struct {
 	by           By
 	entries      managed
 
-	model                  *model
-	whole                  map[string]any // live with its zero values
-	liveTyped, configTyped *typed.TypedValue
-	self                   id
+	model *model
+	whole map[string]any // live with its zero values
+	self  id
 }
 
 // outcome is what an apply comes to.
@@ -87,7 +85,6 @@ func (a *application) read() *status.Status {
 	if text := a.model.root.unreachable(a.whole); text != "" {
 		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), text)
 	}
-	a.configTyped, a.liveTyped = a.model.typed(a.config), a.model.typed(a.whole)
 	return nil
 }
 
@@ -125,9 +122,9 @@ func (a *application) run(force bool) (obj object.Object, changed bool, s *statu
 // merge merges the configuration into the object. Its errors are merge.Conflicts or failures (Updater.Apply of
 // structured-merge-diff).
 func (a *application) merge(force bool) (*outcome, error) {
-	merged, err := a.liveTyped.Merge(a.configTyped)
+	merged, err := a.model.merge(a.whole, a.config)
 	if err != nil {
-		return nil, fmt.Errorf("failed to merge config: %v", err)
+		return nil, fmt.Errorf("failed to merge config: %w", err)
 	}
 	set := owned(a.model.root.paths(map[string]any(a.config)), reset(a.d, a.by.Subresource))
 	if last := a.entries.find(a.self); last != nil && a.prunes(last, set) {
@@ -135,11 +132,7 @@ func (a *application) merge(force bool) (*outcome, error) {
 			return nil, fmt.Errorf("failed to prune fields: %w", err)
 		}
 	}
-	obj, ok := merged.AsValue().Unstructured().(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("failed to convert new typed object (%s) to object", a.called(a.config))
-	}
-	return a.take(obj, set, force)
+	return a.take(merged, set, force)
 }
 
 // prunes reports whether by may have given something up since its last apply. Where custom resources have owners in other

@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"slices"
 
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -126,6 +127,9 @@ func isContainer(v any) bool {
 }
 
 func equalMaps(a, b map[string]any) bool {
+	if object.Same(a, b) {
+		return true
+	}
 	if len(a) != len(b) {
 		return false
 	}

@@ -49,7 +49,7 @@ func (a *application) lastAppliedSet() *fieldpath.Set {
 	if err != nil {
 		return nil
 	}
-	differ, err := was.Compare(a.liveTyped)
+	differ, err := was.Compare(a.model.typed(a.whole))
 	if err != nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package fieldmanager
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -27,15 +26,11 @@ func (m *Manager) Merge(d *resource.Definition, live, config object.Object) (obj
 	if text := model.root.unreachable(whole); text != "" {
 		return nil, fmt.Errorf("failed to convert original object to typed object: %s", text)
 	}
-	merged, err := model.typed(whole).Merge(configTyped)
+	merged, err := model.merge(whole, config)
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge patch: %w", err)
 	}
-	obj, ok := merged.AsValue().Unstructured().(map[string]any)
-	if !ok {
-		return nil, errors.New("failed to convert typed object to object")
-	}
-	return object.Object(obj).Copy(), nil
+	return object.Object(merged).Copy(), nil
 }
 
 // atomics returns the paths of everything in a value that can only be replaced as a whole.

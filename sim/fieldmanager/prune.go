@@ -24,13 +24,12 @@ func (a *application) in(x view, apiVersion string) (*view, error) {
 	if x.d.GV() == apiVersion {
 		return &x, nil
 	}
-	m, ok := x.AsValue().Unstructured().(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("failed to convert value to unstructured for type %T", x.AsValue().Unstructured())
+	obj, err := x.object()
+	if err != nil {
+		return nil, err
 	}
-	obj, from := object.Object(m), x.d
+	from := x.d
 	if from.StorageCodec != nil && from != a.d && apiVersion != a.d.GV() {
-		var err error
 		if obj, err = from.StorageCodec.Convert(obj.Copy(), a.d.GV()); err != nil {
 			return nil, err
 		}
@@ -56,11 +55,11 @@ type pruning struct {
 // what is owned may be needed to convert the object. Last comes back what by did not own and what went only because it is
 // below something that by did. The real server takes the versions in random order, which decides only which of several
 // errors it answers (Updater.prune of structured-merge-diff).
-func (a *application) prune(merged *typed.TypedValue, last *entry, set map[string]any) (*typed.TypedValue, error) {
+func (a *application) prune(merged map[string]any, last *entry, set map[string]any) (map[string]any, error) {
 	if len(last.fields) == 0 {
 		return merged, nil
 	}
-	whole, err := a.in(view{a.d, merged}, last.apiVersion)
+	whole, err := a.in(view{a.d, a.model.typed(merged)}, last.apiVersion)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
@@ -88,7 +87,17 @@ func (a *application) prune(merged *typed.TypedValue, last *entry, set map[strin
 	if err != nil {
 		return nil, err
 	}
-	return done.TypedValue, nil // the version of the request is there
+	return done.object() // the version of the request is there
+}
+
+// object returns the object of a view.
+func (x view) object() (object.Object, error) {
+	v := x.AsValue().Unstructured()
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("failed to convert value to unstructured for type %T", v)
+	}
+	return m, nil
 }
 
 // keep makes what is gone in a version less: to what of picks of it. Versions that are not there any more pick nothing.

@@ -71,6 +71,8 @@ type model struct {
 	once sync.Once
 	smd  *smdType
 	gaps map[string]bool // key fields that items of some list map may leave out
+
+	lists map[*shape]smdRef // the types of lists whose items are owned one by one
 }
 
 // builtin holds the models of Go types, for every Cluster of the process.

@@ -8,11 +8,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
-	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// smdType is a kind as structured-merge-diff knows it.
-type smdType = typed.ParseableType
+// smdType is a kind as structured-merge-diff knows it, smdRef a type of which it speaks.
+type (
+	smdType = typed.ParseableType
+	smdRef  = schema.TypeRef
+)
 
 // The types of values without a schema. structured-merge-diff knows the first one by this name.
 var (
@@ -23,13 +25,13 @@ var (
 // parser returns the kind for structured-merge-diff. It is made when it is first asked for.
 func (m *model) parser() *smdType {
 	m.once.Do(func() {
-		b := &smdBuilder{names: map[*shape]string{}, used: map[string]int{}, gaps: map[string]bool{}}
+		b := &smdBuilder{names: map[*shape]string{}, used: map[string]int{}, gaps: map[string]bool{}, lists: map[*shape]smdRef{}}
 		b.types = []schema.TypeDef{
 			{Name: freeName, Atom: b.untyped(freeName, schema.Separable)},
 			{Name: rawName, Atom: b.untyped(rawName, schema.Atomic)},
 		}
 		root := b.ref(m.root)
-		m.smd, m.gaps = &smdType{Schema: &schema.Schema{Types: b.types}, TypeRef: root}, b.gaps
+		m.smd, m.gaps, m.lists = &smdType{Schema: &schema.Schema{Types: b.types}, TypeRef: root}, b.gaps, b.lists
 	})
 	return m.smd
 }
@@ -41,6 +43,7 @@ type smdBuilder struct {
 	names map[*shape]string
 	used  map[string]int // how often a name was taken
 	gaps  map[string]bool
+	lists map[*shape]smdRef // whose items are owned one by one
 }
 
 func (b *smdBuilder) untyped(element string, objects schema.ElementRelationship) schema.Atom {
@@ -66,8 +69,12 @@ func (b *smdBuilder) ref(s *shape) schema.TypeRef {
 		return schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
 			ElementType: b.ref(s.elem), ElementRelationship: relationship(s.atomic, schema.Separable)}}}
 	case list, set, listMap:
-		return schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+		ref := schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
 			ElementType: b.ref(s.elem), Keys: s.given, ElementRelationship: relationship(s.kind == list, schema.Associative)}}}
+		if s.kind != list {
+			b.lists[s] = ref
+		}
+		return ref
 	}
 	return schema.TypeRef{Inlined: b.scalar(s.accept)}
 }
@@ -122,11 +129,10 @@ func (b *smdBuilder) named(s *shape) *string {
 	return &name
 }
 
-// typed returns an object in which nothing is wrong (see invalid.go) for structured-merge-diff, which does not check it again.
+// typed returns an object in which nothing is wrong (see invalid.go) for structured-merge-diff.
 func (m *model) typed(obj map[string]any) *typed.TypedValue {
 	parser := m.parser()
-	//lint:ignore SA1019 what was checked here, to the letter of the real server, need not be checked there again
-	return typed.AsTypedUnvalidated(value.NewValueInterface(obj), parser.Schema, parser.TypeRef)
+	return typedAs(obj, parser.Schema, parser.TypeRef)
 }
 
 // whole returns an object of the server with the zero values that its Go struct has.

@@ -31,7 +31,7 @@ func (a *application) updater(force bool) (merged map[string]any, sets fieldpath
 	keep := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(fieldpath.Path{{FieldName: &status}}))
 	b := merge.UpdaterBuilder{Converter: oneVersion{}, IgnoreFilter: map[fieldpath.APIVersion]fieldpath.Filter{
 		fieldpath.APIVersion(a.d.GV()): keep}}
-	v, sets, err := b.BuildUpdater().Apply(a.liveTyped, a.configTyped, fieldpath.APIVersion(a.d.GV()), old, a.self.text(), force)
+	v, sets, err := b.BuildUpdater().Apply(a.model.typed(a.whole), a.model.typed(a.config), fieldpath.APIVersion(a.d.GV()), old, a.self.text(), force)
 	if v != nil && err == nil {
 		merged, _ = v.AsValue().Unstructured().(map[string]any)
 	}
