@@ -17,6 +17,7 @@ const adminToken = "admintoken"
 // TestConformanceInProcess compares the server with the recorded answers of a real one: each case on a server of its
 // own, in a bubble where waiting costs nothing.
 func TestConformanceInProcess(t *testing.T) {
+	t.Parallel()
 	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c)})
 		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
@@ -35,19 +36,13 @@ func TestConformanceOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	area := func(c conformance.Case) string {
-		if replicasFor(c) == nil {
-			return "" // all of these share a server
-		}
-		return c.Area
-	}
 	for _, c := range cases {
-		if _, made := targets[area(c)]; !made {
-			targets[area(c)] = listening(t, replicasFor(c))
+		if _, made := targets[c.Area]; !made {
+			targets[c.Area] = listening(t, replicasFor(c)) // the cases of an area share a server
 		}
 	}
-	conformance.Check(t, func(_ *testing.T, c conformance.Case) conformance.Target { return targets[area(c)] },
-		conformance.Options[*testing.T]{Workers: 16, Cases: cases})
+	conformance.Check(t, func(_ *testing.T, c conformance.Case) conformance.Target { return targets[c.Area] },
+		conformance.Options[*testing.T]{Workers: 32, Cases: cases})
 }
 
 // listening returns a server with replicas that listen.

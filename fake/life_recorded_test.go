@@ -13,6 +13,7 @@ import (
 // TestLife plays the situations that were recorded of the real controllers: each on a server of its own, on virtual time. The
 // harness binds and plays the pods itself.
 func TestLife(t *testing.T) {
+	t.Parallel()
 	cases, err := conformance.LifeCases()
 	if err != nil {
 		t.Fatal(err)

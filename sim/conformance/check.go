@@ -32,7 +32,7 @@ type Options[T any] struct {
 	// Isolate runs the body of each case, typically testing/synctest.Test: time is then virtual. Nil: f(t).
 	Isolate func(t T, f func(T))
 	// Workers is how many cases run at the same time, against targets that already exist: for servers that share the
-	// real time with the test. Cases that disturb others run alone, last. 0: each case runs in its own subtest.
+	// real time with the test. Cases that disturb others run last, alone on their server. 0: each case runs in its own subtest.
 	Workers int
 	// Lines is how many differences are printed for a step; 0: 3.
 	Lines int
@@ -67,6 +67,7 @@ type check[T TB[T]] struct {
 	opts    Options[T]
 	target  func(T, Case) Target
 	known   known
+	mu      sync.Mutex              // guards results while cases run ahead
 	results map[string][]StepResult // case ID -> its results, if it ran
 	table   []tally                 // one per area that ran
 }
@@ -112,40 +113,70 @@ func areas(cases []Case) [][]Case {
 	return out
 }
 
-// runAhead runs every case that can run: Workers at a time, then those that disturb others.
+// runAhead runs every case that can run, Workers at a time. Those that disturb others run one after the other, when the others
+// of their server have ended.
 func (c *check[T]) runAhead(t T) {
-	type job struct {
-		c Case
-		t Target
+	type server struct {
+		beside sync.WaitGroup
+		alone  []func()
 	}
-	beside, alone := make(chan job, len(c.opts.Cases)), make(chan job, len(c.opts.Cases))
+	servers := map[string]*server{} // by URL
+	var work []func()
 	for _, x := range c.opts.Cases {
-		j := job{x, c.target(t, x)}
-		switch {
-		case j.t.ready(x) != nil:
-		case x.Alone():
-			alone <- j
-		default:
-			beside <- j
+		target := c.target(t, x)
+		if target.ready(x) != nil {
+			continue
 		}
-	}
-	close(beside)
-	close(alone)
-	var mu sync.Mutex
-	work := func(jobs chan job) {
-		for j := range jobs {
-			got := c.opts.Play(context.Background(), j.t, j.c)
-			mu.Lock()
-			c.results[j.c.ID()] = got
-			mu.Unlock()
+		s := servers[target.URL]
+		if s == nil {
+			s = &server{}
+			servers[target.URL] = s
 		}
+		play := func() { c.keep(x, c.opts.Play(context.Background(), target, x)) }
+		if x.Alone() {
+			s.alone = append(s.alone, play)
+			continue
+		}
+		s.beside.Add(1)
+		work = append(work, func() {
+			defer s.beside.Done()
+			play()
+		})
 	}
+	for _, s := range servers { // order does not matter
+		work = append(work, func() {
+			s.beside.Wait()
+			for _, play := range s.alone {
+				play()
+			}
+		})
+	}
+	atATime(c.opts.Workers, work)
+}
+
+// atATime calls functions in their order, n at a time.
+func atATime(n int, work []func()) {
+	todo := make(chan func(), len(work))
+	for _, f := range work {
+		todo <- f
+	}
+	close(todo)
 	var wg sync.WaitGroup
-	for range c.opts.Workers {
-		wg.Go(func() { work(beside) })
+	for range n {
+		wg.Go(func() {
+			for f := range todo {
+				f()
+			}
+		})
 	}
 	wg.Wait()
-	work(alone)
+}
+
+// keep notes the results of a case.
+func (c *check[T]) keep(x Case, results []StepResult) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results[x.ID()] = results
 }
 
 func (c *check[T]) area(t T, cases []Case) {
