@@ -101,7 +101,7 @@ race: ## run all tests with the race detector
 	@$(NEEDS_C)
 	$(call each,$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./...)
 
-# Three minutes of one core, half a minute of which builds it: no test has to be left out.
+# Three to five minutes of two cores, one of which builds it: no test has to be left out.
 race-fake: ## the tests of fake with the race detector: goroutines are there, nothing below it starts one
 	@$(NEEDS_C)
 	$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./fake
