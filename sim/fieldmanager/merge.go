@@ -9,7 +9,8 @@ import (
 )
 
 // merge returns an object with what a configuration says, as structured-merge-diff merges the two; nothing is wrong with either
-// (see invalid.go). It shares parts with both, and changes neither.
+// (see invalid.go). It shares parts with both, and changes neither. structured-merge-diff walks over all of the object and builds
+// it anew; to walk over the configuration only saves an apply of a ConfigMap an eighth of its time or more.
 func (m *model) merge(obj, config map[string]any) (map[string]any, error) {
 	merged, err := m.mergeValues(m.root, obj, config)
 	if err != nil {
