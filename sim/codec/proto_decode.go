@@ -201,7 +201,7 @@ func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[strin
 	var err error
 	if known := r.known(f, in.content, depth); known != nil && old == nil {
 		v = object.Copy(known) // whoever reads a body may change it
-	} else if v, err = r.valueOf(f, t, in, old, depth); err != nil {
+	} else if v, err = r.value(t, in, old, depth); err != nil {
 		return err
 	}
 	switch {
@@ -217,7 +217,7 @@ func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[strin
 func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue, old any, obj map[string]any, depth int) error {
 	list, _ := old.([]any)
 	add := func(in protoValue) error {
-		v, err := r.valueOf(f, f.field.Type.Elem, in, nil, depth)
+		v, err := r.value(f.field.Type.Elem, in, nil, depth)
 		if list == nil {
 			list = make([]any, 0, 4)
 		}
@@ -247,23 +247,6 @@ func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue,
 	return nil
 }
 
-// valueOf is value for a field, or an element of it, of type t.
-func (r *protoReader) valueOf(f *protoField, t *schema.Type, in protoValue, old any, depth int) (any, error) {
-	if t.Kind == schema.Struct {
-		return r.structure(f.message(t), t, in.content, old, depth)
-	}
-	return r.value(t, in, old, depth)
-}
-
-// structure reads a message into old, or an object of its own.
-func (r *protoReader) structure(message *protoMessage, t *schema.Type, b []byte, old any, depth int) (any, error) {
-	m, _ := old.(map[string]any)
-	if m == nil {
-		m = make(map[string]any, mapSize(t, min(len(b), 1))) // how many fields there are is not known
-	}
-	return m, r.message(message, b, m, depth+1)
-}
-
 // value reads one value; old is what the field holds already.
 func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (any, error) {
 	switch t.Kind {
@@ -281,7 +264,11 @@ func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (
 	case schema.Bytes:
 		return base64.StdEncoding.EncodeToString(in.content), nil
 	case schema.Struct:
-		return r.structure(messageOf(t), t, in.content, old, depth)
+		m, _ := old.(map[string]any)
+		if m == nil {
+			m = make(map[string]any, mapSize(t, min(len(in.content), 1))) // how many fields there are is not known
+		}
+		return m, r.message(messageOf(t), in.content, m, depth+1)
 	}
 	return r.special(t, in.content, old, depth)
 }

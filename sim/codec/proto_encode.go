@@ -150,30 +150,19 @@ func (p *protoPrinter) field(dst []byte, f *protoField) []byte {
 	case p.null():
 		return append(dst, f.absent...)
 	case t.Kind == schema.List && !t.Message:
-		return p.elements(dst, f.number, t.Elem, f)
+		return p.elements(dst, f.number, t.Elem)
 	case t.Kind == schema.Map:
 		return p.entries(dst, f.number, t.Elem)
-	case t.Kind == schema.Struct:
-		return p.message(dst, f, t)
 	}
 	return p.value(dst, f.number, t)
 }
 
-// message prints the object that is next as a field.
-func (p *protoPrinter) message(dst []byte, f *protoField, t *schema.Type) []byte {
-	dst, at := openMessage(dst, f.number)
-	return closeMessage(p.object(dst, f.message(t)), at)
-}
-
-// elements prints the list that is next as a repeated field: f, nil for one that is in no message of a type's own.
-func (p *protoPrinter) elements(dst []byte, number protowire.Number, elem *schema.Type, f *protoField) []byte {
+// elements prints the list that is next as a repeated field.
+func (p *protoPrinter) elements(dst []byte, number protowire.Number, elem *schema.Type) []byte {
 	for more := p.enter(']'); more; more = p.more(']') {
-		switch {
-		case p.null():
+		if p.null() {
 			dst = appendProtoZero(dst, number, elem)
-		case f != nil && elem.Kind == schema.Struct:
-			dst = p.message(dst, f, elem)
-		default:
+		} else {
 			dst = p.value(dst, number, elem)
 		}
 	}
@@ -226,7 +215,7 @@ func (p *protoPrinter) content(dst []byte, t *schema.Type) []byte {
 		dst, _ = base64.StdEncoding.AppendDecode(dst, []byte(p.str()))
 		return dst
 	case schema.List:
-		return p.elements(dst, 1, t.Elem, nil)
+		return p.elements(dst, 1, t.Elem)
 	case schema.Time:
 		return appendTimestamp(dst, p.str(), time.RFC3339)
 	case schema.MicroTime:
@@ -289,9 +278,9 @@ func (p *protoPrinter) schemaUnion(dst []byte, t *schema.Type) []byte {
 	case isSchema:
 		return p.value(dst, 1, t.Elem)
 	case t.GoType == schemaOrStrings:
-		return p.elements(dst, 2, stringType, nil)
+		return p.elements(dst, 2, stringType)
 	}
-	return p.elements(dst, 2, t.Elem, nil)
+	return p.elements(dst, 2, t.Elem)
 }
 
 var boolType = &schema.Type{Kind: schema.Bool, GoType: "bool"}

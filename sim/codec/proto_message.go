@@ -4,7 +4,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/kubesim/kubesim/sim/schema"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -30,8 +29,6 @@ type protoField struct {
 	wire   protowire.Type
 	list   bool   // repeated: numbers may come packed
 	absent []byte // what is printed of an object that does not have the field
-
-	below *atomic.Pointer[protoMessage] // see message
 }
 
 // protoMessages keeps the message of every type that was asked for: types are read-only and live as long as the process.
@@ -70,19 +67,7 @@ func newField(f *schema.Field, i int) protoField {
 	if list {
 		t = t.Elem
 	}
-	return protoField{number: protowire.Number(f.Proto), field: f, at: i, wire: wireType(t), list: list, absent: appendAbsent(nil, f),
-		below: &atomic.Pointer[protoMessage]{}}
-}
-
-// message returns messageOf of the struct t that the field, or an element of it, is. It is looked up once: to do so each time is
-// 2 % of the create of a pod.
-func (f *protoField) message(t *schema.Type) *protoMessage {
-	m := f.below.Load()
-	if m == nil {
-		m = messageOf(t)
-		f.below.Store(m)
-	}
-	return m
+	return protoField{number: protowire.Number(f.Proto), field: f, at: i, wire: wireType(t), list: list, absent: appendAbsent(nil, f)}
 }
 
 // wireType returns how a value of the type is written.
