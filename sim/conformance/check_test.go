@@ -1,11 +1,16 @@
 package conformance
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 
 	"github.com/matryer/is"
 )
@@ -81,6 +86,41 @@ func TestCheckKnownDifferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Cases that disturb others never run while others of their server do; those of another server may.
+func TestLoneCases(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var cases []Case
+		for i := range 40 {
+			cases = append(cases, Case{Area: fmt.Sprint("area", i%2), Name: fmt.Sprint(i), Disturbs: i%4 < 2})
+		}
+		var mu sync.Mutex
+		running, played, wrong := map[string][]bool{}, 0, 0
+		play := func(_ context.Context, target Target, x Case) []StepResult {
+			mu.Lock()
+			beside := running[target.URL]
+			if len(beside) > 0 && (x.Alone() || slices.Contains(beside, true)) {
+				wrong++
+			}
+			running[target.URL] = append(beside, x.Alone())
+			played++
+			mu.Unlock()
+			time.Sleep(time.Millisecond)
+			mu.Lock()
+			defer mu.Unlock()
+			at := slices.Index(running[target.URL], x.Alone())
+			running[target.URL] = slices.Delete(running[target.URL], at, at+1)
+			return nil
+		}
+		var out []string
+		Check(spy{out: &out}, func(_ spy, x Case) Target { return Target{URL: x.Area} },
+			Options[spy]{Cases: cases, Known: "#", Workers: 8, Play: play})
+		is.Equal(played, len(cases))
+		is.Equal(wrong, 0)
+	})
 }
 
 // withoutLast leaves out the step that differs.

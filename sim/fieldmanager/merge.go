@@ -25,9 +25,7 @@ func (m *model) mergeValues(s *shape, was, is any) (any, error) {
 		s = free
 	}
 	switch {
-	case s.asOne(was, is):
-		return is, nil
-	case isEmptyContainer(was):
+	case s.asOne(was, is), isEmptyContainer(was):
 		return is, nil
 	case isEmptyContainer(is):
 		return was, nil
