@@ -11,7 +11,9 @@ import (
 
 // TestMergeEqualsTyped: what a configuration is merged to is what structured-merge-diff makes of it, which is asked about lists only.
 func TestMergeEqualsTyped(t *testing.T) {
-	kind := func(apiVersion, kind string) *model { return New().model(typeOf(define(t, apiVersion, kind, true)), false) }
+	kind := func(apiVersion, kind string) *model {
+		return New().model(typeOf(define(t, apiVersion, kind, true)), false)
+	}
 	for _, x := range []struct {
 		name  string
 		model *model
