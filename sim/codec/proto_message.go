@@ -3,7 +3,6 @@ package codec
 import (
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/kubesim/kubesim/sim/schema"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -31,17 +30,7 @@ type protoField struct {
 	absent []byte // what is printed of an object that does not have the field
 }
 
-// protoMessages keeps the message of every type that was asked for: types are read-only and live as long as the process.
-var protoMessages sync.Map // *schema.Type → *protoMessage
-
-func messageOf(t *schema.Type) *protoMessage {
-	if m, ok := protoMessages.Load(t); ok {
-		return m.(*protoMessage)
-	}
-	m := newMessage(t)
-	protoMessages.Store(t, m)
-	return m
-}
+func messageOf(t *schema.Type) *protoMessage { return schema.Derived(t, newMessage) }
 
 func newMessage(t *schema.Type) *protoMessage {
 	m := &protoMessage{name: t.GoType[strings.LastIndexByte(t.GoType, '.')+1:], members: t.Fields}

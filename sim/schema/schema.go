@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Kind says how a value of a Type looks in JSON and what the Go type behind it does with it.
@@ -65,6 +66,18 @@ type Type struct {
 
 	index map[string]int // JSON name → position in Fields
 	wide  bool           // see Wide
+
+	derived atomic.Value // see Derived
+}
+
+// Derived returns what derive makes of a type, which is kept with it: whoever asks again gets the same value and must not change
+// it. A Type keeps one value, which is the codec's protobuf message; who asks for one of another Go type panics.
+func Derived[T any](t *Type, derive func(*Type) T) T {
+	if v := t.derived.Load(); v != nil {
+		return v.(T)
+	}
+	t.derived.CompareAndSwap(nil, derive(t))
+	return t.derived.Load().(T)
 }
 
 // Field is one JSON field of a Struct.
