@@ -10,13 +10,13 @@
 // whoever had it to the manager of the request. The sets stay in the form they have in the object (fieldset.go), so an
 // entry that loses nothing is not even copied. Of a new object there is nothing to compare: its set is printed (all.go).
 //
-//	schema.Type ──▶ shape ──▶ what changed, what a configuration says, what is wrong with it
-//	                  └─────▶ schema of structured-merge-diff ──▶ merge, and prune what an apply gives up
+//	schema.Type ──▶ shape ──▶ what changed, what a configuration says, what is wrong with it, merge
+//	                  └─────▶ schema of structured-merge-diff ──▶ merge lists, and prune what an apply gives up
 //
-// An apply is merged by structured-merge-diff (smd.go); this is the only package that imports it. What the manager gives up
-// and nobody else owns goes away (prune.go); conflicts are what changed then and others own (apply.go). Owners in other
-// versions of a kind are asked in their version (version.go). Shapes are made once per type and process; those of custom
-// resources belong to a Manager.
+// An apply is merged along the shape (merge.go), lists whose items are owned one by one by structured-merge-diff (smd.go); this
+// is the only package that imports it. What the manager gives up and nobody else owns goes away (prune.go); conflicts are what
+// changed then and others own (apply.go). Owners in other versions of a kind are asked in their version (version.go). Shapes are
+// made once per type and process; those of custom resources belong to a Manager.
 package fieldmanager
 
 import (
