@@ -11,7 +11,10 @@ type AdmissionReview = map[string]any
 
 // Admit answers the admission webhook with the name, webhooks[].name of a stored configuration, with a Go function in
 // place of a server: the configuration says when it is asked. f returns the review it got, or another one, with a
-// response; uid, kind and apiVersion are filled in. A nil f takes the registration back. f may use the server.
+// response; uid, kind and apiVersion are filled in. A nil f takes the registration back. f may use the server. It is called in a
+// goroutine of its own. If it takes longer than timeoutSeconds of the webhook, counted on the server's clock, or if the request ends
+// before (with the client's context, or at its deadline), the webhook fails as one that answers too late: failurePolicy decides what
+// comes of it, and what f returns then is ignored.
 //
 //	srv.Admit("check.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
 //		review["response"] = map[string]any{"allowed": false, "status": map[string]any{"message": "not today"}}
@@ -29,7 +32,7 @@ func (s *Server) AdmitThrough(transport http.RoundTripper) {
 	s.mu.Lock()
 	s.admits = true
 	s.mu.Unlock()
-	s.cluster.AdmitThrough(through(transport))
+	s.cluster.AdmitThrough(s.through(transport))
 	s.cluster.AdmitTogether(together)
 }
 

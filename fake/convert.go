@@ -27,7 +27,7 @@ func (s *Server) ConvertThrough(transport http.RoundTripper) {
 	s.mu.Lock()
 	s.converts = true
 	s.mu.Unlock()
-	s.cluster.ConvertThrough(through(transport))
+	s.cluster.ConvertThrough(s.through(transport))
 }
 
 // reachOut makes a server with a listener ask webhooks over the network, unless it was told otherwise, and aggregated API

@@ -53,6 +53,7 @@ func (o Options) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.life, s.die = context.WithCancel(context.Background())
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
+	c.AdmitRunning(s.running)
 	c.AggregateThrough(s.aggregator)
 	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}

@@ -21,6 +21,7 @@ type handler struct {
 	pick    func(*http.Request) *apiserver.Server // the one that a request reaches
 	client  func(*http.Request) *auth.Client      // what is known of the sender of a request
 	watches *quota                                // nil: there may be any number
+	logf    func(format string, args ...any)      // where a panic is reported
 }
 
 // ServeHTTP answers one request. It blocks only in ways that a testing/synctest bubble understands, and never with the
@@ -33,7 +34,10 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	server := h.pick(r)
-	a := ask(server, q, nil)
+	a, err := ask(server, q, nil)
+	if err != nil {
+		logPanic(h.logf, err)
+	}
 	if a == nil {
 		panic(http.ErrAbortHandler) // nobody waits for an answer, or the listener ends: package net/http breaks the connection
 	}
@@ -107,20 +111,23 @@ func (s *stream) writeTo(w http.ResponseWriter) {
 }
 
 // ask has a server answer a request and waits for the answer. waiting, which may be nil, is called before that, and what it
-// returns after. The answer is nil when the request's context ends before: what was asked for is done nevertheless; a watch
-// ends.
-func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answered func())) *apiserver.Answer {
+// returns after. The answer is nil when the request's context ends before; what was not committed then never is, and a watch
+// ends. The error is an *apiserver.Panic.
+func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answered func())) (*apiserver.Answer, error) {
 	answers := make(chan *apiserver.Answer, 1)
 	gone := false // nobody waits any more; guarded by the server's lock
-	server.Start(q, func(a *apiserver.Answer) {
+	err := server.Start(q, func(a *apiserver.Answer) {
 		if gone {
 			a.Drop()
 		}
 		answers <- a
 	})
+	if err != nil {
+		return nil, err
+	}
 	select {
 	case a := <-answers: // at once. A client that has closed its half of the connection, which ends the context, reads it
-		return a
+		return a, nil
 	default:
 	}
 	if waiting != nil {
@@ -128,7 +135,7 @@ func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answere
 	}
 	select {
 	case a := <-answers:
-		return a
+		return a, nil
 	case <-q.Context.Done():
 	}
 	server.Lock.Lock()
@@ -139,5 +146,13 @@ func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answere
 		a.Drop()
 	default:
 	}
-	return nil
+	return nil, nil
+}
+
+// logPanic logs the stack of a handler that panicked.
+func logPanic(logf func(format string, args ...any), err error) {
+	var p *apiserver.Panic
+	if errors.As(err, &p) {
+		logf("kubesim: %v\n%s", p, p.Stack)
+	}
 }

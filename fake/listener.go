@@ -104,7 +104,7 @@ func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http
 		return nil, err
 	}
 	connections := cmp.Or(o.MaxConnections, connectionsMax)
-	api := handler{pick, s.client, &quota{max: int64(cmp.Or(o.MaxWatches, watchesMax))}}
+	api := handler{pick, s.client, &quota{max: int64(cmp.Or(o.MaxWatches, watchesMax))}, s.log}
 	l := &Listener{url: "http://" + tcp.Addr().String(), socket: &socket{Listener: tcp, max: int64(connections)},
 		gate: &gate{origins: from, maximum: connections, preflight: preflight(pick), next: delayWatchLists(s.control(api, pick), o.WatchListGap)}}
 	l.life, l.end = context.WithCancel(context.Background())

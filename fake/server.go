@@ -23,6 +23,7 @@ package fake
 import (
 	"context"
 	"errors"
+	"log"
 	"net/http"
 	"sync"
 	"time"
@@ -200,6 +201,7 @@ type Server struct {
 	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
 	processes []*Process
+	functions functions
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
 }
@@ -259,9 +261,10 @@ func (o *Options) clusterOptions() sim.Options {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	api := handler{s.pick, s.client, nil}
+	api := handler{pick: s.pick, client: s.client, logf: s.log}
 	s.handler = s.control(api, s.pick)
-	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, draws: s.options.draws}
+	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, draws: s.options.draws,
+		logf: s.log}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -321,6 +324,9 @@ func (s *Server) Close() {
 		f()
 	}
 	s.closeJournal()
+	if n := s.functions.wait(patience); n > 0 {
+		s.log("kubesim: Close: %d functions that answer webhooks, or transports to webhooks, have not returned in %v", n, patience)
+	}
 }
 
 // URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
@@ -363,6 +369,15 @@ func (s *Server) Reset() error {
 
 // patience is how long, in real time, a request may wait for a clock that nobody moves before the test's log says so.
 const patience = 10 * time.Second
+
+// log writes to the log of the server's test, or to that of package log.
+func (s *Server) log(format string, args ...any) {
+	if s.logf != nil {
+		s.logf(format, args...)
+		return
+	}
+	log.Printf(format, args...)
+}
 
 // watchdog notes in the test's log that a request waits for simulated time.
 func (s *Server) watchdog(r *http.Request) (answered func()) {

@@ -37,6 +37,7 @@ type transport struct {
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 	trial   *trial                                  // nil, or sees each request and may do something around it
 	draws   *draws                                  // nil, or told of each request
+	logf    func(format string, args ...any)        // where a panic is reported
 }
 
 // RoundTrip answers one request and closes its body.
@@ -68,14 +69,22 @@ func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error)
 	}
 	q.Client, q.Spared = t.client(r), spared
 	server := t.pick(r)
-	a := ask(server, q, func() (answered func()) {
+	a, err := ask(server, q, func() (answered func()) {
 		keep(server, q)
 		if t.waiting == nil {
 			return func() {}
 		}
 		return t.waiting(r)
 	})
+	if err != nil {
+		logPanic(t.logf, err)
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
 	if a == nil {
+		return nil, context.Cause(r.Context())
+	}
+	if r.Context().Err() != nil { // while a webhook was asked
+		locked(server, a.Drop)
 		return nil, context.Cause(r.Context())
 	}
 	if a.Session != nil && a.Session.Upgrade {

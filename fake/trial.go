@@ -28,7 +28,8 @@ type trial struct {
 	server *Server
 	plan   explore.Plan
 	begin  time.Time
-	body   uintptr // the goroutine of the test itself: faults spare its requests
+	body   uintptr  // the goroutine of the test itself: faults spare its requests
+	helps  sync.Map // uintptr of goroutines that a request of the test itself has started, such as webhooks that are functions
 	ended  chan struct{}
 
 	// own is the last API server, which the test itself asks and through which a plan changes objects. Nothing happens to it: a
@@ -91,7 +92,7 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 // roundTrip answers a request, with the steps that are due around it.
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
 	told := t.listen(r)
-	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
+	if t.isOwn() || strings.HasPrefix(r.URL.Path, controlPrefix) {
 		res, err := t.aside(by).answer(r, true)
 		told(res)
 		return res, err
@@ -108,6 +109,20 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 		t.do(step, r)
 	}
 	return res, err
+}
+
+// isOwn reports whether the calling goroutine is that of the test itself, or works for it.
+func (t *trial) isOwn() bool {
+	self := chance.Goroutine()
+	_, helps := t.helps.Load(self)
+	return helps || self == atomic.LoadUintptr(&t.body)
+}
+
+// adopt makes the calling goroutine work for the test itself until done is called.
+func (t *trial) adopt() (done func()) {
+	self := chance.Goroutine()
+	t.helps.Store(self, true)
+	return func() { t.helps.Delete(self) }
 }
 
 // aside is a transport that leads to the test's own API server, unless it, or a URL, names another one.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/webhook"
@@ -18,24 +18,29 @@ import (
 const attemptsMax = 11
 
 // through returns what calls webhooks by requests that a transport carries: redirects are followed, and a 429 or 5xx with
-// Retry-After is asked again. nil: nobody calls.
-func through(transport http.RoundTripper) webhook.Call {
+// Retry-After is asked again. A transport that ignores the context of its requests is not waited for when the context has ended.
+// Without a transport, through returns nil: nothing calls webhooks then.
+func (s *Server) through(transport http.RoundTripper) webhook.Call {
 	if transport == nil {
 		return nil
 	}
-	client := &http.Client{Transport: transport}
 	return func(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {
 		ctx = context.WithValue(ctx, calledKey{}, q)
 		for attempt := 1; ; attempt++ {
-			res, body, err := post(ctx, client, q)
-			if err != nil {
-				return nil, err
+			p := &posting{at: q.URL}
+			answers := make(chan *posted, 1)
+			if err := s.running(ctx, func() { answers <- p.post(ctx, transport, q) }); err != nil {
+				return nil, p.ended(err)
 			}
-			if wait, later := retryAfter(res); later && q.Wait != nil && attempt < attemptsMax {
+			a := <-answers
+			if a.err != nil {
+				return nil, a.err
+			}
+			if wait, later := retryAfter(a.Response); later && q.Wait != nil && attempt < attemptsMax {
 				q.Wait(ctx, wait)
 				continue
 			}
-			return &webhook.Answer{Code: res.StatusCode, ContentType: res.Header.Get("Content-Type"), Body: body}, nil
+			return &webhook.Answer{Code: a.StatusCode, ContentType: a.Header.Get("Content-Type"), Body: a.body}, nil
 		}
 	}
 }
@@ -50,40 +55,72 @@ func called(q *http.Request) *webhook.Request {
 	return &webhook.Request{}
 }
 
+// posted is what came back, or the error.
+type posted struct {
+	*http.Response
+	body []byte
+	err  error
+}
+
+// posting is a review on its way, as far as the error says of a request whose context ends meanwhile.
+type posting struct {
+	mu      sync.Mutex
+	at      string // the address that is asked: the last one, if there were redirects
+	reading bool   // the body of the answer
+}
+
 // post sends the review once, and again to wherever it is redirected.
-func post(ctx context.Context, client *http.Client, call *webhook.Request) (*http.Response, []byte, error) {
+func (p *posting) post(ctx context.Context, transport http.RoundTripper, call *webhook.Request) *posted {
+	if ctx.Err() != nil {
+		return &posted{err: p.ended(context.Cause(ctx))}
+	}
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Review))
 	if err != nil {
-		return nil, nil, err
+		return &posted{err: err}
 	}
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Accept", "application/json, */*")
 	q.Header.Set("User-Agent", "kube-apiserver-admission") // conversions, too
-	if ctx.Err() != nil {
-		return nil, nil, fmt.Errorf("Post %q: %w", call.URL, context.Cause(ctx))
-	}
+	client := &http.Client{Transport: transport, CheckRedirect: p.redirected}
 	res, err := client.Do(q)
 	if err != nil {
-		return nil, nil, described(ctx, err)
+		return &posted{err: err}
 	}
 	defer res.Body.Close()
+	p.mu.Lock()
+	p.reading = true
+	p.mu.Unlock()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, nil, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+		return &posted{err: unread(err)}
 	}
-	return res, body, nil
+	return &posted{res, body, nil}
 }
 
-// described names what was asked: the last address, when there were redirects.
-func described(ctx context.Context, err error) error {
-	var at *url.Error
-	if errors.As(err, &at) && ctx.Err() != nil && errors.Is(at.Err, context.Canceled) {
-		return fmt.Errorf("%s %q: %w", at.Op, at.URL, context.Cause(ctx))
+// redirected is an http.Client's CheckRedirect, with the limit that one without such a function has.
+func (p *posting) redirected(next *http.Request, before []*http.Request) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at = next.URL.String()
+	if len(before) >= 10 {
+		return errors.New("stopped after 10 redirects")
 	}
-	return err
+	return nil
+}
+
+// ended returns the error of a call whose context has ended with a cause.
+func (p *posting) ended(cause error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reading {
+		return unread(cause)
+	}
+	return fmt.Errorf("Post %q: %w", p.at, cause)
+}
+
+// unread is the error of an answer whose body does not arrive (client-go).
+func unread(err error) error {
+	return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
 }
 
 // retryAfter says whether a webhook asks to be asked again, and when.

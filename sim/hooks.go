@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"context"
+
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/object"
@@ -50,4 +52,10 @@ func (c *Cluster) AdmitThrough(call webhook.Call) {
 // are called one after the other in any case.
 func (c *Cluster) AdmitTogether(call func(calls []func())) {
 	c.do(func() { c.servers.Webhooks.Together(call) })
+}
+
+// AdmitRunning sets what calls the functions that were set with Admit: it returns when the function does, or when the context ends,
+// with the context's cause. Without it a function that takes longer than its webhook or the request may is waited for, and fails then.
+func (c *Cluster) AdmitRunning(run func(ctx context.Context, f func()) error) {
+	c.do(func() { c.servers.Webhooks.Running(run) })
 }

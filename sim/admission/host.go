@@ -36,6 +36,9 @@ type Host struct {
 	Outside func(f func())
 	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
 	Together func(calls []func())
+	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. What f does
+	// after that has no effect on the write.
+	Run func(ctx context.Context, f func()) error
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
 	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.

@@ -119,8 +119,8 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		}
 		before := a.Object.Copy()
 		c := w.newCall(a, h, d)
-		w.askAll([]*call{c})
-		if s := w.finish(h, w.conclude(a, c)); s != nil {
+		w.askAll(a, []*call{c})
+		if s := w.finish(a, h, w.conclude(a, c)); s != nil {
 			return s
 		}
 		changed := !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
@@ -143,10 +143,10 @@ func (w *webhooks) validate(a *Attributes) *status.Status {
 			calls = append(calls, w.newCall(a, h, d))
 		}
 	}
-	w.askAll(calls)
+	w.askAll(a, calls)
 	var first *status.Status
 	for _, c := range calls {
-		if s := w.finish(c.hook, w.conclude(a, c)); s != nil && first == nil {
+		if s := w.finish(a, c.hook, w.conclude(a, c)); s != nil && first == nil {
 			first = s
 		}
 	}
@@ -156,14 +156,17 @@ func (w *webhooks) validate(a *Attributes) *status.Status {
 // callFailure is a failure to call a webhook, or to understand its answer: failurePolicy decides what comes of it.
 type callFailure struct{ error }
 
-// finish turns the outcome of a call into an answer.
-func (w *webhooks) finish(h *webhook, err error) *status.Status {
+// finish turns the outcome of a call into an answer. A failure that may be ignored is an answer after all when the request has to end.
+func (w *webhooks) finish(a *Attributes, h *webhook, err error) *status.Status {
 	var failed callFailure
 	var refused *status.Status
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &failed):
+		if !h.fail && a.Deadline.Err() != nil {
+			return status.Timeout("request did not complete within requested timeout", 0)
+		}
 		if !h.fail {
 			return nil
 		}

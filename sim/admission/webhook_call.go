@@ -17,29 +17,21 @@ import (
 // with a response; uid, kind and apiVersion are filled in.
 type Handler func(review map[string]any) map[string]any
 
-// askAll sends the reviews, without the Cluster's lock, and waits for the answers. Handlers are asked one after the other,
-// servers at the same time where the Host can do that.
-func (w *webhooks) askAll(calls []*call) {
-	var handled, posted []func()
+// askAll sends the reviews, without the Cluster's lock, and waits for the answers. Handlers are asked first, one after the other;
+// then servers, at the same time where the Host can do that.
+func (w *webhooks) askAll(a *Attributes, calls []*call) {
+	var posted []func()
 	for _, c := range calls {
 		if c.err != nil {
 			continue
 		}
 		if handle := w.host.Handlers(c.hook.name); handle != nil {
-			sent := c.review.Copy()
-			handled = append(handled, func() { c.answer = filledIn(handle(map[string]any(sent)), c.review) })
+			w.handle(a, c, handle)
 			continue
 		}
-		ask, stop := w.post(c)
+		ask, stop := w.post(a, c)
 		posted = append(posted, ask)
 		defer stop()
-	}
-	if len(handled) > 0 {
-		posted = append([]func(){func() {
-			for _, ask := range handled {
-				ask()
-			}
-		}}, posted...)
 	}
 	switch len(posted) {
 	case 0:
@@ -48,6 +40,39 @@ func (w *webhooks) askAll(calls []*call) {
 	default:
 		w.host.Outside(func() { w.host.Together(posted) })
 	}
+}
+
+// handle asks a Handler. One that takes longer than the webhook or the request may fails as a server does that is too slow.
+func (w *webhooks) handle(a *Attributes, c *call, handle Handler) {
+	ctx, stop := w.within(a, c)
+	defer stop()
+	sent := c.review.Copy()
+	answers := make(chan object.Object, 1)
+	var err error
+	w.host.Outside(func() { err = w.host.Run(ctx, func() { answers <- filledIn(handle(map[string]any(sent)), c.review) }) })
+	if err != nil {
+		c.err = callFailure{fmt.Errorf("failed to call webhook: Post %q: %w", hooks.Address(c.hook.At("clientConfig"), w.left(a, c)), err)}
+		return
+	}
+	c.answer = <-answers
+}
+
+// within returns a context that ends when the webhook has taken timeoutSeconds of the Cluster's time, which begin now, and when the
+// request has to end.
+func (w *webhooks) within(a *Attributes, c *call) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(a.Deadline.Context())
+	forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
+	return ctx, func() { forget(); cancel(nil) }
+}
+
+// left returns how long the webhook may take, in whole seconds as it is told: its timeoutSeconds, or what is left of the time of the
+// request if that is less.
+func (w *webhooks) left(a *Attributes, c *call) time.Duration {
+	limit := c.hook.timeout()
+	if left, ok := a.Deadline.Left(); ok && left < limit {
+		limit = (left + time.Second - 1).Truncate(time.Second)
+	}
+	return limit
 }
 
 // filledIn copies into the answer of a Handler what it need not repeat.
@@ -68,14 +93,12 @@ func (h *webhook) timeout() time.Duration {
 	return time.Duration(h.Int64("timeoutSeconds")) * time.Second // a default sets it
 }
 
-// post returns what carries the review to the webhook's URL. The timeoutSeconds of the Cluster's time begin now; stop
-// ends them.
-func (w *webhooks) post(c *call) (ask, stop func()) {
+// post returns what carries the review to the webhook's URL, and what releases the timer that begins now.
+func (w *webhooks) post(a *Attributes, c *call) (ask, stop func()) {
 	config := c.hook.At("clientConfig")
-	q := &hooks.Request{URL: hooks.Address(config, c.hook.timeout()), Trusted: hooks.Bundle(config), Plugin: w.plugin,
+	q := &hooks.Request{URL: hooks.Address(config, w.left(a, c)), Trusted: hooks.Bundle(config), Plugin: w.plugin,
 		Review: object.JSON(map[string]any(c.review)), Wait: w.host.Wait}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
+	ctx, stop := w.within(a, c)
 	return func() {
 		var err error
 		if c.answer, err = w.host.Call.Ask(ctx, q); err == nil {
@@ -85,7 +108,7 @@ func (w *webhooks) post(c *call) (ask, stop func()) {
 			err = fmt.Errorf("Post %q: service %q not found", q.URL, c.noService)
 		}
 		c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)}
-	}, func() { forget(); cancel(nil) }
+	}, stop
 }
 
 // verify returns the response of an answer, if it is one to the review with the uid.

@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"time"
-
-	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/wire"
 )
@@ -47,27 +43,3 @@ func (c *call) pass(forward Forward) {
 
 // TimedOut is the answer of a Forward that has waited for the Limit of its request.
 var TimedOut = &Answer{Code: wire.StatusGatewayTimeout}
-
-// requestTimeout is how long a request may take that is none to last (--request-timeout).
-const requestTimeout = time.Minute
-
-// limit returns how long the request may take, 0 for one that may last.
-func (c *call) limit() time.Duration {
-	d := c.digest()
-	if d.Verb == "watch" || d.LongRunning() {
-		return 0
-	}
-	if limit, err := time.ParseDuration(c.q.Query.Get("timeout")); err == nil && limit > 0 && limit < requestTimeout {
-		return limit
-	}
-	return requestTimeout
-}
-
-// timedOut answers for a request that took too long. Who is in charge of that knows nothing of what came after it.
-func (c *call) timedOut() {
-	delete(c.header, flowcontrol.SchemaHeader)
-	delete(c.header, flowcontrol.LevelHeader)
-	c.header.Set("Content-Type", "text/plain; charset=utf-8")
-	c.answer(wire.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
-		`allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n")})
-}

@@ -103,8 +103,15 @@ func (c *call) checkTable() *status.Status {
 	return codec.CheckInclude(c.q.Query.Get("includeObject"))
 }
 
-// fail answers with a Status that is an error.
+// fail answers with a Status that is an error. A request that has to end fails with that, whatever else has gone wrong.
 func (c *call) fail(s *status.Status) {
+	if !c.endLate() {
+		c.writeFailure(s)
+	}
+}
+
+// writeFailure answers with a Status that is an error.
+func (c *call) writeFailure(s *status.Status) {
 	c.failed(s)
 	c.retryAfter(s)
 	c.format = codec.NegotiateError(c.accept(), c.negotiation())
@@ -182,6 +189,12 @@ func (c *call) answer(code int, body codec.Text) {
 
 // reply gives an answer to the Hook, or to the client.
 func (c *call) reply(a *Answer) {
+	if c.answered { // at the deadline
+		a.Drop()
+		return
+	}
+	c.answered = true
+	c.deadline.End()
 	if c.hook != nil {
 		c.hook.Answered(c.exchange, a)
 		return

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -165,7 +166,7 @@ func (e *Exchange) Stored() object.Object {
 func (e *Exchange) Fail(s *status.Status) (answer *Answer) {
 	c := *e.call
 	c.header = wire.Header{"Cache-Control": c.header["Cache-Control"], "Audit-Id": c.header["Audit-Id"]}
-	c.warnings, c.hook = nil, nil
+	c.warnings, c.hook, c.answered, c.deadline = nil, nil, false, deadline.Deadline{}
 	c.done = func(a *Answer) { answer = a }
 	c.refuse(s)
 	return answer

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -55,7 +56,7 @@ func noted(t *testing.T, q request) (*trial, *notes) {
 	n := &notes{refusing: map[string]*status.Status{}}
 	s.Hook = n
 	s.Watching = func(*apiserver.Exchange, *watchcache.Watch) { n.note("server watches") }
-	s.Serving = func(_ *resource.Definition, _, _, _ string, _ bool, serve func()) {
+	s.Serving = func(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
 		n.note("serving")
 		serve()
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/kubelet"
@@ -64,8 +65,8 @@ type Server struct {
 	Aggregated func(path string) Forward
 
 	// Serving is called around the handler of a request for a custom resource. cached says that a get may be served from
-	// the watch cache. nil: nothing is to be done there.
-	Serving func(d *resource.Definition, verb, namespace, name string, cached bool, serve func())
+	// the watch cache; the request has to end with its deadline. nil: nothing is to be done there.
+	Serving func(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
 
 	scratch []byte // where messages are printed before they get memory of their own
 }
@@ -152,6 +153,10 @@ func (c *call) proceed(refused *status.Status) {
 		c.fail(refused)
 		return
 	}
+	if c.begin(); c.hopeless() {
+		c.timedOut()
+		return
+	}
 	c.classify()
 	if s := c.authorize(); s != nil {
 		c.header.Set("X-Content-Type-Options", "nosniff")
@@ -159,13 +164,6 @@ func (c *call) proceed(refused *status.Status) {
 		return
 	}
 	c.direct()
-}
-
-// Start is Do under the lock. A panic of a handler gives it back, so that whoever reports it can still close the server.
-func (s *Server) Start(q *Request, done func(*Answer)) {
-	s.Lock.Lock()
-	defer s.Lock.Unlock()
-	s.Do(q, done)
 }
 
 // call is one request on its way to an Answer.
@@ -182,6 +180,8 @@ type call struct {
 	hook     Hook           // nil: nobody looks
 	exchange *Exchange      // what it sees
 	refused  *status.Status // why the request was not served when the hook was told of it; nil: it may be
+	deadline deadline.Deadline
+	answered bool // the answer is on its way: what the request comes to later is dropped
 }
 
 func (c *call) auditID() string {
@@ -189,19 +189,6 @@ func (c *call) auditID() string {
 		return id
 	}
 	return c.s.Registry.NewAuditID()
-}
-
-// checkTimeout refuses a timeout that is no duration. A good one changes nothing: nothing here takes so long. Watches and
-// streams, which may last, do not look at it.
-func (c *call) checkTimeout() *status.Status {
-	text := c.q.Query.Get("timeout")
-	if text == "" || c.info.verb == "watch" || c.info.verb == "proxy" {
-		return nil
-	}
-	if _, err := time.ParseDuration(text); err != nil {
-		return status.BadRequest("invalid timeout specified in the request URL - %v", err)
-	}
-	return nil
 }
 
 func (c *call) authenticate() *status.Status {
@@ -330,7 +317,8 @@ func (c *call) serve() {
 		}
 	}
 	if c.s.Serving != nil && c.route.def.StorageCodec != nil {
-		c.s.Serving(c.route.def, c.info.verb, c.route.namespace, c.route.name, c.q.Query.Get("resourceVersion") != "", c.handle)
+		c.s.Serving(c.route.def, c.info.verb, c.route.namespace, c.route.name, c.q.Query.Get("resourceVersion") != "",
+			&c.deadline, c.handle)
 		return
 	}
 	c.handle()
@@ -347,11 +335,13 @@ func (c *call) handle() {
 	case handler == nil:
 		s = status.NoMethod()
 	default:
+		c.shorten()
 		s = handler(c)
 	}
 	if s != nil {
 		c.fail(s)
 	}
+	c.await()
 }
 
 // handlers are those of the verbs. Each returns why it refuses the request; nil: it has answered, or will.
@@ -364,7 +354,7 @@ var handlers = map[string]func(*call) *status.Status{
 func (c *call) request(options writeOptions) *registry.Request {
 	r := c.route
 	q := &registry.Request{Definition: r.def, Namespace: r.namespace, Name: r.name, User: c.user,
-		Verb: c.info.verb, Manager: options.manager, DryRun: options.dryRun, Warn: c.warn}
+		Verb: c.info.verb, Manager: options.manager, DryRun: options.dryRun, Warn: c.warn, Deadline: &c.deadline}
 	if r.sub != nil {
 		q.Subresource = r.sub.Name
 	}

@@ -33,6 +33,8 @@ type Server struct {
 	// Memory. Where Unlocks is nil or false webhooks are asked under the lock, and must not ask the same Cluster.
 	Unlocks func() bool
 	Outside func(f func())
+	// Context returns what ends the request that is being served while Unlocks is true.
+	Context func() context.Context
 	// After calls f after a time of the Cluster's clock; stop takes that back. nil: webhooks take as long as they like.
 	After func(d time.Duration, f func()) (stop func())
 	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's

@@ -22,13 +22,16 @@ func (d *definition) recall(obj object.Object, apiVersion string) (object.Object
 	return d.learn(obj, apiVersion)
 }
 
-// learn asks the webhook and remembers what it says.
+// learn asks the webhook and remembers what it says, unless the request has ended before.
 func (d *definition) learn(obj object.Object, apiVersion string) (object.Object, error) {
 	if d.server.Memory == nil {
 		return d.ask(obj, apiVersion)
 	}
 	key := d.memoryKey(obj, apiVersion)
 	converted, err := d.ask(obj, apiVersion)
+	if err != nil && d.server.request().Err() != nil {
+		return nil, err
+	}
 	d.server.Memory.answers(d.name).learn(key, converted, err)
 	return converted, err
 }
@@ -69,11 +72,12 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 // askMax is how long a conversion webhook may take.
 const askMax = 30 * time.Second
 
-// post sends a review and returns the answer. It waits without the Cluster's lock where the Server can do so, and as long
-// as askMax of the Cluster's time.
+// post sends a review and returns the answer. It waits without the Cluster's lock where the Server can do so, at most askMax of the
+// Cluster's time, and no longer than the request may take that needs the conversion. A request that has to end gets no answer that
+// came too late.
 func (d *definition) post(body []byte) (answer object.Object, err error) {
 	config := d.conversion.At("webhook", "clientConfig")
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(d.server.request())
 	defer cancel(nil)
 	if d.server.After != nil {
 		stop := d.server.After(askMax, func() { cancel(context.DeadlineExceeded) })
@@ -85,6 +89,14 @@ func (d *definition) post(body []byte) (answer object.Object, err error) {
 	}
 	d.server.outside(func() { answer, err = d.server.Call.Ask(ctx, q) })
 	return answer, err
+}
+
+// request returns what ends the request that needs a conversion.
+func (s *Server) request() context.Context {
+	if s.Unlocks == nil || !s.Unlocks() {
+		return context.Background()
+	}
+	return s.Context()
 }
 
 // outside calls f without the Cluster's lock, where that can be given back.

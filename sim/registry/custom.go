@@ -13,7 +13,8 @@ import (
 )
 
 // putCustom is put for custom resources, which are stored in one version and written through several.
-func (r *Registry) putCustom(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+func (r *Registry) putCustom(q *Request, obj object.Object) (*resource.Item, *status.Status) {
+	d := q.Definition
 	store, key := r.Backend.Store(), d.Key(obj.Namespace(), obj.Name())
 	before := modified(store, key)
 	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
@@ -27,7 +28,10 @@ func (r *Registry) putCustom(d *resource.Definition, obj object.Object) (*resour
 		return nil, s
 	}
 	rev := store.Rev() + 1
-	d.StorageCodec.Prepare(stored)
+	d.StorageCodec.Prepare(stored) // which may wait for a webhook
+	if s := q.ended(); s != nil {
+		return nil, s
+	}
 	switch {
 	case r.Backend.Store() != store:
 		return nil, status.Plain("etcdserver: the store was replaced")
@@ -97,7 +101,7 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.putCustom(d, obj)
+	it, s := r.putCustom(q, obj)
 	return &Result{Item: it}, s
 }
 

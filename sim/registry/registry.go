@@ -21,6 +21,7 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -104,6 +105,8 @@ type Request struct {
 	Manager     string // field manager
 	DryRun      bool
 	Warn        func(text string)
+	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
+	Deadline *deadline.Deadline
 	// Watching is told of the watch before its first event. nil: nobody is.
 	Watching func(*watchcache.Watch)
 	// Ready is told of what is about to be stored, or removed, in place of old; a Status refuses it. nil: nobody is.
@@ -127,19 +130,30 @@ type Result struct {
 	Pending bool // a deletion that is not done yet
 }
 
-// ready asks whether what the request has come to may be stored.
+// ready returns why what the request has come to may not be stored, nil if it may.
 func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
+	if s := q.ended(); s != nil {
+		return s
+	}
 	if q.Ready == nil {
 		return nil
 	}
 	return q.Ready(obj, old)
 }
 
+// ended returns why the request may not commit anything any more: its client is gone, or its time is over. nil: it may.
+func (q *Request) ended() *status.Status {
+	if err := q.Deadline.Err(); err != nil {
+		return status.Timeout("request did not complete within requested timeout - "+err.Error(), 0)
+	}
+	return nil
+}
+
 // context returns the strategy's view of the request.
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
+		DryRun: q.DryRun, Deadline: q.Deadline, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,
@@ -215,9 +229,10 @@ const itemMax = 1536 << 10
 
 // put stores obj and returns its item. An object that is too large for the store is tried once more without its
 // managedFields, as on the real server.
-func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.Status) {
+	d := q.Definition
 	if d.StorageCodec != nil {
-		return r.putCustom(d, obj)
+		return r.putCustom(q, obj)
 	}
 	rev := r.Backend.Store().Rev() + 1
 	it := r.encode(d, obj, rev)

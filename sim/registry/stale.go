@@ -28,7 +28,7 @@ func anew(q *Request, may bool, write func() (*Result, *status.Status)) (*Result
 		if s != stale {
 			return result, s
 		}
-		if !may {
+		if !may || q.Deadline.Err() != nil {
 			break
 		}
 	}

@@ -274,7 +274,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return nil, s
 	}
 	if tooLarge(d, same, obj) {
-		it, s := r.put(d, obj)
+		it, s := r.put(q, obj)
 		return &Result{Item: it}, s
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)

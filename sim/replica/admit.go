@@ -20,7 +20,8 @@ import (
 type Webhooks struct {
 	functions map[string]admission.Handler // by name of the webhook
 	call      webhook.Call
-	together  func(calls []func()) // calls them at the same time; nil: one after the other
+	together  func(calls []func())                      // calls them at the same time; nil: one after the other
+	run       func(ctx context.Context, f func()) error // calls a function, and waits for it as long as the context lasts
 }
 
 // Register sets what answers the admission webhook with the name; nil takes it back.
@@ -40,9 +41,22 @@ func (w *Webhooks) Through(call webhook.Call) { w.call = call }
 // Together sets what asks several validating webhooks at the same time; nil: one is asked after the other.
 func (w *Webhooks) Together(call func(calls []func())) { w.together = call }
 
+// Running sets what calls functions that answer webhooks: it returns when the function does or the context ends. If it is nil, a
+// function that takes too long is waited for nevertheless.
+func (w *Webhooks) Running(run func(ctx context.Context, f func()) error) { w.run = run }
+
 // adopt takes over what was registered with another.
 func (w *Webhooks) adopt(other *Webhooks) {
-	w.functions, w.call, w.together = maps.Clone(other.functions), other.call, other.together
+	w.functions, w.call, w.together, w.run = maps.Clone(other.functions), other.call, other.together, other.run
+}
+
+// callFunction is an admission.Host's Run.
+func (w *Webhooks) callFunction(ctx context.Context, f func()) error {
+	if w.run != nil {
+		return w.run(ctx, f)
+	}
+	f()
+	return context.Cause(ctx)
 }
 
 // callOut is an admission.Host's Call.
@@ -80,6 +94,7 @@ func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.
 	h.Write = r.writeStatus
 	h.Outside = set.Door.Outside
 	h.Together = set.Webhooks.callAll
+	h.Run = set.Webhooks.callFunction
 	h.Wait = set.Door.Wait
 	reg.Admission = admission.New(h, may(who), set.Plugins, set.WithoutPlugins)
 }

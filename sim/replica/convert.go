@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
@@ -20,6 +21,8 @@ type Conversions struct {
 
 	// unlocks says that a request is being served and nothing depends on the lock: a webhook is asked without it.
 	unlocks bool
+	// ends is the deadline of the request that is being served.
+	ends *deadline.Deadline
 }
 
 // Register sets what converts the objects of the definition with the name; nil takes it back.
@@ -43,9 +46,9 @@ func (c *Conversions) adopt(other *Conversions) {
 
 // HoldLock makes webhooks be asked under the lock until the function it returns is called.
 func (c *Conversions) HoldLock() (done func()) {
-	was := c.unlocks
-	c.unlocks = false
-	return func() { c.unlocks = was }
+	unlocks, ends := c.unlocks, c.ends
+	c.unlocks, c.ends = false, nil
+	return func() { c.unlocks, c.ends = unlocks, ends }
 }
 
 // callOut is a crd.Server's Call.

@@ -1,8 +1,11 @@
 package replica
 
 import (
+	"context"
+
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -33,6 +36,7 @@ func (r *Server) serveCustom(set *schema.Set) {
 		Call:      r.set.Conversions.callOut,
 		Memory:    &r.set.Conversions.memory,
 		Unlocks:   func() bool { return r.set.Conversions.unlocks },
+		Context:   func() context.Context { return r.set.Conversions.ends.Context() },
 		Outside:   r.set.Door.Outside,
 		After:     r.set.Schedule.After,
 		Wait:      r.set.Door.Wait,
@@ -45,14 +49,14 @@ func (r *Server) serveCustom(set *schema.Set) {
 
 // serving lets a request for a custom resource ask conversion webhooks without the lock. What a list or a watch can come
 // upon is converted before it begins: the first state of a watch and its events have to be of one piece.
-func (r *Server) serving(d *resource.Definition, verb, namespace, name string, cached bool, serve func()) {
+func (r *Server) serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func()) {
 	c := &r.set.Conversions
 	if !r.custom.Asks(d.Storage) {
 		serve()
 		return
 	}
-	defer func(was bool) { c.unlocks = was }(c.unlocks)
-	c.unlocks = true
+	defer c.HoldLock()()
+	c.unlocks, c.ends = true, ends
 	switch verb {
 	case "get":
 		if kv := r.position.View.Get(d.Key(namespace, name)); cached && kv != nil {

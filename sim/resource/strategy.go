@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
@@ -140,6 +141,7 @@ type Context struct {
 	Namespace   string
 	Name        string
 	DryRun      bool
+	Deadline    *deadline.Deadline // ends the request; nil: nothing does
 	User        User
 	Verb        string // of the request: create, update, patch, …
 

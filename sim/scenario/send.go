@@ -18,6 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // patience is how long an operation waits for its answer, on the World's clock.
@@ -70,7 +71,7 @@ func (w *World) send(c *call) {
 	server := w.cluster.Server(x.Replica)
 	w.sending = c
 	w.waiting = append(w.waiting, c)
-	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
+	err := server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
 		Body: x.Body, BodyExpected: len(x.Body) > 0, Client: w.identity(x.Client)}, func(a *apiserver.Answer) {
 		if !c.talks {
 			a.Settle()
@@ -78,7 +79,17 @@ func (w *World) send(c *call) {
 		c.answer = a
 		w.answered = append(w.answered, c)
 	})
+	if err != nil {
+		c.answer = panicked(err)
+		w.answered = append(w.answered, c)
+	}
 	w.observe()
+}
+
+// panicked is what a scenario shows of a request whose handler panicked. A client of a real server has no answer then.
+func panicked(err error) *apiserver.Answer {
+	return &apiserver.Answer{Code: wire.StatusInternalServerError, Header: wire.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+		Body: codec.Text{[]byte(err.Error() + "\n")}}
 }
 
 // identity says which user a client is, where that matters.

@@ -1,0 +1,253 @@
+package fake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+// allotted is the answer of a request that has reached the limit of all requests, as kube-apiserver writes it.
+const allotted = `{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",` +
+	`"reason":"Timeout","details":{},"code":504}` + "\n"
+
+// inTime returns a client of a server on the bubble's clock.
+func inTime(t *testing.T) client { return client{t, fake.RunT(t, fake.Options{Clock: clock.System{}})} }
+
+// logged is a test whose log is kept.
+type logged struct {
+	fake.TB
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+func (l *logged) Logf(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(&l.log, format+"\n", args...)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.String()
+}
+
+// slow makes a function that answers a webhook take d, and allow everything.
+func slow(d time.Duration) func(fake.AdmissionReview) fake.AdmissionReview {
+	return func(review fake.AdmissionReview) fake.AdmissionReview {
+		time.Sleep(d)
+		review["response"] = map[string]any{"allowed": true}
+		return review
+	}
+}
+
+// stored reports whether a ConfigMap is there.
+func (c client) stored(name string) bool {
+	code, _ := c.do("GET", admittedMaps+"/"+name, "")
+	return code == http.StatusOK
+}
+
+// A client's ?timeout= ends a write whose webhook is slow, whatever failurePolicy says, and nothing is stored, then or later.
+func TestTimeoutOfWebhook(t *testing.T) {
+	for _, kind := range []string{"Mutating", "Validating"} {
+		for _, policy := range []string{"Fail", "Ignore"} {
+			t.Run(kind+" "+policy, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					is := is.New(t)
+					c := inTime(t)
+					c.webhook(kind, "slow", `"failurePolicy":"`+policy+`",`)
+					c.srv.Admit("slow.example.com", slow(3*time.Second))
+					var code int
+					var header http.Header
+					var body string
+					is.Equal(took(func() {
+						code, header, body = c.exchange("POST", admittedMaps+"?timeout=1s", `{"metadata":{"name":"a"}}`)
+					}), time.Second)
+					is.Equal(code, http.StatusGatewayTimeout)
+					is.Equal(body, allotted)
+					is.Equal(header.Get("Content-Type"), "text/plain; charset=utf-8")
+					time.Sleep(time.Minute)
+					is.True(!c.stored("a"))
+					code, _ = c.do("POST", admittedMaps+"?timeout=4s", `{"metadata":{"name":"b"}}`)
+					is.Equal(code, http.StatusCreated) // in time
+				})
+			})
+		}
+	}
+}
+
+// A write may take 34 s, which webhooks share, and other requests 60 s. A webhook learns how much is left.
+func TestTimeoutOfWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := inTime(t)
+		c.webhook("Mutating", "first", `"timeoutSeconds":30,`)
+		c.webhook("Mutating", "second", `"timeoutSeconds":30,`)
+		var asked []string
+		c.srv.AdmitThrough(carrier(func(q *http.Request) (*http.Response, error) {
+			asked = append(asked, q.URL.RequestURI())
+			select {
+			case <-time.After(20 * time.Second):
+			case <-q.Context().Done():
+				return nil, context.Cause(q.Context())
+			}
+			return nil, errors.New("it does not answer")
+		}))
+		c.srv.Admit("first.example.com", slow(20*time.Second))
+		var body string
+		is.Equal(took(func() { _, body = c.do("POST", admittedMaps, `{"metadata":{"name":"a"}}`) }), 34*time.Second)
+		s := c.parse(body)
+		is.Equal(s.String("message"), "Timeout: request did not complete within requested timeout - context deadline exceeded")
+		is.Equal(s.Kind(), "Status") // as handlers write it
+		is.Equal(asked, []string{"/second?timeout=14s"})
+		is.True(!c.stored("a"))
+	})
+}
+
+// A read that waits for a revision that is not there ends at its deadline, too.
+func TestTimeoutOfReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := inTime(t)
+		for path, limit := range map[string]time.Duration{
+			admittedMaps + "?resourceVersion=99999&timeout=1s":   time.Second,
+			admittedMaps + "/a?resourceVersion=99999&timeout=1s": time.Second,
+			admittedMaps + "?resourceVersion=99999&timeout=0s":   3 * time.Second, // no limit of the client's
+		} {
+			var body string
+			is.Equal(took(func() { _, body = c.do("GET", path, "") }), limit)
+			is.Equal(body == allotted, limit == time.Second)
+		}
+		for path, want := range map[string]int{
+			admittedMaps + "?timeout=1ns": http.StatusGatewayTimeout, // sooner than any server is done
+			"/api?timeout=1us":            http.StatusGatewayTimeout,
+			admittedMaps + "?timeout=-1s": http.StatusOK,
+			admittedMaps + "?timeout=x":   http.StatusBadRequest,
+		} {
+			code, _ := c.do("GET", path, "")
+			is.Equal(code, want)
+		}
+	})
+}
+
+// A client that gives up gets its own error at once, and what was not committed then never is.
+func TestClientGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := inTime(t)
+		c.webhook("Validating", "slow", "")
+		c.srv.Admit("slow.example.com", slow(5*time.Second))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var err error
+		is.Equal(took(func() {
+			_, err = c.request(ctx, "POST", admittedMaps, "application/json", "", `{"metadata":{"name":"a"}}`)
+		}), time.Second)
+		is.True(errors.Is(err, context.DeadlineExceeded))
+		time.Sleep(time.Minute)
+		is.True(!c.stored("a"))
+		is.True(took(func() { c.create("b") }) == 5*time.Second) // and the server goes on
+	})
+}
+
+// A conversion webhook that hangs holds up its client until that gives up, and no later.
+func TestClientGivesUpConversion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c, srv := loaded(t)
+		hangs := true
+		srv.ConvertThrough(hook{t, func(review object.Object) object.Object {
+			if hangs {
+				time.Sleep(time.Second)
+			}
+			return converted(t, review)
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		body := `{"apiVersion":"example.com/v2","kind":"Frobber","metadata":{"name":"late"},"heightInInches":36}`
+		_, err := c.request(ctx, "POST", frobbersV2, "application/json", "", body)
+		is.True(errors.Is(err, context.DeadlineExceeded))
+		time.Sleep(time.Minute)
+		code, _ := c.do("GET", frobbersV1+"/late", "")
+		is.Equal(code, http.StatusNotFound)
+		hangs = false
+		code, _ = c.do("POST", frobbersV2, body)
+		is.Equal(code, http.StatusCreated) // the failure is not remembered
+	})
+}
+
+// A Go function that takes longer than timeoutSeconds fails as a webhook that answers too late.
+func TestSlowFunction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := inTime(t)
+		c.webhook("Validating", "slow", `"timeoutSeconds":2,`)
+		c.srv.Admit("slow.example.com", slow(5*time.Second))
+		var code int
+		var body string
+		is.Equal(took(func() { code, body = c.do("POST", admittedMaps, `{"metadata":{"name":"a"}}`) }), 2*time.Second)
+		is.Equal(code, http.StatusInternalServerError)
+		is.Equal(c.parse(body).String("message"), `Internal error occurred: failed calling webhook "slow.example.com": failed to call webhook: `+
+			`Post "https://hooks.example.com/slow?timeout=2s": context deadline exceeded`)
+		code, _ = c.do("PUT", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/slow", strings.Replace(c.configuration("slow"), `"Fail"`, `"Ignore"`, 1))
+		is.Equal(code, http.StatusOK)
+		is.Equal(took(func() { c.create("b") }), 2*time.Second)
+	})
+}
+
+// configuration returns a stored configuration of validating webhooks.
+func (c client) configuration(name string) string {
+	_, body := c.do("GET", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/"+name, "")
+	return body
+}
+
+// A handler that panics breaks its own request only: the lock is given back, nothing is stored, and the client gets an error in
+// process and a broken connection over a socket, as from a real server.
+func TestHandlerPanics(t *testing.T) {
+	is := is.New(t)
+	log := &logged{TB: t}
+	srv := fake.RunT(log, fake.Options{Clock: clock.System{}})
+	c := client{t, srv}
+	c.webhook("Mutating", "bad", "")
+	srv.Admit("bad.example.com", func(fake.AdmissionReview) fake.AdmissionReview { panic("what now") })
+	_, err := c.request(t.Context(), "POST", admittedMaps, "application/json", "", `{"metadata":{"name":"a"}}`)
+	is.True(err != nil)
+	is.Equal(err.Error(), "kubesim: the server panicked while it served POST "+admittedMaps+": what now")
+	is.True(strings.Contains(log.String(), "TestHandlerPanics")) // the stack leads to the function
+	is.True(!c.stored("a"))
+
+	l, err := srv.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	_, err = http.Post(l.URL()+admittedMaps, "application/json", strings.NewReader(`{"metadata":{"name":"b"}}`))
+	is.True(errors.Is(err, io.EOF)) // the connection breaks
+	is.True(!c.stored("b"))
+	srv.Admit("bad.example.com", slow(0))
+	c.create("c") // the server goes on
+}
+
+// A function that ends its goroutine, as t.Fatal does, does not answer.
+func TestFunctionExits(t *testing.T) {
+	is := is.New(t)
+	c := inTime(t)
+	c.webhook("Mutating", "bad", "")
+	c.srv.Admit("bad.example.com", func(fake.AdmissionReview) fake.AdmissionReview {
+		runtime.Goexit()
+		return nil
+	})
+	code, body := c.do("POST", admittedMaps, `{"metadata":{"name":"a"}}`)
+	is.Equal(code, http.StatusInternalServerError)
+	is.True(strings.Contains(body, "runtime.Goexit"))
+}

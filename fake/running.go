@@ -1,0 +1,99 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// functions counts the goroutines in which webhooks are asked. One may go on after its request has ended; Close waits for it.
+type functions struct {
+	mu   sync.Mutex
+	n    int
+	idle chan struct{} // closed when n is 0; nil: nobody waits
+}
+
+func (f *functions) begin() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n++
+}
+
+func (f *functions) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n--
+	if f.n == 0 && f.idle != nil {
+		close(f.idle)
+		f.idle = nil
+	}
+}
+
+// wait waits until no function runs, or for as long as patience, and returns how many still run.
+func (f *functions) wait(patience time.Duration) int {
+	f.mu.Lock()
+	if f.n == 0 {
+		f.mu.Unlock()
+		return 0
+	}
+	if f.idle == nil {
+		f.idle = make(chan struct{})
+	}
+	idle := f.idle
+	f.mu.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-idle:
+		return 0
+	case <-timer.C:
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n
+}
+
+// running calls a function that asks a webhook, or is one, in a goroutine of its own. It returns when the function has returned or ctx
+// has ended, with the cause of that. A panic of the function becomes one of the caller. Requests that the function sends count as
+// sent by the caller's goroutine.
+func (s *Server) running(ctx context.Context, f func()) error {
+	own := s.trial != nil && s.trial.isOwn()
+	ended := make(chan any, 1) // what the function panicked with, errExited, or nil
+	s.functions.begin()
+	go func() {
+		defer s.functions.end()
+		if own {
+			defer s.trial.adopt()()
+		}
+		var result any = errExited
+		defer func() {
+			if value := recover(); value != nil {
+				s.log("kubesim: a webhook panicked: %v\n%s", value, debug.Stack()) // the caller has another stack
+				result = value
+			}
+			ended <- result
+		}()
+		f()
+		result = nil
+	}()
+	select {
+	case result := <-ended:
+		if err, ok := result.(error); ok && errors.Is(err, errExited) {
+			return err
+		}
+		if result != nil {
+			panic(result)
+		}
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// errExited is the error of a webhook whose function ends its goroutine.
+var errExited = errors.New("the function that Admit registered called runtime.Goexit, as t.Fatal does: it runs in a goroutine of its own, " +
+	"where only t.Error may be called")

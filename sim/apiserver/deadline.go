@@ -1,0 +1,103 @@
+package apiserver
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/deadline"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+const (
+	// requestTimeout is how long a request may take that is not long-running (--request-timeout of kube-apiserver).
+	requestTimeout = time.Minute
+
+	// writeTimeout is how long the handler of a create, update, patch or delete of one object may take
+	// (k8s.io/apiserver/pkg/endpoints/handlers, requestTimeoutUpperBound). A deletecollection has no such limit.
+	writeTimeout = 34 * time.Second
+
+	// servedWithin is the shortest ?timeout= that can be met. A real server is never done sooner, and answers 504, while no time
+	// passes here as long as a request does not wait.
+	servedWithin = time.Millisecond
+)
+
+// checkTimeout refuses a ?timeout= that is not a duration. Watches and other long-running requests ignore the parameter.
+func (c *call) checkTimeout() *status.Status {
+	text := c.q.Query.Get("timeout")
+	if text == "" || c.info.verb == "watch" || c.info.verb == "proxy" {
+		return nil
+	}
+	if _, err := time.ParseDuration(text); err != nil {
+		return status.BadRequest("invalid timeout specified in the request URL - %v", err)
+	}
+	return nil
+}
+
+// limit returns how long the request may take, or 0 for a long-running one.
+func (c *call) limit() time.Duration {
+	d := c.digest()
+	if d.Verb == "watch" || d.LongRunning() {
+		return 0
+	}
+	if limit, err := time.ParseDuration(c.q.Query.Get("timeout")); err == nil && limit > 0 && limit < requestTimeout {
+		return limit
+	}
+	return requestTimeout
+}
+
+// begin starts the deadline of the request.
+func (c *call) begin() {
+	c.deadline = deadline.Begin(c.s.Registry.Backend, c.q.Context, c.limit())
+}
+
+// hopeless reports whether the client has asked for an answer sooner than a server can give one.
+func (c *call) hopeless() bool {
+	left, ok := c.deadline.Left()
+	return ok && left < servedWithin
+}
+
+// shorten applies the limit that handlers of writes have beside that of all requests.
+func (c *call) shorten() {
+	switch c.route.verb {
+	case "create", "update", "patch", "delete":
+		c.deadline.Shorten(writeTimeout)
+	}
+}
+
+// await answers 504 at the deadline if the handler has not answered by then: it waits for a cache.
+func (c *call) await() {
+	if !c.answered {
+		c.deadline.OnOver(func() {
+			if !c.answered {
+				c.endLate()
+			}
+		})
+	}
+}
+
+// endLate gives the answer of a request that has to end before it is done, and reports whether the request is one.
+func (c *call) endLate() bool {
+	err := c.deadline.Err()
+	if err == nil {
+		return false
+	}
+	if limit := c.limit(); limit != 0 && c.deadline.Passed(limit) {
+		c.timedOut()
+		return true
+	}
+	c.writeFailure(status.Timeout("request did not complete within requested timeout - "+err.Error(), 0))
+	return true
+}
+
+// timedOut answers for a request that has reached the limit of all requests. The filter that answers then runs outside of those that
+// add the headers of priority and fairness, and writes a Status without its kind as plain text.
+func (c *call) timedOut() {
+	delete(c.header, flowcontrol.SchemaHeader)
+	delete(c.header, flowcontrol.LevelHeader)
+	c.header.Set("Content-Type", "text/plain; charset=utf-8")
+	c.warnings = nil
+	c.answer(wire.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
+		`allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n")})
+}
