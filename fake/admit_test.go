@@ -43,6 +43,7 @@ func TestAdmitRefuses(t *testing.T) {
 	var seen object.Object
 	c.srv.Admit("check.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
 		seen = review
+		is := is.NewRelaxed(t)
 		code, _ := c.do("GET", "/api/v1/namespaces/default", "") // a handler may ask the server
 		is.Equal(code, http.StatusOK)
 		review["response"] = map[string]any{"allowed": false, "warnings": []any{"careful"},

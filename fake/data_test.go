@@ -49,7 +49,7 @@ func TestWriteGap(t *testing.T) {
 		answer(t, srv, "POST", pods, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 		rev := srv.Revision()
 		removed := 0
-		go func() { removed, _, _ = answer(t, srv, "DELETE", pods+"/a", "") }()
+		go func() { removed, _ = client{t, srv}.do("DELETE", pods+"/a", "") }()
 		synctest.Wait()
 		_, _, pod := answer(t, srv, "GET", pods+"/a", "")
 		is.True(strings.Contains(pod, `"deletionTimestamp"`))

@@ -46,7 +46,7 @@ func serve(t *testing.T, args ...string) (serving, try string) {
 // withConfig returns a kubectl that reads a kubeconfig file.
 func withConfig(t *testing.T, file string) kubectl {
 	cache := t.TempDir()
-	return kubectl{t, func() *genericclioptions.ConfigFlags {
+	return kubectl{t: t, flags: func() *genericclioptions.ConfigFlags {
 		flags := genericclioptions.NewConfigFlags(true)
 		flags.KubeConfig, flags.CacheDir = &file, &cache
 		return flags

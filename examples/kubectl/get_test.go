@@ -113,7 +113,15 @@ func TestGetWatches(t *testing.T) {
 // first returns the first lines that a command prints which does not end by itself. The end of the test ends it.
 func (k kubectl) first(n int, line string) string {
 	out := &lines{left: n, done: make(chan struct{})}
-	go func() { _ = k.run(out, line) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = k.run(out, line) // which ends when the server does
+	}()
+	k.t.Cleanup(func() {
+		k.end()
+		<-ended
+	})
 	<-out.done
 	return out.String()
 }

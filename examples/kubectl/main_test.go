@@ -41,18 +41,21 @@ func TestMain(m *testing.M) {
 type kubectl struct {
 	t     *testing.T
 	flags func() *genericclioptions.ConfigFlags
+	end   func() // closes the server
 }
 
 // start returns a new server and a kubectl for it.
 func start(t *testing.T, options ...fake.Options) (*fake.Server, kubectl) {
 	srv := fake.RunT(t, options...)
-	return srv, inProcess(t, srv.Transport())
+	k := inProcess(t, srv.Transport())
+	k.end = srv.Close
+	return srv, k
 }
 
 // inProcess returns a kubectl that sends its requests through a RoundTripper. The https makes it send --token, too.
 func inProcess(t *testing.T, transport http.RoundTripper) kubectl {
 	url, cache, none := "https://kubesim.invalid", t.TempDir(), os.DevNull
-	return kubectl{t, func() *genericclioptions.ConfigFlags {
+	return kubectl{t: t, flags: func() *genericclioptions.ConfigFlags {
 		flags := genericclioptions.NewConfigFlags(true)
 		flags.APIServer, flags.CacheDir, flags.KubeConfig = &url, &cache, &none
 		return flags.WithWrapConfigFn(func(c *rest.Config) *rest.Config {
@@ -82,7 +85,9 @@ func (o *onWatch) RoundTrip(r *http.Request) (*http.Response, error) {
 func waiting(t *testing.T, do func(*fake.Server, kubernetes.Interface)) kubectl {
 	srv := fake.RunT(t)
 	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1})
-	return inProcess(t, &onWatch{next: srv.Transport(), do: func() { do(srv, client) }})
+	k := inProcess(t, &onWatch{next: srv.Transport(), do: func() { do(srv, client) }})
+	k.end = srv.Close
+	return k
 }
 
 // file returns the name of a new file with a manifest.

@@ -109,8 +109,11 @@ func TestPortForward(t *testing.T) {
 				}
 				once.Do(func() {
 					go func() {
-						answer <- get("http://" + from)
-						k.do("delete pod web --force --grace-period 0") // which ends the command
+						said := get("http://" + from)
+						if err := k.run(io.Discard, "delete pod web --force --grace-period 0"); err != nil { // which ends the command
+							t.Errorf("delete pod web: %v", err)
+						}
+						answer <- said
 					}()
 				})
 			}

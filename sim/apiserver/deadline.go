@@ -47,9 +47,14 @@ func (c *call) limit() time.Duration {
 	return requestTimeout
 }
 
-// begin starts the deadline of the request.
+// begin starts the deadline of the request. A request that a fault has delayed on its way here is served even if its client did not
+// wait for it: it was sent.
 func (c *call) begin() {
-	c.deadline = deadline.Begin(c.s.Registry.Backend, c.q.Context, c.limit())
+	client := c.q.Context
+	if c.late && client != nil && client.Err() != nil {
+		client = nil
+	}
+	c.deadline = deadline.Begin(c.s.Registry.Backend, client, c.limit())
 }
 
 // hopeless reports whether the client has asked for an answer sooner than a server can give one.

@@ -70,6 +70,7 @@ func (c *call) newExchange() *Exchange {
 func (c *call) observed(refused *status.Status) {
 	c.hook, c.exchange, c.refused = c.s.Hook, c.newExchange(), refused
 	c.hook.Arrived(c.exchange)
+	c.late = true // unless it was served by then
 }
 
 // Serve serves the request, or answers it with a Status instead. One that was refused already is not served in any case.

@@ -181,6 +181,7 @@ type call struct {
 	exchange *Exchange      // what it sees
 	refused  *status.Status // why the request was not served when the hook was told of it; nil: it may be
 	deadline deadline.Deadline
+	late     bool // the request is served some time after it arrived, because the Hook has delayed it
 	answered bool // the answer is on its way: what the request comes to later is dropped
 }
 
