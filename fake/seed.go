@@ -13,9 +13,11 @@ import (
 )
 
 // Seed stores objects as they are, as WithObjects and WithStatusSubresource of controller-runtime's fake do: with their status,
-// uid, owners, finalizers, times, generation and deletionTimestamp, which no client can set. Everything else is as with a create
-// by an administrator: it is validated and has its defaults, and an object that is there already is applied over. Namespaces that
-// are missing are made; without a namespace it is default.
+// uid, owners, finalizers, managed fields, times, generation and deletionTimestamp, and with what a server derives, such as the
+// selector of a Job or the address of a Service. Each object is one commit. Fields that are missing get their defaults, and those that
+// a server sets in every new object. An object is validated as an update is, so that everything that a server may have stored can be
+// seeded; unknown fields are an error. It is merged into an object of its name that is there already. Admission plugins and webhooks
+// are not asked. Namespaces that are missing are made; without a namespace it is default.
 //
 // Objects are Go types that print as JSON, such as *corev1.Pod, *unstructured.Unstructured or map[string]any. Where apiVersion and
 // kind are empty, they follow from the Go type: its name, and the package it is in (k8s.io/api/apps/v1). In a test that began with
@@ -54,13 +56,9 @@ func (s *Server) seed(obj object.Object) error {
 			return err
 		}
 	}
-	fresh := obj.Copy()
-	fresh.Remove("metadata", "resourceVersion")
-	fresh.Remove("metadata", "managedFields")
-	if err := s.load(fresh); err != nil {
-		return err
-	}
-	return s.cluster.Seed(loadManager, obj)
+	as := obj.Copy()
+	as.Remove("metadata", "resourceVersion") // there is one history
+	return s.cluster.Seed(loadManager, as)
 }
 
 // object is a Go value as an object with its kind.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/controller"
@@ -73,6 +74,56 @@ const siteCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 "spec":{"group":"web.example.com","scope":"Namespaced","names":{"plural":"sites","kind":"Site"},"versions":[{"name":"v1","served":true,"storage":true,
 "subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
+// A Job that runs, a Service with its address, a pod on a node and a namespace that is on its way out are stored as they are, each in
+// one commit: watches see them once, with their own uids.
+func TestSeedLive(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	_, srv, c := watched(t)
+	before := srv.Revision()
+	labels := map[string]any{"batch.kubernetes.io/controller-uid": "77", "controller-uid": "77", "batch.kubernetes.io/job-name": "j", "job-name": "j"}
+	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "j", "namespace": "default", "uid": "77", "generation": 1},
+		"spec": map[string]any{"parallelism": 1, "completions": 1, "selector": map[string]any{"matchLabels": map[string]any{"batch.kubernetes.io/controller-uid": "77"}},
+			"template": map[string]any{"metadata": map[string]any{"labels": labels},
+				"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "c", "image": "i"}}}}},
+		"status": map[string]any{"active": 1, "startTime": "2021-01-01T00:00:00Z"}}
+	is.NoErr(srv.Seed(job))
+	is.Equal(srv.Revision(), before+1) // one commit
+	live := c.parse(second(c.do("GET", "/apis/batch/v1/namespaces/default/jobs/j", "")))
+	is.Equal(live.UID(), "77")
+	is.Equal(live.String("status", "startTime"), "2021-01-01T00:00:00Z")
+	is.Equal(live.Map("spec", "template", "metadata", "labels"), labels)
+
+	is.NoErr(srv.Seed(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "leaving", "uid": "88",
+		"deletionTimestamp": "2021-01-01T00:00:00Z"}, "spec": map[string]any{"finalizers": []string{"kubernetes"}}, "status": map[string]any{"phase": "Terminating"}}))
+	is.NoErr(srv.Seed(map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "s"},
+		"spec": map[string]any{"clusterIP": "10.0.0.77", "clusterIPs": []string{"10.0.0.77"}, "ports": []any{map[string]any{"port": 80}}}}))
+	code, body := c.do("POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"t"},"spec":{"clusterIP":"10.0.0.77","ports":[{"port":80}]}}`)
+	is.Equal(code, 422) // the address is taken
+	is.True(strings.Contains(body, "provided IP is already allocated"))
+	is.NoErr(srv.Seed(map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "s", "labels": map[string]any{"a": "b"}}}))
+	s := c.parse(second(c.do("GET", "/api/v1/namespaces/default/services/s", "")))
+	is.Equal(s.String("spec", "clusterIP"), "10.0.0.77") // it is merged
+	is.Equal(s.Labels(), map[string]string{"a": "b"})
+}
+
+// A watch sees a seeded object once, as it is.
+func TestSeedIsOneEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := inTime(t)
+		w := c.watch("&resourceVersion=" + rev(c.srv.Revision()))
+		is.NoErr(c.srv.Seed(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "uid": "5",
+			"managedFields": []any{map[string]any{"manager": "m", "operation": "Update", "apiVersion": "v1", "time": "2021-01-01T00:00:00Z",
+				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:data": map[string]any{}}}}}}))
+		obj := w.must("ADDED")
+		is.Equal(obj.UID(), "5")
+		is.Equal(obj.Objects("metadata", "managedFields")[0].String("manager"), "m")
+		c.create("b")
+		is.Equal(w.must("ADDED").Name(), "b") // nothing in between
+	})
+}
+
 func TestSeedErrors(t *testing.T) {
 	t.Parallel()
 	srv, err := fake.New()
@@ -88,8 +139,10 @@ func TestSeedErrors(t *testing.T) {
 	type unknown struct{ Metadata map[string]any }
 	for want, v := range map[string]any{
 		`nobody serves a kind "unknown"`: unknown{},
+		`unknown field "dta"`:            map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(""), "dta": 1},
+		"are not stored":                 map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": meta("")},
 		"a deletionTimestamp and no finalizers: a server removes such an object at once": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("deletionTimestamp")},
-		"seed: Pod a: Pod a: Pod \"a\" is invalid: spec.containers: Required value":      map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta("")},
+		"seed: Pod a: Pod \"a\" is invalid: spec.containers: Required value":      map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta("")},
 		"int: object: not a JSON object":                                                 7,
 		`no matches for kind "Site" in version "web.example.com/v1"`:                     map[string]any{"apiVersion": "web.example.com/v1", "kind": "Site", "metadata": meta("")},
 	} {

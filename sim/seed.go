@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Seed gives an object that is stored what no client can: the uid, times, generation, deletion and status of obj, as far as it
-// has them. The trace calls who does it client.
+// Seed stores an object as it is, in one commit: with the uid, times, generation, deletion and status that it has, which no client can
+// set (registry.Registry.Seed says how). The trace calls the writer client, and managedFields do unless the object has some.
 func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 	c.do(func() {
 		defer c.observer.Name(client)()
@@ -24,8 +23,7 @@ func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 		if !d.Namespaced {
 			namespace = ""
 		}
-		q := &registry.Request{Definition: d, Namespace: namespace, Name: obj.Name(), Warn: func(string) {}}
-		if s := api.Registry.Seed(q, obj); s != nil {
+		if s := api.Seed(d, namespace, client, object.JSON(map[string]any(obj))); s != nil {
 			err = s
 		}
 	})

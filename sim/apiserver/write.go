@@ -156,11 +156,8 @@ func (c *call) definition() *resource.Definition {
 
 // setDefaults fills in the defaults of the kind of the path.
 func (c *call) setDefaults(obj object.Object) {
-	if d := c.definition(); d.Default != nil && d.GVK == c.kindOf() {
-		d.Default(obj)
-		if at := d.Hub.Strategy.DefaultsToNow; at != nil {
-			obj.SetDefault(object.Time(c.now()), at...)
-		}
+	if d := c.definition(); d.GVK == c.kindOf() {
+		c.s.setDefaults(d, obj)
 	}
 }
 

@@ -2,43 +2,118 @@ package registry
 
 import (
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// seeded is metadata that is the server's to set, and that a test may want to be as it says.
-var seeded = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}
-
-// Seed gives the stored object of a request what no client can: the uid, times, generation, deletion and status of obj, of which
-// that is given. Nobody is asked whether that can be, but an object that is being deleted must wait for something: a real server
-// has none that does not.
+// Seed stores an object, given in the version of the request with its defaults, as it is: one commit, with the uid, times, generation,
+// deletion, status and derived fields that it has, which no client could set. What the server sets in every object and this one does
+// not have is set as in a create. It is merged into an object of the same name, lists as a whole. No admission plugin runs.
+//
+// The object is validated as an update is that changes nothing: what a create may not have, such as the selector of a running Job, it
+// may have. An object that is being deleted and waits for nothing is refused, because a real server has none.
 func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	d := q.Definition
-	it := r.asked(d, q.Namespace, q.Name)
-	if it == nil {
-		return status.NotFound(d.Resourced(), q.Name)
+	if d.Hub.Strategy.Virtual {
+		return status.BadRequest("%s are not stored", d.Resource)
 	}
-	hub, s := decode(d, obj)
+	if s := placeInNamespace(d, q.Namespace, obj); s != nil {
+		return s
+	}
+	given, s := decode(d, obj)
 	if s != nil {
 		return s
 	}
-	live := it.Object()
-	for _, field := range seeded {
-		if v, ok := hub.Get("metadata", field); ok && v != nil && v != "" {
-			live.Set(v, "metadata", field)
-		}
+	if given.Name() == "" && given.GenerateName() != "" {
+		given.Set(r.nameOf(d, given.GenerateName()), "metadata", "name")
 	}
-	if state := hub.Map("status"); len(state) > 0 {
-		live["status"] = state
+	q.Name = given.Name()
+	ctx := r.context(q)
+	before := r.asked(d, q.Namespace, q.Name)
+	var old object.Object
+	if before != nil {
+		old = before.Object()
 	}
-	if live.DeletionTimestamp() != "" && len(live.Finalizers()) == 0 && d.Hub.Strategy.GracePeriod == nil {
-		return status.BadRequest("it has a deletionTimestamp and no finalizers: a server removes such an object at once")
+	live := merged(r.seedling(ctx, given, old), given)
+	reserved := r.reserving(ctx)
+	defer reserved.revert()
+	if s := allocate(ctx, live, old); s != nil {
+		return s
 	}
-	if live.DeletionTimestamp() != "" {
-		live.SetDefault(int64(0), "metadata", "deletionGracePeriodSeconds")
+	if s := checkDeletion(d, live); s != nil {
+		return s
 	}
-	if object.Equal(map[string]any(live), map[string]any(it.Object())) {
+	stored := live.Copy()
+	stored.SetDefault("1", "metadata", "resourceVersion")
+	if errs := validateChanged(ctx, stored, stored.Copy()); len(errs) > 0 {
+		return status.Invalid(kinded(d.Hub, live), q.Name, errs)
+	}
+	if old != nil && object.Equal(map[string]any(live), map[string]any(old)) {
 		return nil
 	}
-	_, s = r.put(q, live)
-	return s
+	if _, ok := given.Get("metadata", "managedFields"); !ok {
+		shape := d.Hub // the version that live is in
+		if d.Custom {
+			shape = d
+		}
+		r.Fields.Update(shape, old, live, r.By(q))
+	}
+	if canonicalize := d.Hub.Strategy.Canonicalize; canonicalize != nil {
+		canonicalize(live)
+	}
+	if _, s := r.put(q, live); s != nil {
+		return s
+	}
+	reserved.commit()
+	return nil
+}
+
+// seedling returns what an object to be stored is merged into: the stored one, or what a create would make of it.
+func (r *Registry) seedling(ctx *resource.Context, given, old object.Object) object.Object {
+	if old != nil {
+		return old.Copy()
+	}
+	strategy := ctx.Definition.Hub.Strategy
+	fresh := given.Copy()
+	fresh.Remove("metadata", "deletionTimestamp")
+	fresh.SetDefault(r.newUID(), "metadata", "uid")
+	fresh.SetDefault(object.Time(ctx.Now), "metadata", "creationTimestamp")
+	if strategy.HasStatus && !strategy.MakesStatus {
+		fresh.Remove("status")
+	}
+	if strategy.SpecChanged != nil {
+		fresh.Set(int64(1), "metadata", "generation")
+	}
+	if strategy.PrepareForCreate != nil {
+		strategy.PrepareForCreate(ctx, fresh)
+	}
+	return fresh
+}
+
+// merged returns base with the values of given in it, maps key by key. It uses both.
+func merged(base, given map[string]any) object.Object {
+	for name, v := range given { // order does not matter: each is looked at alone
+		m, isMap := v.(map[string]any)
+		old, wasMap := base[name].(map[string]any)
+		if isMap && wasMap {
+			base[name] = map[string]any(merged(old, m))
+			continue
+		}
+		if v != nil {
+			base[name] = v
+		}
+	}
+	return base
+}
+
+// checkDeletion refuses an object that a real server would have removed already.
+func checkDeletion(d *resource.Definition, live object.Object) *status.Status {
+	if live.DeletionTimestamp() == "" {
+		return nil
+	}
+	if released(d, live) && d.Hub.Strategy.GracePeriod == nil {
+		return status.BadRequest("it has a deletionTimestamp and no finalizers: a server removes such an object at once")
+	}
+	live.SetDefault(int64(0), "metadata", "deletionGracePeriodSeconds")
+	return nil
 }
