@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -156,6 +157,32 @@ func TestFaultLatency(t *testing.T) {
 		synctest.Wait()
 		is.Equal(exists, http.StatusOK) // one with a late answer has
 	})
+}
+
+// The n-th request is the n-th that was sent, even if those before it were refused before they came to the fault's point.
+func TestFaultNth(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for text, want := range map[string]string{
+		"on create configmaps nth=3 at=request.validated do fail Conflict": "422 201 409 201",
+		"on create configmaps nth=3 do commit-then-fail Timeout":           "422 201 504 201",
+		"on create configmaps nth=2 every=2 do commit-then-fail Timeout":   "422 504 201 504",
+		"on create configmaps nth=1 do commit-then-fail Timeout":           "422 201 201 201", // the first one does not come so far
+		"on create configmaps nth=3 do fail InternalError":                 "422 201 500 201",
+	} {
+		c := client{t, fake.RunT(t)}
+		plan, err := fault.Parse(text)
+		is.NoErr(err)
+		c.srv.Faults.Add(plan...)
+		var got []string
+		for _, name := range []string{"A b", "a", "b", "c"} {
+			code, _ := c.do("POST", mapsPath, `{"metadata":{"name":"`+name+`"}}`)
+			got = append(got, strconv.Itoa(code))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s, want %s", text, s, want)
+		}
+	}
 }
 
 // A client that does not wait for a late request has sent it nevertheless.

@@ -92,10 +92,12 @@ func (t Trigger) Became(condition string) Trigger {
 	return t
 }
 
-// Nth lets pass what matches before the n-th time, and with no Every also what matches after it.
+// Nth lets pass what matches before the n-th time, and with no Every also what matches after it. Requests are counted in the order in
+// which they arrive, whether or not each of them gets as far as the fault's point; with a condition (Where, Became), those that meet it
+// at that point are counted. Events and commits are counted as they come.
 func (t Trigger) Nth(n int) Trigger { t.nth = n; return t }
 
-// Every triggers each n-th time.
+// Every triggers each n-th time, counted as for Nth.
 func (t Trigger) Every(n int) Trigger { t.every = n; return t }
 
 // Probability triggers with the probability p, drawn from a stream of the fault's own.

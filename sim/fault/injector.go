@@ -33,6 +33,7 @@ type live struct {
 	source  *rand.PCG
 	stream  *rand.Rand
 	matched int
+	arrived int // requests that Arrive has numbered
 	fired   int
 	sites   map[string]int // how often it matched at each site
 }
@@ -130,6 +131,36 @@ func (in *Injector) At(p Point, op *Op, now time.Time) []Fired {
 	return out
 }
 
+// Numbers are those of one request among all that a fault's trigger is about, for each fault that counts requests.
+type Numbers map[*live]int
+
+// Arrive numbers a request that has arrived. The n-th request of a trigger is then the n-th that was sent, however many of those
+// before it were refused before they came to the fault's point.
+func (in *Injector) Arrive(op *Op) Numbers {
+	var numbers Numbers
+	for _, l := range in.live {
+		if !l.countsRequests() || !l.trigger.matches(op) {
+			continue
+		}
+		if numbers == nil {
+			numbers = Numbers{}
+		}
+		l.arrived++
+		numbers[l] = l.arrived
+	}
+	return numbers
+}
+
+// countsRequests reports whether the fault counts requests when they arrive. One with a condition on the object counts those that
+// meet it at its point.
+func (l *live) countsRequests() bool {
+	t := &l.trigger
+	if t.nth == 0 && t.every == 0 || len(t.where) > 0 || len(t.became) > 0 {
+		return false
+	}
+	return l.point == RequestDecided || l.point == RequestValidated || l.point == RequestAnswered
+}
+
 // fits reports whether the action can be done to an answer.
 func (l *live) fits(op *Op) bool {
 	fits := l.action.Kind.about().fits
@@ -148,13 +179,17 @@ func (in *Injector) decide(l *live, op *Op, ended bool) (a Action, fired bool) {
 	l.matched++
 	l.sites[d.Site]++
 	d.Match, d.Nth = l.matched, l.sites[d.Site]
+	n := l.matched
+	if number, ok := op.Numbers[l]; ok {
+		n = number
+	}
 	switch {
 	case in.choices != nil:
 		then := in.choices[d.choice()]
 		if d.Fired = then.Fired && !ended; then.Wait > 0 {
 			d.Wait = then.Wait
 		}
-	case !l.trigger.turn(l.matched):
+	case !l.trigger.turn(n):
 		return a, false
 	default:
 		p := l.trigger.probability

@@ -22,10 +22,11 @@ type Op struct {
 	UserAgent   string
 	User        string
 	Replica     int
-	EventType   string // of an event
-	Failed      bool   // the answer is an error already
-	Stream      bool   // the answer is a watch
-	Spared      bool   // no fault happens to it
+	EventType   string  // of an event
+	Failed      bool    // the answer is an error already
+	Stream      bool    // the answer is a watch
+	Spared      bool    // no fault happens to it
+	Numbers     Numbers // of the request, by which Nth and Every count
 
 	// Object returns what conditions look at, and Old what there was before. nil functions and nil objects: nothing.
 	Object, Old func() object.Object

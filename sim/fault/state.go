@@ -23,6 +23,7 @@ type FaultState struct {
 	Text    string
 	Added   time.Time
 	Matched int
+	Arrived int // requests that a fault has counted which counts them when they arrive
 	Fired   int
 	Sites   map[string]int // how often it matched at each site
 	Stream  []byte         // the state of its random numbers
@@ -34,7 +35,7 @@ func (in *Injector) State() State {
 	s.Decisions, _ = in.Decisions()
 	for _, l := range in.live {
 		stream, _ := l.source.MarshalBinary() // cannot fail
-		s.Faults = append(s.Faults, FaultState{l.text, l.added, l.matched, l.fired, maps.Clone(l.sites), stream})
+		s.Faults = append(s.Faults, FaultState{l.text, l.added, l.matched, l.arrived, l.fired, maps.Clone(l.sites), stream})
 	}
 	if in.choices != nil {
 		s.Follows = slices.SortedFunc(maps.Values(in.choices), func(a, b Decision) int {
@@ -60,7 +61,7 @@ func Load(s State) (*Injector, error) {
 			return nil, fmt.Errorf("fault: %q was saved as a fault, which it is not: %v", f.Text, err)
 		}
 		l := in.add(plan[0], f.Added)
-		l.matched, l.fired = f.Matched, f.Fired
+		l.matched, l.arrived, l.fired = f.Matched, f.Arrived, f.Fired
 		if f.Sites != nil {
 			l.sites = maps.Clone(f.Sites)
 		}

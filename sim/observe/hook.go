@@ -32,6 +32,7 @@ func newHook(o *Observer, replica int) *hook {
 type request struct {
 	trace.Record        // what all of its records have in common
 	arrived      uint64 // number of the first one
+	numbers      fault.Numbers
 
 	refused *auth.Attributes // the last question about its user's rights that was answered with no; nil: there is none
 
@@ -98,7 +99,7 @@ func (h *hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 func (h *hook) op(e *apiserver.Exchange) *fault.Op {
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
 		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User, Replica: h.replica,
-		Spared: e.Spared, Object: e.Object, Old: e.Stored}
+		Spared: e.Spared, Object: e.Object, Old: e.Stored, Numbers: h.requestOf(e).numbers}
 }
 
 // Arrived is apiserver.Hook's.
@@ -109,6 +110,7 @@ func (h *hook) Arrived(e *apiserver.Exchange) {
 		e.Serve(nil)
 		return
 	}
+	h.requestOf(e).numbers = h.faults.Arrive(h.op(e))
 	x := h.carryOut(fault.RequestArrived, h.op(e), e, nil)
 	h.delay(x.wait, func() {
 		if h.asking = e; x.object != "" {
