@@ -202,7 +202,11 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := r.unreachable(d, "create"); s != nil {
 		return nil, s
 	}
-	if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
+	at := obj.Name()
+	if q.creates {
+		at = q.Name // which admission cannot change
+	}
+	if old := r.stored(d, obj.Namespace(), at); old != nil {
 		return nil, alreadyExists(d, old)
 	}
 	if q.DryRun {
@@ -212,9 +216,10 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
 	}
-	it, s := r.put(d, obj)
+	obj.Remove("metadata", "selfLink") // which the store drops
+	it, s := r.putAt(d, obj, d.Key(obj.Namespace(), at))
 	if s == stale {
-		if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
+		if old := r.stored(d, obj.Namespace(), at); old != nil {
 			return nil, alreadyExists(d, old)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// putCustom is put for custom resources, which are stored in one version and written through several.
-func (r *Registry) putCustom(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
-	store, key := r.Backend.Store(), d.Key(obj.Namespace(), obj.Name())
+// putCustom is putAt for custom resources, which are stored in one version and written through several.
+func (r *Registry) putCustom(d *resource.Definition, obj object.Object, key string) (*resource.Item, *status.Status) {
+	store := r.Backend.Store()
 	before := modified(store, key)
 	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
 	if s == nil && len(value) > itemMax {
@@ -39,7 +39,7 @@ func (r *Registry) putCustom(d *resource.Definition, obj object.Object) (*resour
 	}
 	var aux any // anything else is read as the store has it
 	if d.GVK == d.StorageCodec.Stored && d.StorageCodec.Whole(obj) {
-		aux = resource.NewItem(d, obj, rev, value)
+		aux = resource.NewItem(d, obj, rev, value).StoredAt(key)
 	}
 	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
@@ -97,7 +97,7 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.putCustom(d, obj)
+	it, s := r.putCustom(d, obj, d.KeyOf(item))
 	return &Result{Item: it}, s
 }
 

@@ -216,8 +216,13 @@ const itemMax = 1536 << 10
 // put stores obj and returns its item. An object that is too large for the store is tried once more without its
 // managedFields, as on the real server.
 func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+	return r.putAt(d, obj, d.Key(obj.Namespace(), obj.Name()))
+}
+
+// putAt is put for an object that the store has, or is to have, under a key.
+func (r *Registry) putAt(d *resource.Definition, obj object.Object, key string) (*resource.Item, *status.Status) {
 	if d.StorageCodec != nil {
-		return r.putCustom(d, obj)
+		return r.putCustom(d, obj, key)
 	}
 	rev := r.Backend.Store().Rev() + 1
 	it := r.encode(d, obj, rev)
@@ -227,13 +232,13 @@ func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Ite
 			return nil, status.Plain("etcdserver: request is too large")
 		}
 	}
-	r.store(d, it)
+	r.store(d, it, key)
 	return it, nil
 }
 
 // store puts an item into the store at its revision, the next one.
-func (r *Registry) store(d *resource.Definition, it *resource.Item) {
-	key := d.Key(it.Namespace, it.Name)
+func (r *Registry) store(d *resource.Definition, it *resource.Item, key string) {
+	it.StoredAt(key)
 	value := d.Value(it)
 	if !bytes.Equal(value, it.Bytes) {
 		it.Stored = value
@@ -254,7 +259,7 @@ func tooLarge(d *resource.Definition, it *resource.Item, obj object.Object) bool
 
 // remove takes the object out of the store and returns its last state at the revision of the deletion.
 func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.Item {
-	event, ok := r.Backend.Store().Delete(d.Key(it.Namespace, it.Name))
+	event, ok := r.Backend.Store().Delete(d.KeyOf(it))
 	if !ok {
 		return it
 	}
