@@ -81,7 +81,7 @@ type problem struct {
 // invocations returns what applies to a write, in the order of the names of policies and bindings, and what is wrong
 // with the configuration. s is an answer that ends the request.
 func (p *policies) invocations(a *Attributes) (list []*invocation, problems []problem) {
-	if a.exempt() || a.Definition.Hub.Strategy.Virtual {
+	if a.isOneOf(policyResources) || a.Definition.Hub.Strategy.Virtual {
 		return nil, nil
 	}
 	bindings := a.Objects.All(p.bindings, "")
