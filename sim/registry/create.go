@@ -207,7 +207,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		at = q.Name // which admission cannot change
 	}
 	if old := r.stored(d, obj.Namespace(), at); old != nil {
-		return nil, alreadyExists(d, old)
+		return nil, r.exists(d, obj, old)
 	}
 	if q.DryRun {
 		it, s := r.readBack(d, obj)
@@ -276,6 +276,17 @@ func warnFinalizers(q *Request, obj, old object.Object) {
 
 // beingDeleted stands before the text of a conflict with an object that is on its way out.
 const beingDeleted = "object is being deleted: "
+
+// exists returns why an object cannot be created where there is another: it cannot be converted into the version that is stored,
+// which is found first, or the other is in its way.
+func (r *Registry) exists(d *resource.Definition, obj object.Object, old *resource.Item) *status.Status {
+	if d.StorageCodec != nil {
+		if _, _, s := r.encodeStored(d, obj, old.Rev); s != nil {
+			return s
+		}
+	}
+	return alreadyExists(d, old)
+}
 
 func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	s := status.AlreadyExists(d.Resourced(), old.Name)
