@@ -147,7 +147,9 @@ func Establish(crd object.Object, now time.Time) bool {
 }
 
 // bundle returns the certificates, PEM, that the clientConfig of a conversion webhook wants to be trusted.
-func bundle(crd object.Object) []byte { return webhook.Bundle(crd.At("spec", "conversion", "webhook", "clientConfig")) }
+func bundle(crd object.Object) []byte {
+	return webhook.Bundle(crd.At("spec", "conversion", "webhook", "clientConfig"))
+}
 
 // unresolved reports whether no client for the conversion webhook of a definition can be made. A bundle of white space counts as
 // none here, though not for Establish.

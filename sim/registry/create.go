@@ -246,7 +246,8 @@ func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
 func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
 	if errs := otherKind(hub, obj); len(errs) > 0 {
-		return errs
+		ctx.Found = errs
+		return append(errs, hub.Strategy.Validate(ctx, obj)...)
 	}
 	found := metaErrorsOf(ctx, obj, nil)
 	errs := check(ctx, obj, nil, found)

@@ -134,7 +134,8 @@ func kinded(hub *resource.Definition, obj object.Object) status.Resource {
 	return status.Resource{Group: schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group, Resource: obj.Kind()}
 }
 
-// otherKind returns the errors of a custom resource of another kind than the one of the path: nothing else is checked.
+// otherKind returns the errors of a custom resource of another kind or version than the one of the path. Such an object is not
+// compared with the schema, but for its lists, embedded resources and rules.
 func otherKind(hub *resource.Definition, obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if kind := obj.Kind(); hub.Custom && kind != hub.Kind {
