@@ -133,3 +133,41 @@ func TestSlowConversion(t *testing.T) {
 type carrier func(*http.Request) (*http.Response, error)
 
 func (f carrier) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
+
+// TestConversionOfUnservedVersion tests that a conversion webhook is not asked for watch caches in a version that is neither
+// served nor stored, and that its failure comes before AlreadyExists.
+func TestConversionOfUnservedVersion(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, srv := loaded(t)
+	asked, failing := 0, false
+	srv.ConvertThrough(hook{t, func(review object.Object) object.Object {
+		asked++
+		if answer := converted(t, review); !failing {
+			return answer
+		}
+		return object.Object{"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1", "response": map[string]any{
+			"uid": review.String("request", "uid"), "result": map[string]any{"status": "Failure", "message": "not now"}}}
+	}})
+	b := `{"apiVersion":"example.com/v2","kind":"Frobber","metadata":{"name":"b"},"heightInInches":36}`
+	code, _ := c.do("POST", frobbersV2, b)
+	is.Equal(code, 201)
+	code, _ = c.do("POST", frobbersV2, b)
+	is.Equal(code, 409)
+	failing = true
+	code, body := c.do("POST", frobbersV2, b)
+	is.Equal(code, 500)
+	is.True(strings.Contains(body, "conversion webhook for example.com/v2, Kind=Frobber failed: not now"))
+
+	failing = false
+	code, _, _ = c.ask("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/frobbers.example.com", "application/json-patch+json", "",
+		`[{"op":"replace","path":"/spec/versions/1/served","value":false}]`)
+	is.Equal(code, 200)
+	asked = 0
+	code, _ = c.do("POST", frobbersV1, `{"apiVersion":"example.com/v1","kind":"Frobber","metadata":{"name":"c"},"height":1}`)
+	is.Equal(code, 201)
+	is.Equal(asked, 0)
+	code, _ = c.do("GET", frobbersV1+"?resourceVersion=0", "")
+	is.Equal(code, 200)
+	is.Equal(asked, 0)
+}

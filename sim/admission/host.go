@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -22,6 +21,9 @@ type Host struct {
 	May func(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
 	// Decode reads what a mutation made of an object, as the body of a request is read.
 	Decode func(d *resource.Definition, data []byte) (object.Object, error)
+	// DecodeStrictly reads what the JSON patch of a policy made of an object. Unknown fields are errors; a kind and version that
+	// the patch removed are those of d.
+	DecodeStrictly func(d *resource.Definition, data []byte) (object.Object, error)
 	// Patch applies a JSON patch (RFC 6902). tested is false when one of its test operations failed.
 	Patch func(doc, patch []byte) (result []byte, tested bool, err error)
 	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
@@ -134,8 +136,7 @@ func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.
 	if err != nil {
 		return status.Internal(err)
 	}
-	clear(a.Object)
-	maps.Copy(a.Object, hub)
+	put(a.Object, hub)
 	return nil
 }
 
@@ -150,10 +151,15 @@ func (h *Host) equivalents(d *resource.Definition) []*resource.Definition {
 	return out
 }
 
-// exempt are the resources that no policy and no webhook is about: they would lock everybody out.
-var exempt = []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies",
-	"validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
+// policyResources are the resources that no policy applies to, and policyResources and webhookResources those that no webhook is
+// called for: nobody could undo a mistake in them.
+var (
+	policyResources = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
+		"mutatingadmissionpolicybindings"}
+	webhookResources = []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}
+)
 
-func (a *Attributes) exempt() bool {
-	return a.Definition.Group == "admissionregistration.k8s.io" && slices.Contains(exempt, a.Definition.Resource)
+// isOneOf reports whether the write is about one of the resources of admissionregistration.k8s.io.
+func (a *Attributes) isOneOf(resources []string) bool {
+	return a.Definition.Group == "admissionregistration.k8s.io" && slices.Contains(resources, a.Definition.Resource)
 }

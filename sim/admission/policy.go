@@ -75,13 +75,13 @@ type problem struct {
 	binding string // "" for none
 	text    string
 	reason  status.Reason
-	broken  *expression // a validation whose text is still to be made; nil: none
+	denies  bool // the write is refused, whatever the validationActions of the binding are
 }
 
 // invocations returns what applies to a write, in the order of the names of policies and bindings, and what is wrong
 // with the configuration. s is an answer that ends the request.
 func (p *policies) invocations(a *Attributes) (list []*invocation, problems []problem) {
-	if a.exempt() || a.Definition.Hub.Strategy.Virtual {
+	if a.isOneOf(policyResources) || a.Definition.Hub.Strategy.Virtual {
 		return nil, nil
 	}
 	bindings := a.Objects.All(p.bindings, "")
@@ -286,9 +286,11 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel
 	return in
 }
 
+// serviceAccountUser returns the user that authorizer.serviceAccount asks about. Unlike one that has authenticated it is not in
+// the group system:authenticated.
 func serviceAccountUser(namespace, name string) resource.User {
 	return resource.User{Name: "system:serviceaccount:" + namespace + ":" + name,
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}}
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}}
 }
 
 // celRequest is request in expressions: an AdmissionRequest without its objects and uid.

@@ -10,27 +10,59 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// mutate lets every policy that applies change the object (Kubernetes documentation, "Mutating Admission Policy").
+// mutate lets every policy that applies change the object (Kubernetes documentation, "Mutating Admission Policy"). A DELETE has
+// no object to change.
 func (p *policies) mutate(a *Attributes) *status.Status {
-	list, problems := p.invocations(a)
-	if len(list) == 0 && len(problems) == 0 {
+	if a.Operation == Delete {
 		return nil
 	}
-	round := a.round("MutatingAdmissionPolicy")
-	for _, i := range list {
-		key := i.policy.name + "/" + i.binding.Name() + "/" + i.params.object.Namespace() + "/" + i.params.object.Name()
-		if !round.calls(key) {
-			continue
-		}
-		changed, bad, s := p.apply(a, i)
+	list, problems := p.invocations(a)
+	if len(list) > 0 {
+		found, s := p.invoke(a, list)
 		if s != nil {
 			return s
 		}
+		problems = append(problems, found...)
+	}
+	return mutationRefusal(a, problems)
+}
+
+// invoke runs the invocations in order. Every policy with reinvocationPolicy IfNeeded that has run is called in a second round
+// as soon as any mutation succeeds in the version that was mutated last, even if it was the policy's own and changed nothing.
+func (p *policies) invoke(a *Attributes, list []*invocation) (problems []problem, s *status.Status) {
+	round := a.round("MutatingAdmissionPolicy")
+	drafts := newDrafts(a, list)
+	for _, i := range list {
+		drafts.load(a, i.kind)
+		ok, err := matchConditions(i.policy.conditions, a.input(p.host, i.kind, i.params))
+		if err != nil {
+			problems = append(problems, i.problem(err))
+		}
+		key := i.policy.name + "/" + i.binding.Name() + "/" + i.params.object.Namespace() + "/" + i.params.object.Name()
+		if !ok || !round.calls(key) {
+			continue
+		}
+		before := a.Object.Copy()
+		mutated, bad, s := p.apply(a, i)
+		if s != nil {
+			return nil, s
+		}
 		problems = append(problems, bad...)
+		drafts.mutated(i.kind, mutated)
+		changed := mutated && !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
 		round.called(key, changed, i.policy.spec.String("reinvocationPolicy") == "IfNeeded")
 	}
+	if drafts.finish(a) {
+		round.wantPrevious()
+		*round.rerun = true
+	}
 	round.done(a)
-	return mutationRefusal(a, problems)
+	return problems, nil
+}
+
+// problem returns what err says about the invocation.
+func (i *invocation) problem(err error) problem {
+	return problem{policy: i.policy, binding: i.binding.Name(), text: err.Error(), reason: status.ReasonInvalid}
 }
 
 // mutationRefusal answers with the first problem of a policy that must not fail; all are among the causes.
@@ -56,35 +88,40 @@ func mutationRefusal(a *Attributes, problems []problem) *status.Status {
 	return s
 }
 
-// apply runs the mutations of one invocation one after the other, each on the result of the one before.
-func (p *policies) apply(a *Attributes, i *invocation) (changed bool, problems []problem, s *status.Status) {
-	fail := func(err error) {
-		problems = append(problems, problem{policy: i.policy, binding: i.binding.Name(), text: err.Error(), reason: status.ReasonInvalid})
-	}
-	ok, err := matchConditions(i.policy.conditions, a.input(p.host, i.kind, i.params))
-	if err != nil {
-		fail(err)
-	}
-	if !ok || a.Object == nil {
-		return false, problems, nil
+// apply runs the mutations of one invocation one after the other, each on the result of the one before. It reports whether one
+// of them succeeded.
+func (p *policies) apply(a *Attributes, i *invocation) (mutated bool, problems []problem, s *status.Status) {
+	if a.Object == nil {
+		return false, nil, nil
 	}
 	for _, e := range i.policy.expressions {
 		obj, kind := a.version(a.Object, i.kind), a.shownAs(i.kind)
 		result, err := p.mutation(e, a.input(p.host, i.kind, i.params), obj, kind)
+		if err == nil {
+			err = a.sameVersion(i.kind)
+		}
 		if refused := (*status.Status)(nil); errors.As(err, &refused) {
-			return changed, problems, refused
+			return mutated, problems, refused
 		}
 		if err != nil {
-			fail(err)
+			problems = append(problems, i.problem(err))
 			continue
 		}
-		before := a.Object.Copy()
 		if s := a.replace(result, kind); s != nil {
-			return changed, problems, s
+			return mutated, problems, s
 		}
-		changed = changed || !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
+		mutated = true
 	}
-	return changed, problems, nil
+	return mutated, problems, nil
+}
+
+// sameVersion returns the error of a mutation of a built-in kind in another version than the request's. The real server converts
+// the result to the version of the request directly, which its scheme cannot do.
+func (a *Attributes) sameVersion(d *resource.Definition) error {
+	if d == a.Definition || a.body() != nil || d.Type == nil {
+		return nil
+	}
+	return fmt.Errorf("converting (%s) to (%s): unknown conversion", d.Type().GoType, a.Definition.Type().GoType)
 }
 
 // mutation returns what one mutation makes of obj.
@@ -121,7 +158,7 @@ func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.De
 	if !tested {
 		return obj, nil
 	}
-	result, err := p.host.Decode(d, data)
+	result, err := p.host.DecodeStrictly(d, data)
 	if err != nil {
 		return nil, status.Internal(err)
 	}

@@ -28,8 +28,12 @@ func (p *policies) validate(a *Attributes) *status.Status {
 	}
 	for _, i := range list {
 		for _, found := range i.validate(a, p.host) {
+			if found.denies && denied == nil {
+				denied = &found
+			}
 			for _, action := range i.binding.Strings("spec", "validationActions") {
 				switch {
+				case found.denies:
 				case action == "Warn":
 					a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s",
 						i.policy.name, i.binding.Name(), found.text))
@@ -58,7 +62,8 @@ func (p *problem) refusal(a *Attributes) *status.Status {
 	return s
 }
 
-// validate returns what one invocation has against a write.
+// validate returns what one invocation has against a write. All messageExpressions are evaluated, also those of validations that
+// hold, and each of the three groups of expressions evaluates the variables that it uses again.
 func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 	failed := func(text string) {
 		if i.policy.fail {
@@ -74,51 +79,82 @@ func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 		return found
 	}
 	budget := int64(cel.RuleBudget)
-	for n := range i.policy.expressions {
-		e := &i.policy.expressions[n]
-		v, err := e.program.Eval(in, &budget)
-		switch {
-		case err != nil && err.Budget:
-			found = nil
-			failed(err.Text)
-			return found
-		case err != nil:
-			failed(err.Text)
-		case v != true:
-			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), broken: e})
-		}
-	}
-	if !messages(found, in, &budget) {
+	verdicts, spent := i.verdicts(in.Afresh(true), &budget)
+	if spent != nil {
+		failed(spent.Text)
 		return found
 	}
-	for _, e := range i.policy.annotations {
-		if _, err := e.program.Eval(in, &budget); err != nil {
-			failed(err.Text)
+	texts, spent := i.messages(in.Afresh(false), &budget)
+	for n, v := range verdicts {
+		switch {
+		case v.err != nil:
+			failed(v.err.Text)
+		case spent != nil:
+			failed("failed messageExpression: " + spent.Text)
+		case !v.holds:
+			source := i.policy.expressions[n].source
+			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), reason: status.Reason(source.String("reason")),
+				text: cmp.Or(texts[n], strings.TrimSpace(source.String("message")),
+					"failed expression: "+strings.TrimSpace(source.String("expression")))})
 		}
 	}
-	return found
+	wrong, spent := i.annotations(in.Afresh(false))
+	if spent != nil {
+		found = nil
+		failed(spent.Text)
+	}
+	return append(found, wrong...)
 }
 
-// messages fills in what the broken validations say, when all have been evaluated. It reports whether the budget is left.
-func messages(found []problem, in *cel.Input, budget *int64) bool {
-	for n := range found {
-		p := &found[n]
-		if p.broken == nil {
-			continue
+// verdict is the outcome of one validation: whether it holds, or why that cannot be said.
+type verdict struct {
+	holds bool
+	err   *cel.Error
+}
+
+// verdicts evaluates the validations. spent is set if they cost more than the budget.
+func (i *invocation) verdicts(in *cel.Input, budget *int64) (list []verdict, spent *cel.Error) {
+	for _, e := range i.policy.expressions {
+		v, err := e.program.Eval(in, budget)
+		if err != nil && err.Budget {
+			return nil, err
 		}
-		text, source := "", p.broken.source
-		if p.broken.message != nil {
-			v, err := p.broken.message.Eval(in, budget)
+		list = append(list, verdict{v == true, err})
+	}
+	return list, nil
+}
+
+// messages evaluates the messageExpressions, which have no authorizer. A text is "" where there is none, or no usable one.
+func (i *invocation) messages(in *cel.Input, budget *int64) (texts []string, spent *cel.Error) {
+	for _, e := range i.policy.expressions {
+		text := ""
+		if e.message != nil {
+			v, err := e.message.Eval(in, budget)
 			if err != nil && err.Budget {
-				p.text = "failed messageExpression: " + err.Text
-				return false
+				return nil, err
 			}
 			if err == nil {
 				text, _ = cel.MessageText(v)
 			}
 		}
-		p.text = cmp.Or(text, strings.TrimSpace(source.String("message")), "failed expression: "+strings.TrimSpace(source.String("expression")))
-		p.reason = status.Reason(source.String("reason"))
+		texts = append(texts, text)
 	}
-	return true
+	return texts, nil
+}
+
+// annotations evaluates the audit annotations, which have no authorizer and a budget of their own. One that fails refuses the
+// write whatever the validationActions of the binding are, unless failurePolicy is Ignore.
+func (i *invocation) annotations(in *cel.Input) (wrong []problem, spent *cel.Error) {
+	budget := int64(cel.RuleBudget)
+	for _, e := range i.policy.annotations {
+		_, err := e.program.Eval(in, &budget)
+		switch {
+		case err == nil:
+		case err.Budget:
+			return nil, err
+		case i.policy.fail:
+			wrong = append(wrong, problem{policy: i.policy, binding: i.binding.Name(), text: err.Text, denies: true})
+		}
+	}
+	return wrong, nil
 }

@@ -50,7 +50,7 @@ func newWebhooks(h *Host, plugin, storage string) *webhooks {
 // hooks returns the webhooks in order. From 1.37 on none is asked about reviews: one that does not answer could lock
 // everybody out.
 func (w *webhooks) hooks(a *Attributes) []*webhook {
-	if a.exempt() || a.Definition.Hub.Strategy.Virtual && a.Enabled("ExcludeAdmissionWebhookVirtualResources") {
+	if a.isOneOf(policyResources) || a.isOneOf(webhookResources) || a.Definition.Hub.Strategy.Virtual && a.Enabled("ExcludeAdmissionWebhookVirtualResources") {
 		return nil
 	}
 	var list []*webhook

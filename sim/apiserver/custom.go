@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"errors"
+
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -12,6 +14,10 @@ func (c *call) custom(d *resource.Definition) {
 	across := in.verb == "list" || in.verb == "watch"
 	if d.Namespaced != (in.namespace != "") && !(d.Namespaced && across) {
 		c.notFound()
+		return
+	}
+	if d.Unresolved {
+		c.fail(status.Internal(errors.New("error resolving resource")))
 		return
 	}
 	r := &route{def: d, namespace: in.namespace, verb: in.verb, watch: in.verb == "watch"}

@@ -39,6 +39,9 @@ func (c *call) create() *status.Status {
 
 // update answers a PUT.
 func (c *call) update() *status.Status {
+	if c.route.name == "" {
+		return status.BadRequest("name must be provided")
+	}
 	if s := c.checkBody(); s != nil {
 		return s
 	}

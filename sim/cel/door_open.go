@@ -26,6 +26,6 @@ func CompileVersion(env Environment, schema map[string]any, known Known, p field
 func NewCompiler(env Environment, d Declarations) *Compiler { return celgo.NewCompiler(env, d) }
 
 // CheckDeviceSelector is celgo.CheckDeviceSelector.
-func CheckDeviceSelector(env Environment, expression string) (problem string, complex bool) {
+func CheckDeviceSelector(env Environment, expression string) (problem *Error, complex bool) {
 	return celgo.CheckDeviceSelector(env, expression)
 }

@@ -33,7 +33,9 @@ func (r *Rules) Validate(any, *structural.Correlation, field.Path, *int64) (errs
 }
 
 // CheckDeviceSelector refuses every selector.
-func CheckDeviceSelector(Environment, string) (problem string, complex bool) { return refused, false }
+func CheckDeviceSelector(Environment, string) (problem *Error, complex bool) {
+	return expr.Errorf(refused), false
+}
 
 // Compiler refuses every expression.
 type Compiler struct{}
@@ -46,6 +48,9 @@ func NewCompiler(Environment, Declarations) *Compiler { return &Compiler{} }
 
 // Variable refuses a variable.
 func (c *Compiler) Variable(name, expression string) *Error { return expr.Errorf(refused) }
+
+// VariableOf does nothing: no expression is compiled.
+func (c *Compiler) VariableOf(other *Compiler, name string) {}
 
 // Problems says that expressions are refused.
 func (c *Compiler) Problems(string) string { return refused }

@@ -1,6 +1,9 @@
 package codec
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -19,7 +22,7 @@ func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
 	}
-	p := printer{before: before}
+	p := printer{before: before, json: storedAsJSON(t)}
 	return p.appendStruct(dst, obj, t)
 }
 
@@ -34,7 +37,7 @@ func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 
 // AppendStored prints an object as Append does, but raw values as they were written: what the store holds.
 func AppendStored(dst []byte, obj object.Object, t *schema.Type) []byte {
-	return (&printer{origin: stored}).appendStruct(dst, obj, t)
+	return (&printer{origin: stored, json: storedAsJSON(t)}).appendStruct(dst, obj, t)
 }
 
 // origin is where a printed object comes from.
@@ -50,6 +53,7 @@ const (
 type printer struct {
 	origin origin
 	before *resource.Parsed // what is known of the object before, nil for nothing
+	json   bool             // the store keeps the object as JSON
 }
 
 // appendStruct prints a Go struct.
@@ -91,9 +95,17 @@ func shown(f *schema.Field, v any) bool {
 	return v != nil
 }
 
-// given returns v as the store gives it back: built-in kinds are stored as protobuf, which knows no empty list.
+// jsonPackages are the packages whose kinds the real server stores as JSON: those of the servers that it embeds.
+var jsonPackages = []string{"io.k8s.apiextensions-apiserver.", "io.k8s.kube-aggregator."}
+
+// storedAsJSON reports whether the real server stores objects of a type as JSON, which has empty lists.
+func storedAsJSON(t *schema.Type) bool {
+	return slices.ContainsFunc(jsonPackages, func(p string) bool { return strings.HasPrefix(t.Name, p) })
+}
+
+// given returns v as the store gives it back: most built-in kinds are stored as protobuf, which knows no empty list.
 func (p *printer) given(f *schema.Field, v any) any {
-	if p.origin != sent && !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
+	if p.origin != sent && !p.json && !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
 		return nil
 	}
 	return v

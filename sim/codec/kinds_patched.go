@@ -61,6 +61,41 @@ func (d *Decoder) patchedKind(data []byte, want schema.GVK) (obj object.Object, 
 	return obj, strict, nil
 }
 
+// Mutated reads JSON that the patch of a mutating policy made of an object of the kind want. t is the kind's type, nil for custom
+// resources. Unlike Patched it takes an object without apiVersion for one of the version of want, and unknown fields are errors.
+func (d *Decoder) Mutated(data []byte, want schema.GVK, t *schema.Type) (object.Object, error) {
+	if t == nil {
+		obj, _, err := d.Decode(data, want, t)
+		return obj, err
+	}
+	gvk, err := typeMeta(string(data))
+	if err != nil {
+		return nil, err
+	}
+	if gvk.Kind == "" {
+		gvk.Kind = want.Kind
+	}
+	if gvk.Version == "" && (gvk.Group == "" || gvk.Group == want.Group) {
+		gvk.Group, gvk.Version = want.Group, want.Version
+	}
+	if gvk != want {
+		if t = d.known(gvk, want); t == nil {
+			return nil, noKind(gvk)
+		}
+	}
+	obj, strict, err := DecodeJSON(data, t)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(strict) > 0:
+		return nil, errors.New(StrictError(strict))
+	case gvk != want:
+		return nil, fmt.Errorf("failed to convert object: converting (%s) to (%s): unknown conversion", t.GoType, InternalType(want))
+	}
+	obj["apiVersion"], obj["kind"] = want.GV(), want.Kind
+	return obj, nil
+}
+
 // unversioned reads into the internal struct of a kind.
 func (d *Decoder) unversioned(data []byte) (obj object.Object, strict []string, err error) {
 	kind := schema.Field{Name: "kind", Type: stringType, OmitEmpty: true}

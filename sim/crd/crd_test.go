@@ -316,7 +316,7 @@ func TestObjects(t *testing.T) {
 		spec(o)["x-kubernetes-validations"] = []any{map[string]any{"rule": "!has(self.size) || self.size != 1", "message": "broken"}}
 	}))).New[0]
 	warned := 0
-	ctx := &resource.Context{Warn: func(string) { warned++ }}
+	ctx := &resource.Context{Definition: d, Warn: func(string) { warned++ }}
 	obj := parse(t, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":-1,"color":1},"set":["a","a"]}`)
 	is.Equal(texts(d.Strategy.Validate(ctx, obj)), `spec.color: Invalid value: "integer": spec.color in body must be of type string: "integer"; `+
 		`.spec.size: Invalid value: -1: should be a non-negative integer; set[1]: Duplicate value: "a"; `+

@@ -3,6 +3,7 @@ package crd
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,6 +70,7 @@ type served struct {
 	typ        *schema.Type
 	rules      *cel.Rules
 	embeds     bool // the schema has embedded resources
+	cached     bool // watch caches hold objects in this version: it is served or stored
 	codec      *resource.StorageCodec
 }
 
@@ -195,7 +197,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 	d.stored = group(crd) + "/" + s.storageVersion()
 	form := d.stored + string(object.JSON(map[string]any(d.conversion)))
 	for _, x := range s.versions {
-		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: x.whole.fields}
+		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: x.whole.fields, cached: x.served || x.storage}
 		schema := x.whole.openAPI()
 		if schema != nil {
 			v.raw = string(object.JSON(schema))
@@ -211,7 +213,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 		}
 		v.embeds = v.schema.Embeds()
 		d.versions[v.apiVersion] = v
-		form += "\n" + v.apiVersion + v.raw + string(object.JSON(v.selectable))
+		form += "\n" + v.apiVersion + v.raw + string(object.JSON(v.selectable)) + strconv.FormatBool(v.cached)
 	}
 	if d.form = form; old != nil && old.form != form {
 		d.server.Memory.forget(d.name)

@@ -96,13 +96,16 @@ func (s *Server) Asks(name string) bool {
 		(s.Converter == nil || s.Converter(name) == nil)
 }
 
-// prepare converts an object, as it is about to be stored, into every version: a commit shows it to watches in all of them,
-// and must not wait for a webhook.
+// prepare converts an object, as it is about to be stored, into every version that is served or stored: a commit shows it to
+// watches in all of them, and must not wait for a webhook.
 func (d *definition) prepare(obj object.Object) {
 	if !d.server.Asks(d.name) {
 		return
 	}
 	for _, apiVersion := range object.SortedKeys(d.versions) {
+		if !d.versions[apiVersion].cached {
+			continue
+		}
 		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion], d.learn) // a failure is remembered too
 	}
 }

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // IsTrue reports whether a condition of a definition is true.
@@ -127,13 +129,33 @@ func (n *naming) short() {
 	}
 }
 
-// Establish makes a definition whose names are accepted served. It reports whether anything changed.
+// Establish makes a definition whose names are accepted served, unless its conversion webhook has a bundle of certificates that
+// cannot be loaded. It reports whether anything changed.
 func Establish(crd object.Object, now time.Time) bool {
 	if !IsTrue(crd, NamesAccepted) || IsTrue(crd, Established) {
 		return false
 	}
+	if webhook.CheckBundle(bundle(crd)) != nil {
+		if crd.Condition(Established).String("reason") == "InvalidCABundle" {
+			return false
+		}
+		SetCondition(crd, now, Established, "False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
+		return true
+	}
 	SetCondition(crd, now, Established, "True", "InitialNamesAccepted", "the initial names have been accepted")
 	return true
+}
+
+// bundle returns the certificates, PEM, that the clientConfig of a conversion webhook wants to be trusted.
+func bundle(crd object.Object) []byte {
+	return webhook.Bundle(crd.At("spec", "conversion", "webhook", "clientConfig"))
+}
+
+// unresolved reports whether no client for the conversion webhook of a definition can be made. A bundle of white space counts as
+// none here, though not for Establish.
+func unresolved(crd object.Object) bool {
+	pem := bytes.TrimSpace(bundle(crd))
+	return crd.String("spec", "conversion", "strategy") == "Webhook" && webhook.CheckBundle(pem) != nil
 }
 
 // Served reports whether the objects of a definition can be reached.

@@ -49,6 +49,22 @@ func changed(obj, old object.Object) bool {
 func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	s := o.version.schema
 	var errs field.ErrorList
+	if hub := ctx.Definition.Hub; obj.Kind() == hub.Kind && obj.APIVersion() == hub.GV() {
+		errs = o.checkSchema(ctx, obj, old)
+	}
+	if ctx.Subresource != "status" {
+		errs = append(errs, s.CheckEmbedded(map[string]any(obj), field.Path{}, o.server.Meta, metadata.Rules(ctx.Server.Minor))...)
+	}
+	if old == nil || len(s.CheckLists(map[string]any(old), field.Path{})) == 0 {
+		errs = append(errs, s.CheckLists(map[string]any(obj), field.Path{})...)
+	}
+	return append(errs, o.checkRules(ctx, errs, obj, old)...)
+}
+
+// checkSchema compares an object with the schema of its version.
+func (o *objects) checkSchema(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	s := o.version.schema
+	var errs field.ErrorList
 	switch {
 	case s == nil:
 	case old == nil:
@@ -60,14 +76,7 @@ func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.
 	default:
 		errs = s.ValidateUpdate(map[string]any(obj), map[string]any(old), field.Path{})
 	}
-	errs = append(errs, o.checkScale(ctx.Subresource, obj)...)
-	if ctx.Subresource != "status" {
-		errs = append(errs, s.CheckEmbedded(map[string]any(obj), field.Path{}, o.server.Meta, metadata.Rules(ctx.Server.Minor))...)
-	}
-	if old == nil || len(s.CheckLists(map[string]any(old), field.Path{})) == 0 {
-		errs = append(errs, s.CheckLists(map[string]any(obj), field.Path{})...)
-	}
-	return append(errs, o.checkRules(ctx, errs, obj, old)...)
+	return append(errs, o.checkScale(ctx.Subresource, obj)...)
 }
 
 // checkRules applies the rules of the schema, unless what was found wrong before, in the metadata, too, may break them.

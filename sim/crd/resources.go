@@ -27,7 +27,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 			Resource: names.String("plural"), Singular: names.String("singular"), List: names.String("listKind"),
 			ShortNames: names.Strings("shortNames"), Categories: names.Strings("categories"),
 			Namespaced: crd.String("spec", "scope") == "Namespaced", Verbs: verbs, Custom: true,
-			Terminating: IsTrue(crd, Terminating), Storage: crd.Name(), StorageCodec: v.codec,
+			Terminating: IsTrue(crd, Terminating), Unestablished: !IsTrue(crd, Established), Unresolved: unresolved(crd), Storage: crd.Name(), StorageCodec: v.codec,
 			Type:         func() *schema.Type { return v.typ },
 			UnknownField: func(label string) string { return "field label not supported: " + label },
 		}

@@ -122,11 +122,21 @@ func (v *validator) conversion(at field.Cursor) {
 		return
 	case config.Has():
 		webhook.ValidateClientConfig(config)
+		v.bundle(config.Child("caBundle"))
 	default:
 		config.Missing("required when strategy is set to Webhook")
 	}
 	old := v.old.Strings("spec", "conversion", "webhook", "conversionReviewVersions")
 	webhook.ValidateReviewVersions(versions.Required(), webhook.TakesNone(old))
+}
+
+// bundle checks the certificates of a conversion webhook. Only an Established definition has to have a bundle that can be loaded,
+// and not if it did not have one before.
+func (v *validator) bundle(at field.Cursor) {
+	if v.old == nil || !IsTrue(v.old, Established) || webhook.CheckBundle(bundle(v.old)) != nil {
+		return
+	}
+	at.CheckError(webhook.CheckBundle(webhook.Bundle(map[string]any{"caBundle": at.String()})))
 }
 
 // approvedAnnotation says where the API of a group of the community was approved.

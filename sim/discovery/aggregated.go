@@ -55,7 +55,7 @@ func (g *group) discovery() map[string]any {
 	var versions []any
 	for _, v := range g.versions {
 		switch {
-		case v.remote != nil && v.remote.Nobody:
+		case v.remote != nil && v.remote.Nobody, v.empty():
 			continue
 		case v.remote != nil:
 			versions = append(versions, v.remote.discovery())

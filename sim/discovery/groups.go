@@ -43,6 +43,9 @@ func (g *group) add(name string) *version {
 	return &g.versions[len(g.versions)-1]
 }
 
+// empty reports whether the version has resources that are not Established only: its APIService exists, and nothing answers for it.
+func (v *version) empty() bool { return len(v.defs) == 0 && v.remote == nil }
+
 // groupVersion returns "v1" or "apps/v1".
 func (g *group) groupVersion(version string) string {
 	return schema.GVK{Group: g.name, Version: version}.GV()
@@ -61,7 +64,9 @@ func (d *Documents) load() {
 		if v == nil {
 			v = g.add(def.Version)
 		}
-		v.defs = append(v.defs, def)
+		if !def.Unestablished {
+			v.defs = append(v.defs, def)
+		}
 	}
 	remotes := d.remotes()
 	d.addRemotes(remotes)
@@ -199,7 +204,7 @@ func (d *Documents) named(r *Request, rest []string) *Answer {
 	}
 	v := g.version(rest[1])
 	switch {
-	case v == nil && g.custom, v != nil && v.remote != nil && v.remote.Nobody:
+	case v == nil && g.custom, v != nil && v.empty(), v != nil && v.remote != nil && v.remote.Nobody:
 		return notFound()
 	case v == nil:
 		return failed(status.NoResource())

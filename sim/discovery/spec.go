@@ -57,8 +57,8 @@ func (d *Documents) refresh() {
 			parts = append(parts, openapi.Part{Key: "apis/" + g.name, Group: g.name})
 		}
 		for _, v := range g.versions {
-			if v.remote != nil {
-				continue // it has documents of its own
+			if v.remote != nil || v.empty() {
+				continue // it has documents of its own, or none
 			}
 			parts = append(parts, openapi.Part{Key: "apis/" + g.groupVersion(v.name), Group: g.name, Custom: g.custom, Version: v.name, Defs: v.defs})
 		}

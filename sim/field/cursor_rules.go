@@ -270,6 +270,9 @@ func (c Cursor) InvalidEnum(detail string) Cursor { return c.Invalid(Enum(c.Stri
 // Forbidden reports a field that may not be set, or not be changed, here.
 func (c Cursor) Forbidden(detail string) Cursor { return c.add(Forbidden(c.Path(), detail)) }
 
+// Internal reports a failure of the server while it looked at the field.
+func (c Cursor) Internal(err error) Cursor { return c.add(Internal(c.Path(), err)) }
+
 // Missing reports that a value is required; detail says when.
 func (c Cursor) Missing(detail string) Cursor { return c.add(Required(c.Path(), detail)) }
 

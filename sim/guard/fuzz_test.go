@@ -24,7 +24,7 @@ var parsers = map[string]parsing{
 	"examples/frobber":            {reads: "objects of several versions", targets: []string{"FuzzNormalize", "FuzzRoundTrip"}},
 	"examples/operator/api/v1":    {reads: "objects of two versions", targets: []string{"FuzzConversion"}},
 	"examples/soak":               {reads: "answers", why: "FuzzRead of sim/checker"},
-	"fake":                        {reads: "requests of all kinds, sessions over WebSocket and SPDY, origins, admission files with their kubeconfigs; the naive model says what is right", targets: []string{"FuzzAdmissionConfig", "FuzzHandler", "FuzzModel", "FuzzOrigins", "FuzzUpgrade"}},
+	"fake":                        {reads: "requests of all kinds, sessions over WebSocket and SPDY, origins, admission files with their kubeconfigs; the naive model says what is right", targets: []string{"FuzzAdmissionConfig", "FuzzExpressions", "FuzzHandler", "FuzzModel", "FuzzOrigins", "FuzzUpgrade"}},
 	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
 	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
 	"fake/explore":                {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},

@@ -202,8 +202,12 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := r.unreachable(d, "create"); s != nil {
 		return nil, s
 	}
-	if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
-		return nil, alreadyExists(d, old)
+	at := obj.Name()
+	if q.creates {
+		at = q.Name // which admission cannot change
+	}
+	if old := r.stored(d, obj.Namespace(), at); old != nil {
+		return nil, r.exists(d, obj, old)
 	}
 	if q.DryRun {
 		it, s := r.readBack(d, obj)
@@ -212,9 +216,10 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
 	}
-	it, s := r.put(q, obj)
+	obj.Remove("metadata", "selfLink") // which the store drops
+	it, s := r.putAt(q, obj, d.Key(obj.Namespace(), at))
 	if s == stale {
-		if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
+		if old := r.stored(d, obj.Namespace(), at); old != nil {
 			return nil, alreadyExists(d, old)
 		}
 	}
@@ -241,7 +246,8 @@ func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
 func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
 	if errs := otherKind(hub, obj); len(errs) > 0 {
-		return errs
+		ctx.Found = errs
+		return append(errs, hub.Strategy.Validate(ctx, obj)...)
 	}
 	found := metaErrorsOf(ctx, obj, nil)
 	errs := check(ctx, obj, nil, found)
@@ -271,6 +277,17 @@ func warnFinalizers(q *Request, obj, old object.Object) {
 
 // beingDeleted stands before the text of a conflict with an object that is on its way out.
 const beingDeleted = "object is being deleted: "
+
+// exists returns why an object cannot be created where there is another: it cannot be converted into the version that is stored,
+// which is found first, or the other is in its way.
+func (r *Registry) exists(d *resource.Definition, obj object.Object, old *resource.Item) *status.Status {
+	if d.StorageCodec != nil {
+		if _, _, s := r.encodeStored(d, obj, old.Rev); s != nil {
+			return s
+		}
+	}
+	return alreadyExists(d, old)
+}
 
 func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	s := status.AlreadyExists(d.Resourced(), old.Name)

@@ -12,10 +12,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// putCustom is put for custom resources, which are stored in one version and written through several.
-func (r *Registry) putCustom(q *Request, obj object.Object) (*resource.Item, *status.Status) {
-	d := q.Definition
-	store, key := r.Backend.Store(), d.Key(obj.Namespace(), obj.Name())
+// putCustom is putAt for custom resources, which are stored in one version and written through several.
+func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
+	d, store := q.Definition, r.Backend.Store()
 	before := modified(store, key)
 	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
 	if s == nil && len(value) > itemMax {
@@ -43,7 +42,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object) (*resource.Item, *st
 	}
 	var aux any // anything else is read as the store has it
 	if d.GVK == d.StorageCodec.Stored && d.StorageCodec.Whole(obj) {
-		aux = resource.NewItem(d, obj, rev, value)
+		aux = resource.NewItem(d, obj, rev, value).StoredAt(key)
 	}
 	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
@@ -101,7 +100,7 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.putCustom(q, obj)
+	it, s := r.putCustom(q, obj, d.KeyOf(item))
 	return &Result{Item: it}, s
 }
 
@@ -138,7 +137,8 @@ func kinded(hub *resource.Definition, obj object.Object) status.Resource {
 	return status.Resource{Group: schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group, Resource: obj.Kind()}
 }
 
-// otherKind returns the errors of a custom resource of another kind than the one of the path: nothing else is checked.
+// otherKind returns the errors of a custom resource of another kind or version than the one of the path. Such an object is not
+// compared with the schema, but for its lists, embedded resources and rules.
 func otherKind(hub *resource.Definition, obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if kind := obj.Kind(); hub.Custom && kind != hub.Kind {

@@ -230,9 +230,14 @@ const itemMax = 1536 << 10
 // put stores obj and returns its item. An object that is too large for the store is tried once more without its
 // managedFields, as on the real server.
 func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.Status) {
+	return r.putAt(q, obj, q.Definition.Key(obj.Namespace(), obj.Name()))
+}
+
+// putAt is put for an object that the store has, or is to have, under a key.
+func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
 	d := q.Definition
 	if d.StorageCodec != nil {
-		return r.putCustom(q, obj)
+		return r.putCustom(q, obj, key)
 	}
 	rev := r.Backend.Store().Rev() + 1
 	it := r.encode(d, obj, rev)
@@ -242,13 +247,13 @@ func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.S
 			return nil, status.Plain("etcdserver: request is too large")
 		}
 	}
-	r.store(d, it)
+	r.store(d, it, key)
 	return it, nil
 }
 
 // store puts an item into the store at its revision, the next one.
-func (r *Registry) store(d *resource.Definition, it *resource.Item) {
-	key := d.Key(it.Namespace, it.Name)
+func (r *Registry) store(d *resource.Definition, it *resource.Item, key string) {
+	it.StoredAt(key)
 	value := d.Value(it)
 	if !bytes.Equal(value, it.Bytes) {
 		it.Stored = value
@@ -269,7 +274,7 @@ func tooLarge(d *resource.Definition, it *resource.Item, obj object.Object) bool
 
 // remove takes the object out of the store and returns its last state at the revision of the deletion.
 func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.Item {
-	event, ok := r.Backend.Store().Delete(d.Key(it.Namespace, it.Name))
+	event, ok := r.Backend.Store().Delete(d.KeyOf(it))
 	if !ok {
 		return it
 	}

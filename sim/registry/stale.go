@@ -17,7 +17,7 @@ func (r *Registry) moved(d *resource.Definition, item *resource.Item) bool {
 	if !r.Backend.Reachable() {
 		return false // nothing will be written
 	}
-	kv, err := r.Backend.Store().Get(d.Key(item.Namespace, item.Name), 0)
+	kv, err := r.Backend.Store().Get(d.KeyOf(item), 0)
 	return err != nil || kv == nil || kv.ModRev != item.Rev
 }
 

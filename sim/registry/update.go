@@ -219,7 +219,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 		return nil, s
 	}
 	if errs := validateChanged(ctx, obj, old); len(errs) > 0 {
-		return nil, status.Invalid(kinded(d.Hub, obj), q.Name, errs)
+		return nil, status.Invalid(kinded(d.Hub, obj), obj.Name(), errs)
 	}
 	if d.Hub.Strategy.Warn != nil {
 		d.Hub.Strategy.Warn(ctx, obj, old)
@@ -274,12 +274,12 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return nil, s
 	}
 	if tooLarge(d, same, obj) {
-		it, s := r.put(q, obj)
+		it, s := r.putAt(q, obj, d.KeyOf(item))
 		return &Result{Item: it}, s
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	it.SharedAfter(item) // while the object before is there to help
-	r.store(d, it)
+	r.store(d, it, d.KeyOf(item))
 	return &Result{Item: it}, nil
 }
 

@@ -105,7 +105,8 @@ func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorL
 	errs := append(metadata.Names(obj.Metadata(), field.NamePathSegment, field.Root("metadata")), found.rest...)
 	errs = append(errs, found.update...)
 	if other := otherKind(ctx.Definition.Hub, obj); len(other) > 0 {
-		return append(errs, other...)
+		ctx.Found = append(errs, other...)
+		return append(ctx.Found, ctx.Definition.Hub.Strategy.ValidateUpdate(ctx, obj, old)...)
 	}
 	return declarative(ctx, append(errs, check(ctx, obj, old, found)...))
 }

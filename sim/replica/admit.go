@@ -91,6 +91,9 @@ func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.
 		obj, _, err := decoder.Decode(data, d.GVK, d.Layout())
 		return obj, err
 	}
+	h.DecodeStrictly = func(d *resource.Definition, data []byte) (object.Object, error) {
+		return decoder.Mutated(data, d.GVK, d.Layout())
+	}
 	h.Write = r.writeStatus
 	h.Outside = set.Door.Outside
 	h.Together = set.Webhooks.callAll

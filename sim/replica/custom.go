@@ -98,7 +98,9 @@ func (r *Server) serveInstead(name string, change crd.Change) {
 		table.Remove(d)
 	}
 	for _, d := range change.New {
-		table.Add(d)
+		if !r.profile.serves(d.Group) {
+			table.Add(d)
+		}
 	}
 	if change.Restarted {
 		r.cache(name).Refill()

@@ -54,6 +54,12 @@ type Profile struct {
 	flags  map[string]string // that are not the defaults
 }
 
+// serves reports whether the server has built-in resources of a group. It serves no custom resources of such a group, in any
+// version: requests for them end at the built-in ones.
+func (p *Profile) serves(group string) bool {
+	return slices.ContainsFunc(p.served, func(d *resource.Definition) bool { return d.Group == group })
+}
+
 // KnowsGate reports whether a feature gate decides something here: others are no error of Options.FeatureGates.
 func KnowsGate(name string) bool {
 	_, err := kind.Server(schema.Default, map[string]bool{name: true})

@@ -50,6 +50,14 @@ type Definition struct {
 	// created.
 	Terminating bool
 
+	// Unestablished is true for a custom resource whose definition is not Established. Its names may be accepted, and then it is
+	// served; discovery and OpenAPI leave it out.
+	Unestablished bool
+
+	// Unresolved is true for a custom resource that the server cannot serve, because its conversion webhook has a bundle of
+	// certificates that cannot be loaded.
+	Unresolved bool
+
 	// StorageCodec is how the objects of a custom resource are stored. nil for built-in resources.
 	StorageCodec *StorageCodec
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"weak"
 
@@ -25,6 +26,7 @@ type Item struct {
 	Decorated bool
 
 	Namespace, Name string
+	key             string // in the store, if it is not that of the Name: see Definition.KeyOf
 	Rev             uint64 // of the last write: metadata.resourceVersion
 	labels          facts
 	fields          facts // Strategy.Fields
@@ -94,7 +96,7 @@ func AskedItem(d *Definition, kv *mvcc.KV) *Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil {
 		return ItemOf(d, kv)
 	}
-	return d.StorageCodec.item(d, parsed(d, kv), kv, d.StorageCodec.Ask)
+	return d.StorageCodec.item(d, parsed(d, kv), kv, d.StorageCodec.Ask).StoredAt(kv.Key)
 }
 
 // readBy reports whether d reads objects as the item was read.
@@ -105,17 +107,34 @@ func (it *Item) readBy(d *Definition) bool {
 // readItem reads a stored value.
 func readItem(d *Definition, kv *mvcc.KV) *Item {
 	if d.SkewCodec != nil {
-		return d.SkewCodec.item(d, kv)
+		return d.SkewCodec.item(d, kv).StoredAt(kv.Key)
 	}
 	obj := parsed(d, kv)
 	if d.StorageCodec != nil {
-		return d.StorageCodec.item(d, obj, kv, d.StorageCodec.Read)
+		return d.StorageCodec.item(d, obj, kv, d.StorageCodec.Read).StoredAt(kv.Key)
 	}
-	it := NewItem(d, obj, kv.ModRev, kv.Value)
+	it := NewItem(d, obj, kv.ModRev, kv.Value).StoredAt(kv.Key)
 	if d.Hub.Places() != nil {
 		it.write(kv.Value)
 	}
 	return it
+}
+
+// StoredAt notes the key under which the store has the item, and returns the item. It is called before others read the item.
+func (it *Item) StoredAt(key string) *Item {
+	if rest, ok := strings.CutSuffix(key, it.Name); !ok || !strings.HasSuffix(rest, "/") {
+		it.key = key
+	}
+	return it
+}
+
+// KeyOf returns the key under which the store has an item. It is not that of the object's name if admission renamed an object
+// that a PUT or an apply created: the real server stores such an object where the request's URL says.
+func (d *Definition) KeyOf(it *Item) string {
+	if it.key != "" {
+		return it.key
+	}
+	return d.Key(it.Namespace, it.Name)
 }
 
 // write sets the two forms of an item with raw values: as they are shown and as they were written.
@@ -301,7 +320,7 @@ type derived struct {
 
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
-	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, labels: it.labels, fields: it.fields, Err: it.Err,
+	moved := &Item{Namespace: it.Namespace, Name: it.Name, key: it.key, Rev: rev, Bytes: it.Bytes, labels: it.labels, fields: it.fields, Err: it.Err,
 		codec: it.codec, skew: it.skew, hub: it.hub, Decorated: it.Decorated}
 	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
 	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)

@@ -45,6 +45,12 @@ func (e *expressions) compiler(at field.Cursor, d cel.Declarations) *cel.Compile
 	}
 	for ; !d.Alone && e.declared[c] < len(e.variables); e.declared[c]++ {
 		v := e.variables[e.declared[c]]
+		if !d.Authorizer { // variables have the type that they have with it
+			with := d
+			with.Authorizer = true
+			c.VariableOf(e.compiler(at, with), v.String("name"))
+			continue
+		}
 		_ = c.Variable(v.String("name"), v.String("expression")) // reported where it stands
 	}
 	return c
@@ -60,7 +66,7 @@ func (e *expressions) check(at field.Cursor, d cel.Declarations, want cel.Result
 		d.Alone = true
 	}
 	if err := e.compiler(at, d).Compile(expression, want).Err(); err != nil {
-		at.Invalid(expression, err.Text)
+		refuse(at, err)
 	}
 }
 
@@ -78,6 +84,15 @@ func (e *expressions) declare(v field.Cursor) {
 	e.variables = append(e.variables, v.Object())
 	e.declared[c]++
 	if err := c.Variable(v.String("name"), text); err != nil {
-		v.Child("expression").Invalid(text, err.Text)
+		refuse(v.Child("expression"), err)
 	}
+}
+
+// refuse reports why an expression cannot be used.
+func refuse(at field.Cursor, err *cel.Error) {
+	if err.Internal {
+		at.Internal(err)
+		return
+	}
+	at.Invalid(at.String(), err.Text)
 }

@@ -114,8 +114,10 @@ func validateDeviceSelector(ctx *resource.Context, at field.Cursor) {
 	}
 	problem, complex := cel.CheckDeviceSelector(cel.Environment{Minor: ctx.Server.Minor, Stored: at.Updates() && !at.Changed()}, expression)
 	switch {
-	case problem != "":
-		at.Invalid(expression, problem)
+	case problem != nil && problem.Internal:
+		at.Internal(problem)
+	case problem != nil:
+		at.Invalid(expression, problem.Text)
 	case complex:
 		at.Forbidden("too complex, exceeds cost limit")
 	}

@@ -94,6 +94,11 @@ func (c *Compiler) Variable(name, expression string) *expr.Error {
 	return p.err
 }
 
+// VariableOf makes a variable of another compiler known to the expressions after it, with the type that it has there.
+func (c *Compiler) VariableOf(other *Compiler, name string) {
+	c.types.fields[name] = other.types.fields[name]
+}
+
 // Compile compiles an expression. Err of the Program says what is wrong with it.
 func (c *Compiler) Compile(expression string, want expr.Result) *Program {
 	p, _ := c.compile(expression, want)
@@ -127,11 +132,16 @@ func (c *Compiler) compile(expression string, want expr.Result) (*Program, *cel.
 	}
 	program, err := plan(c.env, ast, &costs{})
 	if err != nil {
-		p.err = expr.Errorf("program instantiation failed: %v", err)
+		p.err = noProgram(err)
 		return p, cel.DynType
 	}
 	p.program = program
 	return p, declaredType(typ)
+}
+
+// noProgram returns the error of an expression that no program can be made of, because a call of constants in it fails.
+func noProgram(err error) *expr.Error {
+	return &expr.Error{Text: "program instantiation failed: " + err.Error(), Internal: true}
 }
 
 // declaredType is the type of a variable: only simple ones and lists and maps of them are known to be what they are.
@@ -254,10 +264,14 @@ func (v *admissionVars) ResolveName(name string) (any, bool) {
 		return v.value(v.in.Params, v.in.ParamsStructs), true
 	case "variables":
 		return &lazyVal{mapVal: &mapVal{value: map[string]any{}}, vars: v}, true
-	case "authorizer":
+	case "authorizer", "authorizer.requestResource":
+		if v.in.WithoutAuthorizer {
+			return nil, false
+		}
+		if name != "authorizer" {
+			return questionVal(typeResourceCheck, question{ask: v.ask(), Access: v.in.Resource}), true
+		}
 		return questionVal(typeAuthorizer, question{ask: v.ask()}), true
-	case "authorizer.requestResource":
-		return questionVal(typeResourceCheck, question{ask: v.ask(), Access: v.in.Resource}), true
 	}
 	return nil, false
 }

@@ -13,7 +13,10 @@ import (
 // costs estimates what the functions of Kubernetes cost, before and while they run, and how great values of a schema
 // can be: cost_table.go has them, function by function. Everything else is estimated by cel-go. The numbers decide which rules a server
 // accepts; they are the real server's.
-type costs struct{ self *decl } // nil: there is no schema
+type costs struct {
+	self *decl  // If nil, there is no schema.
+	root string // the only variable that self describes; "" for every name, as in the real server's rules of custom resources
+}
 
 const (
 	traversal   = cost.StringTraversalCostFactor
@@ -62,7 +65,7 @@ func walk(v ref.Val) uint64 {
 // of x.
 func (c *costs) EstimateSize(element cost.AstNode) *cost.SizeEstimate {
 	path := element.Path()
-	if c.self == nil || len(path) == 0 || isPresenceTest(element.Expr()) {
+	if c.self == nil || len(path) == 0 || isPresenceTest(element.Expr()) || c.root != "" && path[0] != c.root {
 		return nil
 	}
 	d := c.self

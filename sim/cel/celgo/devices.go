@@ -1,8 +1,6 @@
 package celgo
 
 import (
-	"fmt"
-
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/ext"
@@ -36,21 +34,24 @@ func (base *environment) deviceEnv() (*cel.Env, *costs) {
 	if err != nil {
 		panic("cel: the environment of devices is wrong: " + err.Error())
 	}
-	return env, &costs{self: device}
+	return env, &costs{self: device, root: "device"}
 }
 
-// CheckDeviceSelector returns why an expression cannot select devices, "" if it can, and whether it is too complex: the
+// CheckDeviceSelector returns why an expression cannot select devices, nil if it can, and whether it is too complex: the
 // estimate of what it costs is above the limit.
-func CheckDeviceSelector(of expr.Environment, expression string) (problem string, complex bool) {
+func CheckDeviceSelector(of expr.Environment, expression string) (problem *expr.Error, complex bool) {
 	base := environmentOf(of)
 	env, c := base.device()
-	ast, problem := base.compile(env, expression)
-	if problem != "" {
-		return "compilation failed: " + problem, false
+	ast, text := base.compile(env, expression)
+	if text != "" {
+		return expr.Errorf("compilation failed: %s", text), false
 	}
 	if typ := ast.OutputType(); !typ.IsExactType(cel.BoolType) && !typ.IsExactType(cel.AnyType) {
-		return fmt.Sprintf("must evaluate to %v or the unknown type, not %v", cel.BoolType, typ), false
+		return expr.Errorf("must evaluate to %v or the unknown type, not %v", cel.BoolType, typ), false
+	}
+	if _, err := plan(env, ast, c); err != nil {
+		return noProgram(err), false
 	}
 	estimate, err := env.EstimateCost(ast, c)
-	return "", err != nil || estimate.Max > deviceCost
+	return nil, err != nil || estimate.Max > deviceCost
 }

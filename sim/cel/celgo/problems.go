@@ -78,7 +78,7 @@ func beginning(at celcommon.Location, expression string, names []string) (begin 
 		return nil, false
 	}
 	line := []rune(lines[at.Line()-1])
-	if at.Column() > len(line) {
+	if at.Column() > len(line) || at.Column() < len(line) && line[at.Column()] == '{' { // the name of a type is looked up as a whole
 		return nil, false
 	}
 	before, name := string(line[:at.Column()]), names[1]

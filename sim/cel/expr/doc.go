@@ -20,6 +20,9 @@ type Error struct {
 	Text string
 	// Budget says that the expression used up what it may cost; nothing else is to be evaluated.
 	Budget bool
+	// Internal says that the expression compiles and no program can be made of it. The real server reports that as an error of
+	// its own, not as an invalid value.
+	Internal bool
 }
 
 func (e *Error) Error() string { return e.Text }

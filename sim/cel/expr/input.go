@@ -60,8 +60,18 @@ type Input struct {
 	// Resource is what the request itself is about: requestResource of the authorizer.
 	Resource Access
 
+	// WithoutAuthorizer says that authorizer is not bound: an expression that uses it, or a variable that does, fails.
+	WithoutAuthorizer bool
+
 	// Evaluated are the variables that were evaluated, by their names, and Spent is what that cost since an expression was
 	// charged for it. They are the evaluator's.
 	Evaluated map[string]any
 	Spent     uint64
+}
+
+// Afresh returns the input for another group of expressions, which evaluates variables again.
+func (in *Input) Afresh(authorizer bool) *Input {
+	other := *in
+	other.Evaluated, other.Spent, other.WithoutAuthorizer = nil, 0, !authorizer
+	return &other
 }
