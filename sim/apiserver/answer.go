@@ -29,6 +29,10 @@ type Answer struct {
 	// connection, an io.ReadWriteCloser.
 	Stream io.ReadCloser
 
+	// Messages says that the client has asked for a WebSocket, on which a watch or a log is sent as messages: one for each
+	// event, or pieces of the text. The code is 101 then.
+	Messages bool
+
 	// Session is what a container says, bit by bit; Body is empty then. With the code 101 the connection is given to it.
 	Session *kubelet.Session
 }

@@ -12,7 +12,7 @@ import (
 
 // stream answers a request for a stream: with what the API server refuses by itself, then with what a kubelet answers.
 //
-//	log           a text, or a Session that goes on with it
+//	log           a text, or a Session that goes on with it; Messages say that it is sent over a WebSocket
 //	exec, attach, a Session that the connection is given to: fake speaks WebSocket or SPDY
 //	portforward
 //	proxy         501, as everything where no kubelet runs
@@ -33,6 +33,10 @@ func (c *call) stream(stream *resource.Stream) {
 		c.answer(wire.StatusNoContent, nil)
 	case a.Session == nil:
 		c.header.Set("Content-Type", "text/plain")
+		if asksForWebSocket(c.q.Header) {
+			c.reply(&Answer{Code: wire.StatusSwitchingProtocols, Header: c.header, Body: codec.Text{a.Text}, Messages: true})
+			return
+		}
 		c.answer(wire.StatusOK, codec.Text{a.Text})
 	default:
 		c.converse(a.Session)
@@ -41,14 +45,20 @@ func (c *call) stream(stream *resource.Stream) {
 
 // converse answers with a session.
 func (c *call) converse(s *kubelet.Session) {
-	code := wire.StatusOK
-	if s.Upgrade {
-		code = wire.StatusSwitchingProtocols
-	} else {
+	a := &Answer{Code: wire.StatusOK, Header: c.header, Session: s, Messages: !s.Upgrade && asksForWebSocket(c.q.Header)}
+	if s.Upgrade || a.Messages {
+		a.Code = wire.StatusSwitchingProtocols
+	}
+	if !s.Upgrade {
 		c.header.Set("Content-Type", "text/plain")
 	}
 	c.addWarnings()
-	c.reply(&Answer{Code: code, Header: c.header, Session: s})
+	c.reply(a)
+}
+
+// asksForWebSocket reports whether a request wants to change to WebSocket.
+func asksForWebSocket(h wire.Header) bool {
+	return strings.EqualFold(h.Get("Upgrade"), "websocket") && upgrades(h)
 }
 
 // upgrades reports whether a request wants to change to another protocol.
