@@ -38,6 +38,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a == nil {
 		panic(http.ErrAbortHandler) // nobody waits for an answer, or the listener ends: package net/http breaks the connection
 	}
+	a = onConditions(r, a)
 	if c, ok := a.Stream.(connection); ok {
 		c.takeOver(w, a)
 		return

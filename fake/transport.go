@@ -77,6 +77,7 @@ func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error)
 	if a == nil {
 		return nil, context.Cause(r.Context())
 	}
+	a = onConditions(r, a)
 	switch {
 	case a.Session != nil && a.Session.Upgrade:
 		return switchProtocols(r, q.Method, upgraded{server, a}.serve)
