@@ -103,6 +103,9 @@ type Options struct {
 	Advertise string
 	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
 	WithoutPlugins []string
+	// MinRequestTimeout is how long a watch lasts at least whose client names no timeout, as of --min-request-timeout; it lasts up to
+	// twice as long. 0: half an hour. Negative: it does not end by itself.
+	MinRequestTimeout time.Duration
 	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
 	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
 	// is kept.
@@ -253,7 +256,7 @@ func (o *Options) clusterOptions() sim.Options {
 		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers,
 		Nodes: kubelet.Options{Nodes: o.Nodes, Images: o.Images}, WriteGap: o.WriteGap,
 		Port: o.Port, ClientCA: string(o.ClientCA),
-		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
+		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins, MinRequestTimeout: o.MinRequestTimeout,
 		Trace: o.traceOptions(), Replay: o.Replay}
 }
 

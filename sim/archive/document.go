@@ -68,6 +68,7 @@ type options struct {
 	Address  string // Advertise
 	Without  []string
 	Gap      time.Duration
+	Least    time.Duration `json:",omitzero"` // MinRequestTimeout
 	Nodes    kubelet.Options `json:",omitzero"`
 	Trace    trace.Options
 	Replay   []fault.Decision

@@ -49,8 +49,9 @@ type Host struct {
 	Plugins        []string         // of admission, beside those of admission.New
 	WithoutPlugins []string
 	ServiceCIDR    netip.Prefix
-	Port           int  // 0: boot.Port
-	Bare           bool // there are no flow schemas
+	WatchTimeout   time.Duration // registry.Registry.WatchTimeout
+	Port           int           // 0: boot.Port
+	Bare           bool          // there are no flow schemas
 }
 
 // Door is the Cluster's lock as its servers use it.
