@@ -93,6 +93,7 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "CertificateSigning", Validate: certificateSigning(may)},
 		{Name: "CertificateSubjectRestriction", Validate: on(signingRequests, restrictSubject, Create)},
 		{Name: "DefaultIngressClass", Mutate: on(ingresses, setIngressClass, Create)},
+		{Name: "NodeDeclaredFeatureValidator", Validate: checkDeclaredFeatures},
 		{Name: "PodResizeValidator", Validate: checkResize},
 		{Name: "MutatingAdmissionPolicy", Connects: true, Mutate: newPolicies(h, mutatingPolicies, mutatingBindings).mutate},
 		{Name: "MutatingAdmissionWebhook", Connects: true, Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
