@@ -23,6 +23,7 @@ package fake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -125,8 +126,9 @@ type Options struct {
 	ServiceAddresses map[string]string
 	// ServiceCerts is a folder for a certificate of these services. "": none is made. See Server.ServiceCerts.
 	ServiceCerts string
-	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: it says with which certificate or
-	// token the server makes itself known to admission webhooks over the network. "": it does not.
+	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: with which certificate or token the server
+	// makes itself known to admission webhooks over the network, the defaults and exemptions of PodSecurity, and the resources
+	// that ResourceQuota limits by default. If it is "", none of these is configured.
 	AdmissionConfig string
 
 	// ProxyClientCert and ProxyClientKey, PEM, are the certificate that aggregated API servers are shown. nil: none.
@@ -150,7 +152,9 @@ type Options struct {
 	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
 	FailOnWarning bool
 
-	tail  bool   // Trace is only that
+	tail      bool             // Trace is only that
+	admission *admissionConfig // AdmissionConfig, read
+
 	draws *draws // what the runtime draws can be repeated; nil: it need not
 }
 
@@ -241,12 +245,23 @@ func (o *Options) fresh() (*Server, error) {
 	return o.serve(cluster), nil
 }
 
-// complete sets the clock, and reports what is wrong with the certificates.
+// complete sets the clock and reads files.
 func (o *Options) complete() error {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
-	_, err := o.authorities()
+	return o.readFiles()
+}
+
+// readFiles reads AdmissionConfig, and reports what is wrong with that and with the certificates.
+func (o *Options) readFiles() (err error) {
+	o.admission = &admissionConfig{}
+	if o.AdmissionConfig != "" {
+		if o.admission, err = readAdmissionConfig(o.AdmissionConfig); err != nil {
+			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
+		}
+	}
+	_, err = o.authorities()
 	return err
 }
 
@@ -256,7 +271,7 @@ func (o *Options) clusterOptions() sim.Options {
 		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers,
 		Nodes: kubelet.Options{Nodes: o.Nodes, Images: o.Images}, WriteGap: o.WriteGap,
 		Port: o.Port, ClientCA: string(o.ClientCA),
-		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins, MinRequestTimeout: o.MinRequestTimeout,
+		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins, MinRequestTimeout: o.MinRequestTimeout, Admission: o.admission.plugins,
 		Trace: o.traceOptions(), Replay: o.Replay}
 }
 

@@ -62,6 +62,8 @@ type Options struct {
 	Advertise string
 	// WithoutPlugins are names of admission plugins of admission.New that do not run, as of --disable-admission-plugins.
 	WithoutPlugins []string
+	// Admission is what admission plugins are configured with, as of --admission-control-config-file.
+	Admission admission.Config
 	// MinRequestTimeout is how long a watch lasts at least whose client names no timeout, as of --min-request-timeout; it lasts up to
 	// twice as long. 0: half an hour. Negative: it does not end by itself.
 	MinRequestTimeout time.Duration

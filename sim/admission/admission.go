@@ -82,7 +82,7 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "ServiceAccount", Optional: true,
 			Mutate: on(pods, setServiceAccount, Create), Validate: on(pods, checkServiceAccount, Create)},
 		{Name: "TaintNodesByCondition", Mutate: on(nodes, taintNewNode, Create)},
-		{Name: "PodSecurity", Validate: checkSecurity},
+		{Name: "PodSecurity", Validate: h.Config.PodSecurity.check},
 		{Name: "Priority", Mutate: setPriority, Validate: on(priorityClasses, oneDefaultPriority, Create, Update)},
 		{Name: "DefaultTolerationSeconds", Mutate: on(pods, tolerateUnusableNodes, Create, Update)},
 		{Name: "DefaultStorageClass", Mutate: on(claims, setStorageClass, Create)},
@@ -99,7 +99,7 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "MutatingAdmissionWebhook", Connects: true, Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
 		{Name: "ValidatingAdmissionPolicy", Connects: true, Validate: newPolicies(h, validatingPolicies, validatingBindings).validate},
 		{Name: "ValidatingAdmissionWebhook", Connects: true, Validate: newWebhooks(h, "ValidatingAdmissionWebhook", validatingConfigurations).validate},
-		{Name: "ResourceQuota", Validate: resourceQuota(h.Write)},
+		{Name: "ResourceQuota", Validate: resourceQuota(h.Write, h.Config.Limited)},
 	}
 }
 

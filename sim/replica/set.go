@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -48,6 +49,7 @@ type Host struct {
 	Tokens         *token.Authority // of service accounts
 	Plugins        []string         // of admission, beside those of admission.New
 	WithoutPlugins []string
+	Admission      admission.Config
 	ServiceCIDR    netip.Prefix
 	WatchTimeout   time.Duration // registry.Registry.WatchTimeout
 	Port           int           // 0: boot.Port
