@@ -30,36 +30,6 @@ type kubeconfig struct {
 	fallback string
 }
 
-// readAdmissionConfig reads the file of kube-apiserver's --admission-control-config-file as far as it says with which
-// kubeconfig the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook make themselves known.
-func readAdmissionConfig(file string) (map[string]*kubeconfig, error) {
-	config, err := readObject(file)
-	if err != nil {
-		return nil, err
-	}
-	if config.Kind() != "AdmissionConfiguration" {
-		return nil, fmt.Errorf("%s: it is of kind %q, not AdmissionConfiguration", file, config.Kind())
-	}
-	plugins := map[string]*kubeconfig{}
-	for _, plugin := range config.Objects("plugins") {
-		settings := object.Object(plugin.Map("configuration"))
-		if path := plugin.String("path"); settings == nil && path != "" {
-			if settings, err = readObject(from(filepath.Dir(file), path)); err != nil {
-				return nil, err
-			}
-		}
-		if settings.Kind() != "WebhookAdmissionConfiguration" && settings.Kind() != "WebhookAdmission" || settings.String("kubeConfigFile") == "" {
-			continue
-		}
-		users, err := readUsers(settings.String("kubeConfigFile"))
-		if err != nil {
-			return nil, err
-		}
-		plugins[plugin.String("name")] = users
-	}
-	return plugins, nil
-}
-
 // from returns the path of a file that is named as seen from dir.
 func from(dir, file string) string {
 	if filepath.IsAbs(file) {

@@ -15,6 +15,7 @@ import (
 //
 //	socket ─ ServeHTTP ─ reads the body ─▶ ask ─▶ Answer ─┬─ a body ───▶ written as a whole
 //	                                                      ├─ a watch ──▶ frame after frame, as they come
+//	                                                      │             or as messages of a WebSocket (messages.go)
 //	                                                      ├─ a stream ─▶ what an aggregated API server sends (relay.go)
 //	                                                      └─ a session ─▶ what a container says (session.go, upgrade.go)
 type handler struct {
@@ -41,6 +42,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a == nil {
 		panic(http.ErrAbortHandler) // nobody waits for an answer, or the listener ends: package net/http breaks the connection
 	}
+	a = onConditions(r, a)
 	if c, ok := a.Stream.(connection); ok {
 		c.takeOver(w, a)
 		return
@@ -52,6 +54,13 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.Watch != nil && !h.watches.take() {
 		locked(server, a.Drop)
 		writeStatus(w, tooManyWatches(h.watches.max))
+		return
+	}
+	if a.Messages {
+		if a.Watch != nil {
+			defer h.watches.give()
+		}
+		messages{server, a}.serve(w, r)
 		return
 	}
 	writeHead(w, a)

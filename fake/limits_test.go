@@ -19,8 +19,10 @@ func TestNotSimulated(t *testing.T) {
 		run  func(is *is.I, c client)
 	}{
 		{"there is no kubelet: log, exec, attach, port-forward and proxy say so", func(is *is.I, c client) {
-			code, _ := c.do("POST", pods, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-			is.Equal(code, http.StatusCreated)
+			c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
+			c.must("PUT", "/api/v1/nodes/n/status", `{"metadata":{"name":"n"},"status":{"addresses":[{"type":"InternalIP","address":"10.1.0.1"}]}}`)
+			c.must("POST", pods, `{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+			c.must("PUT", pods+"/p/status", `{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]},"status":{"podIP":"10.1.0.2","podIPs":[{"ip":"10.1.0.2"}]}}`)
 			for _, sub := range []string{"log", "exec", "attach", "portforward", "proxy"} {
 				code, body := c.do("GET", pods+"/p/"+sub, "")
 				is.Equal(code, http.StatusNotImplemented)

@@ -35,6 +35,10 @@ type ListenOptions struct {
 	TLS bool
 	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). nil: TLS decides.
 	Certificate *tls.Certificate
+	// MinTLS is the oldest version of TLS that is spoken, as of --tls-min-version (tls.VersionTLS13, for example). 0: that of
+	// package crypto/tls. CipherSuites are those of TLS 1.2 and older, as of --tls-cipher-suites. nil: those of crypto/tls.
+	MinTLS       uint16
+	CipherSuites []uint16
 	// WatchListGap is how long, in real time, a watch waits that asks for what there is first (sendInitialEvents). A real
 	// server asks its store how far it is before it says that this was all, which takes it 3 ms and more; an informer that
 	// is in sync before its caller has looked surprises tests. 0: it is answered at once.
@@ -121,7 +125,8 @@ func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http
 		return nil, fmt.Errorf("kubesim: the certificate: %w", err)
 	}
 	l.ca, l.url = chainPEM(certificate), "https://"+tcp.Addr().String()
-	l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
+	l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
+		MinVersion: o.MinTLS, CipherSuites: o.CipherSuites}
 	l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
 	l.socket = tls.NewListener(l.socket, l.server.TLSConfig)
 	return l, nil

@@ -142,7 +142,7 @@ func TestSeedErrors(t *testing.T) {
 		`unknown field "dta"`:            map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(""), "dta": 1},
 		"are not stored":                 map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": meta("")},
 		"a deletionTimestamp and no finalizers: a server removes such an object at once": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("deletionTimestamp")},
-		"seed: Pod a: Pod \"a\" is invalid: spec.containers: Required value":      map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta("")},
+		"seed: Pod a: Pod \"a\" is invalid: spec.containers: Required value":             map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta("")},
 		"int: object: not a JSON object":                                                 7,
 		`no matches for kind "Site" in version "web.example.com/v1"`:                     map[string]any{"apiVersion": "web.example.com/v1", "kind": "Site", "metadata": meta("")},
 	} {

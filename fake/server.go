@@ -23,6 +23,7 @@ package fake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
 	"net/http"
 	"sync"
@@ -104,6 +105,9 @@ type Options struct {
 	Advertise string
 	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
 	WithoutPlugins []string
+	// MinRequestTimeout is how long a watch lasts at least whose client names no timeout, as of --min-request-timeout; it lasts up to
+	// twice as long. 0: half an hour. Negative: it does not end by itself.
+	MinRequestTimeout time.Duration
 	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
 	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
 	// is kept.
@@ -123,8 +127,9 @@ type Options struct {
 	ServiceAddresses map[string]string
 	// ServiceCerts is a folder for a certificate of these services. "": none is made. See Server.ServiceCerts.
 	ServiceCerts string
-	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: it says with which certificate or
-	// token the server makes itself known to admission webhooks over the network. "": it does not.
+	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: with which certificate or token the server
+	// makes itself known to admission webhooks over the network, the defaults and exemptions of PodSecurity, and the resources
+	// that ResourceQuota limits by default. If it is "", none of these is configured.
 	AdmissionConfig string
 
 	// ProxyClientCert and ProxyClientKey, PEM, are the certificate that aggregated API servers are shown. nil: none.
@@ -148,7 +153,9 @@ type Options struct {
 	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
 	FailOnWarning bool
 
-	tail  bool   // Trace is only that
+	tail      bool             // Trace is only that
+	admission *admissionConfig // AdmissionConfig, read
+
 	draws *draws // what the runtime draws can be repeated; nil: it need not
 }
 
@@ -240,12 +247,23 @@ func (o *Options) fresh() (*Server, error) {
 	return o.serve(cluster), nil
 }
 
-// complete sets the clock, and reports what is wrong with the certificates.
+// complete sets the clock and reads files.
 func (o *Options) complete() error {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
-	_, err := o.authorities()
+	return o.readFiles()
+}
+
+// readFiles reads AdmissionConfig, and reports what is wrong with that and with the certificates.
+func (o *Options) readFiles() (err error) {
+	o.admission = &admissionConfig{}
+	if o.AdmissionConfig != "" {
+		if o.admission, err = readAdmissionConfig(o.AdmissionConfig); err != nil {
+			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
+		}
+	}
+	_, err = o.authorities()
 	return err
 }
 
@@ -255,7 +273,7 @@ func (o *Options) clusterOptions() sim.Options {
 		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers,
 		Nodes: kubelet.Options{Nodes: o.Nodes, Images: o.Images}, WriteGap: o.WriteGap,
 		Port: o.Port, ClientCA: string(o.ClientCA),
-		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
+		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins, MinRequestTimeout: o.MinRequestTimeout, Admission: o.admission.plugins,
 		Trace: o.traceOptions(), Replay: o.Replay}
 }
 

@@ -185,11 +185,7 @@ func (s *Server) prepared() (*Server, error) {
 }
 
 func (s *Server) prepareServices() (err error) {
-	if file := s.options.AdmissionConfig; file != "" {
-		if s.plugins, err = readAdmissionConfig(file); err != nil {
-			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
-		}
-	}
+	s.plugins = s.options.admission.webhooks
 	for service, address := range s.options.ServiceAddresses { // order does not matter
 		if err := s.ServiceAddress(service, address); err != nil {
 			return err

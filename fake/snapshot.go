@@ -53,7 +53,7 @@ func (o Options) from(a *archive.Archive) (*Server, error) {
 		return nil, err
 	}
 	o.adopt(a.Info().Options)
-	if _, err := o.authorities(); err != nil {
+	if err := o.readFiles(); err != nil {
 		return nil, err
 	}
 	return o.serve(c), nil

@@ -3,7 +3,6 @@ package fake
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,7 +25,7 @@ import (
 //	                      │              └─ a watch ─▶ Response whose Body takes frames from the watch's queue
 //	                      └─ a read that has to wait: RoundTrip waits for it, or for the end of the request's context
 //
-// No goroutine is started, and no lock held while a client waits or reads. Every wait is for a channel that was made
+// Only a connection that is upgraded has a goroutine (piped.go), and no lock is held while a client waits or reads. Every wait is for a channel that was made
 // with the request, which a testing/synctest bubble can see through; the request's context ends each of them.
 type transport struct {
 	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
@@ -87,9 +86,12 @@ func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error)
 		locked(server, a.Drop)
 		return nil, context.Cause(r.Context())
 	}
-	if a.Session != nil && a.Session.Upgrade {
-		newTail(r.Context(), server, a.Session).Close()
-		return nil, errors.New("kubesim: a connection that is upgraded needs a listener: client-go would not use this transport for it")
+	a = onConditions(r, a)
+	switch {
+	case a.Session != nil && a.Session.Upgrade:
+		return switchProtocols(r, q.Method, upgraded{server, a}.serve)
+	case a.Messages:
+		return switchProtocols(r, q.Method, messages{server, a}.serve)
 	}
 	return response(server, r, a), nil
 }

@@ -117,6 +117,20 @@ type readAhead struct {
 
 func (c readAhead) Read(p []byte) (int, error) { return c.from.Read(p) }
 
+// eager is an http.ResponseWriter whose connection can be upgraded although its client has sent messages already, which
+// package websocket refuses.
+type eager struct{ http.ResponseWriter }
+
+// Hijack implements http.Hijacker.
+func (e eager) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(e.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	conn = readAhead{conn, buffered.Reader}
+	return conn, bufio.NewReadWriter(bufio.NewReaderSize(conn, 0), buffered.Writer), nil
+}
+
 func (u upgraded) overWebSocket(w http.ResponseWriter, r *http.Request) {
 	session := u.answer.Session
 	known := []string{channelsV5, channelsV4}
@@ -128,7 +142,7 @@ func (u upgraded) overWebSocket(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("unable to upgrade: the subprotocols are %v, of which the client asks for none", known), http.StatusBadRequest)
 		return
 	}
-	conn, err := upgrader.Upgrade(w, r, w.Header())
+	conn, err := upgrader.Upgrade(eager{w}, r, w.Header())
 	if err != nil {
 		return // it has answered
 	}

@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
@@ -319,6 +321,31 @@ func TestWatchInitialEvents(t *testing.T) {
 			is.Equal(state, m.at(path, at))         // the state when the watch began
 			is.NoErr(reliable(events, m, path, at)) // and what came after it
 			is.NoErr(bookmarkable(events))
+		}
+	})
+}
+
+// A watch without a timeout of its own ends between MinRequestTimeout and twice that.
+func TestMinRequestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		for least, ends := range map[time.Duration]bool{10 * time.Second: true, -1: false} {
+			srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), MinRequestTimeout: least})
+			res := client{t, srv}.get(t.Context(), "/api/v1/pods?watch=1")
+			ended := make(chan error, 1)
+			go func() {
+				_, err := io.ReadAll(res.Body)
+				ended <- err
+			}()
+			srv.Clock.Advance(9 * time.Second)
+			synctest.Wait()
+			is.Equal(len(ended), 0)
+			srv.Clock.Advance(11 * time.Second)
+			srv.Clock.Advance(365 * 24 * time.Hour)
+			synctest.Wait()
+			is.Equal(len(ended) == 1, ends)
+			res.Body.Close()
+			<-ended
 		}
 	})
 }

@@ -94,7 +94,7 @@ func create(o Options) (*Cluster, error) {
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
 		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Auth: who, Tokens: tokens, Plugins: o.Plugins,
-		WithoutPlugins: o.WithoutPlugins, ServiceCIDR: o.serviceCIDR(), Port: o.Port, Bare: o.Bare}, made)
+		WithoutPlugins: o.WithoutPlugins, Admission: o.Admission, ServiceCIDR: o.serviceCIDR(), WatchTimeout: o.MinRequestTimeout, Port: o.Port, Bare: o.Bare}, made)
 	return c, nil
 }
 

@@ -62,6 +62,11 @@ type Options struct {
 	Advertise string
 	// WithoutPlugins are names of admission plugins of admission.New that do not run, as of --disable-admission-plugins.
 	WithoutPlugins []string
+	// Admission is what admission plugins are configured with, as of --admission-control-config-file.
+	Admission admission.Config
+	// MinRequestTimeout is how long a watch lasts at least whose client names no timeout, as of --min-request-timeout; it lasts up to
+	// twice as long. 0: half an hour. Negative: it does not end by itself.
+	MinRequestTimeout time.Duration
 	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: boot.Port.
 	Port int

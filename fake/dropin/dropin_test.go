@@ -1,6 +1,7 @@
 package dropin
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -152,8 +153,8 @@ func TestFlagsCount(t *testing.T) {
 	t.Setenv(traceVariable, trace)
 	t.Setenv(seedVariable, "7")
 	_, start := pair(t)
-	p, url := start("--service-cluster-ip-range=10.96.0.0/12,fd00::/108", "--advertise-address=203.0.113.9", "--runtime-config=apps/v1=false,x/v1=true",
-		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1", "--who-knows", "me", "--who-else")
+	p, url := start("--service-cluster-ip-range=10.0.0.0/16", "--service-cluster-ip-range=10.96.0.0/12,fd00::/108", "--advertise-address=203.0.113.9", "--runtime-config=apps/v1=false,x/v1=false",
+		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1")
 	_, body := get(t, url+"/api/v1/namespaces/default/services/kubernetes")
 	is.True(strings.Contains(body, `"clusterIP":"10.96.0.1"`))
 	_, body = get(t, url+"/api/v1/namespaces/default/endpoints/kubernetes")
@@ -168,7 +169,7 @@ func TestFlagsCount(t *testing.T) {
 	written, err := os.ReadFile(trace)
 	is.NoErr(err)
 	is.True(strings.Contains(string(written), `"secrets"`))
-	is.True(strings.Contains(p.stderr.String(), "change nothing here: --feature-gates WatchList, --runtime-config x/v1, --goaway-chance, --who-knows, --who-else;"))
+	is.True(strings.Contains(p.stderr.String(), "change nothing here: --feature-gates WatchList, --runtime-config x/v1, --goaway-chance;"))
 	second, url := start()
 	get(t, url+"/readyz")
 	second.stop()
@@ -194,15 +195,25 @@ func TestRead(t *testing.T) {
 	is.Equal(s.options.WithoutPlugins, []string{"PodSecurity"})
 	is.Equal(s.options.Plugins, []string{"ServiceAccount"})
 	is.Equal(s.options.Replicas[0].NoPrivileged, true)
-	is.Equal(s.idle, []string{"--disable-admission-plugins AlwaysDeny"})
+	is.Equal(len(s.idle), 0)
 	s, err = read([]string{"--etcd-servers=a", "--authorization-mode=RABC"})
 	is.NoErr(err)
 	_, _, err = s.start(io.Discard)
 	is.Equal(fmt.Sprint(err), `kubesim: authorization-mode "RABC" is not a valid mode`)
 	for args, want := range map[string]string{ // order does not matter
-		"":                                 "--etcd-servers must be specified",
-		"start":                            `unknown command "start" for "kube-apiserver"`,
-		"--etcd-servers=a --secure-port=x": "--secure-port x must be between 1 and 65535, inclusive. It cannot be turned off with 0",
+		"":                                     "--etcd-servers must be specified",
+		"start":                                `unknown command "start" for "kube-apiserver"`,
+		"--etcd-servers=a --secure-port=x":     `invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax`,
+		"--etcd-servers=a --secure-port=70000": "--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0",
+		"--etcd-servers=a --who-knows=me":      "unknown flag: --who-knows",
+		"--etcd-servers=a --bind-address=x":    `invalid argument "x" for "--bind-address" flag: failed to parse IP: "x"`,
+		"--etcd-servers=a --etcd-compaction-interval=1m --etcd-compaction-interval=x":                            `invalid argument "x" for "--etcd-compaction-interval" flag: time: invalid duration "x"`,
+		"--etcd-servers=a --authorization-config=f":                                                              "kubesim does not do what --authorization-config asks for: not simulated; --authorization-mode and the flags beside it are. Leave the flag out",
+		"--etcd-servers=a --enable-admission-plugins=Priority,NodeRestriction":                                   "kubesim does not simulate the admission plugin NodeRestriction (--enable-admission-plugins): leave it out",
+		"--etcd-servers=a --runtime-config=scheduling.k8s.io/v1alpha1=true":                                      "kubesim does not serve scheduling.k8s.io/v1alpha1 (--runtime-config): leave it out",
+		"--etcd-servers=a --admission-control=Priority --disable-admission-plugins=X":                            "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive",
+		"--etcd-servers=a --tls-min-version=VersionTLS14":                                                        `unknown tls version "VersionTLS14"`,
+		"--etcd-servers=a --tls-cipher-suites=X":                                                                 "Cipher suite X not supported or doesn't exist",
 		"--etcd-servers=a --enable-admission-plugins=X":                                                          `enable-admission-plugins plugin "X" is unknown`,
 		"--etcd-servers=a --feature-gates=X=true,AllAlpha=true":                                                  "unrecognized feature gate: X",
 		"--etcd-servers=a --feature-gates=VolumeAttributesClass=false":                                           "cannot set feature gate VolumeAttributesClass to false, feature is locked to true",
@@ -220,7 +231,7 @@ func TestHelp(t *testing.T) {
 	is := is.New(t)
 	var out strings.Builder
 	is.NoErr(APIServer(t.Context(), []string{"--help"}, &out, io.Discard))
-	line := regexp.MustCompile(`(?m)^\s*--([a-z0-9-]+)\b.*  +(honoured|mapped|ignored)`)
+	line := regexp.MustCompile(`(?m)^\s*--([a-z0-9-]+)\b.*  +(honoured|mapped|ignored|refused)`)
 	var names []string
 	for _, m := range line.FindAllStringSubmatch(out.String(), -1) {
 		names = append(names, m[1])
@@ -260,4 +271,43 @@ func TestFolder(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".part-*"))
 	is.NoErr(err)
 	is.Equal(len(left), 0)
+}
+
+// Every flag is honoured, mapped, ignored or refused. In the sections about security a flag that is ignored says why it may be, and
+// what is refused is an error.
+func TestFlagsAreClassified(t *testing.T) {
+	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
+	for _, f := range knownFlags() {
+		t.Run(f.name, func(t *testing.T) {
+			is := is.New(t)
+			value := map[string]string{"": "true", "int": "1", "float": "1", "float32": "1", "duration": "1s", "ip": "127.0.0.1"}[f.kind]
+			_, err := read([]string{"--etcd-servers=a", "--" + f.name + "=" + cmp.Or(value, "x")})
+			switch f.does {
+			case "refused":
+				is.True(err != nil && strings.Contains(err.Error(), "--"+f.name)) // it is an error that names the flag
+				is.True(f.words != "")                                            // and says why
+			case "ignored":
+				is.NoErr(err)
+				is.True(!slices.Contains(security, f.section) || f.words != "") // it says why it may be ignored
+			case "honoured", "mapped":
+			default:
+				t.Errorf("it is %q", f.does)
+			}
+		})
+	}
+}
+
+// Of a flag that is one value the last counts, values of lists are added, as pflag does.
+func TestFlagsGivenTwice(t *testing.T) {
+	is := is.New(t)
+	s, err := read(strings.Fields("--etcd-servers=a --etcd-servers=b --service-cluster-ip-range=10.0.0.0/24 --service-cluster-ip-range=10.1.0.0/24 --advertise-address=10.0.0.1 " +
+		"--advertise-address=10.0.0.2 --secure-port=1 --secure-port=2 --allow-privileged=false --allow-privileged --authorization-mode=Node --authorization-mode=RBAC " +
+		"--runtime-config=apps/v1=true --runtime-config=apps/v1=false --min-request-timeout=5 --min-request-timeout=7 --admission-control=Priority --admission-control=ServiceAccount"))
+	is.NoErr(err)
+	o := &s.options
+	is.Equal([]any{s.etcd, o.ServiceCIDR, o.Advertise, o.Port, o.MinRequestTimeout}, []any{"a", "10.1.0.0/24", "10.0.0.2", 2, 7 * time.Second})
+	is.Equal(o.Authorizers, []string{"Node", "RBAC"})
+	is.Equal([]any{o.Replicas[0].NoPrivileged, o.Replicas[0].Serve["apps/v1"]}, []any{false, false})
+	is.Equal(o.Plugins, []string{"ServiceAccount"})
+	is.True(slices.Contains(o.WithoutPlugins, "PodSecurity") && !slices.Contains(o.WithoutPlugins, "Priority")) // none but those of --admission-control
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ type known struct {
 	section string
 	name    string
 	kind    string // "" for those that are true without a value
-	does    string // honoured, mapped or ignored
+	does    string // honoured, mapped, ignored or refused
 	words   string
 }
 
@@ -148,8 +149,49 @@ func (s *flagSet) duration(name string) time.Duration {
 }
 
 // invalid notes what pflag says of a value.
-func (s *flagSet) invalid(name string, err error) {
-	s.fails(fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", s.last(name), name, err))
+func (s *flagSet) invalid(name string, err error) { s.invalidValue(name, s.last(name), err) }
+
+func (s *flagSet) invalidValue(name, value string, err error) {
+	s.fails(fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", value, name, err))
+}
+
+// check notes the flags that kube-apiserver does not have, those that are refused, and the values that their types do not have.
+func (s *flagSet) check() {
+	for _, name := range s.order {
+		f := find(name)
+		switch {
+		case name == "help" || name == "h" || name == "version":
+		case f == nil:
+			s.fails(fmt.Errorf("unknown flag: --%s", name))
+		case f.does == "refused" && s.last(name) != "" && s.last(name) != "false":
+			s.fails(fmt.Errorf("kubesim does not do what --%s asks for: %s. Leave the flag out", name, f.words))
+		default:
+			for _, value := range s.values[name] {
+				if err := f.parse(value); err != nil {
+					s.invalidValue(name, value, err)
+				}
+			}
+		}
+	}
+}
+
+// parse returns what pflag says of a value of the flag. Types that take any text say nothing.
+func (f *known) parse(value string) (err error) {
+	switch f.kind {
+	case "":
+		_, err = strconv.ParseBool(value)
+	case "int":
+		_, err = strconv.ParseInt(value, 0, 64)
+	case "float", "float32":
+		_, err = strconv.ParseFloat(value, 64)
+	case "duration":
+		_, err = time.ParseDuration(value)
+	case "ip":
+		if value = strings.TrimSpace(value); value != "" && net.ParseIP(value) == nil {
+			err = fmt.Errorf("failed to parse IP: %q", value)
+		}
+	}
+	return err
 }
 
 // fails notes what is wrong, unless something before it was.
@@ -204,6 +246,6 @@ const helpHead = `kube-apiserver ` + release + ` as kubesim simulates it, for en
 Usage:
   kube-apiserver [flags]
 
-Each flag of kube-apiserver is honoured (it does what it does there), mapped (it does something like that) or ignored.
-Flags that are ignored, and those that kube-apiserver does not have, are named on stderr when they are given.
+Each flag of kube-apiserver is honoured (it does what it does there), mapped (it does something like that), ignored (it is named
+on stderr when it is given) or refused (it is an error, because a server without it would allow or hide what it should not).
 `

@@ -46,6 +46,7 @@ func read(args []string) (*servers, error) {
 	if len(s.without) > 0 {
 		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
 	}
+	s.check()
 	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
 	s.readEtcd()
 	s.readAddresses()
@@ -60,7 +61,7 @@ func read(args []string) (*servers, error) {
 	}
 	s.loud, _ = strconv.Atoi(s.last("v"))
 	for _, name := range s.order {
-		if f := find(name); f == nil || f.does == "ignored" {
+		if f := find(name); f != nil && f.does == "ignored" {
 			s.idle = append(s.idle, "--"+name)
 		}
 	}
@@ -88,6 +89,7 @@ func (s *servers) readAddresses() {
 	s.options.Port = port
 	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true, WatchListGap: watchListGap,
 		AllowedOrigins: s.list("cors-allowed-origins")}
+	s.readTLS()
 	certificate, key := s.last("tls-cert-file"), s.last("tls-private-key-file")
 	if certificate == "" && key == "" {
 		dir := s.last("cert-dir")
@@ -106,10 +108,36 @@ func (s *servers) readAddresses() {
 	s.listen.Certificate = &pair
 }
 
+// readTLS reads which versions of TLS are spoken, and with which ciphers.
+func (s *servers) readTLS() {
+	versions := map[string]uint16{"": 0, "VersionTLS10": tls.VersionTLS10, "VersionTLS11": tls.VersionTLS11, "VersionTLS12": tls.VersionTLS12,
+		"VersionTLS13": tls.VersionTLS13}
+	version, ok := versions[s.last("tls-min-version")]
+	if !ok {
+		s.fails(fmt.Errorf("unknown tls version %q", s.last("tls-min-version")))
+	}
+	s.listen.MinTLS = version
+	suites := append(tls.CipherSuites(), tls.InsecureCipherSuites()...)
+	for _, name := range s.list("tls-cipher-suites") {
+		i := slices.IndexFunc(suites, func(c *tls.CipherSuite) bool { return c.Name == name })
+		if i < 0 {
+			s.fails(fmt.Errorf("Cipher suite %s not supported or doesn't exist", name)) //nolint:staticcheck // kube-apiserver's text
+			return
+		}
+		s.listen.CipherSuites = append(s.listen.CipherSuites, suites[i].ID)
+	}
+}
+
 // readPlugins reads which admission plugins run: ServiceAccount does unless it is turned off, as in kube-apiserver.
 func (s *servers) readPlugins() {
-	on := s.list("enable-admission-plugins", "admission-control")
-	off := s.list("disable-admission-plugins")
+	on, off := s.list("enable-admission-plugins"), s.list("disable-admission-plugins")
+	if s.has("admission-control") {
+		if len(on)+len(off) > 0 {
+			s.fails(errors.New("admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive"))
+		}
+		on = s.list("admission-control")
+		off = slices.DeleteFunc(slices.Clone(plugins), func(name string) bool { return slices.Contains(on, name) })
+	}
 	for _, x := range []struct {
 		flag  string
 		names []string
@@ -118,8 +146,8 @@ func (s *servers) readPlugins() {
 			if !slices.Contains(plugins, name) {
 				s.fails(fmt.Errorf("%s plugin %q is unknown", x.flag, name))
 			}
-			if !sim.KnowsPlugin(name) {
-				s.idle = append(s.idle, "--"+x.flag+" "+name)
+			if x.flag == "enable-admission-plugins" && slices.Contains(plugins, name) && !sim.KnowsPlugin(name) && !slices.Contains(inert, name) {
+				s.fails(fmt.Errorf("kubesim does not simulate the admission plugin %s (--enable-admission-plugins): leave it out", name))
 			}
 		}
 	}
@@ -135,6 +163,10 @@ func (s *servers) readPlugins() {
 		}
 	}
 }
+
+// inert are the plugins of kube-apiserver that refuse and change nothing here: by nature, or because kubesim does not have the kinds
+// that they are about.
+var inert = []string{"AlwaysAdmit", "ClusterTrustBundleAttest", "PodGroupProtection", "PodGroupWorkloadExists"}
 
 // added returns which of the optional plugins run. kube-apiserver runs ServiceAccount without being asked.
 func added(optional, on, off []string) (run []string) {
@@ -182,13 +214,16 @@ func (s *servers) readAPI() {
 		}
 	}
 	r.Serve = s.switches("runtime-config")
-	for name := range r.Serve { // order does not matter: as above
-		if !r.KnowsAPI(name) {
+	for _, name := range slices.Sorted(maps.Keys(r.Serve)) {
+		switch {
+		case r.KnowsAPI(name):
+		case r.Serve[name] && !strings.HasPrefix(name, "api/"):
+			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))
+		default:
 			delete(r.Serve, name)
 			s.idle = append(s.idle, "--runtime-config "+name)
 		}
 	}
-	slices.Sort(s.idle)
 	s.options.Replicas = []fake.ReplicaOptions{r}
 }
 
@@ -213,8 +248,16 @@ func (s *servers) switches(flag string) map[string]bool {
 
 // readNetwork reads the addresses of services and of the server.
 func (s *servers) readNetwork() {
-	if ranges := s.list("service-cluster-ip-range"); len(ranges) > 0 {
-		s.options.ServiceCIDR = ranges[0]
-	}
+	first, _, _ := strings.Cut(s.last("service-cluster-ip-range"), ",") // a string: the last of two flags counts
+	s.options.ServiceCIDR = strings.TrimSpace(first)
 	s.options.Advertise = s.last("advertise-address")
+	if s.has("min-request-timeout") {
+		seconds, _ := strconv.ParseInt(s.last("min-request-timeout"), 0, 64) // check has read it
+		if s.options.MinRequestTimeout = time.Duration(seconds) * time.Second; seconds == 0 {
+			s.options.MinRequestTimeout = -1
+		}
+		if seconds < 0 {
+			s.fails(errors.New("--min-request-timeout can not be negative value"))
+		}
+	}
 }

@@ -28,7 +28,7 @@ const (
 type Attributes struct {
 	*resource.Context
 	Operation Operation
-	Object    object.Object // in the hub version; nil for DELETE
+	Object    object.Object // in the hub version; nil for DELETE; the options of a CONNECT
 	Old       object.Object // nil for CREATE
 
 	rounds   map[string]*round // of plugins that may be called twice, by name
@@ -53,6 +53,7 @@ func (a *Attributes) Changed() bool { return a.reinvoke }
 type Plugin struct {
 	Name             string
 	Optional         bool // it runs only when it is asked for
+	Connects         bool // it is asked about streams, too (CONNECT)
 	Mutate, Validate Step
 }
 
@@ -81,7 +82,7 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "ServiceAccount", Optional: true,
 			Mutate: on(pods, setServiceAccount, Create), Validate: on(pods, checkServiceAccount, Create)},
 		{Name: "TaintNodesByCondition", Mutate: on(nodes, taintNewNode, Create)},
-		{Name: "PodSecurity", Validate: checkSecurity},
+		{Name: "PodSecurity", Validate: h.Config.PodSecurity.check},
 		{Name: "Priority", Mutate: setPriority, Validate: on(priorityClasses, oneDefaultPriority, Create, Update)},
 		{Name: "DefaultTolerationSeconds", Mutate: on(pods, tolerateUnusableNodes, Create, Update)},
 		{Name: "DefaultStorageClass", Mutate: on(claims, setStorageClass, Create)},
@@ -92,12 +93,13 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "CertificateSigning", Validate: certificateSigning(may)},
 		{Name: "CertificateSubjectRestriction", Validate: on(signingRequests, restrictSubject, Create)},
 		{Name: "DefaultIngressClass", Mutate: on(ingresses, setIngressClass, Create)},
+		{Name: "NodeDeclaredFeatureValidator", Validate: checkDeclaredFeatures},
 		{Name: "PodResizeValidator", Validate: checkResize},
-		{Name: "MutatingAdmissionPolicy", Mutate: newPolicies(h, mutatingPolicies, mutatingBindings).mutate},
-		{Name: "MutatingAdmissionWebhook", Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
-		{Name: "ValidatingAdmissionPolicy", Validate: newPolicies(h, validatingPolicies, validatingBindings).validate},
-		{Name: "ValidatingAdmissionWebhook", Validate: newWebhooks(h, "ValidatingAdmissionWebhook", validatingConfigurations).validate},
-		{Name: "ResourceQuota", Validate: resourceQuota(h.Write)},
+		{Name: "MutatingAdmissionPolicy", Connects: true, Mutate: newPolicies(h, mutatingPolicies, mutatingBindings).mutate},
+		{Name: "MutatingAdmissionWebhook", Connects: true, Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
+		{Name: "ValidatingAdmissionPolicy", Connects: true, Validate: newPolicies(h, validatingPolicies, validatingBindings).validate},
+		{Name: "ValidatingAdmissionWebhook", Connects: true, Validate: newWebhooks(h, "ValidatingAdmissionWebhook", validatingConfigurations).validate},
+		{Name: "ResourceQuota", Validate: resourceQuota(h.Write, h.Config.Limited)},
 	}
 }
 
@@ -142,7 +144,7 @@ func (c Chain) Validate(a *Attributes) *status.Status {
 
 func (c Chain) run(a *Attributes, phase func(*Plugin) Step) *status.Status {
 	for i := range c {
-		if step := phase(&c[i]); step != nil {
+		if step := phase(&c[i]); step != nil && (a.Operation != Connect || c[i].Connects) {
 			if s := step(a); s != nil {
 				return s
 			}

@@ -28,6 +28,8 @@ type Host struct {
 	Patch func(doc, patch []byte) (result []byte, tested bool, err error)
 	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
 	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
+	// Config is what plugins are configured with.
+	Config Config
 	// Write stores the usage of quotas.
 	Write Write
 	// Handlers answer webhooks in place of a server, by the name of the webhook: nil for one that a server answers.

@@ -77,7 +77,7 @@ func TestQuotaCountsAndRefuses(t *testing.T) {
 	is := is.New(t)
 	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"cpu":"2","requests.memory":"1Gi"}},
 		"status":{"hard":{"cpu":"2","requests.memory":"1Gi"},"used":{"cpu":"1500m","requests.memory":"0"}}}`)
-	quota := resourceQuota(writer)
+	quota := resourceQuota(writer, nil)
 	try := func(name, cpu string) string {
 		pod := parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"`+cpu+`","memory":"10Mi"}}}]}}`)
 		return message(quota(inNamespace(pods, pod, nil, objects)))
@@ -92,7 +92,7 @@ func TestQuotaCountsAndRefuses(t *testing.T) {
 func TestQuotaOfObjects(t *testing.T) {
 	is := is.New(t)
 	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"configmaps":"0","count/widgets.example.com":"0"}}}`)
-	quota := resourceQuota(writer)
+	quota := resourceQuota(writer, nil)
 	make := func(storage, name string) string {
 		return message(quota(inNamespace(storage, parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"}}`), nil, objects)))
 	}
@@ -128,7 +128,7 @@ func TestQuotaScopes(t *testing.T) {
 		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"pods":"0"},`+tt.scope+`},
 			"status":{"hard":{"pods":"0"},"used":{"pods":"0"}}}`)
 		pod := parse(t, `{"metadata":{"name":"p","namespace":"ns"},"status":{"qosClass":"BestEffort"},"spec":`+tt.pod+`}`)
-		refused := resourceQuota(writer)(inNamespace(pods, pod, nil, objects)) != nil
+		refused := resourceQuota(writer, nil)(inNamespace(pods, pod, nil, objects)) != nil
 		is.Equal(refused, tt.counts) // a pod in scope is too much
 	}
 }
@@ -152,7 +152,7 @@ func TestQuotaOfClaimsByClass(t *testing.T) {
 			`"status":{"hard":{"persistentvolumeclaims":"0"},"used":{"persistentvolumeclaims":"0"}}}`)
 		claim := parse(t, tt.claim)
 		claim["metadata"] = map[string]any{"name": "c", "namespace": "ns"}
-		is.Equal(resourceQuota(writer)(inNamespace("persistentvolumeclaims", claim, nil, objects)) != nil, tt.counts) // one in scope is too much
+		is.Equal(resourceQuota(writer, nil)(inNamespace("persistentvolumeclaims", claim, nil, objects)) != nil, tt.counts) // one in scope is too much
 	}
 }
 
@@ -174,7 +174,7 @@ func TestUsageOfDevices(t *testing.T) {
 			`"status":{"hard":{"`+class+`":"0"},"used":{"`+class+`":"0"}}}`)
 		objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"}}`)
 		claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[`+tt.requests+`]}}}`)
-		is.Equal(message(resourceQuota(writer)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
+		is.Equal(message(resourceQuota(writer, nil)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 			`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+tt.want+`, used: `+class+`=0, limited: `+class+`=0`) // as tt.name says
 	}
 }
@@ -187,9 +187,9 @@ func TestUsageOfExtendedResources(t *testing.T) {
 		`"status":{"hard":{"`+limit+`":"1"},"used":{"`+limit+`":"0"}}}`)
 	claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[{"name":"r","exactly":`+
 		`{"deviceClassName":"gpu","allocationMode":"ExactCount","count":2}}]}}}`)
-	is.Equal(message(resourceQuota(writer)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
+	is.Equal(message(resourceQuota(writer, nil)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
 	objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}`)
-	is.Equal(message(resourceQuota(writer)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
+	is.Equal(message(resourceQuota(writer, nil)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 		`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+limit+`=2, used: `+limit+`=0, limited: `+limit+`=1`)
 }
 

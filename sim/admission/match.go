@@ -111,8 +111,12 @@ func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
 	return sel.Matches(namespace.Labels()), nil
 }
 
-// matchObject compares the labels of the object before and after the write; one match is enough.
+// matchObject compares the labels of the object before and after the write; one match is enough. The options of a CONNECT have
+// no metadata, so no selector matches them.
 func matchObject(a *Attributes, s map[string]any) bool {
 	sel, _ := selector.FromLabelSelector(s) // it is valid
+	if a.Operation == Connect {
+		return s == nil || sel.Empty()
+	}
 	return s == nil || sel.Empty() || a.Object != nil && sel.Matches(a.Object.Labels()) || a.Old != nil && sel.Matches(a.Old.Labels())
 }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -45,14 +46,23 @@ func strictness(level string) int {
 }
 
 // securityPolicy is what the labels of a namespace say.
-type securityPolicy struct{ enforce, warn security }
+type securityPolicy struct{ enforce, audit, warn security }
 
 var securityVersion = regexp.MustCompile(`^v1\.([0-9]|[1-9][0-9]*)$`)
 
-// securityOf reads the labels of a namespace. Nothing is enforced without them, and what is enforced is warned about, too.
-func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorList) {
-	read := func(mode, onError string) (s security, leveled, versioned bool) {
-		s = security{privileged, latest}
+// policy reads the labels of a namespace. Without them the defaults count, and what labels enforce is warned about, too.
+func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, errs field.ErrorList) {
+	if len(config.Defaults) > 0 {
+		defaults := map[string]string{}
+		for name, value := range config.Defaults { // order does not matter
+			defaults[podSecurityPrefix+name] = value
+		}
+		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // else it would be what is enforced
+		p, _ = PodSecurity{}.policy(defaults)
+	} else {
+		p.enforce, p.audit, p.warn = security{privileged, latest}, security{privileged, latest}, security{privileged, latest}
+	}
+	read := func(mode, onError string, s security) (_ security, leveled, versioned bool) {
 		at := field.Root("metadata").Child("labels")
 		if level, ok := labels[podSecurityPrefix+mode]; ok {
 			if s.level = level; strictness(level) < 0 {
@@ -77,10 +87,10 @@ func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorLis
 		return s, leveled, ok
 	}
 	var enforced, versioned bool
-	p.enforce, enforced, _ = read("enforce", restricted)
-	read("audit", privileged) // nobody audits here, but what is wrong is told
-	p.warn, _, versioned = read("warn", privileged)
-	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > 0 {
+	p.enforce, enforced, _ = read("enforce", restricted, p.enforce)
+	p.audit, _, _ = read("audit", privileged, p.audit) // nothing is audited here, but what is wrong is an error
+	p.warn, _, versioned = read("warn", privileged, p.warn)
+	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > strictness(p.warn.level) {
 		p.warn.level = p.enforce.level
 		if !versioned {
 			p.warn.minor = p.enforce.minor
@@ -99,41 +109,43 @@ var templates = map[string]string{
 // harmless are the subresources of pods that change nothing which is checked.
 var harmless = []string{"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
 
-// checkSecurity refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
+// check refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
 // such pods (Kubernetes documentation, "Pod Security Admission").
-func checkSecurity(a *Attributes) *status.Status {
+func (config *PodSecurity) check(a *Attributes) *status.Status {
 	if a.Operation != Create && a.Operation != Update {
 		return nil
 	}
 	switch storage := a.Definition.Storage; {
 	case storage == namespaces:
-		return namespaceSecurity(a)
+		return config.namespace(a)
 	case storage == pods:
 		if slices.Contains(harmless, a.Subresource) || a.Operation == Update && !newImages(a.Object, a.Old) {
 			return nil
 		}
-		return checkPodSecurity(a, a.Object, true)
+		return config.pod(a, a.Object, true)
 	case templates[storage] != "" && a.Subresource == "":
-		return checkPodSecurity(a, a.Object.At(object.Path(templates[storage])...), false)
+		return config.pod(a, a.Object.At(object.Path(templates[storage])...), false)
 	}
 	return nil
 }
 
-// policyOf returns what a namespace demands.
-func policyOf(namespace object.Object) securityPolicy {
-	p, _ := securityOf(namespace.Labels())
+// demands returns what a namespace demands.
+func (config *PodSecurity) demands(namespace object.Object) securityPolicy {
+	p, _ := config.policy(namespace.Labels())
 	return p
 }
 
-func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.Status {
-	if pod.Map("spec") == nil {
+// pod checks a pod, or the template of pods.
+func (config *PodSecurity) pod(a *Attributes, pod object.Object, enforce bool) *status.Status {
+	class := pod.String("spec", "runtimeClassName")
+	if pod.Map("spec") == nil || config.exempts(a) || class != "" && slices.Contains(config.RuntimeClasses, class) {
 		return nil
 	}
 	var p securityPolicy
 	if namespace := a.Objects.Item(namespaces, "", a.Namespace); namespace != nil {
-		p = resource.Derived(namespace, policyOf)
+		p = resource.Derived(namespace, config.demands)
 	} else {
-		p = policyOf(nil)
+		p = config.demands(nil)
 	}
 	if enforce {
 		if _, detail := evaluate(p.enforce, pod); detail != "" {
@@ -166,28 +178,36 @@ func newImages(pod, old object.Object) bool {
 	return false
 }
 
-// namespaceSecurity refuses labels that cannot be read, and warns about pods that a stricter level would not let in.
-func namespaceSecurity(a *Attributes) *status.Status {
+// namespace refuses labels that cannot be read, and warns about pods that a stricter level would not let in.
+func (config *PodSecurity) namespace(a *Attributes) *status.Status {
 	if a.Subresource != "" {
 		return nil
 	}
-	p, errs := securityOf(a.Object.Labels())
-	old, oldErrs := securityOf(a.Old.Labels())
+	p, errs := config.policy(a.Object.Labels())
+	old, oldErrs := config.policy(a.Old.Labels())
 	if len(errs) > 0 && (a.Operation == Create || errs.Text() != oldErrs.Text()) {
 		return status.Invalid(a.Definition.Kinded(), a.Object.Name(), errs)
 	}
 	relaxed := p.enforce.minor == old.enforce.minor && strictness(p.enforce.level) <= strictness(old.enforce.level)
+	exempt := slices.Contains(config.Namespaces, a.Object.Name())
+	if exempt && a.Operation == Create {
+		config.exemption(a, p)
+	}
 	if a.Operation == Create || p.enforce == old.enforce || p.enforce.level == privileged || relaxed {
 		return nil
 	}
-	for _, text := range violations(a, p.enforce) {
+	if exempt {
+		config.exemption(a, p)
+		return nil
+	}
+	for _, text := range violations(a, p.enforce, config.RuntimeClasses) {
 		a.Warn(text)
 	}
 	return nil
 }
 
 // violations says which pods of a namespace a level would not let in, pods with the same faults together.
-func violations(a *Attributes, level security) []string {
+func violations(a *Attributes, level security, exempt []string) []string {
 	type group struct {
 		name  string
 		count int
@@ -195,6 +215,9 @@ func violations(a *Attributes, level security) []string {
 	groups := map[string]group{}
 	all := a.Objects.All(pods, a.Object.Name())
 	for _, pod := range all[:min(len(all), podsChecked)] {
+		if slices.Contains(exempt, pod.String("spec", "runtimeClassName")) {
+			continue
+		}
 		if reason, _ := evaluate(level, pod); reason != "" {
 			g := groups[reason]
 			if g.count == 0 || pod.Name() < g.name {

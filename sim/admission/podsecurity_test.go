@@ -32,7 +32,7 @@ func TestPodSecurityTexts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		is := is.New(t)
-		level, errs := securityOf(map[string]string{podSecurityPrefix + "enforce": before(tt.level), podSecurityPrefix + "enforce-version": after(tt.level)})
+		level, errs := PodSecurity{}.policy(map[string]string{podSecurityPrefix + "enforce": before(tt.level), podSecurityPrefix + "enforce-version": after(tt.level)})
 		is.Equal(len(errs), 0)
 		is.Equal(level.enforce.String(), tt.level)
 		_, detail := evaluate(level.enforce, parse(t, `{"spec":`+tt.pod+`}`))
@@ -49,7 +49,7 @@ func TestPodSecurityOfNamespace(t *testing.T) {
 		var warnings []string
 		a := write(namespaces, parse(t, `{"metadata":{"name":"n","labels":`+labels+`}}`), old, objects)
 		a.Warn = func(s string) { warnings = append(warnings, s) }
-		return message(checkSecurity(a)), warnings
+		return message((&PodSecurity{}).check(a)), warnings
 	}
 	_, warnings := update(`{"pod-security.kubernetes.io/enforce":"baseline"}`)
 	is.Equal(warnings, []string{`existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"`,
@@ -65,12 +65,12 @@ func TestPodSecurityOfTemplates(t *testing.T) {
 	a := inNamespace("deployments.apps", parse(t, `{"metadata":{"name":"d"},"spec":{"template":{"spec":{"hostIPC":true}}}}`), nil, objects)
 	var warnings []string
 	a.Warn = func(s string) { warnings = append(warnings, s) }
-	is.True(checkSecurity(a) == nil) // templates are not refused
+	is.True((&PodSecurity{}).check(a) == nil) // templates are not refused
 	is.Equal(warnings, []string{`would violate PodSecurity "baseline:latest": host namespaces (hostIPC=true)`})
 	pod := inNamespace(pods, parse(t, `{"metadata":{"name":"p"},"spec":{"hostIPC":true}}`), nil, objects)
-	is.Equal(message(checkSecurity(pod)), `pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostIPC=true)`)
+	is.Equal(message((&PodSecurity{}).check(pod)), `pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostIPC=true)`)
 	same := inNamespace(pods, parse(t, `{"metadata":{"name":"p"},"spec":{"hostIPC":true}}`), pod.Object, objects)
-	is.True(checkSecurity(same) == nil) // an update that changes no image
+	is.True((&PodSecurity{}).check(same) == nil) // an update that changes no image
 }
 
 func before(s string) string { return s[:len(s)-len(after(s))-1] }

@@ -141,6 +141,9 @@ func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *r
 	if config == nil || d.Type == nil {
 		return nil, errors.New("unsupported return type from ApplyConfiguration expression")
 	}
+	if kind := d.Type(); d.StorageCodec == nil && len(kind.GVKs) == 0 { // the options of a CONNECT
+		return nil, fmt.Errorf("error applying patch: failed to convert patch object to typed object: no corresponding type for %v", d.GVK)
+	}
 	config["apiVersion"], config["kind"] = d.GV(), d.Kind
 	merged, err := p.host.Merge(d, obj, config)
 	if err != nil {

@@ -21,13 +21,14 @@ type Write func(storage, namespace, name string, change func(object.Object) *sta
 //
 //	object ─ meter ─▶ what it uses ───────────────┐
 //	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
-func resourceQuota(write Write) Step {
+func resourceQuota(write Write, config []LimitedResource) Step {
 	return func(a *Attributes) *status.Status {
 		m := a.Definition.Meter()
 		if a.Namespace == "" || m == nil || !charges(m, a) {
 			return nil
 		}
-		accounts, s := openAccounts(m, a)
+		l := limited(config, m, a)
+		accounts, s := openAccounts(m, a, &l)
 		if s == nil && len(accounts) > 0 {
 			s = chargeAll(m, a, accounts)
 		}
@@ -62,8 +63,8 @@ type account struct {
 }
 
 // openAccounts returns an account for each quota that is about the object. All of them must know what is used so far, and
-// the object must state what they want to count.
-func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, _ *status.Status) {
+// the object must state what they want to count. What they limit is taken from l, of which nothing may be left.
+func openAccounts(m *resource.Meter, a *Attributes, l *limits) (accounts []*account, _ *status.Status) {
 	for _, quota := range a.Objects.All(resourceQuotas, a.Namespace) {
 		acc := &account{quota: quota, hard: resource.AmountsAt(quota, "status", "hard"), used: resource.AmountsAt(quota, "status", "used")}
 		var limits []string
@@ -74,6 +75,7 @@ func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, _ *sta
 				limits, known = append(limits, name), known && counted
 			}
 		}
+		l.inScopes(matching(m, resource.Scopes(quota), a.Object))
 		if len(limits) == 0 || !m.Within(resource.Scopes(quota), a.Object) {
 			continue
 		}
@@ -85,9 +87,10 @@ func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, _ *sta
 		if !known {
 			return nil, a.refuse("status unknown for quota: %s, resources: %s", quota.Name(), strings.Join(limits, ","))
 		}
+		l.covered(limits)
 		accounts = append(accounts, acc)
 	}
-	return accounts, nil
+	return accounts, l.uncovered(a)
 }
 
 // chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.

@@ -22,6 +22,9 @@ func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 		"operation": string(a.Operation), "userInfo": a.User.Info(), "object": nil, "oldObject": nil, "dryRun": a.DryRun,
 		"options": options(a),
 	}
+	if a.Operation == Connect {
+		r["options"] = nil
+	}
 	for name, value := range map[string]string{"subResource": a.Subresource, "requestSubResource": a.Subresource, "name": a.Name} {
 		if value != "" {
 			r[name] = value

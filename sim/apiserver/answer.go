@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,12 +23,21 @@ type Answer struct {
 	Body   codec.Text
 	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
 
+	// Modified is since when the body is as it is. If it is set, the client may ask for the body under conditions and in ranges
+	// (RFC 9110), which package fake looks at. Packed is then the body for clients that take gzip, nil for others.
+	Modified time.Time
+	Packed   []byte
+
 	// Watch is the body where it never ends. Where the Header says Content-Encoding: gzip, what is sent at once is a codec.Member.
 	Watch *watchcache.Watch
 
 	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
 	// connection, an io.ReadWriteCloser.
 	Stream io.ReadCloser
+
+	// Messages says that the client has asked for a WebSocket, on which a watch or a log is sent as messages: one for each
+	// event, or pieces of the text. The code is 101 then.
+	Messages bool
 
 	// Session is what a container says, bit by bit; Body is empty then. With the code 101 the connection is given to it.
 	Session *kubelet.Session
@@ -154,6 +164,11 @@ func (c *call) document(a *discovery.Answer) {
 		c.finish(a.Code, codec.Text{a.Body})
 		return
 	}
+	if !a.Modified.IsZero() {
+		c.addWarnings()
+		c.reply(&Answer{Code: a.Code, Header: c.header, Body: codec.Text{a.Body}, Modified: a.Modified, Packed: a.Packed})
+		return
+	}
 	c.answer(a.Code, codec.Text{a.Body})
 }
 
@@ -178,10 +193,16 @@ func (c *call) compressed() {
 	c.header.Add("Vary", "Accept-Encoding")
 }
 
+// headMax is the length of the longest body that net/http says in the answer of a HEAD, because it has it as a whole.
+const headMax = 2048
+
 // answer ends the call. The answer of a HEAD has no body.
 func (c *call) answer(code int, body codec.Text) {
 	c.addWarnings()
 	if c.q.Method == wire.MethodHead {
+		if n := body.Len(); n > 0 && n <= headMax {
+			c.header.Set("Content-Length", strconv.Itoa(n))
+		}
 		body = nil
 	}
 	c.reply(&Answer{Code: code, Header: c.header, Body: body})

@@ -7,6 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // get answers with one object.
@@ -88,6 +89,10 @@ func (c *call) watch(q *registry.Request, o registry.ListOptions) *status.Status
 		return s
 	}
 	c.header.Set("Content-Type", c.format.ContentType)
+	if asksForWebSocket(c.q.Header) {
+		c.reply(&Answer{Code: wire.StatusSwitchingProtocols, Header: c.header, Watch: w, Messages: true})
+		return nil
+	}
 	if o.ListsFirst() && c.s.Registry.Server.Since(37) && codec.TakesGzip(c.q.Header.Get("Accept-Encoding")) {
 		c.compressed() // WatchListCompression
 	}

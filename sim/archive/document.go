@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/controller"
@@ -68,7 +69,9 @@ type options struct {
 	Address  string // Advertise
 	Without  []string
 	Gap      time.Duration
-	Nodes    kubelet.Options `json:",omitzero"`
+	Least    time.Duration    `json:",omitzero"` // MinRequestTimeout
+	Plugged  admission.Config `json:",omitzero"` // Admission
+	Nodes    kubelet.Options  `json:",omitzero"`
 	Trace    trace.Options
 	Replay   []fault.Decision
 }

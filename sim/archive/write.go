@@ -55,7 +55,7 @@ func (w *writer) write() error {
 		Last: s.Observed.LastCommit}
 	o := s.Options
 	d.Options = options{o.Seed, o.Auth, o.Tokens, who{o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts},
-		o.Plugins, o.Replicas, o.Bare, o.NoControllers, o.Controllers, o.Port, o.ClientCA, o.RootCA, o.ServiceCIDR, o.Advertise, o.WithoutPlugins, o.WriteGap,
+		o.Plugins, o.Replicas, o.Bare, o.NoControllers, o.Controllers, o.Port, o.ClientCA, o.RootCA, o.ServiceCIDR, o.Advertise, o.WithoutPlugins, o.WriteGap, o.MinRequestTimeout, o.Admission,
 		o.Nodes, o.Trace, o.Replay}
 	for _, x := range s.History.Streams {
 		d.Streams = append(d.Streams, stream{x.Purpose, pack(x.State)})

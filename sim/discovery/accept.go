@@ -38,14 +38,14 @@ func acceptable(header string, offered ...string) string {
 	return ""
 }
 
-// acceptsGzip reports whether an Accept-Encoding header allows gzip.
-func acceptsGzip(header string) bool {
+// acceptsGzip reports whether an Accept-Encoding header allows gzip. star says that "*" does, too: libraries differ there.
+func acceptsGzip(header string, star bool) bool {
 	for text := range strings.SplitSeq(header, ",") {
 		name, params, _ := strings.Cut(text, ";")
 		name = strings.TrimSpace(name)
 		q, weighted := strings.CutPrefix(strings.TrimSpace(params), "q=")
 		weight, err := strconv.ParseFloat(q, 32)
-		if (name == "gzip" || name == "*") && (!weighted || err == nil && weight > 0) {
+		if (name == "gzip" || star && name == "*") && (!weighted || err == nil && weight > 0) {
 			return true
 		}
 	}

@@ -114,16 +114,19 @@ type Answer struct {
 	Body   []byte
 	Status *status.Status
 
+	// Modified is since when a document is as it is. If it is set, clients may ask for Body under conditions and in ranges
+	// (RFC 9110); whoever sends the answer looks at that. Packed is then Body as clients may get it that take gzip, nil if none
+	// does.
+	Modified time.Time
+	Packed   []byte
+
 	// Negotiated answers are written as those of resources are: compressed when they are long. Nobody compresses others.
 	Negotiated bool
 }
 
-// Serve answers a request. It returns false when the path is not one of discovery's.
+// Serve answers a request. It returns false when the path is not one of discovery's. The answer of a HEAD has the body that a GET gets.
 func (d *Documents) Serve(r Request) (*Answer, bool) {
 	a := d.route(&r)
-	if a != nil && r.Method == wire.MethodHead {
-		a.Body = nil
-	}
 	return a, a != nil
 }
 

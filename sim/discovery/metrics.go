@@ -111,7 +111,7 @@ func (d *Documents) exposition(r *Request, body string) *Answer {
 		"Content-Type":            {"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
 		"Process-Start-Time-Unix": {strconv.FormatInt(d.started.Unix(), 10)},
 	}}
-	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+	if acceptsGzip(r.Header.Get("Accept-Encoding"), true) {
 		a.Body = pack(a.Body)
 		a.Header.Set("Content-Encoding", "gzip")
 	}

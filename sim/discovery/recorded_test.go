@@ -32,6 +32,9 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.Body = codec.Body(a.Status.JSON(), f)
 		a.Header.Set("Content-Type", f.ContentType)
 	}
+	if r.Method == http.MethodHead {
+		a.Body = nil
+	}
 	return &http.Response{
 		StatusCode: a.Code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header(a.Header),
 		Body: io.NopCloser(bytes.NewReader(a.Body)), ContentLength: int64(len(a.Body)), Request: r,

@@ -15,16 +15,19 @@ import (
 // specs are the OpenAPI documents, each made when it is first asked for. Its hash is part of the index, so the index
 // makes them all.
 type specs struct {
-	source openapi.Source
-	stale  bool // parts are those of an older Table
-	parts  []openapi.Part
-	v3     map[string]*spec // by key
-	v2     *spec
+	source  openapi.Source
+	stale   bool // parts are those of an older Table
+	parts   []openapi.Part
+	v3      map[string]*spec // by key
+	v2      *spec
+	now     func() time.Time
+	indexed time.Time // when the index of version 3 changed
 }
 
 // spec is one document with its hash, which is that of the JSON form. Documents are kept compressed: together they are
 // some megabytes, of which a client reads one or two.
 type spec struct {
+	made  time.Time
 	hash  string
 	json  []byte // gzip
 	proto []byte // gzip; nil: nobody has asked for it
@@ -32,6 +35,7 @@ type spec struct {
 
 // begin says what documents are made from.
 func (s *specs) begin(o *Options) {
+	s.now = o.Now
 	s.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.CustomSchema}
 }
 
@@ -70,7 +74,7 @@ func (d *Documents) refresh() {
 			kept[p.Key] = s.v3[p.Key]
 		}
 	}
-	s.parts, s.v3, s.v2, s.stale = parts, kept, nil, false
+	s.parts, s.v3, s.v2, s.stale, s.indexed = parts, kept, nil, false, s.now()
 }
 
 // part returns the document with the key, or nil.
@@ -82,11 +86,13 @@ func (s *specs) part(key string) *spec {
 	if i < 0 {
 		return nil
 	}
-	s.v3[key] = newSpec(s.source.V3(s.parts[i]))
+	s.v3[key] = s.newSpec(s.source.V3(s.parts[i]))
 	return s.v3[key]
 }
 
-func newSpec(json []byte) *spec { return &spec{hash: hash(json), json: pack(json)} }
+func (s *specs) newSpec(json []byte) *spec {
+	return &spec{made: s.now(), hash: hash(json), json: pack(json)}
+}
 
 // openAPI answers /openapi/v2 and what is beneath /openapi/v3, with any method.
 func (d *Documents) openAPI(r *Request) *Answer {
@@ -108,7 +114,8 @@ func (d *Documents) openAPI(r *Request) *Answer {
 	return openAPIV3(r, key, doc)
 }
 
-// openAPIV3Index answers with where the documents are. The aggregator forgets to say that this is JSON.
+// openAPIV3Index answers with where the documents are. The aggregator forgets to say that this is JSON, so that package net/http
+// takes it for a text.
 func (d *Documents) openAPIV3Index() *Answer {
 	paths := map[string]any{}
 	for _, p := range d.spec.parts {
@@ -117,7 +124,7 @@ func (d *Documents) openAPIV3Index() *Answer {
 	for _, r := range d.remotes() {
 		maps.Copy(paths, r.OpenAPI.V3)
 	}
-	return &Answer{Code: wire.StatusOK, Body: object.JSON(map[string]any{"paths": paths}), Header: wire.Header{
+	return &Answer{Code: wire.StatusOK, Body: object.JSON(map[string]any{"paths": paths}), Modified: d.spec.indexed, Header: wire.Header{
 		"Content-Type": {"text/plain; charset=utf-8"},
 	}}
 }
@@ -149,12 +156,13 @@ func openAPIV3(r *Request, key string, doc *spec) *Answer {
 		a.Header.Set("Location", hashedURL(key, doc.hash))
 		return a
 	}
-	return a.conditional(r, func() []byte {
-		if media == protoV3 {
-			return doc.protoV3()
-		}
-		return unpack(doc.json)
-	})
+	a.Modified = doc.made
+	if media == protoV3 {
+		a.Body = doc.protoV3()
+	} else {
+		a.Body = unpack(doc.json)
+	}
+	return a
 }
 
 // protoV3 returns a document of version 3 in protobuf.
@@ -176,7 +184,7 @@ const (
 	oldProtoV3 = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
-// openAPIV2 answers with the document of everything. It is the one answer that is compressed whatever its size.
+// openAPIV2 answers with the document of everything.
 func (d *Documents) openAPIV2(r *Request) *Answer {
 	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Vary": {"Accept-Encoding", "Accept"}}}
 	media := acceptable(r.Header.Get("Accept"), "application/json", protoV2, oldProtoV2)
@@ -192,13 +200,11 @@ func (d *Documents) openAPIV2(r *Request) *Answer {
 		a.Header.Set("Content-Type", protoV2)
 	}
 	a.Header.Set("ETag", `"`+doc.hash+`"`)
-	return a.conditional(r, func() []byte {
-		if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
-			return unpack(packed)
-		}
-		a.Header.Set("Content-Encoding", "gzip")
-		return packed
-	})
+	a.Modified, a.Body = doc.made, unpack(packed)
+	if acceptsGzip(r.Header.Get("Accept-Encoding"), false) {
+		a.Packed = packed
+	}
+	return a
 }
 
 // document2 makes the OpenAPI 2 document in JSON and, if asked for, in protobuf.
@@ -212,25 +218,11 @@ func (d *Documents) document2(proto bool) *spec {
 			}
 		}
 		if s.v2 == nil {
-			s.v2 = newSpec(object.JSON(model))
+			s.v2 = s.newSpec(openapi.Print(model))
 		}
 		if proto {
 			s.v2.proto = pack(openapi.ProtoV2(model))
 		}
 	}
 	return s.v2
-}
-
-// conditional sets the body unless the client has it already (RFC 9110, If-None-Match).
-func (a *Answer) conditional(r *Request, body func() []byte) *Answer {
-	for tag := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-		if tag == "*" || tag == a.Header.Get("ETag") {
-			a.Code = wire.StatusNotModified
-			a.Header.Del("Content-Type")
-			return a
-		}
-	}
-	a.Body = body()
-	return a
 }

@@ -65,6 +65,10 @@ func (k *Kubelet) newNode(api *controller.Client, now time.Time) object.Object {
 	return node
 }
 
+// declaredFeatures are what kubelets say from 1.36 on that they can do (KEP-5328).
+var declaredFeatures = []string{"ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers",
+	"RestartAllContainersOnContainerExits"}
+
 // setStatus sets what a kubelet reports of its node.
 func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time.Time) {
 	amounts := func() map[string]any {
@@ -81,6 +85,9 @@ func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time
 		"bootID": id[32:40] + "-" + id[40:44] + "-" + id[44:48] + "-" + id[48:52] + "-" + id[52:64], "kernelVersion": "6.12.0-kubesim",
 		"osImage": "kubesim", "containerRuntimeVersion": "containerd://2.2.0", "kubeletVersion": release.Version, "kubeProxyVersion": "",
 		"operatingSystem": "linux", "architecture": "amd64"}, "status", "nodeInfo")
+	if api.Since(36) {
+		node.Set(object.FromStrings(declaredFeatures), "status", "declaredFeatures")
+	}
 	at := object.Time(now)
 	for _, c := range healthy {
 		controller.SetCondition(node, now, c.kind, c.value, c.reason, c.message)

@@ -166,7 +166,7 @@ type Answer struct {
 func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bool) (a *Answer, s *status.Status, ok bool) {
 	serve := map[string]func(*target) (*Answer, *status.Status){"log": (*target).log, "exec": (*target).exec, "attach": (*target).attach,
 		"portforward": (*target).forward}[subresource]
-	if n == nil || len(n.all) == 0 || serve == nil || r.Definition.Storage != pods {
+	if serve == nil || r.Definition.Storage != pods {
 		return nil, nil, false
 	}
 	obj := r.Objects.Get(pods, r.Namespace, r.Name)
@@ -176,6 +176,9 @@ func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bo
 			return &Answer{}, nil, true
 		}
 		return nil, status.BadRequest("pod %s does not have a host assigned", r.Name), true
+	}
+	if n == nil || len(n.all) == 0 {
+		return nil, nil, false
 	}
 	k := n.Of(node)
 	switch {

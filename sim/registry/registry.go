@@ -68,7 +68,11 @@ const FreshnessTimeout = 3 * time.Second
 type Registry struct {
 	Backend   Backend
 	Admission admission.Chain
-	Fields    *fieldmanager.Manager
+
+	// WatchTimeout is how long a watch lasts that names no timeout, plus up to as much again (--min-request-timeout). 0 is half an
+	// hour; a negative one is no timeout.
+	WatchTimeout time.Duration
+	Fields       *fieldmanager.Manager
 
 	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create; nil
 	// function: nothing is refused.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -14,8 +15,11 @@ const (
 	bookmarkPeriod = time.Minute
 	bookmarkMargin = 2 * time.Second
 
-	// watchTimeoutMin is how long a watch lasts that names no timeout, plus up to as much again (--min-request-timeout).
+	// watchTimeoutMin is Registry.WatchTimeout where that is 0.
 	watchTimeoutMin = 1800 * time.Second
+
+	// endless is the timeout of a watch that does not end by itself.
+	endless = 100 * 365 * 24 * time.Hour
 )
 
 // Watch begins a watch. It returns the stream at once: what comes first may have to wait for the cache. An error of
@@ -146,10 +150,16 @@ func (r *Registry) scheduleWatch(w *watchcache.Watch, o ListOptions, timeout tim
 		return
 	}
 	if timeout == 0 {
-		jitter := r.Backend.Random("watch timeouts", int(watchTimeoutMin/time.Millisecond))
-		timeout = watchTimeoutMin + time.Duration(jitter)*time.Millisecond
+		least := cmp.Or(r.WatchTimeout, watchTimeoutMin)
+		if least < 0 {
+			timeout = endless
+		} else {
+			timeout = least + time.Duration(r.Backend.Random("watch timeouts", int(least/time.Millisecond)))*time.Millisecond
+		}
 	}
-	w.Timeout = r.Backend.After(timeout, w.TimeOut)
+	if timeout != endless {
+		w.Timeout = r.Backend.After(timeout, w.TimeOut)
+	}
 	if o.Bookmarks {
 		r.scheduleBookmark(w, r.Backend.Now().Add(timeout))
 	}

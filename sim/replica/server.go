@@ -124,7 +124,7 @@ func (r *Server) Definition(storage string) *resource.Definition {
 // registry returns a registry over a backend that asks no admission.
 func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager) *registry.Registry {
 	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, Server: r.profile.server, NoPrivileged: r.profile.refuses,
-		ServiceCIDR: r.set.ServiceCIDR, Tokens: r.set.Tokens}
+		ServiceCIDR: r.set.ServiceCIDR, WatchTimeout: r.set.WatchTimeout, Tokens: r.set.Tokens}
 	reg.May = func(q *registry.Request, access resource.Access) *status.Status {
 		at := auth.Attributes{User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
 			Resource: cmp.Or(access.Resource, q.Definition.Resource), Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name}

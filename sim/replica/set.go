@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -48,9 +49,11 @@ type Host struct {
 	Tokens         *token.Authority // of service accounts
 	Plugins        []string         // of admission, beside those of admission.New
 	WithoutPlugins []string
+	Admission      admission.Config
 	ServiceCIDR    netip.Prefix
-	Port           int  // 0: boot.Port
-	Bare           bool // there are no flow schemas
+	WatchTimeout   time.Duration // registry.Registry.WatchTimeout
+	Port           int           // 0: boot.Port
+	Bare           bool          // there are no flow schemas
 }
 
 // Door is the Cluster's lock as its servers use it.

@@ -1,20 +1,107 @@
 package resource
 
-import "github.com/kubesim/kubesim/sim/status"
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
 
-// Stream is a subresource that streams or proxies (log, exec, proxy, …). It is not simulated, because there is no kubelet
-// behind the simulator: a request gets what the real server refuses before it would connect to one, or else a 501.
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Stream is a subresource that streams or proxies (log, exec, proxy, …). Without a kubelet a request gets what the real server
+// refuses before it would connect to one, or else a 501.
 type Stream struct {
 	// Instead says what the stream would need, and what a test can do without it.
 	Instead string
 	// Refuse returns what is wrong with a request, nil if the real server would connect now.
 	Refuse func(r *StreamRequest) *status.Status
+
+	// Connects says that the request is a CONNECT for admission. Its object is made of the query by Options, and is of the
+	// Subresource's kind. A log is not: it is read.
+	Connects bool
+	// Upgrades says that the connection becomes another protocol's. Whoever asks for that must be allowed to create the
+	// subresource, also where the request is a GET (AuthorizePodWebsocketUpgradeCreatePermission).
+	Upgrades bool
 }
 
 // StreamRequest is a request for a Stream.
 type StreamRequest struct {
 	Definition      *Definition
 	Namespace, Name string
-	Query           map[string][]string
+	Query           url.Values
 	Objects         Reader
+}
+
+// Options makes an object of a kind whose fields are parameters of a query: PodExecOptions, for example.
+func (d *Definition) Options(query url.Values) (object.Object, error) {
+	obj := object.Object{"kind": d.Kind, "apiVersion": d.GV()}
+	t := d.Type()
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		values := query[f.Name]
+		if f.Name == "kind" || f.Name == "apiVersion" {
+			continue
+		}
+		if len(values) == 0 {
+			if f.Shown() == schema.Always {
+				obj[f.Name] = nil
+			}
+			continue
+		}
+		value, err := parameter(f.Type, values)
+		if err != nil {
+			return nil, err
+		}
+		if value != "" && value != false {
+			obj[f.Name] = value
+		}
+	}
+	return obj, nil
+}
+
+// parameter converts the values of one parameter as apimachinery's conversion functions do.
+func parameter(t *schema.Type, values []string) (any, error) {
+	switch {
+	case t.Kind == schema.Bool:
+		return values[0] != "0" && !strings.EqualFold(values[0], "false"), nil
+	case t.Kind == schema.List && t.Elem.Kind == schema.Int:
+		var list []any
+		for _, value := range values {
+			for part := range strings.SplitSeq(value, ",") {
+				n, err := strconv.ParseUint(part, 10, 16)
+				if err != nil {
+					return nil, fmt.Errorf("cannot convert to []%s: %w", t.Elem.GoType, err)
+				}
+				list = append(list, int64(n))
+			}
+		}
+		return list, nil
+	case t.Kind == schema.List:
+		var list []any
+		for _, value := range values {
+			list = append(list, value)
+		}
+		return list, nil
+	}
+	return values[0], nil
+}
+
+// OptionsQuery returns the query that Options makes obj of.
+func OptionsQuery(obj object.Object) url.Values {
+	query := url.Values{}
+	for name, value := range obj { // order does not matter
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, v := range list {
+			if v != nil && name != "kind" && name != "apiVersion" {
+				query[name] = append(query[name], fmt.Sprint(v))
+			}
+		}
+	}
+	return query
 }

@@ -28,8 +28,9 @@ reached at its cluster IP or where its externalName says, which leads nowhere on
                         trusts where a caBundle is empty, as in manifests that leave it to cert-manager. "default" is
                         where controller-runtime looks for it: $TMPDIR/k8s-webhook-server/serving-certs
   --admission-control-config-file FILE
-                        an AdmissionConfiguration: its kubeConfigFile for the plugins MutatingAdmissionWebhook and
-                        ValidatingAdmissionWebhook says which certificate or token webhooks are shown
+                        an AdmissionConfiguration: the defaults and exemptions of PodSecurity, the limitedResources of
+                        ResourceQuota, and the kubeConfigFile of MutatingAdmissionWebhook and ValidatingAdmissionWebhook,
+                        which says which certificate or token webhooks are shown. Those of other plugins are refused
   --proxy-client-cert-file FILE
                         the certificate that aggregated API servers are shown
   --proxy-client-key-file FILE

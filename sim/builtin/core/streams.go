@@ -2,6 +2,8 @@ package core
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,48 +19,122 @@ import (
 // podStreams are the streams of pods.
 func podStreams() map[string]*resource.Stream {
 	return map[string]*resource.Stream{
-		"attach":      {Instead: "there are no containers to attach to; test against an interface of your own in front of the call", Refuse: refuseIn(true)},
-		"exec":        {Instead: "there are no containers to run a command in; test against an interface of your own in front of the call", Refuse: refuseIn(true)},
-		"log":         {Instead: "there are no containers that write logs; set the pod's status through /status instead", Refuse: refuseLog},
-		"portforward": {Instead: "there are no containers that listen; connect to your own server in the test", Refuse: refuseIn(false)},
-		"proxy":       proxy(),
+		"attach": {Instead: "there are no containers to attach to; test against an interface of your own in front of the call",
+			Refuse: refuseIn(true), Connects: true, Upgrades: true},
+		"exec": {Instead: "there are no containers to run a command in; test against an interface of your own in front of the call",
+			Refuse: refuseIn(true), Connects: true, Upgrades: true},
+		"log": {Instead: "there are no containers that write logs; set the pod's status through /status instead", Refuse: refuseLog},
+		"portforward": {Instead: "there are no containers that listen; connect to your own server in the test",
+			Refuse: refuseIn(false), Connects: true, Upgrades: true},
+		"proxy": proxy(),
 	}
 }
 
 // proxy is the proxy to a pod, a service or a node.
 func proxy() *resource.Stream {
-	return &resource.Stream{Instead: "there is nothing to connect to behind it; connect to your own server in the test", Refuse: refuseProxy}
+	return &resource.Stream{Instead: "there is nothing to connect to behind it; connect to your own server in the test", Refuse: refuseProxy, Connects: true}
 }
 
 func refuseProxy(r *resource.StreamRequest) *status.Status {
-	if s := refuseDryRun(r); s != nil {
-		return s
-	}
 	target, ok := proxied(r.Name)
 	if !ok {
 		return status.BadRequest("invalid %s request %q", strings.TrimSuffix(r.Definition.Resource, "s"), r.Name)
 	}
-	if r.Objects.Get(r.Definition.Storage, r.Namespace, target) == nil {
+	obj := r.Objects.Get(r.Definition.Storage, r.Namespace, target)
+	switch {
+	case r.Definition.Storage == "services":
+		return refuseService(r, target, obj)
+	case obj == nil:
 		return status.NotFound(r.Definition.Resourced(), target)
+	case r.Definition.Storage == "nodes":
+		return refuseNode(obj)
+	}
+	ips := obj.Objects("status", "podIPs")
+	if len(ips) == 0 || !proxyable(ips[0].String("ip")) {
+		return status.BadRequest("address not allowed")
 	}
 	return nil
 }
 
-func refuseDryRun(r *resource.StreamRequest) *status.Status {
-	if strings.Join(r.Query["dryRun"], "") != "" {
-		return status.BadRequest("dryRun is not supported")
+// proxyable reports whether a proxy may connect to an address.
+func proxyable(text string) bool {
+	ip, err := netip.ParseAddr(text)
+	return err == nil && net.IP(ip.AsSlice()).IsGlobalUnicast()
+}
+
+// refuseService wants an address behind a service. A port that is a number is one of the service, and needs it to be there.
+func refuseService(r *resource.StreamRequest, name string, service object.Object) *status.Status {
+	_, port, _ := strings.Cut(r.Name, name+":")
+	if number, err := strconv.ParseInt(port, 10, 64); err == nil {
+		if service == nil {
+			return status.NotFound(r.Definition.Resourced(), name)
+		}
+		ports := service.Objects("spec", "ports")
+		i := slices.IndexFunc(ports, func(p object.Object) bool { return p.Int64("port") == number })
+		if i < 0 {
+			return status.Unavailable(fmt.Sprintf("no service port %d found for service %q", number, name))
+		}
+		port = ports[i].String("name")
 	}
-	return nil
+	endpoints := r.Objects.Get("endpoints", r.Namespace, name)
+	if endpoints == nil {
+		return status.NotFound(r.Definition.Resourced(), name)
+	}
+	subsets := endpoints.Objects("subsets")
+	if len(subsets) == 0 {
+		return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", name))
+	}
+	for _, subset := range subsets {
+		named := slices.ContainsFunc(subset.Objects("ports"), func(p object.Object) bool { return p.String("name") == port })
+		if named && slices.ContainsFunc(subset.Objects("addresses"), func(a object.Object) bool { return isPod(r, a) }) {
+			return nil
+		}
+	}
+	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
+}
+
+// isPod reports whether an address of endpoints is that of the pod that it names.
+func isPod(r *resource.StreamRequest, address object.Object) bool {
+	ref := address.At("targetRef")
+	if ref.String("kind") != "Pod" || ref.String("namespace") != r.Namespace {
+		return false
+	}
+	pod := r.Objects.Get("pods", r.Namespace, ref.String("name"))
+	return slices.ContainsFunc(pod.Objects("status", "podIPs"), func(ip object.Object) bool { return ip.String("ip") == address.String("ip") })
+}
+
+// addressTypes are the addresses of a node that its kubelet is reached at (--kubelet-preferred-address-types).
+var addressTypes = []string{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}
+
+// kubeletAddress returns where the kubelet of a node is, or the error that there is no such address.
+func kubeletAddress(node object.Object) (string, *status.Status) {
+	addresses := node.Objects("status", "addresses")
+	for _, preferred := range addressTypes {
+		for _, a := range addresses {
+			if a.String("type") == preferred {
+				return a.String("address"), nil
+			}
+		}
+	}
+	var known []string
+	for _, a := range addresses {
+		known = append(known, fmt.Sprintf("{%s %s}", a.String("type"), a.String("address")))
+	}
+	return "", status.Plain("no preferred addresses found; known addresses: [%s]", strings.Join(known, " "))
+}
+
+// refuseNode wants an address of a node. Names of hosts are not looked up.
+func refuseNode(node object.Object) *status.Status {
+	address, s := kubeletAddress(node)
+	if s == nil && net.ParseIP(address) != nil && !proxyable(address) {
+		return status.BadRequest("address not allowed")
+	}
+	return s
 }
 
 // refuseIn refuses to connect to a pod, or to a container of it.
 func refuseIn(container bool) func(*resource.StreamRequest) *status.Status {
-	return func(r *resource.StreamRequest) *status.Status {
-		if s := refuseDryRun(r); s != nil {
-			return s
-		}
-		return refusePod(r, container)
-	}
+	return func(r *resource.StreamRequest) *status.Status { return refusePod(r, container) }
 }
 
 func refuseLog(r *resource.StreamRequest) *status.Status {
@@ -87,10 +163,16 @@ func refusePod(r *resource.StreamRequest, inContainer bool) *status.Status {
 			return s
 		}
 	}
-	if node := pod.String("spec", "nodeName"); node != "" && r.Objects.Get("nodes", "", node) == nil {
-		return status.NotFound(r.Definition.Resourced(), node) // sic: the node is said to be a pod
+	name := pod.String("spec", "nodeName")
+	if name == "" {
+		return nil
 	}
-	return nil
+	node := r.Objects.Get("nodes", "", name)
+	if node == nil {
+		return status.NotFound(r.Definition.Resourced(), name) // sic: the node is said to be a pod
+	}
+	_, s := kubeletAddress(node)
+	return s
 }
 
 // proxied returns the name in what a proxy is asked for: name, name:port or scheme:name:port.

@@ -65,7 +65,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 				sub.Columns = append(sub.Columns, c.Define(set))
 			}
 		}
-		if sub.Connect != nil {
+		if sub.Connect != nil || sub.Stream != nil && sub.Stream.Connects {
 			sub.Body = resource.Body(s.GVK, func() *schema.Type { return set.Kind(s.GVK) }, k.Bodies[s.Name])
 		}
 		d.Subresources = append(d.Subresources, sub)

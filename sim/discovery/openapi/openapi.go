@@ -62,7 +62,22 @@ func (s *Source) V3(p Part) []byte {
 		components["schemas"] = schemas
 	}
 	doc["components"] = components
-	return object.JSON(doc)
+	return Print(doc)
+}
+
+// sections are those of documents of both versions, in their order.
+var sections = []string{"swagger", "openapi", "info", "paths", "definitions", "components", "parameters", "securityDefinitions", "security"}
+
+// Print returns the JSON of a document. Its sections are in the real server's order; what is in them is sorted.
+func Print(doc map[string]any) []byte {
+	var out []byte
+	for _, name := range sections {
+		if section, ok := doc[name]; ok {
+			out = append(append(out, `,"`+name+`":`...), object.JSON(section)...)
+		}
+	}
+	out[0] = '{'
+	return append(out, '}')
 }
 
 // V2 returns the OpenAPI 2.0 document of all parts, for JSON and for ProtoV2.

@@ -1,0 +1,114 @@
+package fake
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// admissionConfig is what a file of kube-apiserver's --admission-control-config-file says.
+type admissionConfig struct {
+	webhooks map[string]*kubeconfig // by the name of the plugin
+	plugins  admission.Config
+}
+
+// readAdmissionConfig reads a file of --admission-control-config-file. The configuration of a plugin that is not read is an error.
+func readAdmissionConfig(file string) (*admissionConfig, error) {
+	config, err := readObject(file)
+	if err != nil {
+		return nil, err
+	}
+	if config.Kind() != "AdmissionConfiguration" {
+		return nil, fmt.Errorf("%s: it is of kind %q, not AdmissionConfiguration", file, config.Kind())
+	}
+	if err := known(config, "plugins"); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	c := &admissionConfig{webhooks: map[string]*kubeconfig{}}
+	for _, plugin := range config.Objects("plugins") {
+		settings := object.Object(plugin.Map("configuration"))
+		if path := plugin.String("path"); settings == nil && path != "" {
+			if settings, err = readObject(from(filepath.Dir(file), path)); err != nil {
+				return nil, err
+			}
+		}
+		if settings == nil {
+			continue
+		}
+		if err := c.read(plugin.String("name"), settings); err != nil {
+			return nil, fmt.Errorf("%s: the configuration of the plugin %s: %w", file, plugin.String("name"), err)
+		}
+	}
+	return c, nil
+}
+
+// read reads the configuration of one plugin.
+func (c *admissionConfig) read(plugin string, settings object.Object) (err error) {
+	kinds := map[string][]string{"MutatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
+		"ValidatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
+		"PodSecurity":                {"PodSecurityConfiguration"}, "ResourceQuota": {"ResourceQuotaConfiguration", "Configuration"}}[plugin]
+	if kinds == nil {
+		return fmt.Errorf("kubesim does not read it: leave it out")
+	}
+	if !slices.Contains(kinds, settings.Kind()) {
+		return fmt.Errorf("it is of kind %q, not %s", settings.Kind(), kinds[0])
+	}
+	switch plugin {
+	case "PodSecurity":
+		return c.readPodSecurity(settings)
+	case "ResourceQuota":
+		return c.readQuota(settings)
+	}
+	if err := known(settings, "kubeConfigFile"); err != nil || settings.String("kubeConfigFile") == "" {
+		return err
+	}
+	c.webhooks[plugin], err = readUsers(settings.String("kubeConfigFile"))
+	return err
+}
+
+// readPodSecurity reads what counts for namespaces without labels, and what is exempt.
+func (c *admissionConfig) readPodSecurity(settings object.Object) error {
+	p := &c.plugins.PodSecurity
+	defaults, exemptions := object.Object(settings.Map("defaults")), object.Object(settings.Map("exemptions"))
+	for _, err := range []error{known(settings, "defaults", "exemptions"), known(exemptions, "usernames", "namespaces", "runtimeClasses"),
+		known(defaults, "enforce", "enforce-version", "audit", "audit-version", "warn", "warn-version")} {
+		if err != nil {
+			return err
+		}
+	}
+	p.Defaults = map[string]string{}
+	for name := range defaults { // order does not matter
+		p.Defaults[name] = defaults.String(name)
+	}
+	p.Usernames, p.Namespaces, p.RuntimeClasses = exemptions.Strings("usernames"), exemptions.Strings("namespaces"), exemptions.Strings("runtimeClasses")
+	return p.Check()
+}
+
+// readQuota reads what can be used only where a quota limits it.
+func (c *admissionConfig) readQuota(settings object.Object) error {
+	if err := known(settings, "limitedResources"); err != nil {
+		return err
+	}
+	for _, r := range settings.Objects("limitedResources") {
+		if err := known(r, "apiGroup", "resource", "matchContains", "matchScopes"); err != nil {
+			return err
+		}
+		c.plugins.Limited = append(c.plugins.Limited, admission.LimitedResource{Group: r.String("apiGroup"), Resource: r.String("resource"),
+			Contains: r.Strings("matchContains"), Scopes: r.List("matchScopes")})
+	}
+	return nil
+}
+
+// known returns an error about the first field of an object that is none of these.
+func known(o object.Object, fields ...string) error {
+	for _, name := range object.SortedKeys(o) {
+		if name != "kind" && name != "apiVersion" && !slices.Contains(fields, name) {
+			return fmt.Errorf("strict decoding error: unknown field %q; there are %s", name, strings.Join(fields, ", "))
+		}
+	}
+	return nil
+}
