@@ -24,7 +24,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"net/http"
 	"sync"
 	"time"
@@ -383,28 +382,4 @@ func (s *Server) Expire() { s.cluster.Expire() }
 // Reset takes the server back to how it began, except for its time. Open watches end.
 func (s *Server) Reset() error {
 	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.rewriteJournal())
-}
-
-// patience is how long, in real time, a request may wait for a clock that nobody moves before the test's log says so.
-const patience = 10 * time.Second
-
-// log writes to the log of the server's test, or to that of package log.
-func (s *Server) log(format string, args ...any) {
-	if s.logf != nil {
-		s.logf(format, args...)
-		return
-	}
-	log.Printf(format, args...)
-}
-
-// watchdog notes in the test's log that a request waits for simulated time.
-func (s *Server) watchdog(r *http.Request) (answered func()) {
-	if s.logf == nil {
-		return func() {}
-	}
-	timer := time.AfterFunc(patience, func() {
-		s.logf("kubesim: %s %s has been waiting for simulated time for %v. The clock is manual: call srv.Clock.Advance from "+
-			"another goroutine, or use fake.Options{Clock: clock.System{}}", r.Method, r.URL, patience)
-	})
-	return func() { timer.Stop() }
 }

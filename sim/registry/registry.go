@@ -21,7 +21,6 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -96,76 +95,6 @@ type Registry struct {
 	ServiceCIDR netip.Prefix
 
 	scratch []byte // where objects are printed before they get memory of their own
-}
-
-// Request is one request as a registry sees it.
-type Request struct {
-	Definition  *resource.Definition
-	Subresource string
-	Namespace   string
-	Name        string
-	User        resource.User
-	Verb        string // as authorization calls what the request does
-	Manager     string // field manager
-	DryRun      bool
-	Warn        func(text string)
-	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
-	Deadline *deadline.Deadline
-	// Watching is told of the watch before its first event. nil: nobody is.
-	Watching func(*watchcache.Watch)
-	// Ready is told of what is about to be stored, or removed, in place of old; a Status refuses it. nil: nobody is.
-	Ready func(obj object.Object, old *resource.Item) *status.Status
-	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
-	MayCreate func() *status.Status
-
-	creates   bool // the request is an update that creates: MayCreate is asked
-	collected bool // the request deletes a collection, of which this object is one
-
-	// show makes what admission sees of an object, where a subresource has a kind of its own whose mutation was admitted
-	// already. nil: the object itself.
-	show func(object.Object) object.Object
-}
-
-// Result is what a write comes to.
-type Result struct {
-	Item    *resource.Item // the object as stored, or as it would be stored
-	Status  *status.Status // instead of an object
-	Created bool
-	Pending bool // a deletion that is not done yet
-}
-
-// ready returns why what the request has come to may not be stored, nil if it may.
-func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
-	if s := q.ended(); s != nil {
-		return s
-	}
-	if q.Ready == nil {
-		return nil
-	}
-	return q.Ready(obj, old)
-}
-
-// ended returns why the request may not commit anything any more: its client is gone, or its time is over. nil: it may.
-func (q *Request) ended() *status.Status {
-	if err := q.Deadline.Err(); err != nil {
-		return status.Timeout("request did not complete within requested timeout - "+err.Error(), 0)
-	}
-	return nil
-}
-
-// context returns the strategy's view of the request.
-func (r *Registry) context(q *Request) *resource.Context {
-	ctx := &resource.Context{
-		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, Deadline: q.Deadline, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
-		Random: func(n int) int { return r.Backend.Random("allocation", n) },
-		UID:    r.newUID,
-		Tokens: r.Tokens,
-	}
-	if r.May != nil {
-		ctx.May = func(what resource.Access) *status.Status { return r.May(q, what) }
-	}
-	return ctx
 }
 
 // decode turns the object of a request into the hub version, with the defaults of the request's version.

@@ -38,6 +38,13 @@ func report(f flags, results map[string]string, complaints map[string]int) error
 	if err := write(f.out+"/complaints.txt", slices.Sorted(maps.Keys(complaints))); err != nil {
 		return err
 	}
+	var unexplained []string
+	if f.target == "own" && f.focus == "" {
+		var err error
+		if unexplained, err = reportConformance(results); err != nil {
+			return err
+		}
+	}
 	if f.record && f.target == "own" {
 		return write("passes-own.txt", passed(results, passesOwn))
 	}
@@ -48,7 +55,10 @@ func report(f flags, results map[string]string, complaints map[string]int) error
 	if f.target == "own" {
 		expected = passesOwn
 	}
-	worse := 0
+	worse := len(unexplained)
+	for _, name := range unexplained {
+		fmt.Printf("not run, and neither cannot-own.txt nor conformance-own.txt says why: %s\n", name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(results)) {
 		if f.target == "own" && results[name] != "passed" && !strings.Contains("\n"+passesOwn, "\n"+name+"\n") {
 			fmt.Printf("%s, and nobody says why: %s\n", results[name], name)
