@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -41,12 +42,16 @@ func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 	return r
 }
 
-// options is the options object of the write, as far as plugins know it.
+// options returns the options of the write as a kind of their own.
 func options(a *Attributes) map[string]any {
 	kinds := map[Operation]string{Create: "CreateOptions", Update: "UpdateOptions", Delete: "DeleteOptions"}
-	o := map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": kinds[a.Operation]}
+	o := a.Options.Copy()
+	if o == nil {
+		o = object.Object{}
+	}
+	o["apiVersion"], o["kind"] = "meta.k8s.io/v1", kinds[a.Operation]
 	if a.DryRun {
-		o["dryRun"] = []any{"All"}
+		o.SetDefault([]any{"All"}, "dryRun")
 	}
 	return o
 }

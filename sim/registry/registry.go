@@ -103,6 +103,7 @@ type Request struct {
 	Verb        string // as authorization calls what the request does
 	Manager     string // field manager
 	DryRun      bool
+	Options     object.Object // CreateOptions, UpdateOptions or DeleteOptions as sent, without kind and apiVersion
 	Warn        func(text string)
 	// Watching is told of the watch before its first event. nil: nobody is.
 	Watching func(*watchcache.Watch)
@@ -139,7 +140,7 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
+		DryRun: q.DryRun, Options: q.Options, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -143,6 +143,10 @@ type Context struct {
 	User        User
 	Verb        string // of the request: create, update, patch, …
 
+	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. Nobody
+	// changes it.
+	Options object.Object
+
 	// Server is the API server that works on the request.
 	Server Server
 
