@@ -96,24 +96,35 @@ func TestAdmitMutates(t *testing.T) {
 	is.True(strings.Contains(body, `attempted to modify the object, which is not supported for this operation`))
 }
 
+// A patch rounds the time of the request's managedFields, so that the first one always changes the object; a later one that sets
+// what is there does not.
 func TestAdmitChangesNothing(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
 	c.webhook("Mutating", "a", `"reinvocationPolicy":"IfNeeded",`)
 	c.webhook("Mutating", "b", "")
+	c.webhook("Mutating", "c", `"reinvocationPolicy":"IfNeeded",`)
+	c.webhook("Mutating", "d", "")
 	calls := ""
+	again := func(review fake.AdmissionReview) fake.AdmissionReview {
+		calls += "b"
+		return patchResponse(review, `[{"op":"add","path":"/kind","value":"ConfigMap"}]`)
+	}
+	c.srv.Admit("c.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
+		calls += "c"
+		review["response"] = map[string]any{"allowed": true}
+		return review
+	})
+	c.srv.Admit("d.example.com", again)
 	c.srv.Admit("a.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
 		calls += "a"
 		review["response"] = map[string]any{"allowed": true}
 		return review
 	})
-	c.srv.Admit("b.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
-		calls += "b"
-		return patchResponse(review, `[{"op":"add","path":"/kind","value":"ConfigMap"}]`)
-	})
+	c.srv.Admit("b.example.com", again)
 	code, _ := c.do("POST", admittedMaps, `{"metadata":{"name":"x"},"data":{"k":"v"}}`)
 	is.Equal(code, http.StatusCreated)
-	is.Equal(calls, "ab") // a is not asked again
+	is.Equal(calls, "abcba") // a is asked again, c is not
 }
 
 func TestAdmitDryRun(t *testing.T) {

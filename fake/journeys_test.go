@@ -48,11 +48,14 @@ func TestJourneys(t *testing.T) {
 		if len(wanted) > 0 && !slices.Contains(wanted, area) {
 			continue
 		}
+		cases := byArea[area]
 		j := &journeys{
 			real: conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
 				Transport: conformance.Network(os.Getenv("KUBESIM_INSECURE") != "")},
-			minor: minor, cases: byArea[area], donors: donors, goal: numberFrom("KUBESIM_REQUESTS", 20000),
-			out: cmp.Or(os.Getenv("KUBESIM_OUT"), filepath.Join(os.TempDir(), "kubesim-journeys")), began: time.Now(),
+			area: area, draw: func(seed int) conformance.Case { return conformance.Vary(cases[seed%len(cases)], uint64(seed), donors) },
+			play: func(t *testing.T, seed uint64, c conformance.Case) (int, string) { return simulated(t, minor, seed, c) },
+			goal: numberFrom("KUBESIM_REQUESTS", 20000),
+			out:  cmp.Or(os.Getenv("KUBESIM_OUT"), filepath.Join(os.TempDir(), "kubesim-journeys")), began: time.Now(),
 		}
 		t.Run(area, func(t *testing.T) { j.run(t, numberFrom("KUBESIM_SEED", 1)) })
 	}
@@ -87,13 +90,14 @@ func numberFrom(env string, otherwise int) int {
 // journeys are the variations of one area's cases, one at a time: beside others they would see the others' revisions and
 // policies on the real server.
 type journeys struct {
-	real   conformance.Target
-	minor  string // of the real server, and of the simulators
-	cases  []conformance.Case
-	donors []conformance.Case
-	goal   int
-	out    string
-	began  time.Time
+	real  conformance.Target
+	wrap  func() http.RoundTripper // makes the transport of one case; nil: it is that of real
+	area  string
+	draw  func(seed int) conformance.Case
+	play  func(t *testing.T, seed uint64, c conformance.Case) (step int, difference string) // on a simulator: the first step that differs
+	goal  int
+	out   string
+	began time.Time
 
 	asked    uint64   // how often the real server was asked: each time another namespace
 	row      int      // answers in a row that agree
@@ -113,15 +117,15 @@ const maxDifferent = 20
 
 func (j *journeys) run(t *testing.T, seed int) {
 	for ; j.row < j.goal && len(j.differ) < maxDifferent; seed++ {
-		j.compare(t, conformance.Vary(j.cases[seed%len(j.cases)], uint64(seed), j.donors))
+		j.compare(t, j.draw(seed))
 		if time.Since(j.said) > 10*time.Second {
 			j.said = time.Now()
 			fmt.Printf("%s: %d of %d in a row, %d differ, %d unstable, %d late, variation %d, %s\n",
-				j.cases[0].Area, j.row, j.goal, len(j.differ), j.unstable, j.late, seed, time.Since(j.began).Round(time.Second))
+				j.area, j.row, j.goal, len(j.differ), j.unstable, j.late, seed, time.Since(j.began).Round(time.Second))
 		}
 	}
 	t.Logf("%s: %d answers agree, %d in a row at the end, %d differ, %d not the same twice on the real server, %d late there, %s",
-		j.cases[0].Area, j.agree, j.row, len(j.differ), j.unstable, j.late, time.Since(j.began).Round(time.Second))
+		j.area, j.agree, j.row, len(j.differ), j.unstable, j.late, time.Since(j.began).Round(time.Second))
 	for _, line := range j.differ {
 		t.Error(line)
 	}
@@ -130,6 +134,9 @@ func (j *journeys) run(t *testing.T, seed int) {
 // ask plays a case on the real server, in a namespace that no other has had.
 func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint64) {
 	target := j.real
+	if j.wrap != nil {
+		target.Transport = j.wrap()
+	}
 	j.asked++
 	target.Seed += j.asked
 	return conformance.Ask(t.Context(), target, c), target.Seed
@@ -172,7 +179,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 	if j.silent > silentMax {
 		t.Fatalf("%s: the real server at %s answers nothing", c.ID(), j.real.URL)
 	}
-	step, difference := simulated(t, j.minor, seed, c)
+	step, difference := j.play(t, seed, c)
 	if difference != "" {
 		stable := c
 		for range 2 {
@@ -182,7 +189,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 		}
 		j.unstable += len(c.Steps) - len(stable.Steps)
 		c = stable
-		step, difference = simulated(t, j.minor, seed, c)
+		step, difference = j.play(t, seed, c)
 	}
 	if difference != "" && j.lags(t, c, step) {
 		c.Steps, difference = c.Steps[:step], ""
@@ -201,7 +208,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 		one, seed := j.ask(t, less)
 		two, _ := j.ask(t, less)
 		one = one.Until(two)
-		at, text := simulated(t, j.minor, seed, one)
+		at, text := j.play(t, seed, one)
 		if text != "" {
 			one.Steps = one.Steps[:at+1]
 			c, difference = one, text
@@ -234,7 +241,7 @@ func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 	c.Steps = c.Steps[:step+1]
 	for _, last := range []time.Duration{paceEach, paceLast} {
 		slow, seed := j.ask(t, c.Paced(paceEach, last))
-		if _, difference := simulated(t, j.minor, seed, slow); difference == "" {
+		if _, difference := j.play(t, seed, slow); difference == "" {
 			fmt.Printf("%s %s: late on the real server\n", c.ID(), c.Steps[step].Name)
 			return true
 		}

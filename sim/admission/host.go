@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
@@ -19,13 +20,15 @@ type Host struct {
 	Table *resource.Table
 	// May answers the authorizer of expressions for a user.
 	May func(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
-	// Decode reads what a mutation made of an object, as the body of a request is read.
+	// Decode reads what a mutation made of an object.
 	Decode func(d *resource.Definition, data []byte) (object.Object, error)
 	// DecodeStrictly reads what the JSON patch of a policy made of an object. Unknown fields are errors; a kind and version that
 	// the patch removed are those of d.
 	DecodeStrictly func(d *resource.Definition, data []byte) (object.Object, error)
-	// Patch applies a JSON patch (RFC 6902). tested is false when one of its test operations failed.
-	Patch func(doc, patch []byte) (result []byte, tested bool, err error)
+	// Kinds returns the structure of a kind, nil for one that the server does not have.
+	Kinds func(schema.GVK) *schema.Type
+	// Coerce reads the metadata of a custom resource that mutations have changed, and drops what is wrong with it.
+	Coerce func(obj object.Object)
 	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
 	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
 	// Config is what plugins are configured with.
@@ -85,17 +88,28 @@ func (a *Attributes) shown(obj object.Object, d *resource.Definition) any {
 	if obj == nil {
 		return nil
 	}
-	obj = a.convert(obj, d)
-	t := d.Layout()
-	if own := a.body(); own != nil {
-		t = own.Layout()
-	}
-	if t != nil && d.SkewCodec == nil {
-		if printed, err := object.Parse(codec.AppendStored(nil, obj, t)); err == nil {
-			return map[string]any(printed)
-		}
+	text := a.printed(obj, d)
+	if printed, err := object.Parse(text); err == nil {
+		return map[string]any(printed)
 	}
 	return map[string]any(obj)
+}
+
+// printed prints obj, in the hub version of the write, as the definition d does for webhooks: a built-in kind as
+// encoding/json prints its Go struct, with what is always printed, such as resources {} of a container or status {} of a pod
+// that has none; a custom resource as it is.
+//
+// Whatever kind a patch has made of a custom resource, it is shown as one of d, but for the webhooks that are asked in the
+// same round. There a patched Scale of a custom resource is one itself.
+func (a *Attributes) printed(obj object.Object, d *resource.Definition) []byte {
+	obj, d = a.convert(obj, d), a.shownAs(d)
+	switch {
+	case !a.patched && d.Custom:
+		obj["apiVersion"], obj["kind"] = d.GV(), d.Kind
+	case a.patched && a.Definition.Custom:
+		return object.JSON(map[string]any(obj))
+	}
+	return codec.AppendSent(nil, obj, d.Layout())
 }
 
 // body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of

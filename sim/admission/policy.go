@@ -260,7 +260,7 @@ func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 
 // input is what a write gives to the expressions of a policy or webhook.
 func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel.Input {
-	in := &cel.Input{Request: a.celRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
+	in := &cel.Input{Request: a.reviewRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
 		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
 	in.Structs = kind.StorageCodec == nil
 	in.Object, in.OldObject = a.shown(a.Object, kind), a.shown(a.Old, kind)
@@ -291,12 +291,4 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel
 func serviceAccountUser(namespace, name string) resource.User {
 	return resource.User{Name: "system:serviceaccount:" + namespace + ":" + name,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}}
-}
-
-// celRequest is request in expressions: an AdmissionRequest without its objects and uid.
-func (a *Attributes) celRequest(kind *resource.Definition) map[string]any {
-	r := a.reviewRequest(kind)
-	delete(r, "object")
-	delete(r, "oldObject")
-	return r
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -154,16 +156,23 @@ func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *r
 
 // jsonPatch applies operations. A test that fails leaves the object as it is.
 func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.Definition) (object.Object, error) {
-	data, tested, err := p.host.Patch(object.JSON(map[string]any(obj)), object.JSON(operations))
-	if err != nil {
-		return nil, fmt.Errorf("JSON Patch: %w", err)
+	ops, err := patch.ReadOperations(object.JSON(operations))
+	var data []byte
+	if err == nil {
+		data, err = ops.Apply(codec.AppendSent(nil, obj, d.Layout()))
 	}
-	if !tested {
+	switch {
+	case errors.Is(err, patch.ErrTestFailed):
 		return obj, nil
+	case err != nil:
+		return nil, fmt.Errorf("JSON Patch: %w", err)
 	}
 	result, err := p.host.DecodeStrictly(d, data)
 	if err != nil {
 		return nil, status.Internal(err)
+	}
+	if d.Layout() != nil {
+		result["apiVersion"], result["kind"] = d.GV(), d.Kind
 	}
 	return result, nil
 }

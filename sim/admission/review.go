@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -13,13 +15,36 @@ func resourceOf(d *resource.Definition) map[string]any {
 	return map[string]any{"group": d.Group, "version": d.Version, "resource": d.Resource}
 }
 
+// review prints the AdmissionReview that asks about a write in the version d, as the real server prints its Go struct.
+func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid string) []byte {
+	request := a.reviewRequest(d)
+	request["uid"] = uid
+	options := object.As(request["options"])
+	request["options"] = object.Raw(codec.Append(nil, options, w.host.Kinds(schema.GVK{Version: "v1", Kind: options.Kind()})))
+	if a.Object != nil {
+		request["object"] = object.Raw(a.printed(a.Object, d))
+	}
+	if a.Old != nil {
+		request["oldObject"] = object.Raw(a.printed(a.Old, d))
+	}
+	review := object.Object{"kind": "AdmissionReview", "apiVersion": reviewGroup + "/" + version, "request": request}
+	return append(codec.AppendStored(nil, review, w.host.reviewType()), '\n')
+}
+
+const reviewGroup = "admission.k8s.io"
+
+// reviewType returns the structure of reviews, which is the same in all their versions.
+func (h *Host) reviewType() *schema.Type {
+	return h.Kinds(schema.GVK{Group: reviewGroup, Version: "v1", Kind: "AdmissionReview"})
+}
+
 // reviewRequest is the AdmissionRequest (admission.k8s.io/v1) of a write that is matched as the definition d, without
-// uid.
+// uid and objects: what expressions see as request.
 func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 	requestKind, kind := a.shownAs(a.Definition).GVK, a.shownAs(d).GVK
 	r := map[string]any{
 		"kind": kindOf(kind), "resource": resourceOf(d), "requestKind": kindOf(requestKind), "requestResource": resourceOf(a.Definition),
-		"operation": string(a.Operation), "userInfo": a.User.Info(), "object": nil, "oldObject": nil, "dryRun": a.DryRun,
+		"operation": string(a.Operation), "userInfo": a.User.Info(), "dryRun": a.DryRun,
 		"options": options(a),
 	}
 	if a.Operation == Connect {
@@ -35,21 +60,19 @@ func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 	} else if a.Definition.Storage == namespaces {
 		r["namespace"] = a.Name
 	}
-	if obj := a.version(a.Object, d); obj != nil {
-		r["object"] = map[string]any(obj)
-	}
-	if old := a.version(a.Old, d); old != nil {
-		r["oldObject"] = map[string]any(old)
-	}
 	return r
 }
 
-// options is the options object of the write, as far as plugins know it.
+// options returns the options of the write as a kind of their own.
 func options(a *Attributes) map[string]any {
 	kinds := map[Operation]string{Create: "CreateOptions", Update: "UpdateOptions", Delete: "DeleteOptions"}
-	o := map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": kinds[a.Operation]}
+	o := a.Options.Copy()
+	if o == nil {
+		o = object.Object{}
+	}
+	o["apiVersion"], o["kind"] = "meta.k8s.io/v1", kinds[a.Operation]
 	if a.DryRun {
-		o["dryRun"] = []any{"All"}
+		o.SetDefault([]any{"All"}, "dryRun")
 	}
 	return o
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -109,6 +110,8 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		return nil
 	}
 	round := a.round(w.plugin)
+	kind, apiVersion := a.Object["kind"], a.Object["apiVersion"]
+	defer func() { a.patched = false }()
 	for _, h := range hooks {
 		d, s := w.match(a, h)
 		if s != nil {
@@ -117,14 +120,20 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		if d == nil || !round.calls(h.key) {
 			continue
 		}
-		before := a.Object.Copy()
 		c := w.newCall(a, h, d)
 		w.askAll(a, []*call{c})
-		if s := w.finish(a, h, w.conclude(a, c)); s != nil {
+		changed, err := w.conclude(a, c)
+		if s := w.finish(a, h, err); s != nil {
 			return s
 		}
-		changed := !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
 		round.called(h.key, changed, h.String("reinvocationPolicy") == "IfNeeded")
+	}
+	switch {
+	case !a.patched:
+	case a.shownAs(a.Definition).Layout() != nil:
+		a.Object["kind"], a.Object["apiVersion"] = kind, apiVersion // which a patch may have taken away
+	default:
+		w.host.Coerce(a.Object)
 	}
 	round.done(a)
 	return nil
@@ -146,7 +155,8 @@ func (w *webhooks) validate(a *Attributes) *status.Status {
 	w.askAll(a, calls)
 	var first *status.Status
 	for _, c := range calls {
-		if s := w.finish(a, c.hook, w.conclude(a, c)); s != nil && first == nil {
+		_, err := w.conclude(a, c)
+		if s := w.finish(a, c.hook, err); s != nil && first == nil {
 			first = s
 		}
 	}
@@ -185,8 +195,8 @@ type call struct {
 	kind    *resource.Definition // in which the webhook gets the write
 	version string               // of the review
 	uid     string
-	review  object.Object
-	answer  object.Object
+	review  []byte
+	answer  []byte
 	err     error
 
 	noService string // name of the webhook's service, if there is none of that name
@@ -211,37 +221,48 @@ func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *c
 		c.err = callFailure{errors.New("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")}
 		return c
 	}
-	request := a.reviewRequest(d)
 	c.uid = a.UID()
-	request["uid"] = c.uid
-	c.review = object.Object{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/" + c.version, "request": request}
+	c.review = w.review(a, d, c.version, c.uid)
 	return c
 }
 
-// conclude reads the answer and applies its patch.
-func (w *webhooks) conclude(a *Attributes, c *call) error {
+// conclude reads the answer and applies its patch. It reports whether that changed the object.
+func (w *webhooks) conclude(a *Attributes, c *call) (changed bool, err error) {
 	if c.err != nil {
-		return c.err
+		return false, c.err
 	}
-	response, err := w.verify(c.answer, c.uid, c.version)
+	kind := schema.GVK{Group: reviewGroup, Version: c.version, Kind: "AdmissionReview"}
+	answer, err := hooks.Read(c.answer, kind, w.host.reviewType())
 	if err != nil {
-		return callFailure{fmt.Errorf("received invalid webhook response: %w", err)}
+		return false, callFailure{fmt.Errorf("failed to call webhook: %w", err)}
+	}
+	response, err := w.verify(answer, c.uid, c.version)
+	if err != nil {
+		return false, callFailure{fmt.Errorf("received invalid webhook response: %w", err)}
 	}
 	for _, text := range response.Strings("warnings") {
 		a.Warn(text)
 	}
 	if !response.True("allowed") {
-		return denied(c.hook.name, response.At("status"))
+		return false, denied(c.hook.name, response.At("status"))
 	}
 	if !w.mutating {
-		return nil
+		return false, nil
 	}
 	return w.patch(a, c.hook, c.kind, response)
 }
 
 // denied is the answer to a write that a webhook refuses: the webhook's status with a message that names the webhook.
 func denied(name string, o object.Object) *status.Status {
-	s := &status.Status{Code: wire.StatusBadRequest, Reason: status.Reason(o.String("reason"))}
+	s := &status.Status{Code: wire.StatusBadRequest, Reason: status.Reason(o.String("reason")), Sent: &status.Sent{}}
+	if word := o.String("status"); word != "Success" {
+		s.Sent.Word = word
+	}
+	meta := o.At("metadata")
+	s.Sent.SelfLink, s.Sent.ResourceVersion, s.Continue = meta.String("selfLink"), meta.String("resourceVersion"), meta.String("continue")
+	if n, ok := meta.Int("remainingItemCount"); ok {
+		s.Sent.RemainingItemCount = &n
+	}
 	if code := o.Int64("code"); code >= wire.StatusBadRequest {
 		s.Code = int(code)
 	}

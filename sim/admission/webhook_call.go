@@ -5,11 +5,15 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
@@ -44,17 +48,21 @@ func (w *webhooks) askAll(a *Attributes, calls []*call) {
 
 // handle asks a Handler. One that takes longer than the webhook or the request may fails as a server does that is too slow.
 func (w *webhooks) handle(a *Attributes, c *call, handle Handler) {
+	review, err := object.Parse(c.review)
+	if err != nil {
+		c.err = err
+		return
+	}
 	ctx, stop := w.within(a, c)
 	defer stop()
-	sent := c.review.Copy()
+	sent := review.Copy()
 	answers := make(chan object.Object, 1)
-	var err error
-	w.host.Outside(func() { err = w.host.Run(ctx, func() { answers <- filledIn(handle(map[string]any(sent)), c.review) }) })
+	w.host.Outside(func() { err = w.host.Run(ctx, func() { answers <- filledIn(handle(map[string]any(sent)), review) }) })
 	if err != nil {
 		c.err = callFailure{fmt.Errorf("failed to call webhook: Post %q: %w", hooks.Address(c.hook.At("clientConfig"), w.left(a, c)), err)}
 		return
 	}
-	c.answer = <-answers
+	c.answer = object.JSON(map[string]any(<-answers))
 }
 
 // within returns a context that ends when the webhook has taken timeoutSeconds of the Cluster's time, which begin now, and when the
@@ -97,7 +105,7 @@ func (h *webhook) timeout() time.Duration {
 func (w *webhooks) post(a *Attributes, c *call) (ask, stop func()) {
 	config := c.hook.At("clientConfig")
 	q := &hooks.Request{URL: hooks.Address(config, w.left(a, c)), Trusted: hooks.Bundle(config), Plugin: w.plugin,
-		Review: object.JSON(map[string]any(c.review)), Wait: w.host.Wait}
+		Review: c.review, Wait: w.host.Wait}
 	ctx, stop := w.within(a, c)
 	return func() {
 		var err error
@@ -147,55 +155,57 @@ func (w *webhooks) verify(answer object.Object, uid, version string) (object.Obj
 	return response, nil
 }
 
-// patch applies the patch of a response to the object of the write.
-func (w *webhooks) patch(a *Attributes, h *webhook, d *resource.Definition, response object.Object) error {
+// patch applies the patch of a response to the object of the write. It reports whether that changed the object.
+func (w *webhooks) patch(a *Attributes, h *webhook, d *resource.Definition, response object.Object) (changed bool, err error) {
 	if response.String("patch") == "" {
-		return nil
+		return false, nil
 	}
-	patch, err := base64.StdEncoding.DecodeString(response.String("patch"))
+	text, err := base64.StdEncoding.DecodeString(response.String("patch"))
+	var ops patch.JSONOperations
 	if err == nil {
-		err = checkPatch(patch)
+		ops, err = patch.ReadOperations(text)
 	}
-	if err != nil {
-		return callFailure{fmt.Errorf("received undecodable patch in webhook response: %w", err)}
-	}
-	if a.Object == nil {
-		return fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.name)
+	switch {
+	case err != nil:
+		return false, callFailure{fmt.Errorf("received undecodable patch in webhook response: %w", err)}
+	case len(ops) == 0:
+		return false, nil
+	case a.Object == nil:
+		return false, fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.name)
 	}
 	if kind := response.String("patchType"); kind != "JSONPatch" {
-		return callFailure{fmt.Errorf("unsupported patch type %q", kind)}
+		return false, callFailure{fmt.Errorf("unsupported patch type %q", kind)}
 	}
-	data, tested, err := w.host.Patch(object.JSON(map[string]any(a.version(a.Object, d))), patch)
-	if err == nil && !tested {
-		err = errors.New("testing value failed")
-	}
+	before := a.printed(a.Object, d)
+	data, err := ops.Apply(before)
 	if err != nil {
-		return err
+		return false, err
 	}
 	d = a.shownAs(d)
 	obj, err := w.host.Decode(d, data)
+	if other := codec.OtherKindError(""); errors.As(err, &other) {
+		return false, status.Plain("%s", other)
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
+	was, err := w.host.Decode(d, before)
+	if err != nil {
+		return false, err
+	}
+	changed = !object.SemanticEqual(map[string]any(was), map[string]any(obj)) || a.precise()
 	if s := a.replace(obj, d); s != nil {
-		return s
+		return false, s
 	}
-	return nil
+	a.patched, a.rounded = true, true
+	return changed, nil
 }
 
-// checkPatch reports whether a patch is a list of operations.
-func checkPatch(patch []byte) error {
-	v, err := object.Parse(append(append([]byte(`{"patch":`), patch...), '}'))
-	if err != nil {
-		return err
-	}
-	for _, op := range v.List("patch") {
-		if _, ok := op.(map[string]any); !ok {
-			return errors.New("json: cannot unmarshal into Go value of type jsonpatch.Operation")
-		}
-	}
-	if _, ok := v["patch"].([]any); !ok {
-		return errors.New("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
-	}
-	return nil
+// precise reports whether the request's own entry of managedFields still has a time with nanoseconds in the real server: the
+// first patch rounds it, which counts as a change of the object.
+func (a *Attributes) precise() bool {
+	now := object.Time(a.Now)
+	return !a.rounded && slices.ContainsFunc(a.Object.Objects("metadata", "managedFields"), func(entry object.Object) bool {
+		return entry.String("time") == now
+	})
 }

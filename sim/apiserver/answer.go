@@ -228,7 +228,8 @@ const (
 	warningMax  = 256  // runes of one warning once there are too many
 )
 
-// addWarnings prints the warnings as headers: each text once, all cut short when together they are too long.
+// addWarnings prints the warnings as headers: each text once, all cut short when together they are too long. Empty ones are
+// left out.
 func (c *call) addWarnings() {
 	if len(c.warnings) == 0 {
 		return
@@ -237,7 +238,7 @@ func (c *call) addWarnings() {
 	total := 0
 	seen := map[string]bool{}
 	for _, text := range c.warnings {
-		if seen[text] || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+		if text == "" || seen[text] || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
 			continue
 		}
 		seen[text] = true

@@ -13,11 +13,11 @@ import (
 
 // delete answers a DELETE of one object.
 func (c *call) delete() *status.Status {
-	o, dryRun, s := c.deleteOptions()
+	o, to, s := c.deleteOptions()
 	if s != nil {
 		return s
 	}
-	result, s := c.s.Registry.Delete(c.request(writeOptions{dryRun: dryRun}), o)
+	result, s := c.s.Registry.Delete(c.request(to), o)
 	code := wire.StatusOK
 	if s == nil && result.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = wire.StatusAccepted
@@ -32,33 +32,34 @@ func (c *call) deleteCollection() *status.Status {
 	if s != nil {
 		return s
 	}
-	o, dryRun, s := c.deleteOptions()
+	o, to, s := c.deleteOptions()
 	if s != nil {
 		return s
 	}
-	q := c.request(writeOptions{dryRun: dryRun})
-	c.s.Registry.DeleteCollection(q, list, o, c.page)
+	c.s.Registry.DeleteCollection(c.request(to), list, o, c.page)
 	return nil
 }
 
 // deleteOptions reads DeleteOptions from the body, or, when there is none, from the query.
-func (c *call) deleteOptions() (o registry.DeleteOptions, dryRun bool, s *status.Status) {
+func (c *call) deleteOptions() (o registry.DeleteOptions, to writeOptions, s *status.Status) {
 	if s := c.checkBody(); s != nil {
-		return o, false, s
+		return o, to, s
 	}
 	var options object.Object
 	if len(c.q.Body) > 0 {
 		media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
 		if s != nil {
-			return o, false, s
+			return o, to, s
 		}
 		if options, s = c.s.Decoder.DeleteOptions(c.q.Body, media.String()); s != nil {
-			return o, false, s
+			return o, to, s
 		}
 	} else if options, s = queryDeleteOptions(c.q.Query); s != nil {
-		return o, false, s
+		return o, to, s
 	}
-	return c.s.Registry.ReadDeleteOptions(options)
+	o, to.dryRun, s = c.s.Registry.ReadDeleteOptions(options)
+	to.sent = options
+	return o, to, s
 }
 
 // queryDeleteOptions reads DeleteOptions from the parameters of a DELETE without a body.

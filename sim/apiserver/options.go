@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -18,6 +19,7 @@ type writeOptions struct {
 	manager string // the field manager, never empty
 	level   codec.Level
 	force   bool
+	sent    object.Object // the options as admission sees them
 }
 
 // managerMax is the greatest length of a field manager's name in bytes.
@@ -47,6 +49,15 @@ func (c *call) writeOptions(kind string, apply bool) (writeOptions, *status.Stat
 		errs = append(errs, field.NotSupported(field.Root("fieldValidation"), query.Get("fieldValidation"), "", "Ignore", "Strict", "Warn"))
 	}
 	o.level = level
+	o.sent = object.Object{}
+	for _, name := range []string{"fieldManager", "fieldValidation"} {
+		if value := query.Get(name); value != "" {
+			o.sent[name] = value
+		}
+	}
+	if dryRun {
+		o.sent["dryRun"] = object.FromStrings(query["dryRun"])
+	}
 	if o.manager = manager; manager == "" {
 		o.manager = defaultManager(c.q.Header.Get("User-Agent"))
 	}

@@ -355,7 +355,8 @@ var handlers = map[string]func(*call) *status.Status{
 func (c *call) request(options writeOptions) *registry.Request {
 	r := c.route
 	q := &registry.Request{Definition: r.def, Namespace: r.namespace, Name: r.name, User: c.user,
-		Verb: c.info.verb, Manager: options.manager, DryRun: options.dryRun, Warn: c.warn, Deadline: &c.deadline}
+		Verb: c.info.verb, Manager: options.manager, DryRun: options.dryRun, Options: options.sent, Warn: c.warn,
+		Deadline: &c.deadline}
 	if r.sub != nil {
 		q.Subresource = r.sub.Name
 	}

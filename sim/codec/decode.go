@@ -289,9 +289,7 @@ func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 		v := d.value(t.Elem, nil, t.ElemPointer)
 		d.where = d.where[:len(d.where)-1]
 		if v == nil && !t.ElemPointer {
-			if v = Zero(t.Elem); t.Elem.Kind == schema.Bytes {
-				v = "" // storage, where a map has a value for each key, makes nothing of the difference
-			}
+			v = Zero(t.Elem)
 		}
 		m[key], seen[key] = v, v
 	}

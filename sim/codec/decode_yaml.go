@@ -2,6 +2,9 @@ package codec
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -29,14 +32,8 @@ func YAMLToJSON(data []byte) ([]byte, error) { return yaml.YAMLToJSON(data) }
 // Answered reads an object that another server has answered with: JSON, or YAML if it does not begin as an object of
 // JSON does. Only its kind and apiVersion are checked.
 func Answered(data []byte) (object.Object, error) {
-	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		text, err := YAMLToJSON(data)
-		if err != nil {
-			return nil, err
-		}
-		data = text
-	}
-	if _, err := typeMeta(string(data)); err != nil {
+	data, _, err := answered(data)
+	if err != nil {
 		return nil, err
 	}
 	v, err := object.ParseValue(data)
@@ -48,6 +45,58 @@ func Answered(data []byte) (object.Object, error) {
 		m = map[string]any{}
 	}
 	return m, nil
+}
+
+// answered returns the text of an answer as JSON, and the kind that it names.
+func answered(data []byte) ([]byte, schema.GVK, error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		text, err := YAMLToJSON(data)
+		if err != nil {
+			return nil, schema.GVK{}, err
+		}
+		data = text
+	}
+	gvk, err := typeMeta(string(data))
+	return data, gvk, err
+}
+
+// everywhere are the kinds that a typed client knows in every group and version, inEachVersion those in each version that it
+// has of a group (apimachinery, meta/v1.AddToGroupVersion).
+var (
+	everywhere    = []string{"Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"}
+	inEachVersion = []string{"WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"}
+)
+
+// AnsweredAs reads an answer as the kind want with the structure t, as a typed client does: an answer without a kind is of the
+// kind that was asked for, and one of another kind is an error. versions are the versions that the client knows of the kind;
+// the answer may not be of another than want.
+func AnsweredAs(data []byte, want schema.GVK, t *schema.Type, versions ...string) (object.Object, error) {
+	text, gvk, err := answered(data)
+	if err != nil {
+		return nil, err
+	}
+	gvk = withDefaults(gvk, want)
+	other := ""
+	switch ours := gvk.Group == want.Group && slices.Contains(versions, gvk.Version); {
+	case ours && gvk.Kind == want.Kind:
+		other = gvk.Version + "." + gvk.Kind
+	case slices.Contains(everywhere, gvk.Kind), ours && slices.Contains(inEachVersion, gvk.Kind):
+		other = "v1." + gvk.Kind
+	}
+	switch {
+	case gvk.Version == "":
+		return nil, errors.New("Object 'apiVersion' is missing in '" + string(data) + "'")
+	case gvk != want && other == "":
+		return nil, noKind(gvk)
+	}
+	if gvk != want && gvk.Kind != want.Kind {
+		t = schema.NewStruct("", other, nil)
+	}
+	obj, _, err := DecodeJSON(text, t)
+	if err == nil && gvk != want {
+		err = fmt.Errorf("converting (%s) to (%s.%s): unknown conversion", other, want.Version, want.Kind)
+	}
+	return obj, err
 }
 
 // repeatedKeys returns the complaint of the YAML library about keys that are there twice.

@@ -191,6 +191,10 @@ func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte
 			dst = append(dst, ',')
 		}
 		dst = append(object.AppendString(dst, k), ':')
+		if m[k] == nil && t.Elem.Kind == schema.Bytes && p.origin != sent {
+			dst = append(dst, `""`...) // a map in protobuf has a value for each key
+			continue
+		}
 		dst = p.appendValue(dst, m[k], t.Elem, t.ElemPointer)
 	}
 	return append(dst, '}')

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/webhook"
@@ -48,10 +49,15 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 		return nil, errors.New("no supported conversion review versions")
 	}
 	uid := d.server.NewUID()
-	request := map[string]any{"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/" + version,
-		"request":  map[string]any{"uid": uid, "desiredAPIVersion": apiVersion, "objects": []any{map[string]any(obj)}},
-		"response": map[string]any{"uid": "", "convertedObjects": nil, "result": map[string]any{"metadata": map[string]any{}}}}
-	answer, err := d.post(object.JSON(request))
+	review := schema.GVK{Group: "apiextensions.k8s.io", Version: version, Kind: "ConversionReview"}
+	structure := d.server.Schema.Kind(schema.GVK{Group: review.Group, Version: "v1", Kind: review.Kind}) // of both versions
+	request := object.Object{"kind": review.Kind, "apiVersion": review.GV(), "response": map[string]any{},
+		"request": map[string]any{"uid": uid, "desiredAPIVersion": apiVersion, "objects": []any{map[string]any(obj)}}}
+	body, err := d.post(append(codec.Append(nil, request, structure), '\n'))
+	var answer object.Object
+	if err == nil {
+		answer, err = webhook.Read(body, review, structure)
+	}
 	if err != nil {
 		return nil, failure(kind, "failed: %v", err)
 	}
@@ -75,7 +81,7 @@ const askMax = 30 * time.Second
 // post sends a review and returns the answer. It waits without the Cluster's lock where the Server can do so, at most askMax of the
 // Cluster's time, and no longer than the request may take that needs the conversion. A request that has to end gets no answer that
 // came too late.
-func (d *definition) post(body []byte) (answer object.Object, err error) {
+func (d *definition) post(body []byte) (answer []byte, err error) {
 	config := d.conversion.At("webhook", "clientConfig")
 	ctx, cancel := context.WithCancelCause(d.server.request())
 	defer cancel(nil)

@@ -130,6 +130,46 @@ func TestStrictOperations(t *testing.T) {
 	is.Equal(s.Message, "json: cannot unmarshal object into Go value of type jsonpatch.Patch")
 }
 
+// The texts are those of json-patch v4.
+func TestOperationErrors(t *testing.T) {
+	const doc = `{"a":{"b":[1,2]},"n":null}`
+	for patch, want := range map[string]string{ // order does not matter
+		`[{"op":"replace","path":"/a/x","value":1}]`: `{"a":{"b":[1,2],"x":1},"n":null}`,
+		`[{"op":"add","path":"/a/b/-1","value":3}]`:  `{"a":{"b":[1,2,3]},"n":null}`,
+		`null`:                                                                       doc,
+		`[{"op":"test","path":"/a/missing"}]`:                                        doc,
+		`[{"path":"/a"}]`:                                                            "Unexpected kind: unknown",
+		`[{"op":"delete","path":"/a"}]`:                                              "Unexpected kind: delete",
+		`[{"op":"add","value":1}]`:                                                   "add operation failed to decode path: missing value",
+		`[{"op":"replace","path":1,"value":1}]`:                                      "replace operation failed to decode path: json: cannot unmarshal number into Go value of type string",
+		`[{"op":"add","path":"/x/y","value":1}]`:                                     `add operation does not apply: doc is missing path: "/x/y": missing value`,
+		`[{"op":"add","path":"/n/y","value":1}]`:                                     `add operation does not apply: doc is missing path: "/n/y": missing value`,
+		`[{"op":"add","path":"/a/b/x","value":1}]`:                                   `error in add for path: '/a/b/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+		`[{"op":"add","path":"/a/b/3","value":1}]`:                                   `error in add for path: '/a/b/3': Unable to access invalid index: 3: invalid index referenced`,
+		`[{"op":"remove","path":"/x"}]`:                                              `error in remove for path: '/x': Unable to remove nonexistent key: x: missing value`,
+		`[{"op":"remove","path":"/a/b/-3"}]`:                                         `error in remove for path: '/a/b/-3': Unable to access invalid index: -3: invalid index referenced`,
+		`[{"op":"replace","path":"/a/b/2","value":1}]`:                               `replace operation does not apply: doc is missing key: /a/b/2: missing value`,
+		`[{"op":"replace","path":"","value":1}]`:                                     `replace operation value must be object or array: %!w(<nil>)`,
+		`[{"op":"move","path":"/x"}]`:                                                `move operation failed to decode from: operation, missing from field: missing value`,
+		`[{"op":"move","from":"/x","path":"/y"}]`:                                    `error in move for path: 'x': Unable to remove nonexistent key: x: missing value`,
+		`[{"op":"copy","from":"/x/y","path":"/y"}]`:                                  `copy operation does not apply: doc is missing from path: /x/y: missing value`,
+		`[{"op":"test","path":"/a/b/0","value":2}]`:                                  `testing value /a/b/0 failed: test failed`,
+		`[{"op":"test","path":"/a/b/9","value":2}]`:                                  `error in test for path: '/a/b/9': Unable to access invalid index: 9: invalid index referenced`,
+		`[{"op":"add","path":"/c","value":{}},{"op":"add","path":"/c/d","value":1}]`: `{"a":{"b":[1,2]},"c":{"d":1},"n":null}`,
+	} {
+		is := is.New(t)
+		ops, err := ReadOperations([]byte(patch))
+		is.NoErr(err)
+		for range 2 { // operations can be applied again
+			out, err := ops.Apply([]byte(doc))
+			if err != nil {
+				out = []byte(err.Error())
+			}
+			is.Equal(string(out), want)
+		}
+	}
+}
+
 func TestMerge(t *testing.T) {
 	for _, c := range []struct {
 		name, patch string

@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -112,8 +113,8 @@ func (n *node) parent(pointer string) (*node, string) {
 	}
 	last := len(keys) - 1
 	for _, key := range keys[:last] {
-		next, ok := n.get(key)
-		if !ok || next == nil || next.raw == nil || !next.open() {
+		next, err := n.get(key)
+		if err != nil || next == nil || next.raw == nil || !next.open() {
 			return nil, ""
 		}
 		n = next
@@ -122,15 +123,15 @@ func (n *node) parent(pointer string) (*node, string) {
 }
 
 // get returns what an open node has at the key. A missing key of an object is null.
-func (n *node) get(key string) (*node, bool) {
+func (n *node) get(key string) (*node, error) {
 	if n.form == asObject {
-		return n.object[key], true
+		return n.object[key], nil
 	}
-	i, ok := index(key, len(n.array))
-	if !ok || i == len(n.array) {
-		return nil, false
+	i, err := index(key, len(n.array), len(n.array)-1)
+	if err != nil {
+		return nil, err
 	}
-	return n.array[i], true
+	return n.array[i], nil
 }
 
 // set replaces what get returned.
@@ -139,48 +140,60 @@ func (n *node) set(key string, value *node) {
 		n.object[key] = value
 		return
 	}
-	i, _ := index(key, len(n.array))
-	n.array[i] = value
+	if i, err := index(key, len(n.array), len(n.array)-1); err == nil {
+		n.array[i] = value
+	}
 }
 
 // add puts a key into an object, or an element before the one with the index.
-func (n *node) add(key string, value *node) bool {
+func (n *node) add(key string, value *node) error {
 	if n.form == asObject {
 		n.object[key] = value
-		return true
+		return nil
 	}
-	i, ok := len(n.array), true
+	i := len(n.array)
 	if key != "-" {
-		i, ok = index(key, len(n.array)+1)
-	}
-	if !ok || i > len(n.array) {
-		return false
+		if _, err := strconv.Atoi(key); err != nil {
+			return fmt.Errorf("value was not a proper array index: '%s': %w", key, err)
+		}
+		var err error
+		if i, err = index(key, len(n.array)+1, len(n.array)); err != nil {
+			return err
+		}
 	}
 	n.array = slices.Insert(slices.Clone(n.array), i, value)
-	return true
+	return nil
 }
 
-func (n *node) remove(key string) bool {
+func (n *node) remove(key string) error {
 	if n.form == asObject {
-		_, ok := n.object[key]
+		if _, ok := n.object[key]; !ok {
+			return fmt.Errorf("Unable to remove nonexistent key: %s: %w", key, errMissing)
+		}
 		delete(n.object, key)
-		return ok
+		return nil
 	}
-	i, ok := index(key, len(n.array))
-	if !ok || i == len(n.array) {
-		return false
+	i, err := index(key, len(n.array), len(n.array)-1)
+	if err != nil {
+		return err
 	}
 	n.array = slices.Delete(slices.Clone(n.array), i, i+1)
-	return true
+	return nil
 }
 
-// index reads an index into size places; negative ones count from the end.
-func index(key string, size int) (int, bool) {
+// index reads an index up to last; negative ones count from the end of size places.
+func index(key string, size, last int) (int, error) {
 	i, err := strconv.Atoi(key)
+	if err != nil {
+		return 0, err
+	}
+	if i < -size || i > last {
+		return 0, fmt.Errorf("Unable to access invalid index: %d: %w", i, errIndex)
+	}
 	if i < 0 {
 		i += size
 	}
-	return i, err == nil && i >= 0 && i <= size
+	return i, nil
 }
 
 // equal reports whether two nodes are the same for the test operation: objects whatever the order of their keys,

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,16 +33,13 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	fields := systemFields
 	if q.creates {
 		fields = fields[:2] // an update that creates overwrites these two and takes the others as they are, until 1.37
-		if !q.DryRun {
-			obj.Remove("metadata", "selfLink") // which the store drops
-		}
 	}
 	meta := obj.Metadata()
 	for _, f := range fields {
 		delete(meta, f)
 	}
-	dedupOwners(q, obj, kind == Apply)
 	if kind != Apply {
+		dedupOwners(q, obj, false)
 		r.manage(q, nil, obj)
 	}
 	if q.creates && r.Server.Since(37) {
@@ -62,13 +60,24 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	if s := r.mutate(attrs); s != nil {
 		return nil, s
 	}
+	dedupOwners(q, hub, true)
+	if q.creates {
+		if _, ok := ParseRev(hub.ResourceVersion()); !ok { // admission may have changed it
+			return nil, badVersion(hub.ResourceVersion())
+		}
+		if !q.DryRun {
+			hub.Remove("metadata", "resourceVersion")
+		}
+	}
 	if r.Escalation != nil {
 		if s := r.Escalation(q, hub, nil); s != nil {
 			return nil, s
 		}
 	}
-	hub.Set(r.newUID(), "metadata", "uid")
-	hub.Set(object.Time(ctx.Now), "metadata", "creationTimestamp")
+	if !d.Hub.Strategy.Virtual {
+		hub.Set(r.newUID(), "metadata", "uid")
+		hub.Set(object.Time(ctx.Now), "metadata", "creationTimestamp")
+	}
 	return r.createNamed(q, ctx, attrs)
 }
 
@@ -136,7 +145,7 @@ func (r *Registry) By(q *Request) fieldmanager.By {
 
 // createNamed tries generated names until one is free (KEP-4420); an object with a name of its own is tried once.
 func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
-	template := attrs.Object
+	template, requested := attrs.Object, ctx.Name
 	generate := template.Name() == "" && template.GenerateName() != "" && !q.Definition.Hub.Strategy.Virtual
 	for attempt := 1; ; attempt++ {
 		obj := template
@@ -144,7 +153,9 @@ func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admissi
 			obj = template.Copy()
 			obj.Set(r.nameOf(q.Definition, template.GenerateName()), "metadata", "name")
 		}
-		result, s := r.createOnce(q, ctx, &admission.Attributes{Context: ctx, Operation: admission.Create, Object: obj})
+		validated := *ctx
+		validated.Name = cmp.Or(requested, obj.Name()) // whatever admission has renamed it to
+		result, s := r.createOnce(q, ctx, &admission.Attributes{Context: &validated, Operation: admission.Create, Object: obj})
 		if s == nil || s.Reason != status.ReasonAlreadyExists || template.GenerateName() == "" {
 			return result, s
 		}
@@ -161,19 +172,16 @@ func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admissi
 func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	d, strategy, obj := q.Definition, q.Definition.Hub.Strategy, attrs.Object
 	ctx.Name = obj.Name()
+	if !strategy.Virtual {
+		if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have moved it
+			return nil, s
+		}
+	}
 	reserved := r.reserving(ctx)
 	defer reserved.revert()
-	if strategy.HasStatus && !strategy.MakesStatus {
-		obj.Remove("status")
-	}
-	if strategy.SpecChanged != nil {
-		obj.Set(int64(1), "metadata", "generation")
-	}
-	if strategy.PrepareForCreate != nil {
-		strategy.PrepareForCreate(ctx, obj)
-	}
+	prepareNew(ctx, obj)
 	if strategy.Virtual {
-		return r.answer(ctx, obj)
+		return r.answer(ctx, attrs)
 	}
 	if s := allocate(ctx, obj, nil); s != nil {
 		return nil, s
@@ -195,6 +203,12 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	}
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
+	}
+	if strategy.ReadsMore != nil {
+		d.Hub.Default(obj)
+	}
+	if !q.DryRun {
+		obj.Remove("metadata", "selfLink") // which the store drops
 	}
 	if rev, ok := ParseRev(obj.ResourceVersion()); ok && rev != 0 && !q.DryRun {
 		return nil, status.Plain("resourceVersion should not be set on objects to be created")
@@ -227,6 +241,20 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		reserved.commit()
 	}
 	return &Result{Item: answered(q, it), Created: true}, s
+}
+
+// prepareNew drops what a client may not set in a new object, and lets the strategy do the same.
+func prepareNew(ctx *resource.Context, obj object.Object) {
+	strategy := ctx.Definition.Hub.Strategy
+	if strategy.HasStatus && !strategy.MakesStatus {
+		obj.Remove("status")
+	}
+	if strategy.SpecChanged != nil {
+		obj.Set(int64(1), "metadata", "generation")
+	}
+	if strategy.PrepareForCreate != nil {
+		strategy.PrepareForCreate(ctx, obj)
+	}
 }
 
 // allocate gives a new (old is nil) or changed object what its kind hands out, before it is validated.
@@ -297,20 +325,22 @@ func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	return s
 }
 
-// answer lets a virtual resource answer; nothing is stored.
-func (r *Registry) answer(ctx *resource.Context, obj object.Object) (*Result, *status.Status) {
-	for _, f := range []string{"uid", "creationTimestamp"} {
-		obj.Remove("metadata", f)
-	}
+// answer lets a virtual resource answer; nothing is stored. Admission validates what was sent, once that can be answered.
+func (r *Registry) answer(ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
+	obj := attrs.Object
 	if validate := ctx.Definition.Hub.Strategy.Validate; validate != nil {
 		if errs := validate(ctx, obj); len(errs) > 0 { // the real server names no kind here
 			return nil, status.Invalid(status.Resource{Group: ctx.Definition.Group}, "", errs)
 		}
 	}
+	answer := obj.Copy()
 	if r.Review != nil {
-		if s := r.Review(ctx.Definition.Kind, ctx, obj); s != nil {
+		if s := r.Review(ctx.Definition.Kind, ctx, answer); s != nil {
 			return nil, s
 		}
 	}
-	return &Result{Item: r.encode(ctx.Definition, obj, 0), Created: true}, nil
+	if s := r.Admission.Validate(attrs); s != nil {
+		return nil, s
+	}
+	return &Result{Item: r.encode(ctx.Definition, answer, 0), Created: true}, nil
 }

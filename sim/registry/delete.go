@@ -82,26 +82,42 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if held := d.Hub.Strategy.Held; held != nil && held(obj) && obj.DeletionTimestamp() != "" {
 		return &Result{Item: item, Pending: true}, nil // a namespace that is not empty yet: admission is not asked again
 	}
-	attrs := &admission.Attributes{Context: r.context(q), Operation: admission.Delete, Old: obj}
+	if checksItself(d) && o.UID == nil {
+		uid := obj.UID()
+		o.UID = &uid
+	}
+	if d.Hub.Strategy.FirstDelete != nil && obj.DeletionTimestamp() == "" {
+		if s := r.admitDelete(q, item, obj, &o); s != nil {
+			return nil, s
+		}
+		return r.firstDelete(q, item, obj, resource.Propagation{Policy: o.PropagationPolicy, Orphan: o.OrphanDependents})
+	}
+	return r.beginDelete(q, item, obj, &o)
+}
+
+// admitDelete asks admission about the deletion of an object in the state old, which is that of item.
+func (r *Registry) admitDelete(q *Request, item *resource.Item, old object.Object, o *DeleteOptions) *status.Status {
+	attrs := &admission.Attributes{Context: r.context(q), Operation: admission.Delete, Old: old}
+	attrs.Options = o.sent(q)
 	if q.collected {
 		attrs.Name = "" // the request has none
 	}
 	if s := r.Admission.Mutate(attrs); s != nil {
-		return nil, s
+		return s
 	}
 	if s := r.Admission.Validate(attrs); s != nil {
-		return nil, s
+		return s
 	}
-	if r.moved(d, item) {
-		return nil, stale
+	if r.moved(q.Definition, item) {
+		return stale
 	}
-	if s := r.unreachable(d, "delete"); s != nil {
-		return nil, s
-	}
-	if d.Hub.Strategy.FirstDelete != nil && obj.DeletionTimestamp() == "" {
-		return r.firstDelete(q, item, obj, resource.Propagation{Policy: o.PropagationPolicy, Orphan: o.OrphanDependents})
-	}
-	return r.beginDelete(q, item, obj, o)
+	return r.unreachable(q.Definition, "delete")
+}
+
+// checksItself reports whether the storage of a resource checks preconditions before the generic code does, and makes the uid
+// that it has found a precondition (namespaces, definitions of custom resources).
+func checksItself(d *resource.Definition) bool {
+	return d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil
 }
 
 // firstDelete marks an object as deleted and leaves the rest to those who remove its finalizers.
@@ -116,7 +132,7 @@ func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Objec
 // checkPreconditions compares the uid and resourceVersion a client expects with the stored ones.
 func checkPreconditions(d *resource.Definition, name string, obj object.Object, o DeleteOptions) *status.Status {
 	of := d.Hub.Kinded()
-	if d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil { // these check by themselves, before the generic code does
+	if checksItself(d) {
 		of = d.Resourced()
 		if o.UID != nil && *o.UID != obj.UID() {
 			return status.Conflict(of, name, status.UIDDiffers(*o.UID, obj.UID()))
@@ -138,14 +154,23 @@ func checkPreconditions(d *resource.Definition, name string, obj object.Object, 
 
 // beginDelete decides whether the object goes at once. A deletion that a running grace period already covers changes
 // nothing; every other one sets the finalizers that its propagation policy asks for.
-func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Object, o DeleteOptions) (*Result, *status.Status) {
+//
+// Admission is asked before each of the two steps that a deletion may have: the update that marks the object, and the
+// removal. It is not asked at all when a deletion that is pending changes nothing.
+func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Object, o *DeleteOptions) (*Result, *status.Status) {
 	before := obj.Copy()
+	if n := o.GracePeriodSeconds; n != nil && *n < 0 {
+		*n = 1
+	}
 	graceful, pending := r.beginGraceful(q.Definition.Hub.Strategy, obj, o)
 	if pending {
 		return &Result{Item: item, Pending: true}, nil
 	}
-	obj.SetFinalizers(r.deletionFinalizers(q, obj, o))
+	obj.SetFinalizers(r.deletionFinalizers(q, obj, *o))
 	waits := len(obj.List("metadata", "finalizers")) > 0
+	if s := r.admitDelete(q, item, before, o); s != nil {
+		return nil, s
+	}
 	if waits && !graceful {
 		r.markDeleting(obj)
 	}
@@ -158,13 +183,16 @@ func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Objec
 		if s := r.checkEmptied(q, before, o); s != nil {
 			return nil, s
 		}
+		if s := r.admitDelete(q, item, before, o); s != nil {
+			return nil, s
+		}
 	}
-	return r.finishDelete(q, item, obj, before, graceful)
+	return r.finishDelete(q, item, obj, before, graceful, o)
 }
 
 // checkEmptied refuses a deletion that asks for a resourceVersion and takes away the last finalizers itself. The real
 // server then compares the object with what it has not written: with no resourceVersion at all.
-func (r *Registry) checkEmptied(q *Request, before object.Object, o DeleteOptions) *status.Status {
+func (r *Registry) checkEmptied(q *Request, before object.Object, o *DeleteOptions) *status.Status {
 	d := q.Definition
 	if o.ResourceVersion == nil {
 		return nil
@@ -222,13 +250,15 @@ func propagation(d *resource.Definition, finalizers []string, o DeleteOptions) (
 
 // beginGraceful starts or shortens the grace period of an object that has one. pending says that it runs already, and
 // that the options do not ask for a shorter one.
-func (r *Registry) beginGraceful(strategy *resource.Strategy, obj object.Object, o DeleteOptions) (graceful, pending bool) {
+func (r *Registry) beginGraceful(strategy *resource.Strategy, obj object.Object, o *DeleteOptions) (graceful, pending bool) {
 	if strategy.GracePeriod == nil {
 		return false, false
 	}
 	ts := obj.DeletionTimestamp()
 	if ts == "" {
-		r.setDeletion(obj, strategy.GracePeriod(obj, o.GracePeriodSeconds))
+		period := strategy.GracePeriod(obj, o.GracePeriodSeconds)
+		o.GracePeriodSeconds = &period
+		r.setDeletion(obj, period)
 		return true, false
 	}
 	running, ok := obj.DeletionGracePeriodSeconds()
@@ -310,7 +340,8 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 
 // finishDelete removes the object. One with grace periods is first written with a period of zero, as the real server
 // does: watchers see MODIFIED, then DELETED.
-func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, graceful bool) (*Result, *status.Status) {
+// Admission, which was asked about the update, is asked again about the removal.
+func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, graceful bool, o *DeleteOptions) (*Result, *status.Status) {
 	d := q.Definition
 	if !q.DryRun {
 		if s := q.ready(obj, item); s != nil {
@@ -327,6 +358,9 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 			}
 			r.Backend.Pause()
 			item = cmp.Or(r.stored(d, q.Namespace, q.Name), item) // as somebody may have left it
+			if s := r.admitDelete(q, item, item.Object(), o); s != nil {
+				return nil, s
+			}
 		}
 	}
 	if !q.DryRun {

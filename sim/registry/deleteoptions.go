@@ -30,7 +30,10 @@ func (r *Registry) ReadDeleteOptions(options object.Object) (o DeleteOptions, dr
 	}
 	dryRun, bad := ParseDryRun(object.Strings(options.List("dryRun")))
 	errs = append(errs, bad...)
-	o.Unsafe = r.tellsCorrupt() && options.True(UnsafeOption)
+	if !r.tellsCorrupt() {
+		options.Remove(UnsafeOption)
+	}
+	o.Unsafe = options.True(UnsafeOption)
 	if o.Unsafe {
 		errs = append(errs, r.checkUnsafe(options, dryRun)...)
 	}
@@ -38,9 +41,6 @@ func (r *Registry) ReadDeleteOptions(options object.Object) (o DeleteOptions, dr
 		return o, false, invalidDeleteOptions(errs...)
 	}
 	if n, ok := options.Int("gracePeriodSeconds"); ok {
-		if n < 0 {
-			n = 1
-		}
 		o.GracePeriodSeconds = &n
 	}
 	if uid, ok := options.Get("preconditions", "uid"); ok && uid != nil {
@@ -52,6 +52,34 @@ func (r *Registry) ReadDeleteOptions(options object.Object) (o DeleteOptions, dr
 		o.ResourceVersion = &text
 	}
 	return o, dryRun, nil
+}
+
+// sent returns the options as admission sees them: as the client sent them, with the grace period and the uid that the
+// deletion has set by then. The options of a deletecollection stay as they were sent.
+func (o *DeleteOptions) sent(q *Request) object.Object {
+	if q.collected {
+		return q.Options
+	}
+	options := q.Options.Copy()
+	if options == nil {
+		options = object.Object{}
+		if o.OrphanDependents != nil {
+			options["orphanDependents"] = *o.OrphanDependents
+		}
+		if o.PropagationPolicy != "" {
+			options["propagationPolicy"] = o.PropagationPolicy
+		}
+		if o.ResourceVersion != nil {
+			options.Set(*o.ResourceVersion, "preconditions", "resourceVersion")
+		}
+	}
+	if o.GracePeriodSeconds != nil {
+		options["gracePeriodSeconds"] = *o.GracePeriodSeconds
+	}
+	if o.UID != nil {
+		options.Set(*o.UID, "preconditions", "uid")
+	}
+	return options
 }
 
 // checkUnsafe returns what cannot be said of a deletion that ignores what it cannot read.

@@ -18,6 +18,7 @@ type Request struct {
 	Verb        string // as authorization calls what the request does
 	Manager     string // field manager
 	DryRun      bool
+	Options     object.Object // CreateOptions, UpdateOptions or DeleteOptions as sent, without kind and apiVersion
 	Warn        func(text string)
 	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
 	Deadline *deadline.Deadline
@@ -67,7 +68,7 @@ func (q *Request) ended() *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, Deadline: q.Deadline, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
+		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: r.Reader(),
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

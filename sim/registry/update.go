@@ -98,7 +98,6 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if change.Kind == Put || change.Kind == Patch {
 		r.manage(q, live, obj)
 	}
-	dedupOwners(q, obj, true)
 	if obj, s = decode(d, obj); s != nil {
 		return nil, s
 	}
@@ -160,9 +159,6 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 	if _, ok := ParseRev(obj.ResourceVersion()); !ok {
 		return nil, badVersion(obj.ResourceVersion())
 	}
-	if !q.DryRun {
-		obj.Remove("metadata", "resourceVersion")
-	}
 	create := *q
 	create.creates = true
 	return r.create(&create, obj, change.Kind)
@@ -195,9 +191,13 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 		if s := r.mutate(attrs); s != nil {
 			return nil, s
 		}
+		dedupOwners(q, obj, true)
 	}
 	if r.moved(d, item) {
 		return nil, stale
+	}
+	if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have moved it
+		return nil, s
 	}
 	if r.Escalation != nil {
 		if s := r.Escalation(q, obj, old); s != nil {

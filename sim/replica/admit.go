@@ -10,7 +10,6 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/webhook"
@@ -81,19 +80,19 @@ func (w *Webhooks) callAll(calls []func()) {
 // admit gives a replica's registry its admission plugins.
 func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.Auth, decoder *codec.Decoder) {
 	set := r.set
-	h := &admission.Host{Config: set.Admission, Table: table, Patch: patch.Operations, Merge: reg.Fields.Merge, After: set.Schedule.After,
+	h := &admission.Host{Config: set.Admission, Table: table, Kinds: decoder.Kinds, Merge: reg.Fields.Merge, After: set.Schedule.After,
 		Handlers: func(name string) admission.Handler { return set.Webhooks.functions[name] }, Call: set.Webhooks.callOut}
 	h.May = func(user resource.User, a cel.Access, objects resource.Reader) (bool, string) {
 		return who.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
 			Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
 	}
 	h.Decode = func(d *resource.Definition, data []byte) (object.Object, error) {
-		obj, _, err := decoder.Decode(data, d.GVK, d.Layout())
-		return obj, err
-	}
-	h.DecodeStrictly = func(d *resource.Definition, data []byte) (object.Object, error) {
 		return decoder.Mutated(data, d.GVK, d.Layout())
 	}
+	h.DecodeStrictly = func(d *resource.Definition, data []byte) (object.Object, error) {
+		return decoder.MutatedStrictly(data, d.GVK, d.Layout())
+	}
+	h.Coerce = decoder.Coerce
 	h.Write = r.writeStatus
 	h.Outside = set.Door.Outside
 	h.Together = set.Webhooks.callAll

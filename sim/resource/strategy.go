@@ -33,7 +33,8 @@ type Strategy struct {
 	// CreateOnUpdate: a PUT of an object that does not exist creates it.
 	CreateOnUpdate bool
 	// ReadsMore reports whether a create stores less of an object than its readers see, who get defaults of what
-	// PrepareForCreate made of it: the first write then stores it, even if it changes nothing. nil: it does not.
+	// PrepareForCreate made of it: the first write then stores it, even if it changes nothing. Admission validates what is
+	// stored, without these defaults. If ReadsMore is nil, a create stores all of it.
 	ReadsMore func(obj object.Object) bool
 	// ApplyCreates is the subresource through which an apply creates an object that does not exist. "": none.
 	ApplyCreates string
@@ -144,6 +145,10 @@ type Context struct {
 	Deadline    *deadline.Deadline // ends the request; nil: nothing does
 	User        User
 	Verb        string // of the request: create, update, patch, …
+
+	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. Nobody
+	// changes it.
+	Options object.Object
 
 	// Server is the API server that works on the request.
 	Server Server

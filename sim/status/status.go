@@ -8,6 +8,7 @@
 package status
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -49,6 +50,16 @@ type Status struct {
 	Continue string // metadata.continue: the token that carries on after an expired one
 	Success  bool   // "Success" instead of "Failure"
 	Details  *Details
+
+	// Sent is what an admission webhook that refuses a write may say beside the rest. If nil, it said nothing.
+	Sent *Sent
+}
+
+// Sent are the parts of a Status that only webhooks set: its status, if that is a word of their own, and its metadata.
+type Sent struct {
+	Word                      string
+	SelfLink, ResourceVersion string
+	RemainingItemCount        *int64
 }
 
 // Details says what a Status is about.
@@ -71,15 +82,20 @@ func (s *Status) Error() string { return s.Message }
 // JSON returns s as printed on the wire, without the final newline.
 func (s *Status) JSON() []byte {
 	b := append([]byte(nil), `{"kind":"Status","apiVersion":"v1","metadata":{`...)
-	if s.Continue != "" {
-		b = object.AppendString(append(b, `"continue":`...), s.Continue)
+	sent := cmp.Or(s.Sent, &Sent{})
+	start := len(b)
+	b = object.AppendMember(b, "selfLink", sent.SelfLink)
+	b = object.AppendMember(b, "resourceVersion", sent.ResourceVersion)
+	b = object.AppendMember(b, "continue", s.Continue)
+	if n := sent.RemainingItemCount; n != nil {
+		b = strconv.AppendInt(append(b, `,"remainingItemCount":`...), *n, 10)
 	}
-	b = append(b, `},"status":"`...)
+	b = dropComma(b, start)
+	word := cmp.Or(sent.Word, "Failure")
 	if s.Success {
-		b = append(b, `Success"`...)
-	} else {
-		b = append(b, `Failure"`...)
+		word = "Success"
 	}
+	b = object.AppendString(append(b, `},"status":`...), word)
 	b = object.AppendMember(b, "message", s.Message)
 	b = object.AppendMember(b, "reason", string(s.Reason))
 	if s.Details != nil {

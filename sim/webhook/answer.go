@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// object reads the answer, or says what is wrong with it.
-func (a *Answer) object() (object.Object, error) {
+// body returns the body of the answer, or says why it is none.
+func (a *Answer) body() ([]byte, error) {
 	contentType := a.ContentType
 	if contentType != "" {
 		if _, _, err := mime.ParseMediaType(contentType); err != nil {
@@ -29,7 +28,7 @@ func (a *Answer) object() (object.Object, error) {
 		}
 		return nil, fmt.Errorf("0-length response with status code: %d and content type: %s", a.Code, contentType)
 	}
-	return codec.Answered(a.Body)
+	return a.Body, nil
 }
 
 // textMax is how much of a text is read for an error.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // Request is a review on its way to a webhook.
@@ -30,11 +32,16 @@ type Answer struct {
 // cause of ctx is the error when ctx ends.
 type Call func(ctx context.Context, q *Request) (*Answer, error)
 
-// Ask returns the object that a webhook answers with.
-func (call Call) Ask(ctx context.Context, q *Request) (object.Object, error) {
+// Ask returns the body that a webhook answers with.
+func (call Call) Ask(ctx context.Context, q *Request) ([]byte, error) {
 	a, err := call(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return a.object()
+	return a.body()
+}
+
+// Read reads the body of an answer as a review of the kind. t is its structure.
+func Read(body []byte, kind schema.GVK, t *schema.Type) (object.Object, error) {
+	return codec.AnsweredAs(body, kind, t, reviewVersions...)
 }

@@ -1,6 +1,10 @@
 package webhook
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
 
 // FuzzAnswer reads what a webhook answers: an object, or words about what is wrong with it, never both or neither.
 func FuzzAnswer(f *testing.F) {
@@ -11,9 +15,14 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(403, "text/html", []byte("\xff\xfe"))
 	f.Add(200, "application/yaml", []byte("kind: ConversionReview\nresponse: {convertedObjects: [1]}"))
 	f.Add(204, "", []byte(nil))
+	typ := structure(f)
 	f.Fuzz(func(t *testing.T, code int, contentType string, body []byte) {
 		a := &Answer{Code: code, ContentType: contentType, Body: body}
-		obj, err := a.object()
+		text, err := a.body()
+		var obj object.Object
+		if err == nil {
+			obj, err = Read(text, review, typ)
+		}
 		if (obj == nil) == (err == nil) {
 			t.Fatalf("%d %q %q: %v, %v", code, contentType, body, obj, err)
 		}

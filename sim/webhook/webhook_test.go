@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/matryer/is"
 )
 
@@ -30,6 +31,18 @@ func TestAddress(t *testing.T) {
 	is.Equal(Bundle(object.Object{"caBundle": "Zm9v"}), []byte("foo"))
 }
 
+var review = schema.GVK{Group: "admission.k8s.io", Version: "v1", Kind: "AdmissionReview"}
+
+// structure returns the structure of reviews.
+func structure(t testing.TB) *schema.Type {
+	t.Helper()
+	set, err := schema.Load(schema.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set.Kind(review)
+}
+
 // What the real server said to these answers when it was asked.
 func TestAnswers(t *testing.T) {
 	const text, json = "text/plain", "application/json"
@@ -37,9 +50,17 @@ func TestAnswers(t *testing.T) {
 		answer *Answer
 		want   string
 	}{
-		{&Answer{200, text, []byte(`{"kind":"X"}`)}, "X"},
-		{&Answer{200, json, []byte("kind: X")}, "X"},
-		{&Answer{200, "", []byte(`{"kind":"X"}`)}, "X"},
+		{&Answer{200, text, []byte(`{"kind":"AdmissionReview"}`)}, ""},
+		{&Answer{200, json, []byte("kind: AdmissionReview")}, ""},
+		{&Answer{200, "", []byte(`{}`)}, ""},
+		{&Answer{200, json, []byte(`{"response":{"allowed":"true"}}`)},
+			"json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool"},
+		{&Answer{200, json, []byte(`{"apiVersion":"admission.k8s.io/v1beta1"}`)},
+			"converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion"},
+		{&Answer{200, json, []byte(`{"kind":"DeleteOptions","apiVersion":"admission.k8s.io/v1"}`)},
+			"converting (v1.DeleteOptions) to (v1.AdmissionReview): unknown conversion"},
+		{&Answer{200, json, []byte(`{"kind":"DeleteOptions","apiVersion":"v1"}`)},
+			`no kind "DeleteOptions" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`},
 		{&Answer{200, text, []byte("the text")}, `couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type ` +
 			`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`},
 		{&Answer{200, json, []byte(`{"kind":`)}, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
@@ -59,11 +80,15 @@ func TestAnswers(t *testing.T) {
 	} {
 		is := is.New(t)
 		call := Call(func(context.Context, *Request) (*Answer, error) { return x.answer, nil })
-		obj, err := call.Ask(t.Context(), &Request{})
-		if err != nil {
-			is.Equal(err.Error(), x.want)
+		body, err := call.Ask(t.Context(), &Request{})
+		if err == nil {
+			_, err = Read(body, review, structure(t))
+		}
+		if x.want == "" {
+			is.NoErr(err)
 			continue
 		}
-		is.Equal(obj.Kind(), x.want)
+		is.True(err != nil)
+		is.Equal(err.Error(), x.want)
 	}
 }

@@ -61,7 +61,7 @@ func persistentVolumeClaimKind() kind.Kind {
 			HasStatus: true, ReturnsDeleted: true,
 			ReadsMore: func(object.Object) bool { return true }, // the phase
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
-				obj["status"] = map[string]any{"phase": "Pending"}
+				delete(obj, "status")
 				mirrorDataSource(obj.At("spec"), nil)
 			},
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
