@@ -9,6 +9,8 @@ type Stream struct {
 	Instead string
 	// Refuse returns what is wrong with a request, nil if the real server would connect now.
 	Refuse func(r *StreamRequest) *status.Status
+	// Text says that the answer is a text, which the Accept header has to allow.
+	Text bool
 }
 
 // StreamRequest is a request for a Stream.
