@@ -90,5 +90,5 @@ func TestRounding(t *testing.T) {
 	is.True(MustParse("9999999999999999999999").MilliValue()%1000 != 0) // and wraps around in the other
 	is.True(MustParse("1536Pi").MilliValue()%1000 != 0)
 	is.Equal(MustParse("9Ei").MilliValue(), int64(-1000)) // a binary quantity is capped first
-	is.Equal(MustParse("1e-999999999").String(), "1e-9")             // nothing is rounded to zero
+	is.Equal(MustParse("1e-999999999").String(), "1e-9")  // nothing is rounded to zero
 }
