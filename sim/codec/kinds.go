@@ -165,8 +165,7 @@ func (d *Decoder) typeOf(b *body) (*schema.Type, *status.Status) {
 // unversionedKinds are read in every group and version.
 var unversionedKinds = []string{"Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"}
 
-// known returns the type of a kind that the server can read, be it in a version that it does not serve. The kinds that only
-// answers and conversion webhooks have are not among them.
+// known returns the type of a kind that the server can read as a body, be it in a version that it does not serve.
 func (d *Decoder) known(gvk, want schema.GVK) *schema.Type {
 	switch {
 	case slices.Contains(unversionedKinds, gvk.Kind):

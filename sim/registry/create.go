@@ -217,7 +217,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return nil, s
 	}
 	obj.Remove("metadata", "selfLink") // which the store drops
-	it, s := r.putAt(d, obj, d.Key(obj.Namespace(), at))
+	it, s := r.putAt(d, obj, d.Key(obj.Namespace(), at), q.applies)
 	if s == stale {
 		if old := r.stored(d, obj.Namespace(), at); old != nil {
 			return nil, alreadyExists(d, old)

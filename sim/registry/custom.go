@@ -13,14 +13,17 @@ import (
 )
 
 // putCustom is putAt for custom resources, which are stored in one version and written through several.
-func (r *Registry) putCustom(d *resource.Definition, obj object.Object, key string) (*resource.Item, *status.Status) {
+func (r *Registry) putCustom(d *resource.Definition, obj object.Object, key string, applies bool) (*resource.Item, *status.Status) {
 	store := r.Backend.Store()
 	before := modified(store, key)
 	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
-	if s == nil && len(value) > itemMax {
-		obj.Remove("metadata", "managedFields")
-		if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil && len(value) > itemMax {
-			s = status.Plain("etcdserver: request is too large")
+	if s == nil {
+		s = tooLarge(d, resource.NewItem(d, stored, 0, value), stored, before, applies || before != 0)
+		if s != nil && !applies {
+			obj.Remove("metadata", "managedFields")
+			if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil {
+				s = tooLarge(d, resource.NewItem(d, stored, 0, value), stored, before, applies || before != 0)
+			}
 		}
 	}
 	if s != nil {
@@ -97,7 +100,7 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.putCustom(d, obj, d.KeyOf(item))
+	it, s := r.putCustom(d, obj, d.KeyOf(item), q.applies)
 	return &Result{Item: it}, s
 }
 

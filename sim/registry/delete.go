@@ -304,7 +304,7 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.putAt(q.Definition, obj, q.Definition.KeyOf(item))
+	it, s := r.putAt(q.Definition, obj, q.Definition.KeyOf(item), false)
 	return &Result{Item: it, Pending: true}, s
 }
 
@@ -322,7 +322,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 			item = r.encode(d, obj, item.Rev)
 		} else if !object.Equal(map[string]any(obj), map[string]any(before)) {
 			var s *status.Status
-			if item, s = r.putAt(d, obj, d.KeyOf(item)); s != nil {
+			if item, s = r.putAt(d, obj, d.KeyOf(item), false); s != nil {
 				return nil, s
 			}
 			r.Backend.Pause()
