@@ -20,6 +20,10 @@ import (
 func (c *call) stream(stream *resource.Stream) {
 	r := c.route
 	q := &resource.StreamRequest{Definition: r.def, Namespace: r.namespace, Name: r.name, Query: c.q.Query, Objects: c.s.Registry.Reader()}
+	if s := codec.Routed(c.accept(), codec.Options{Text: true}); stream.Text && s != nil {
+		c.fail(s)
+		return
+	}
 	if stream.Connects {
 		if s := c.admitConnect(stream, q); s != nil {
 			c.fail(s)

@@ -22,7 +22,7 @@ func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
 	}
-	p := printer{before: before, json: storedAsJSON(t)}
+	p := printer{before: before, json: StoredAsJSON(t)}
 	return p.appendStruct(dst, obj, t)
 }
 
@@ -37,7 +37,7 @@ func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 
 // AppendStored prints an object as Append does, but raw values as they were written: what the store holds.
 func AppendStored(dst []byte, obj object.Object, t *schema.Type) []byte {
-	return (&printer{origin: stored, json: storedAsJSON(t)}).appendStruct(dst, obj, t)
+	return (&printer{origin: stored, json: StoredAsJSON(t)}).appendStruct(dst, obj, t)
 }
 
 // origin is where a printed object comes from.
@@ -98,8 +98,8 @@ func shown(f *schema.Field, v any) bool {
 // jsonPackages are the packages whose kinds the real server stores as JSON: those of the servers that it embeds.
 var jsonPackages = []string{"io.k8s.apiextensions-apiserver.", "io.k8s.kube-aggregator."}
 
-// storedAsJSON reports whether the real server stores objects of a type as JSON, which has empty lists.
-func storedAsJSON(t *schema.Type) bool {
+// StoredAsJSON reports whether the real server stores objects of a type as JSON, which has empty lists.
+func StoredAsJSON(t *schema.Type) bool {
 	return slices.ContainsFunc(jsonPackages, func(p string) bool { return strings.HasPrefix(t.Name, p) })
 }
 

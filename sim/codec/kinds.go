@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,8 +162,17 @@ func (d *Decoder) typeOf(b *body) (*schema.Type, *status.Status) {
 	return nil, b.refused(noKind(b.gvk))
 }
 
-// known returns the type of a kind that the server can read, be it in a version that it does not serve.
+// unversionedKinds are read in every group and version.
+var unversionedKinds = []string{"Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"}
+
+// known returns the type of a kind that the server can read as a body, be it in a version that it does not serve.
 func (d *Decoder) known(gvk, want schema.GVK) *schema.Type {
+	switch {
+	case slices.Contains(unversionedKinds, gvk.Kind):
+		return d.Kinds(schema.GVK{Version: "v1", Kind: gvk.Kind})
+	case gvk.Group == "meta.k8s.io", gvk.Kind == "ConversionReview":
+		return nil
+	}
 	if t := d.Kinds(gvk); t != nil {
 		return t
 	}

@@ -49,6 +49,7 @@ type Options struct {
 	Discovery  bool   // APIGroupDiscoveryList is offered: /api and /apis
 	JSONOnly   bool   // the route offers nothing but JSON: /version
 	Only       string // the route offers nothing but this type, and prints it by itself: /openid/v1/jwks
+	Text       bool   // the route also offers a text: /log
 	NoBody     bool   // a POST, PUT or PATCH without a Content-Length other than 0
 
 	UserAgent   string
@@ -149,6 +150,8 @@ func Routed(accept string, o Options) *status.Status {
 		offered = mediaTypes[:1]
 	case o.Only != "":
 		offered = []string{o.Only}
+	case o.Text:
+		offered = slices.Concat([]string{"text/plain"}, mediaTypes)
 	case o.List:
 		offered = slices.Concat(mediaTypes, streamTypes)
 	}

@@ -147,8 +147,30 @@ func (q Quantity) RoundUp(scale int) Quantity {
 // Value returns q rounded up to a whole number; numbers beyond int64 become the nearest int64.
 func (q Quantity) Value() int64 { return q.scaled(0) }
 
-// MilliValue returns q × 1000 rounded up to a whole number; numbers beyond int64 become the nearest int64.
-func (q Quantity) MilliValue() int64 { return q.scaled(-3) }
+// maxFastDigits is the number of digits up to which the real server keeps a decimal quantity in an int64 and an exponent.
+const maxFastDigits = 18
+
+// MilliValue returns q × 1000 rounded up to a whole number. Numbers beyond int64 overflow as in the real server
+// (resource.Quantity), which has two ways to multiply: a message that hangs on the result tells them apart.
+func (q Quantity) MilliValue() int64 {
+	if n, ok := q.small(-3); ok {
+		return n
+	}
+	shift := int64(q.exp) + 3
+	switch n := q.int(); {
+	case shift < 0:
+		return q.scaled(-3)
+	case q.format != BinarySI && len(q.digits()) <= maxFastDigits && shift <= 3:
+		return n.Int64() * tens[shift]
+	case q.format != BinarySI && len(q.digits()) <= maxFastDigits:
+		return 0
+	case q.format == BinarySI && n.Cmp(big.NewInt(math.MaxInt64)) > 0:
+		return -1000 // as the greatest int64, which the real server makes of it, times 1000
+	case shift < int64(len(tens)):
+		return n.Int64() * tens[shift]
+	}
+	return q.int().Int64() * math.MinInt64
+}
 
 func (q Quantity) scaled(scale int) int64 {
 	if n, ok := q.small(int64(scale)); ok {

@@ -14,13 +14,16 @@ import (
 
 // putCustom is putAt for custom resources, which are stored in one version and written through several.
 func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
-	d, store := q.Definition, r.Backend.Store()
+	d, store, applies := q.Definition, r.Backend.Store(), q.applies
 	before := modified(store, key)
 	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
-	if s == nil && len(value) > itemMax {
-		obj.Remove("metadata", "managedFields")
-		if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil && len(value) > itemMax {
-			s = status.Plain("etcdserver: request is too large")
+	if s == nil {
+		s = tooLarge(d, resource.NewItem(d, stored, 0, value), stored, before, applies || before != 0)
+		if s != nil && !applies {
+			obj.Remove("metadata", "managedFields")
+			if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil {
+				s = tooLarge(d, resource.NewItem(d, stored, 0, value), stored, before, applies || before != 0)
+			}
 		}
 	}
 	if s != nil {

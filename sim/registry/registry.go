@@ -157,27 +157,30 @@ func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, 
 	return r.scratch
 }
 
-// itemMax is the greatest size of a stored object in bytes (--max-request-bytes of etcd).
-const itemMax = 1536 << 10
-
 // put stores obj and returns its item. An object that is too large for the store is tried once more without its
 // managedFields, as on the real server.
 func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.Status) {
 	return r.putAt(q, obj, q.Definition.Key(obj.Namespace(), obj.Name()))
 }
 
-// putAt is put for an object that the store has, or is to have, under a key.
+// putAt is put for an object that the store has, or is to have, under a key. An apply keeps its managedFields: it fails if there
+// is no room for them.
 func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
-	d := q.Definition
+	d, applies := q.Definition, q.applies
 	if d.StorageCodec != nil {
 		return r.putCustom(q, obj, key)
 	}
-	rev := r.Backend.Store().Rev() + 1
+	rev, before := r.Backend.Store().Rev()+1, modified(r.Backend.Store(), key)
+	get := applies || before != 0
 	it := r.encode(d, obj, rev)
-	if tooLarge(d, it, obj) {
+	if s := tooLarge(d, it, obj, before, get); s != nil {
+		if applies {
+			return nil, s
+		}
 		obj.Remove("metadata", "managedFields")
-		if it = r.encode(d, obj, rev); tooLarge(d, it, obj) {
-			return nil, status.Plain("etcdserver: request is too large")
+		it = r.encode(d, obj, rev)
+		if s = tooLarge(d, it, obj, before, get); s != nil {
+			return nil, s
 		}
 	}
 	r.store(d, it, key)
@@ -195,14 +198,6 @@ func (r *Registry) store(d *resource.Definition, it *resource.Item, key string) 
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.Backend.Grant(ttl, key, it.Rev)
 	}
-}
-
-// tooLarge reports whether the store would refuse an item. The real server stores built-in kinds as protobuf.
-func tooLarge(d *resource.Definition, it *resource.Item, obj object.Object) bool {
-	if len(it.Bytes) <= itemMax || d.Hub.Custom {
-		return len(it.Bytes) > itemMax
-	}
-	return len(codec.AppendProto(nil, obj, d.Hub.Type())) > itemMax
 }
 
 // remove takes the object out of the store and returns its last state at the revision of the deletion.

@@ -29,6 +29,7 @@ type Request struct {
 	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
 	MayCreate func() *status.Status
 
+	applies   bool // the request is an apply
 	creates   bool // the request is an update that creates: MayCreate is asked
 	collected bool // the request deletes a collection, of which this object is one
 

@@ -48,6 +48,7 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	if s := checkName(q.Name); s != nil {
 		return nil, s
 	}
+	q.applies = change.Kind == Apply
 	return anew(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
 }
 
@@ -273,7 +274,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	if tooLarge(d, same, obj) {
+	if tooLarge(d, same, obj, item.Rev, true) != nil {
 		it, s := r.putAt(q, obj, d.KeyOf(item))
 		return &Result{Item: it}, s
 	}

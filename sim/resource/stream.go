@@ -25,6 +25,8 @@ type Stream struct {
 	// Upgrades says that the connection becomes another protocol's. Whoever asks for that must be allowed to create the
 	// subresource, also where the request is a GET (AuthorizePodWebsocketUpgradeCreatePermission).
 	Upgrades bool
+	// Text says that the answer is a text, which the Accept header has to allow.
+	Text bool
 }
 
 // StreamRequest is a request for a Stream.

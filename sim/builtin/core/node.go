@@ -51,7 +51,7 @@ func nodeKind() kind.Kind {
 }
 
 func defaultNode(obj object.Object) {
-	if capacity := obj.Map("status", "capacity"); capacity != nil && !obj.Has("status", "allocatable") {
+	if capacity := obj.Map("status", "capacity"); capacity != nil && len(obj.Map("status", "allocatable")) == 0 {
 		obj.Set(object.Copy(capacity), "status", "allocatable")
 	}
 	podspec.RoundLists(obj.Map("status"), "capacity", "allocatable")

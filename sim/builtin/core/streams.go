@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -23,7 +24,7 @@ func podStreams() map[string]*resource.Stream {
 			Refuse: refuseIn(true), Connects: true, Upgrades: true},
 		"exec": {Instead: "there are no containers to run a command in; test against an interface of your own in front of the call",
 			Refuse: refuseIn(true), Connects: true, Upgrades: true},
-		"log": {Instead: "there are no containers that write logs; set the pod's status through /status instead", Refuse: refuseLog},
+		"log": {Instead: "there are no containers that write logs; set the pod's status through /status instead", Refuse: refuseLog, Text: true},
 		"portforward": {Instead: "there are no containers that listen; connect to your own server in the test",
 			Refuse: refuseIn(false), Connects: true, Upgrades: true},
 		"proxy": proxy(),
@@ -198,18 +199,37 @@ func checkContainer(pod object.Object, container string) *status.Status {
 	return nil
 }
 
-// checkLogOptions checks a query for a log (PodLogOptions); err is about a number that is none.
+// readLogOptions returns the error of the first number or time in a query for a log that cannot be read, in the order of the
+// fields of PodLogOptions.
+func readLogOptions(query map[string][]string) error {
+	for _, name := range []string{"sinceSeconds", "sinceTime", "tailLines", "limitBytes"} {
+		if len(query[name]) == 0 {
+			continue
+		}
+		text := query[name][0]
+		if name != "sinceTime" {
+			if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+				return err
+			}
+		} else if _, err := time.Parse(time.RFC3339, text); text != "" && text != "null" && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLogOptions checks a query for a log (PodLogOptions); err is about a number or time that is none.
 func checkLogOptions(query map[string][]string) (errs field.ErrorList, err error) {
+	if err := readLogOptions(query); err != nil {
+		return nil, err
+	}
 	const positive = "must be greater than 0"
 	number := func(name string) (int64, bool) {
 		if len(query[name]) == 0 {
 			return 0, false
 		}
-		n, problem := strconv.ParseInt(query[name][0], 10, 64)
-		if problem != nil && err == nil {
-			err = problem
-		}
-		return n, problem == nil
+		n, _ := strconv.ParseInt(query[name][0], 10, 64)
+		return n, true
 	}
 	at := field.CursorAt(nil, nil)
 	check := func(name string, least int64, text string) {
@@ -225,5 +245,5 @@ func checkLogOptions(query map[string][]string) (errs field.ErrorList, err error
 		check("sinceSeconds", 1, positive)
 	}
 	at.Child("stream").ForbidIf(len(query["stream"]) > 0, "may not be specified")
-	return at.Errors(), err
+	return at.Errors(), nil
 }

@@ -39,8 +39,11 @@ func ipAddressKind() kind.Kind {
 	}
 }
 
+// isThere reports a reference that is missing; an empty one is there, and its fields are missing.
+func isThere(at field.Cursor) field.Cursor { return at.RequireIf(!at.Has(), "") }
+
 func validateParentRef(ctx *resource.Context, at field.Cursor) {
-	if at.Declared(ctx.Since(37), field.Cursor.Given).Has() {
+	if at.Declared(ctx.Since(37), isThere).Has() {
 		inside := ctx.Since(37) && !at.Changed() // where the tag of the reference forbids a change, those inside are not asked
 		at.Child("group").IfGiven().Check(field.DNS1123Subdomain)
 		at.Child("resource").Declared(inside, field.Cursor.Given).Check(field.PathSegment)

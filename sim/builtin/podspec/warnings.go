@@ -179,10 +179,12 @@ func (w *podWarner) volumes() {
 }
 
 // fractions warns about parts of a byte in an entry of a resource list, which take a point, a negative exponent or one of
-// three suffixes.
+// three suffixes. So does an amount whose
+// thousandfold overflows, if what is left of it is no multiple of 1000.
 func (w *podWarner) fractions(at field.Cursor, path ...string) {
 	text := at.String(path...)
-	if !strings.ContainsAny(text, ".-mun") {
+	const whole = 15 // digits whose thousandfold fits
+	if len(text) <= whole && !strings.ContainsAny(text, ".-munGTPEe") {
 		return
 	}
 	if q, err := quantity.Parse(text); err == nil && q.MilliValue()%1000 != 0 {
