@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -201,29 +202,38 @@ func checkContainer(pod object.Object, container string) *status.Status {
 // checkLogOptions checks a query for a log (PodLogOptions); err is about a number that is none.
 func checkLogOptions(query map[string][]string) (errs field.ErrorList, err error) {
 	const positive = "must be greater than 0"
-	number := func(name string) (int64, bool) {
-		if len(query[name]) == 0 {
-			return 0, false
+	numbers := map[string]int64{}
+	number := func(name string) {
+		if len(query[name]) == 0 || err != nil {
+			return
 		}
-		n, problem := strconv.ParseInt(query[name][0], 10, 64)
-		if problem != nil && err == nil {
-			err = problem
+		if numbers[name], err = strconv.ParseInt(query[name][0], 10, 64); err != nil {
+			delete(numbers, name)
 		}
-		return n, problem == nil
+	}
+	number("sinceSeconds") // in the order of the fields
+	since := len(query["sinceTime"]) > 0 && query["sinceTime"][0] != "" && query["sinceTime"][0] != "null"
+	if since && err == nil {
+		_, err = time.Parse(time.RFC3339, query["sinceTime"][0])
+	}
+	number("tailLines")
+	number("limitBytes")
+	if err != nil {
+		return nil, err
 	}
 	at := field.CursorAt(nil, nil)
 	check := func(name string, least int64, text string) {
-		if n, ok := number(name); ok {
+		if n, ok := numbers[name]; ok {
 			at.Child(name).With(n).Min(least, text)
 		}
 	}
 	check("tailLines", 0, field.TextNonNegative)
 	check("limitBytes", 1, positive)
-	if _, ok := number("sinceSeconds"); ok && len(query["sinceTime"]) > 0 {
+	if _, ok := numbers["sinceSeconds"]; ok && since {
 		at.Report(field.ErrorList{field.Forbidden(podspec.Whole, "at most one of `sinceTime` or `sinceSeconds` may be specified")})
 	} else {
 		check("sinceSeconds", 1, positive)
 	}
 	at.Child("stream").ForbidIf(len(query["stream"]) > 0, "may not be specified")
-	return at.Errors(), err
+	return at.Errors(), nil
 }
