@@ -54,6 +54,7 @@ func (o Options) serve(c *sim.Cluster) *Server {
 	s.life, s.die = context.WithCancel(context.Background())
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
 	c.AggregateThrough(s.aggregator)
+	s.cas, s.signers.ClientCA, s.signers.RequestHeader.ClientCA = o.caFiles(), o.ClientCA, o.RequestHeader.ClientCA
 	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false
