@@ -67,7 +67,18 @@ func pool(text []byte, name string) (*x509.CertPool, error) {
 func (s *Server) authorities() authorities {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if changed, _ := s.cas.read(&s.signers.ClientCA, &s.signers.RequestHeader.ClientCA); changed { // a bad file leaves all as it was
+		s.trusted, _ = s.signers.authorities() // read has looked at them
+		for _, c := range s.extra {
+			s.trusted = s.trusted.with(c)
+		}
+	}
 	return s.trusted
+}
+
+// trustAlsoLocked trusts who has signed with the certificate c, too.
+func (s *Server) trustAlsoLocked(c *x509.Certificate) {
+	s.extra, s.trusted = append(s.extra, c), s.trusted.with(c)
 }
 
 // asksForCertificate makes a listener ask clients for a certificate while there is somebody who could have signed it.

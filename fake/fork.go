@@ -55,6 +55,7 @@ func (o Options) serve(c *sim.Cluster) *Server {
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
 	c.AdmitRunning(s.running)
 	c.AggregateThrough(s.aggregator)
+	s.cas, s.signers.ClientCA, s.signers.RequestHeader.ClientCA = o.caFiles(), o.ClientCA, o.RequestHeader.ClientCA
 	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false

@@ -56,7 +56,8 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 
 // trustLocked adds an authority for certificates of clients. The server's own lock is held, or nobody has the server yet.
 func (s *Server) trustLocked(i *issuer) {
-	s.issuer, s.trusted = i, s.trusted.with(i.root)
+	s.issuer = i
+	s.trustAlsoLocked(i.root)
 }
 
 // trustSigner trusts who signs certificates of clients in the cluster, if a controller does.
@@ -67,7 +68,7 @@ func (s *Server) trustSigner() {
 	}
 	if a, err := certificates.NewAuthority(seed); err == nil { // one seed in 2³² has no key
 		s.mu.Lock()
-		s.trusted = s.trusted.with(a.Certificate)
+		s.trustAlsoLocked(a.Certificate)
 		s.mu.Unlock()
 	}
 }

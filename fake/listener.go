@@ -35,6 +35,9 @@ type ListenOptions struct {
 	TLS bool
 	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). nil: TLS decides.
 	Certificate *tls.Certificate
+	// CertificateFile and KeyFile serve HTTPS with the certificate in these files, PEM, in place of Certificate. They are read
+	// again when they change.
+	CertificateFile, KeyFile string
 	// MinTLS is the oldest version of TLS that is spoken, as of --tls-min-version (tls.VersionTLS13, for example). 0: that of
 	// package crypto/tls. CipherSuites are those of TLS 1.2 and older, as of --tls-cipher-suites. nil: those of crypto/tls.
 	MinTLS       uint16
@@ -114,10 +117,10 @@ func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http
 	l.life, l.end = context.WithCancel(context.Background())
 	l.server = &http.Server{Handler: l.gate, BaseContext: func(net.Listener) context.Context { return l.life }, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
 		ConnContext: markOver, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}}
-	if !o.TLS && o.Certificate == nil {
+	if !o.TLS && o.Certificate == nil && o.CertificateFile == "" {
 		return l, nil
 	}
-	certificate, err := o.certificate(tcp.Addr())
+	certificate, files, err := o.certificate(tcp.Addr())
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +130,9 @@ func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http
 	l.ca, l.url = chainPEM(certificate), "https://"+tcp.Addr().String()
 	l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
 		MinVersion: o.MinTLS, CipherSuites: o.CipherSuites}
+	if files != nil {
+		l.server.TLSConfig.Certificates, l.server.TLSConfig.GetCertificate = nil, files.get
+	}
 	l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
 	l.socket = tls.NewListener(l.socket, l.server.TLSConfig)
 	return l, nil
@@ -148,12 +154,20 @@ func delayWatchLists(next http.Handler, gap time.Duration) http.Handler {
 	})
 }
 
-// certificate returns what to serve HTTPS with at an address.
-func (o ListenOptions) certificate(address net.Addr) (tls.Certificate, error) {
-	if o.Certificate != nil {
-		return *o.Certificate, nil
+// certificate returns what to serve HTTPS with at an address, and the files that it is in, if there are any.
+func (o ListenOptions) certificate(address net.Addr) (tls.Certificate, *servingFiles, error) {
+	switch {
+	case o.CertificateFile != "":
+		files, err := newServingFiles(o.CertificateFile, o.KeyFile)
+		if err != nil {
+			return tls.Certificate{}, nil, fmt.Errorf("kubesim: the certificate to serve with: %w", err)
+		}
+		return *files.current, files, nil
+	case o.Certificate != nil:
+		return *o.Certificate, nil, nil
 	}
-	return selfSigned(address)
+	certificate, err := selfSigned(address)
+	return certificate, nil, err
 }
 
 // closed reports whether the server was closed.

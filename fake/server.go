@@ -22,8 +22,8 @@ package fake
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -63,6 +63,9 @@ type Options struct {
 	// listener with TLS one of theirs, good at the server's time, is the user that it names. The ConfigMap
 	// extension-apiserver-authentication publishes them. nil: there are none.
 	ClientCA []byte
+	// ClientCAFile and ProxyCAFile are files that ClientCA and RequestHeader.ClientCA are read from, when the server starts and
+	// again whenever they change. "": those are as they are. The ConfigMap keeps what was there at the start.
+	ClientCAFile, ProxyCAFile string
 	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too.
 	RequestHeader auth.RequestHeader
 	// ServiceAccounts says who signs the tokens of service accounts and which are good. The zero value signs with a key
@@ -203,6 +206,9 @@ type Server struct {
 	admits    bool // AdmitThrough was called
 	converts  bool // ConvertThrough was called
 	listeners []*Listener
+	cas       caFiles                  // files of those who are trusted
+	signers   Options                  // ClientCA and RequestHeader.ClientCA as they are now
+	extra     []*x509.Certificate      // who is trusted beside those of the options
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
@@ -252,18 +258,6 @@ func (o *Options) complete() error {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
 	return o.readFiles()
-}
-
-// readFiles reads AdmissionConfig, and reports what is wrong with that and with the certificates.
-func (o *Options) readFiles() (err error) {
-	o.admission = &admissionConfig{}
-	if o.AdmissionConfig != "" {
-		if o.admission, err = readAdmissionConfig(o.AdmissionConfig); err != nil {
-			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
-		}
-	}
-	_, err = o.authorities()
-	return err
 }
 
 func (o *Options) clusterOptions() sim.Options {

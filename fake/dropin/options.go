@@ -101,11 +101,10 @@ func (s *servers) readAddresses() {
 			return
 		}
 	}
-	pair, err := tls.LoadX509KeyPair(certificate, key)
-	if err != nil {
+	if _, err := tls.LoadX509KeyPair(certificate, key); err != nil {
 		s.fails(fmt.Errorf("failed to load the certificate to serve with: %w", err))
 	}
-	s.listen.Certificate = &pair
+	s.listen.CertificateFile, s.listen.KeyFile = certificate, key
 }
 
 // readTLS reads which versions of TLS are spoken, and with which ciphers.

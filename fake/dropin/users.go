@@ -11,7 +11,7 @@ import (
 // readUsers reads how users are known: by certificates, by proxies, or not at all.
 func (s *servers) readUsers() {
 	o := &s.options
-	o.ClientCA = s.file("client-ca-file", "unable to load client CA provider")
+	o.ClientCA, o.ClientCAFile = s.file("client-ca-file", "unable to load client CA provider"), s.last("client-ca-file")
 	if text := s.file("token-auth-file", "unable to load the tokens"); text != nil {
 		var err error
 		if o.Tokens, s.notes, err = auth.ReadTokens(bytes.NewReader(text)); err != nil {
@@ -20,6 +20,7 @@ func (s *servers) readUsers() {
 	}
 	h := &o.RequestHeader
 	h.ClientCA = s.file("requestheader-client-ca-file", "unable to load requestheader client CA")
+	o.ProxyCAFile = s.last("requestheader-client-ca-file")
 	h.AllowedNames = s.list("requestheader-allowed-names")
 	h.UsernameHeaders, h.UIDHeaders = s.list("requestheader-username-headers"), s.list("requestheader-uid-headers")
 	h.GroupHeaders, h.ExtraHeaderPrefixes = s.list("requestheader-group-headers"), s.list("requestheader-extra-headers-prefix")

@@ -75,6 +75,34 @@ func Objects(minor, kind string) map[string]object.Object {
 	return found
 }
 
+// Policy is a default role or binding.
+type Policy struct {
+	Storage string
+	object.Object
+}
+
+// policies are the kinds of default roles and bindings, in the order in which a server that starts looks at them.
+var policies = []struct{ kind, storage string }{{"ClusterRole", "clusterroles"}, {"ClusterRoleBinding", "clusterrolebindings"},
+	{"Role", "roles"}, {"RoleBinding", "rolebindings"}}
+
+// Policies returns the roles and bindings that servers of a minor make, without times, uids, revisions and managedFields.
+func Policies(minor string) (all []Policy) {
+	lines := recorded(minor)
+	for _, p := range policies {
+		for _, line := range lines {
+			if !strings.HasPrefix(line, `{"kind":"`+p.kind+`",`) {
+				continue
+			}
+			obj := must(object.Parse([]byte(line)))
+			for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
+				obj.Remove("metadata", name)
+			}
+			all = append(all, Policy{p.storage + ".rbac.authorization.k8s.io", obj})
+		}
+	}
+	return all
+}
+
 func newTemplate(o Options) *template {
 	hubs := map[schema.GVK]*resource.Definition{}
 	for _, d := range builtin.Definitions(must(schema.Load(o.Minor))) {

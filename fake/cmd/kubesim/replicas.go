@@ -68,8 +68,7 @@ func (f *flags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 	if err != nil && srv.Replicas() > 1 {
 		return nil, usagef("serve: --listen %q: several replicas need the number of a port", f.listen)
 	}
-	certificate, err := f.certificate()
-	if err != nil {
+	if err := f.checkCertificate(); err != nil {
 		return nil, err
 	}
 	var all []*fake.Listener
@@ -78,7 +77,7 @@ func (f *flags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 		if n > 0 && first != 0 {
 			address = net.JoinHostPort(host, strconv.Itoa(first+n))
 		}
-		o := fake.ListenOptions{Address: address, TLS: f.tls, Certificate: certificate, Replica: n + 1}
+		o := fake.ListenOptions{Address: address, TLS: f.tls, CertificateFile: f.tlsCert, KeyFile: f.tlsKey, Replica: n + 1}
 		f.reach.fill(&o)
 		l, err := srv.Listen(o)
 		if err != nil {

@@ -42,7 +42,7 @@ var serveUsage = `kubesim serve [flags] serves a simulated API server until it i
 
   --listen ADDRESS      address to listen on (default 127.0.0.1:0; port 0 takes any free one)
   --tls                 serve HTTPS with a certificate of its own
-  --tls-cert-file FILE  serve HTTPS with this certificate
+  --tls-cert-file FILE  serve HTTPS with this certificate; it, its key and --client-ca-file are read again when they change
   --tls-private-key-file FILE
                         its key
   --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where. It shows
@@ -276,14 +276,13 @@ func (f *flags) authenticates() bool { return f.auth == "rbac" || f.users.author
 // overTLS says that the server is served over HTTPS.
 func (f *flags) overTLS() bool { return f.tls || f.tlsCert != "" }
 
-// certificate is the one to serve HTTPS with, nil for one of the server's own.
-func (f *flags) certificate() (*tls.Certificate, error) {
+// checkCertificate reports what is wrong with the certificate to serve HTTPS with, if one is given.
+func (f *flags) checkCertificate() error {
 	if f.tlsCert == "" {
-		return nil, nil
+		return nil
 	}
-	c, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
-	if err != nil {
-		return nil, fmt.Errorf("serve: --tls-cert-file: %w", err)
+	if _, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey); err != nil {
+		return fmt.Errorf("serve: --tls-cert-file: %w", err)
 	}
-	return &c, nil
+	return nil
 }

@@ -78,6 +78,7 @@ func (u *users) options(o *fake.Options) error {
 	for i, path := range u.keys {
 		files = append(files, fileFlag{"service-account-key-file", path, &o.ServiceAccounts.Keys[i]})
 	}
+	o.ClientCAFile, o.ProxyCAFile = u.clientCA, u.proxyCA
 	return readFiles(files...)
 }
 

@@ -1,0 +1,55 @@
+package fake_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/matryer/is"
+)
+
+// API servers that begin over existing data put back default roles and bindings, and keep what was added to them.
+func TestDefaultPoliciesArePutBack(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"
+	const role = "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles/extension-apiserver-authentication-reader"
+	start := func() (*fake.Server, client) {
+		srv, err := fake.New(fake.Options{Data: dir})
+		is.NoErr(err)
+		return srv, client{t, srv}
+	}
+	srv, c := start()
+	before := c.must("GET", roles+"system:node-proxier", "")
+	untouched := c.must("GET", roles+"view", "")
+	c.must("DELETE", roles+"system:discovery", "")
+	c.must("DELETE", bindings+"system:basic-user", "")
+	c.must("DELETE", role, "")
+	c.mergePatch(roles+"system:node-proxier", `{"metadata":{"labels":{"kubernetes.io/bootstrapping":null,"mine":"1"}},"rules":[{"apiGroups":["x"],"resources":["y"],"verbs":["get"]}]}`)
+	c.mergePatch(bindings+"system:node-proxier", `{"subjects":[{"kind":"User","name":"me","apiGroup":"rbac.authorization.k8s.io"}]}`)
+	c.mergePatch(roles+"system:monitoring", `{"metadata":{"annotations":{"rbac.authorization.kubernetes.io/autoupdate":"false"}},"rules":[]}`)
+	c.must("DELETE", bindings+"system:discovery", "")
+	c.must("POST", strings.TrimSuffix(bindings, "/"), `{"metadata":{"name":"system:discovery"},"roleRef":{"kind":"ClusterRole","name":"view","apiGroup":"rbac.authorization.k8s.io"}}`)
+	srv.Close()
+
+	srv, c = start()
+	defer srv.Close()
+	for _, path := range []string{roles + "system:discovery", bindings + "system:basic-user", role} {
+		obj := c.must("GET", path, "")
+		is.Equal(obj.List("metadata", "managedFields")[0].(map[string]any)["manager"], "kube-apiserver")
+	}
+	proxier := c.must("GET", roles+"system:node-proxier", "")
+	is.Equal(proxier.Labels(), map[string]string{"kubernetes.io/bootstrapping": "rbac-defaults", "mine": "1"})
+	verbs := 0
+	for _, r := range before.Objects("rules") {
+		verbs += len(r.List("verbs")) * len(r.List("resources")) * len(r.List("apiGroups"))
+	}
+	is.True(len(proxier.List("rules")) > 1 && len(proxier.List("rules")) <= 1+verbs) // what is missing comes rule by rule, behind what is there
+	is.Equal(proxier.Objects("rules")[0].Strings("resources"), []string{"y"})
+	is.Equal(len(c.must("GET", bindings+"system:node-proxier", "").List("subjects")), 2)
+	is.Equal(len(c.must("GET", roles+"system:monitoring", "").List("rules")), 0) // it has opted out
+	is.Equal(c.must("GET", bindings+"system:discovery", "").String("roleRef", "name"), "system:discovery")
+	is.Equal(c.must("GET", roles+"view", "").ResourceVersion(), untouched.ResourceVersion())
+	code, _ := c.do("GET", roles+"cluster-admin", "")
+	is.Equal(code, http.StatusOK)
+}

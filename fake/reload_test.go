@@ -1,0 +1,82 @@
+package fake_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/matryer/is"
+)
+
+// certificateOf returns a certificate for a user, which another server has issued, and its key.
+func certificateOf(t *testing.T, user string, seed uint64) (cert, key []byte) {
+	t.Helper()
+	cert, key, err := fake.RunT(t, fake.Options{Seed: seed, Clock: clock.System{}}).IssueCertificate(user)
+	is.New(t).NoErr(err)
+	return cert, key
+}
+
+// Files with certificates are read again when they change, without a restart; one that is not good changes nothing.
+func TestCertificatesAreReadAgain(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	written := time.Now().Add(-time.Hour)
+	write := func(name string, data []byte) {
+		is.NoErr(os.WriteFile(file(name), data, 0o600))
+		written = written.Add(time.Second) // whatever the file system's clock can tell apart
+		is.NoErr(os.Chtimes(file(name), written, written))
+	}
+	certA, keyA := certificateOf(t, "a", 11)
+	certB, keyB := certificateOf(t, "b", 12)
+	write("tls.crt", certA)
+	write("tls.key", keyA)
+	write("ca.crt", certA) // what is trusted need not have signed anything else
+	srv, err := fake.New(fake.Options{Clock: clock.System{}, Auth: auth.RBAC, ClientCAFile: file("ca.crt")})
+	is.NoErr(err)
+	defer srv.Close()
+	l, err := srv.Listen(fake.ListenOptions{CertificateFile: file("tls.crt"), KeyFile: file("tls.key")})
+	is.NoErr(err)
+	leaf := func(cert []byte) []byte { block, _ := pem.Decode(cert); return block.Bytes }
+	ask := func(cert, key []byte) (served []byte, code int) {
+		pair, err := tls.X509KeyPair(cert, key)
+		is.NoErr(err)
+		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return &pair, nil
+		}, VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error { served = raw[0]; return nil }}}
+		defer transport.CloseIdleConnections()
+		res, err := (&http.Client{Transport: transport}).Get(l.URL() + "/api")
+		is.NoErr(err)
+		res.Body.Close()
+		return served, res.StatusCode
+	}
+	served, code := ask(certA, keyA)
+	is.True(bytes.Equal(served, leaf(certA)))
+	is.Equal(code, http.StatusOK) // a is authenticated
+	_, code = ask(certB, keyB)
+	is.Equal(code, http.StatusUnauthorized)
+
+	write("tls.crt", certB) // does not fit the key yet
+	served, _ = ask(certA, keyA)
+	is.True(bytes.Equal(served, leaf(certA)))
+	write("tls.key", keyB)
+	served, _ = ask(certA, keyA)
+	is.True(bytes.Equal(served, leaf(certB)))
+
+	write("ca.crt", []byte("nonsense"))
+	_, code = ask(certA, keyA)
+	is.Equal(code, http.StatusOK)
+	write("ca.crt", certB)
+	_, code = ask(certA, keyA)
+	is.Equal(code, http.StatusUnauthorized)
+	_, code = ask(certB, keyB)
+	is.Equal(code, http.StatusOK)
+}

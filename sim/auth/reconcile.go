@@ -1,0 +1,83 @@
+package auth
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// autoUpdate is the annotation of a role or binding that keeps API servers from changing it when it is "false".
+const autoUpdate = "rbac.authorization.kubernetes.io/autoupdate"
+
+// Reconcile returns what an API server that starts makes of a default role or binding that is there: with the rules, subjects,
+// selectors, labels and annotations of the default that it lacks, and everything that it has beside them. It returns nil if there
+// is nothing to change. anew says that the object has to be deleted and created again, because it is bound to another role
+// (component-helpers, auth/rbac/reconciliation).
+func Reconcile(existing, expected object.Object) (changed object.Object, anew bool) {
+	if existing.String("metadata", "annotations", autoUpdate) == "false" {
+		return nil, false
+	}
+	if expected.Map("roleRef") != nil && !object.Equal(existing.Map("roleRef"), expected.Map("roleRef")) {
+		return expected, true
+	}
+	o := existing.Copy()
+	for _, name := range []string{"annotations", "labels"} {
+		merged := map[string]any{}
+		maps.Copy(merged, expected.Map("metadata", name))
+		maps.Copy(merged, o.Map("metadata", name))
+		if len(merged) > 0 {
+			o.Set(merged, "metadata", name)
+		}
+	}
+	if rules := missingRules(existing, expected); len(rules) > 0 {
+		o.Set(append(slices.Clone(o.List("rules")), rules...), "rules")
+	}
+	for _, path := range [][]string{{"subjects"}, {"aggregationRule", "clusterRoleSelectors"}} {
+		if more := missing(existing.List(path...), expected.List(path...)); len(more) > 0 {
+			o.Set(append(slices.Clone(o.List(path...)), more...), path...)
+		}
+	}
+	if expected.Map("aggregationRule") == nil {
+		o.Remove("aggregationRule")
+	}
+	if object.Equal(map[string]any(o), map[string]any(existing)) {
+		return nil, false
+	}
+	return o, false
+}
+
+// missing returns the elements of a list that another one lacks.
+func missing(existing, expected []any) (more []any) {
+	for _, v := range expected {
+		if !slices.ContainsFunc(existing, func(e any) bool { return object.SemanticEqual(e, v) }) {
+			more = append(more, v)
+		}
+	}
+	return more
+}
+
+// missingRules returns what the rules of a role do not cover of those expected: rules of one verb and one resource, or path.
+func missingRules(existing, expected object.Object) (more []any) {
+	held := rulesOf(existing)
+	for _, r := range rulesOf(expected) {
+		for _, one := range r.Split() {
+			if !slices.ContainsFunc(held, func(r Rule) bool { return r.covers(one) }) {
+				more = append(more, one.object())
+			}
+		}
+	}
+	return more
+}
+
+// object returns the rule as a role has it.
+func (r Rule) object() map[string]any {
+	o := map[string]any{}
+	for name, values := range map[string][]string{"verbs": r.Verbs, "apiGroups": r.APIGroups, "resources": r.Resources, "resourceNames": r.ResourceNames,
+		"nonResourceURLs": r.NonResourceURLs} { // order does not matter
+		if len(values) > 0 {
+			o[name] = object.FromStrings(values)
+		}
+	}
+	return o
+}
