@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 )
 
 // Same reports whether two structs are equal as the server compares them in memory: empty and missing lists and maps
-// are the same, and so are zero and missing values that are no pointers; an empty struct and a nil pointer are not. It
-// is asked on every update of a pod.
+// are the same, and so are zero and missing values that are no pointers; an empty struct and a nil pointer are not.
+// Quantities are compared by their amount, so 1Gi and 1073741824 are the same. It is asked on every update of a pod.
 func Same(t Type, a, b object.Object) bool {
 	if t == PodSpec {
 		a, b = inMemory(a), inMemory(b)
@@ -55,17 +56,28 @@ func (f *goField) same(a, b any) bool {
 	case f.dict:
 		a, _ := a.(map[string]any)
 		b, _ := b.(map[string]any)
-		return len(a) == 0 && len(b) == 0 || object.Equal(a, b)
+		return len(a) == len(b) && f.sameDict(a, b)
 	case f.pointer && (a == nil || b == nil):
 		return a == nil && b == nil
 	}
 	return f.sameValue(a, b)
 }
 
+// sameDict compares two maps that have as many keys.
+func (f *goField) sameDict(a, b map[string]any) bool {
+	for key, x := range a {
+		if y, ok := b[key]; !ok || !f.sameValue(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
 // sameValue compares two values that are no nil pointers: an absent one is the zero value of its kind.
 func (f *goField) sameValue(a, b any) bool {
 	if f.kind != '.' {
-		return object.Equal(f.orZero(a), f.orZero(b))
+		x, y := f.orZero(a), f.orZero(b)
+		return object.Equal(x, y) || f.kind == 'q' && quantity.Of(x).Cmp(quantity.Of(y)) == 0
 	}
 	x, _ := a.(map[string]any)
 	y, _ := b.(map[string]any)
