@@ -161,7 +161,7 @@ func (f flags) results(ctx context.Context, p pkg, target, assets string) (gotes
 			return all[p.path], err
 		}
 	}
-	j := job{pkg: p, assets: assets, focus: f.focus, out: filepath.Join(f.work, "log", target, p.name()), temp: filepath.Join(f.work, "tmp")}
+	j := job{pkg: p, assets: assets, focus: f.focus, out: filepath.Join(f.work, "log", target, p.name()), temp: filepath.Join(f.work, fmt.Sprint("tmp", os.Getpid()))}
 	r, err := j.run(ctx)
 	if err != nil {
 		return r, err

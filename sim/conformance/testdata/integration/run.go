@@ -15,8 +15,12 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
-// limit is how long the tests of a package may take together.
-const limit = 40 * time.Minute
+// A package is ended when its tests take longer than limit together, or when they print nothing for longer than silent: one of
+// them waits for something that does not come. It has failed, and those after it are run then.
+const (
+	limit  = 40 * time.Minute
+	silent = 3 * time.Minute
+)
 
 // job is one run of a package over the programs in a folder.
 type job struct {
@@ -50,7 +54,7 @@ func (j job) run(ctx context.Context) (gotest.Results, error) {
 			pattern = j.focus
 		}
 		start := time.Now()
-		run := gotest.Run{File: j.binary, Dir: j.dir, Path: j.path, Args: []string{"-test.run=" + pattern}, Env: env, Limit: limit, Events: events}
+		run := gotest.Run{File: j.binary, Dir: j.dir, Path: j.path, Args: []string{"-test.run=" + pattern}, Env: env, Limit: limit, Silent: silent, Events: events}
 		if err := run.Start(ctx); err != nil {
 			return r, err
 		}

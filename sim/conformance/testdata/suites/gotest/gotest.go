@@ -88,26 +88,55 @@ type Run struct {
 	Args   []string
 	Env    []string
 	Limit  time.Duration // for all tests
+	Silent time.Duration // how long nothing may be printed; without limit if it is 0
 	Events string        // a file for the events of test2json, and for what programs print on stderr
 }
 
-// Start runs the binary as go test does. A test that fails is no error.
+// Start runs the binary as go test does. A test that fails is no error, and neither is one that prints nothing for too long:
+// the binary is ended.
 func (r Run) Start(ctx context.Context) error {
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
 	events, err := os.Create(r.Events)
 	if err != nil {
 		return err
 	}
 	defer events.Close()
 	args := []string{"tool", "test2json", "-t", "-p", r.Path, r.File, "-test.v=test2json", "-test.paniconexit0", "-test.timeout=" + r.Limit.String()}
-	c := exec.CommandContext(ctx, "go", append(args, r.Args...)...)
+	c := exec.CommandContext(within, "go", append(args, r.Args...)...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = r.Dir, r.Env, events, events
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 10 * time.Second // servers that a test leaves behind may hold the pipe
+	if r.Silent > 0 {
+		go endSilent(within, cancel, events, r.Silent)
+	}
 	if err := c.Run(); err != nil && c.ProcessState == nil {
 		return err
 	}
 	return ctx.Err()
+}
+
+// endSilent calls end when a file has not grown for a while.
+func endSilent(ctx context.Context, end func(), file *os.File, limit time.Duration) {
+	var size int64
+	grown := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(limit / 20):
+		}
+		switch info, err := file.Stat(); {
+		case err != nil:
+			return
+		case info.Size() != size:
+			size, grown = info.Size(), time.Now()
+		case time.Since(grown) > limit:
+			end()
+			return
+		}
+	}
 }
 
 // EndLeft ends the servers that tests have left behind: the processes that were given the folder for temporary files. It

@@ -75,7 +75,6 @@ func newOptions(dir string) (*options.ServerRunOptions, *programs.Registry, erro
 	o := options.NewServerRunOptions()
 	o.GenericServerRunOptions.ComponentGlobalsRegistry = registry
 	o.SecureServing.BindAddress = []byte{127, 0, 0, 1}
-	o.SecureServing.BindPort = 0 // it is chosen when the server starts
 	o.SecureServing.ServerCert.CertDirectory = dir
 	o.ServiceAccountSigningKeyFile = key
 	o.Etcd.StorageConfig.Prefix = path.Join("/", uuid.NewString(), "registry")
