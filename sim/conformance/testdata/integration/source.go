@@ -47,6 +47,24 @@ var replaced = []struct {
 // connects is the file that connects to etcd with package grpc.
 const connects = "apiextensions/test/integration/fixtures/server.go"
 
+// mains are the packages without a TestMain, whose tests expect an etcd that runs: by path, their names.
+var mains = map[string]string{
+	"apiextensions/test/integration":            "integration",
+	"apiextensions/test/integration/conversion": "conversion",
+}
+
+// testMain is what such a package is given.
+const testMain = `package %s
+
+import (
+	"testing"
+
+	"` + base + `/framework"
+)
+
+func TestMain(m *testing.M) { framework.EtcdMain(m.Run) }
+`
+
 // leftOut are the packages that are not run, by the beginnings of their paths.
 var leftOut = []string{
 	"kubernetes/test/integration/framework",      // replaced
@@ -79,6 +97,12 @@ func prepare(ctx context.Context, work string) (*source, error) {
 			return nil, err
 		}
 	}
+	for path, name := range mains {
+		if err := s.write(filepath.Join(path, "main_test.go"), fmt.Appendf(nil, testMain, name)); err != nil {
+			return nil, err
+		}
+	}
+	hash.Write([]byte(testMain))
 	err := filepath.WalkDir(own, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -88,14 +112,19 @@ func prepare(ctx context.Context, work string) (*source, error) {
 			return err
 		}
 		hash.Write(text)
-		target := filepath.Join(s.dir, strings.TrimPrefix(path, own))
-		if before, err := os.ReadFile(target); err == nil && bytes.Equal(before, text) {
-			return nil
-		}
-		return errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.WriteFile(target, text, 0o644))
+		return s.write(strings.TrimPrefix(path, own), text)
 	})
 	s.bin = filepath.Join(work, "bin", hex.EncodeToString(hash.Sum(nil)[:6]))
 	return s, err
+}
+
+// write writes a file, unless it is there.
+func (s *source) write(path string, text []byte) error {
+	target := filepath.Join(s.dir, path)
+	if before, err := os.ReadFile(target); err == nil && bytes.Equal(before, text) {
+		return nil
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.WriteFile(target, text, 0o644))
 }
 
 // copy copies a folder of a module, with the imports of ours, unless it is there.
