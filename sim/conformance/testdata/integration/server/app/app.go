@@ -1,5 +1,5 @@
 // Package app stands in for k8s.io/kubernetes/cmd/kube-apiserver/app, for the one file of upstream's tests that builds a server
-// by itself: the chain is a program.
+// by itself: the chain of handlers is a program.
 package app
 
 import (
@@ -8,8 +8,12 @@ import (
 
 	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 	"k8s.io/client-go/rest"
+	upstream "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
+
+// SetServiceResolverForTests is upstream's. It changes nothing in a program: tests that need it fail there, too.
+var SetServiceResolverForTests = upstream.SetServiceResolverForTests
 
 // Config is the configuration of a server.
 type Config struct{ options options.CompletedOptions }
