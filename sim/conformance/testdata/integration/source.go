@@ -188,7 +188,7 @@ func (s *source) packages(ctx context.Context, pattern string) ([]pkg, error) {
 			continue
 		}
 		p := pkg{path: path, dir: filepath.Join(s.dir, path)}
-		p.binary = filepath.Join(s.bin, p.name()+".test")
+		p.binary = filepath.Join(s.bin, p.name(), filepath.Base(path)+".test") // it is a field manager by this name
 		for _, c := range copied {
 			if strings.HasPrefix(path, c.name+"/") {
 				p.module = c.module
