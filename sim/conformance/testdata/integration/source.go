@@ -44,9 +44,6 @@ var replaced = []struct {
 	{regexp.MustCompile(`"k8s\.io/apiextensions-apiserver/(test/integration(?:/[^"]*)?)"`), `"` + base + `/apiextensions/$1"`},
 }
 
-// connects is the file that connects to etcd with package grpc.
-const connects = "apiextensions/test/integration/fixtures/server.go"
-
 // mains are the packages without a TestMain, whose tests expect an etcd that runs: by path, their names.
 var mains = map[string]string{
 	"apiextensions/test/integration":            "integration",
@@ -151,8 +148,7 @@ func (s *source) copy(ctx context.Context, module, name, folder string) error {
 		if err != nil {
 			return err
 		}
-		path := filepath.ToSlash(filepath.Join(name, folder, strings.TrimPrefix(file, partial)))
-		return os.WriteFile(file, rewrite(path, text), 0o644)
+		return os.WriteFile(file, rewrite(text), 0o644)
 	})
 	if err != nil {
 		return err
@@ -161,12 +157,9 @@ func (s *source) copy(ctx context.Context, module, name, folder string) error {
 }
 
 // rewrite replaces the imports of a file.
-func rewrite(path string, text []byte) []byte {
+func rewrite(text []byte) []byte {
 	for _, r := range replaced {
 		text = r.of.ReplaceAll(text, []byte(r.by))
-	}
-	if path == connects {
-		text = bytes.Replace(text, []byte(`"google.golang.org/grpc"`), []byte(`grpc "`+base+`/dial"`), 1)
 	}
 	return text
 }

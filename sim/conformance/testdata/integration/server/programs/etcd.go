@@ -136,28 +136,20 @@ func clear(url, prefix string) (bool, error) {
 	return true, os.RemoveAll(e.dir)
 }
 
-// errForeign is what every call of an etcd client gets that is connected to kubesim's.
-var errForeign = errors.New("the etcd of this run is kubesim's: no client can read or write its bytes")
-
-// EtcdDialOptions returns how a client connects to the etcd at an URL. It waits for a real one; a client of kubesim's
-// gets an error for each call, but for one that removes what is below a prefix before an API server is started over it.
+// EtcdDialOptions returns how a client connects to the etcd at URLs. kubesim's refuses all calls, but for one that removes what is
+// below a prefix before an API server is started over it.
 func EtcdDialOptions(urls []string) []grpc.DialOption {
+	wait := grpc.WithBlock() //nolint:staticcheck // as upstream's tests do
 	if len(urls) != 1 || !IsSimulated(urls[0]) {
-		return []grpc.DialOption{grpc.WithBlock()} //nolint:staticcheck // as etcd's client does
+		return []grpc.DialOption{wait}
 	}
-	unary := func(_ context.Context, method string, request, _ any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption) error {
-		remove, ok := request.(*etcdserverpb.DeleteRangeRequest)
-		if !ok || len(remove.RangeEnd) == 0 {
-			return fmt.Errorf("%s: %w", method, errForeign)
+	intercept := func(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+		if remove, ok := request.(*etcdserverpb.DeleteRangeRequest); ok && len(remove.RangeEnd) > 0 {
+			if done, err := clear(urls[0], string(remove.Key)); done || err != nil {
+				return err
+			}
 		}
-		done, err := clear(urls[0], string(remove.Key))
-		if !done && err == nil {
-			err = errForeign
-		}
-		return err
+		return call(ctx, method, request, answer, conn, options...)
 	}
-	stream := func(_ context.Context, _ *grpc.StreamDesc, _ *grpc.ClientConn, method string, _ grpc.Streamer, _ ...grpc.CallOption) (grpc.ClientStream, error) {
-		return nil, fmt.Errorf("%s: %w", method, errForeign)
-	}
-	return []grpc.DialOption{grpc.WithUnaryInterceptor(unary), grpc.WithStreamInterceptor(stream)}
+	return []grpc.DialOption{wait, grpc.WithChainUnaryInterceptor(intercept)}
 }
