@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
@@ -117,7 +118,7 @@ func (f flags) row(ctx context.Context, p pkg) (row, error) {
 	}
 	there, recorded := all[p.path]
 	if f.real != "" {
-		now, err := f.results(ctx, p, "real", f.real)
+		now, err := f.results(ctx, p, "real", f.real, limit)
 		if err != nil {
 			return r, err
 		}
@@ -139,7 +140,7 @@ func (f flags) row(ctx context.Context, p pkg) (row, error) {
 		r.real = &there
 	}
 	if f.kubesim != "" {
-		here, err := f.results(ctx, p, "kubesim", f.kubesim)
+		here, err := f.results(ctx, p, "kubesim", f.kubesim, r.limit())
 		if err != nil {
 			return r, err
 		}
@@ -148,9 +149,17 @@ func (f flags) row(ctx context.Context, p pkg) (row, error) {
 	return r, nil
 }
 
+// limit returns how long the package may take over kubesim: longer than over the real programs, because tests that fail often wait.
+func (r *row) limit() time.Duration {
+	if r.real == nil {
+		return limit
+	}
+	return min(limit, 2*time.Minute+time.Duration(1.5*r.real.Seconds)*time.Second)
+}
+
 // results returns how the tests of a package end over the programs in a folder. Results that are there are returned, unless
 // -fresh asks for others: they are kept by the name of that folder, which is another one for each kubesim.
-func (f flags) results(ctx context.Context, p pkg, target, assets string) (gotest.Results, error) {
+func (f flags) results(ctx context.Context, p pkg, target, assets string, limit time.Duration) (gotest.Results, error) {
 	assets, err := filepath.Abs(assets)
 	if err != nil {
 		return gotest.Results{}, err
@@ -161,7 +170,7 @@ func (f flags) results(ctx context.Context, p pkg, target, assets string) (gotes
 			return all[p.path], err
 		}
 	}
-	j := job{pkg: p, assets: assets, focus: f.focus, out: filepath.Join(f.work, "log", target, p.name()), temp: filepath.Join(f.work, fmt.Sprint("tmp", os.Getpid()))}
+	j := job{pkg: p, assets: assets, focus: f.focus, limit: limit, out: filepath.Join(f.work, "log", target, p.name()), temp: filepath.Join(f.work, fmt.Sprint("tmp", os.Getpid()))}
 	r, err := j.run(ctx)
 	if err != nil {
 		return r, err

@@ -132,7 +132,7 @@ func readReasons(file string) (all reasons, err error) {
 		if !found {
 			return nil, fmt.Errorf("%s:%d: want two regular expressions with a tab between them", file, number)
 		}
-		if r.packages, err = regexp.Compile("^(?:kubernetes|apiextensions)/test/integration/?(?:" + packages + ")$"); err != nil {
+		if r.packages, err = regexp.Compile("^(?:" + packages + ")$"); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 		}
 		if r.tests, err = regexp.Compile("^(?:" + strings.TrimSpace(tests) + ")$"); err != nil {
@@ -143,9 +143,15 @@ func readReasons(file string) (all reasons, err error) {
 	return all, nil
 }
 
+// short returns the path of a package as reasons.txt has it: below test/integration, that of another module after its name.
+func short(path string) string {
+	path = strings.TrimPrefix(path, "kubernetes/test/integration/")
+	return strings.Replace(path, "apiextensions/test/integration", "apiextensions", 1)
+}
+
 // find returns the index of the first reason for which a test may be lost, -1 without one.
 func (all reasons) find(path, name string) int {
-	return slices.IndexFunc(all, func(r reason) bool { return r.packages.MatchString(path) && r.tests.MatchString(name) })
+	return slices.IndexFunc(all, func(r reason) bool { return r.packages.MatchString(short(path)) && r.tests.MatchString(name) })
 }
 
 // stale returns a line for each reason for which nothing is lost, of those for packages that were run.
@@ -153,7 +159,7 @@ func (all reasons) stale(rows []row) (lines []string) {
 	for i, reason := range all {
 		ran, used := false, false
 		for _, r := range rows {
-			ran = ran || r.kubesim != nil && r.real != nil && reason.packages.MatchString(r.path)
+			ran = ran || r.kubesim != nil && r.real != nil && reason.packages.MatchString(short(r.path))
 			used = used || slices.Contains(r.known, i)
 		}
 		if ran && !used {

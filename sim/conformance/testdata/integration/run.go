@@ -16,7 +16,7 @@ import (
 )
 
 // A package is ended when its tests take longer than limit together, or when they print nothing for longer than silent: one of
-// them waits for something that does not come. It has failed, and those after it are run then.
+// them waits for something that does not come. It has failed, and those after it are run then, with as much time.
 const (
 	limit  = 40 * time.Minute
 	silent = 3 * time.Minute
@@ -29,6 +29,7 @@ type job struct {
 	out    string // for logs and events
 	temp   string // for temporary files: its path is short, because there are sockets in it
 	focus  string // as -run of go test
+	limit  time.Duration
 }
 
 // run runs the tests of the package and returns how each ended. When the process ends before all tests have, it is started
@@ -54,7 +55,7 @@ func (j job) run(ctx context.Context) (gotest.Results, error) {
 			pattern = j.focus
 		}
 		start := time.Now()
-		run := gotest.Run{File: j.binary, Dir: j.dir, Path: j.path, Args: []string{"-test.run=" + pattern}, Env: env, Limit: limit, Silent: silent, Events: events}
+		run := gotest.Run{File: j.binary, Dir: j.dir, Path: j.path, Args: []string{"-test.run=" + pattern}, Env: env, Limit: j.limit, Silent: silent, Events: events}
 		if err := run.Start(ctx); err != nil {
 			return r, err
 		}
