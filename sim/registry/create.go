@@ -212,7 +212,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
 	}
-	it, s := r.put(d, obj)
+	it, s := r.put(q, d, obj)
 	if s == stale {
 		if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
 			return nil, alreadyExists(d, old)

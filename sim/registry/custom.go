@@ -13,14 +13,18 @@ import (
 )
 
 // putCustom is put for custom resources, which are stored in one version and written through several.
-func (r *Registry) putCustom(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+func (r *Registry) putCustom(q *Request, d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
 	store, key := r.Backend.Store(), d.Key(obj.Namespace(), obj.Name())
 	before := modified(store, key)
 	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
-	if s == nil && len(value) > itemMax {
-		obj.Remove("metadata", "managedFields")
-		if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil && len(value) > itemMax {
-			s = status.Plain("etcdserver: request is too large")
+	if s == nil {
+		name := d.Hub.ServerKey(obj.Namespace(), obj.Name(), false)
+		s = oversizeCustom(name, value, before)
+		if s != nil && !q.applies {
+			obj.Remove("metadata", "managedFields")
+			if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil {
+				s = oversizeCustom(name, value, before)
+			}
 		}
 	}
 	if s != nil {
@@ -97,7 +101,7 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.putCustom(d, obj)
+	it, s := r.putCustom(q, d, obj)
 	return &Result{Item: it}, s
 }
 

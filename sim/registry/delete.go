@@ -304,7 +304,7 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.put(q.Definition, obj)
+	it, s := r.put(q, q.Definition, obj)
 	return &Result{Item: it, Pending: true}, s
 }
 
@@ -322,7 +322,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 			item = r.encode(d, obj, item.Rev)
 		} else if !object.Equal(map[string]any(obj), map[string]any(before)) {
 			var s *status.Status
-			if item, s = r.put(d, obj); s != nil {
+			if item, s = r.put(q, d, obj); s != nil {
 				return nil, s
 			}
 			r.Backend.Pause()

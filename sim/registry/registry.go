@@ -112,6 +112,7 @@ type Request struct {
 	MayCreate func() *status.Status
 
 	creates   bool // the request is an update that creates: MayCreate is asked
+	applies   bool // the request is an apply
 	collected bool // the request deletes a collection, of which this object is one
 
 	// show makes what admission sees of an object, where a subresource has a kind of its own whose mutation was admitted
@@ -210,22 +211,22 @@ func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, 
 	return r.scratch
 }
 
-// itemMax is the greatest size of a stored object in bytes (--max-request-bytes of etcd).
-const itemMax = 1536 << 10
-
 // put stores obj and returns its item. An object that is too large for the store is tried once more without its
-// managedFields, as on the real server.
-func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+// managedFields, as on the real server, unless the request is an apply, which would lose what it is about.
+func (r *Registry) put(q *Request, d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
 	if d.StorageCodec != nil {
-		return r.putCustom(d, obj)
+		return r.putCustom(q, d, obj)
 	}
 	rev := r.Backend.Store().Rev() + 1
 	it := r.encode(d, obj, rev)
-	if tooLarge(d, it, obj) {
+	s := r.oversize(d, it, obj)
+	if s != nil && !q.applies {
 		obj.Remove("metadata", "managedFields")
-		if it = r.encode(d, obj, rev); tooLarge(d, it, obj) {
-			return nil, status.Plain("etcdserver: request is too large")
-		}
+		it = r.encode(d, obj, rev)
+		s = r.oversize(d, it, obj)
+	}
+	if s != nil {
+		return nil, s
 	}
 	r.store(d, it)
 	return it, nil
@@ -242,14 +243,6 @@ func (r *Registry) store(d *resource.Definition, it *resource.Item) {
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.Backend.Grant(ttl, key, it.Rev)
 	}
-}
-
-// tooLarge reports whether the store would refuse an item. The real server stores built-in kinds as protobuf.
-func tooLarge(d *resource.Definition, it *resource.Item, obj object.Object) bool {
-	if len(it.Bytes) <= itemMax || d.Hub.Custom {
-		return len(it.Bytes) > itemMax
-	}
-	return len(codec.AppendProto(nil, obj, d.Hub.Type())) > itemMax
 }
 
 // remove takes the object out of the store and returns its last state at the revision of the deletion.

@@ -39,6 +39,6 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	if object.Equal(map[string]any(live), map[string]any(it.Object())) {
 		return nil
 	}
-	_, s = r.put(d, live)
+	_, s = r.put(q, d, live)
 	return s
 }

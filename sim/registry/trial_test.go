@@ -165,7 +165,7 @@ var (
 	unmade = step{"the patch fits", func(_ *testing.T, x *trial) { x.unmade = true }, "unmade"}
 )
 
-var large = strings.Repeat("x", 2<<20)
+var large = strings.Repeat("x", 1600<<10)
 
 type failure string
 

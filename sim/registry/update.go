@@ -67,6 +67,7 @@ func (r *Registry) Current(q *Request) *resource.Item {
 
 func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	d := q.Definition
+	q.applies = change.Kind == Apply
 	item := r.stored(d, q.Namespace, q.Name)
 	if item == nil {
 		if s := r.unreachable(d, "update"); s != nil {
@@ -273,8 +274,8 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	if tooLarge(d, same, obj) {
-		it, s := r.put(d, obj)
+	if r.oversize(d, same, obj) != nil {
+		it, s := r.put(q, d, obj)
 		return &Result{Item: it}, s
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
