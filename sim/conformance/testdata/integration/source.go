@@ -141,6 +141,9 @@ func (s *source) copy(ctx context.Context, module, name, folder string) error {
 		return err
 	}
 	err = filepath.WalkDir(partial, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(file) == ".sh" {
+			return os.Chmod(file, 0o755) // which a module does not keep
+		}
 		if err != nil || filepath.Ext(file) != ".go" {
 			return err
 		}
