@@ -80,6 +80,7 @@ type private struct {
 	process *process // nil while no API server runs over it
 	url     string
 	users   int
+	server  *Server // the API server that runs over it
 }
 
 var privates = struct {
@@ -136,8 +137,33 @@ func clear(url, prefix string) (bool, error) {
 	return true, os.RemoveAll(e.dir)
 }
 
-// EtcdDialOptions returns how a client connects to the etcd at URLs. kubesim's refuses all calls, but for one that removes what is
-// below a prefix before an API server is started over it.
+// serves notes which API server runs over the etcd with a prefix.
+func serves(urls []string, prefix string, s *Server) {
+	if len(urls) != 1 {
+		return
+	}
+	privates.Lock()
+	defer privates.Unlock()
+	if e := privates.of[urls[0]+" "+strings.Trim(prefix, "/")]; e != nil {
+		e.server = s
+	}
+}
+
+// serving returns the API server below whose prefix a key is, and the rest of the key.
+func serving(url, key string) (*Server, string) {
+	privates.Lock()
+	defer privates.Unlock()
+	for of, e := range privates.of {
+		if rest, ok := strings.CutPrefix(strings.Trim(key, "/"), strings.TrimPrefix(of, url+" ")+"/"); ok && e.process != nil && e.server != nil {
+			return e.server, rest
+		}
+	}
+	return nil, ""
+}
+
+// EtcdDialOptions returns how a client connects to the etcd at URLs. kubesim's refuses all calls, but for two: one that removes
+// what is below a prefix before an API server is started over it, and one that puts a webhook configuration of a version there that
+// is no longer served, which is created through the API server.
 func EtcdDialOptions(urls []string) []grpc.DialOption {
 	wait := grpc.WithBlock() //nolint:staticcheck // as upstream's tests do
 	if len(urls) != 1 || !IsSimulated(urls[0]) {
@@ -147,6 +173,11 @@ func EtcdDialOptions(urls []string) []grpc.DialOption {
 		if remove, ok := request.(*etcdserverpb.DeleteRangeRequest); ok && len(remove.RangeEnd) > 0 {
 			if done, err := clear(urls[0], string(remove.Key)); done || err != nil {
 				return err
+			}
+		}
+		if put, ok := request.(*etcdserverpb.PutRequest); ok {
+			if s, key := serving(urls[0], string(put.Key)); s != nil && isWebhook(put.Value) {
+				return s.createWebhook(ctx, key, put.Value)
 			}
 		}
 		return call(ctx, method, request, answer, conn, options...)

@@ -71,6 +71,7 @@ func Start(r Request) (*Server, error) {
 				p.stop()
 				giveBack()
 			})
+			serves(r.Etcd, r.Prefix, s)
 			return s, nil
 		case p == nil || fixed || try == 3 || !p.said("address already in use"):
 			giveBack()
@@ -161,15 +162,15 @@ func (r *Request) prepare() (certificate string, err error) {
 	return certificate, os.WriteFile(file, []byte(tokens), 0o600)
 }
 
-// serving makes a certificate to serve with, once: the key takes long.
-var serving = sync.OnceValues(func() ([2][]byte, error) {
+// servingPair makes a certificate to serve with, once: the key takes long.
+var servingPair = sync.OnceValues(func() ([2][]byte, error) {
 	crt, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv6loopback, net.IPv4(10, 0, 0, 1)},
 		[]string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "apiserver-loopback-client"})
 	return [2][]byte{crt, key}, err
 })
 
 func writeServing(dir string) error {
-	pair, err := serving()
+	pair, err := servingPair()
 	if err != nil {
 		return err
 	}
