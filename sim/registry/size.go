@@ -2,8 +2,7 @@ package registry
 
 import (
 	"maps"
-
-	"google.golang.org/protobuf/encoding/protowire"
+	"math/bits"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
@@ -73,9 +72,10 @@ func oversized(key string, n int, before uint64) *status.Status {
 //	             success = 2 { request_put = 2 { key = 1, value = 2 } }
 //	             failure = 3 { request_range = 1 { key = 1 } } }        only when the object is there
 func transactionSize(key string, n int, before uint64) int {
-	field := func(n int) int { return 1 + protowire.SizeBytes(n) } // with its tag
+	varint := func(n uint64) int { return (bits.Len64(n|1) + 6) / 7 }
+	field := func(n int) int { return 1 + varint(uint64(n)) + n } // with its tag
 	name := field(len(key))
-	size := field(2+name+1+protowire.SizeVarint(before)) + field(field(name+field(n)))
+	size := field(2+name+1+varint(before)) + field(field(name+field(n)))
 	if before != 0 {
 		size += field(field(name))
 	}
