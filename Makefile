@@ -30,6 +30,10 @@ SUITES      ?=
 ASSETS      ?=
 REAL        ?=
 SUITESFLAGS ?=
+# PACKAGES is a regular expression for the packages that make integration runs; all without it. ASSETS and REAL=1 are as above.
+# INTEGRATIONFLAGS go to sim/conformance/testdata/integration, for example INTEGRATIONFLAGS='-fresh' or '-focus TestGC'.
+PACKAGES         ?=
+INTEGRATIONFLAGS ?=
 # ROWS are the beginnings of the rows' names that make compat runs, with commas between them, such as helm,kubectl-1.32; all
 # without it.
 ROWS ?=
@@ -44,12 +48,12 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ON_JS       := -exec 'env GOOS=js GOARCH=wasm'
 # What stands in for a library in the page is reached from another module.  Of the programs around upstream's tests, real is
 # left out: its one file would have the linters read all of kube-apiserver, 2,100 packages.
-OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/testdata/,e2e suites compat)
+OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/testdata/,e2e suites integration compat)
 
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks real boot-data openapi-data e2e suites real-assets compat
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks real boot-data openapi-data e2e suites integration real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -250,6 +254,14 @@ suites: ## suites of well-known projects over kubesim instead of envtest's progr
 	@if [ -n "$(REAL)" ]; then $(MAKE) --no-print-directory real-assets; fi
 	cd sim/conformance/testdata/suites && $(GO) run . -work $(SUITES_DIR) -only "$(SUITES)" \
 		-kubesim "$(or $(ASSETS),$$($(SUITES_DIR)/kubesim envtest))" $(if $(REAL),-real $(SUITES_DIR)/real) $(SUITESFLAGS)
+
+# Copies of the tests, test binaries, results and logs are below it.
+INTEGRATION_DIR = $${TMPDIR:-/tmp}/kubesim-integration
+integration: ## Kubernetes' own integration tests over kubesim instead of the real programs (first build an hour, 12 GB; then two hours, in parts that are kept; PACKAGES, ASSETS, REAL=1, INTEGRATIONFLAGS)
+	@mkdir -p $(INTEGRATION_DIR) && $(GO) build -o $(INTEGRATION_DIR)/kubesim ./fake/cmd/kubesim
+	@if [ -n "$(REAL)" ]; then $(MAKE) --no-print-directory real-assets; fi
+	cd sim/conformance/testdata/integration && $(GO) run . -work $(INTEGRATION_DIR) -packages "$(PACKAGES)" \
+		-kubesim "$(or $(ASSETS),$$($(INTEGRATION_DIR)/kubesim envtest))" $(if $(REAL),-real $(SUITES_DIR)/real) $(INTEGRATIONFLAGS)
 
 real-assets: ## build the real etcd, kube-apiserver and kubectl as envtest's programs (some minutes); prints nothing when they are up to date
 	@mkdir -p $(SUITES_DIR)/real && cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(SUITES_DIR)/real/ \

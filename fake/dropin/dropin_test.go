@@ -144,6 +144,24 @@ func TestForeignEtcd(t *testing.T) {
 }
 
 // Flags and the environment reach the server.
+// A client of etcd speaks gRPC, over HTTP/2 without TLS. It waits for an etcd that does not, so this one refuses at once.
+func TestEtcdRefusesGRPC(t *testing.T) {
+	is := is.New(t)
+	etcd := address(t)
+	run(t, Etcd, "--data-dir="+t.TempDir(), "--listen-client-urls=http://"+etcd)
+	code, _ := get(t, "http://"+etcd+"/health")
+	is.Equal(code, http.StatusOK)
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	res, err := (&http.Client{Transport: transport}).Post("http://"+etcd+"/etcdserverpb.KV/Range", "application/grpc", strings.NewReader(""))
+	is.NoErr(err)
+	defer res.Body.Close()
+	is.Equal(res.StatusCode, http.StatusOK)       // gRPC has codes of its own
+	is.Equal(res.Header.Get("Grpc-Status"), "12") // Unimplemented
+	is.True(strings.Contains(res.Header.Get("Grpc-Message"), "kubesim"))
+}
+
 func TestFlagsCount(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	faults := filepath.Join(dir, "faults")

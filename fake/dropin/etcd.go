@@ -62,7 +62,9 @@ func Etcd(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // serve serves on all addresses.
 func (e *etcd) serve(ctx context.Context, addresses []string, stderr io.Writer) error {
-	server := &http.Server{Handler: e.handler(), ReadHeaderTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{Handler: e.handler(), ReadHeaderTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }, Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true) // for clients that speak gRPC: they wait for a server that does not
 	defer server.Close()
 	ended := make(chan error, len(addresses))
 	for _, address := range addresses {
@@ -99,10 +101,21 @@ func (e *etcd) handler() http.Handler {
 		fmt.Fprintf(w, `{"etcdserver":"%s","etcdcluster":"%s","storage":"3.6.0"}`, etcdVersion, strings.Join(strings.SplitN(etcdVersion, ".", 3)[:2], ".")+".0")
 	})
 	mux.HandleFunc("GET "+dataPath, e.lend)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "this is kubesim's etcd: it speaks to kubesim's kube-apiserver only", http.StatusNotImplemented)
-	})
+	mux.HandleFunc("/", refuse)
 	return mux
+}
+
+// refuse refuses what a client asks of etcd, over gRPC in the form that its clients understand.
+func refuse(w http.ResponseWriter, r *http.Request) {
+	const refusal = "this is kubesim's etcd: it speaks to kubesim's kube-apiserver only"
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+		http.Error(w, refusal, http.StatusNotImplemented)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/grpc")
+	h.Set("Grpc-Status", "12") // Unimplemented
+	h.Set("Grpc-Message", refusal)
 }
 
 // loan is the answer at dataPath.

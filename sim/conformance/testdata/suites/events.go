@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -10,39 +8,23 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
-
-// How a spec or test ends.
-const (
-	pass   = "pass"
-	fail   = "fail"
-	skip   = "skip"
-	varies = "varies" // it did not end the same in each run
-)
-
-// results are how the specs and tests of a package ended.
-type results struct {
-	verdicts map[string]string // by name
-	seconds  float64
-}
-
-// whole is the name that stands for a package: it fails when it ends badly and no test of it is to blame.
-const whole = "(the package)"
 
 // read reads what a run has left: Ginkgo's specs, and the tests that are no suite of such.
-func (j job) read() (results, error) {
+func (j job) read() (gotest.Results, error) {
 	specs, err := readSpecs(j.log("ginkgo.json"))
 	if err != nil {
-		return results{}, err
+		return gotest.Results{}, err
 	}
-	tests, err := readTests(j.log("events.json"), len(specs) > 0)
+	tests, err := gotest.ReadTests(j.log("events.json"), len(specs) > 0)
 	if err != nil {
-		return results{}, err
+		return gotest.Results{}, err
 	}
-	r := results{verdicts: map[string]string{}}
+	r := gotest.Results{Verdicts: map[string]string{}}
 	for name, all := range specs {
 		slices.SortFunc(all, func(a, b string) int { return cmp.Compare(worse[a], worse[b]) })
 		for i, verdict := range all { // several specs may have one name
@@ -50,17 +32,17 @@ func (j job) read() (results, error) {
 			if i > 0 {
 				full = fmt.Sprintf("%s #%d", name, i+1)
 			}
-			r.verdicts[full] = verdict
+			r.Verdicts[full] = verdict
 		}
 	}
-	maps.Copy(r.verdicts, tests)
+	maps.Copy(r.Verdicts, tests)
 	if j.focus != "" { // what was not asked for is reported as skipped
-		maps.DeleteFunc(r.verdicts, func(_, verdict string) bool { return verdict == skip })
+		maps.DeleteFunc(r.Verdicts, func(_, verdict string) bool { return verdict == gotest.Skip })
 	}
 	return r, nil
 }
 
-var worse = map[string]int{fail: 0, skip: 1, pass: 2}
+var worse = map[string]int{gotest.Fail: 0, gotest.Skip: 1, gotest.Pass: 2}
 
 // specReport is the part of Ginkgo's report of a suite that is read here.
 type specReport struct {
@@ -85,16 +67,16 @@ func readSpecs(file string) (map[string][]string, error) {
 	specs := map[string][]string{}
 	for _, suite := range suites {
 		for _, s := range suite.SpecReports {
-			verdict := fail
+			verdict := gotest.Fail
 			switch s.State {
 			case "passed":
-				verdict = pass
+				verdict = gotest.Pass
 			case "skipped", "pending":
-				verdict = skip
+				verdict = gotest.Skip
 			}
-			name := normal(strings.Join(append(slices.Clone(s.ContainerHierarchyTexts), s.LeafNodeText), " "))
+			name := gotest.Normal(strings.Join(append(slices.Clone(s.ContainerHierarchyTexts), s.LeafNodeText), " "))
 			if s.LeafNodeType != "It" {
-				if verdict != fail {
+				if verdict != gotest.Fail {
 					continue // BeforeSuite, AfterSuite, …: no specs
 				}
 				name = "(" + s.LeafNodeType + ")"
@@ -103,65 +85,4 @@ func readSpecs(file string) (map[string][]string, error) {
 		}
 	}
 	return specs, nil
-}
-
-// event is one of test2json's.
-type event struct{ Action, Test, Output string }
-
-// readTests returns how tests ended, by name; a test that runs Ginkgo's specs is left out when these are known.
-func readTests(file string, specs bool) (map[string]string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	tests, runners := map[string]string{}, map[string]bool{}
-	ended, failed := "", false
-	for lines := bufio.NewReader(bytes.NewReader(text)); ; {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			break
-		}
-		var e event
-		if json.Unmarshal(line, &e) != nil {
-			continue // what the programs say on stderr
-		}
-		switch e.Action {
-		case "run":
-			tests[e.Test] = fail // until it ends
-		case "output":
-			runners[e.Test] = runners[e.Test] || strings.HasPrefix(e.Output, "Running Suite: ")
-		case pass, fail, skip:
-			if e.Test == "" {
-				ended = e.Action
-				continue
-			}
-			tests[e.Test], failed = e.Action, failed || e.Action == fail
-		}
-	}
-	named := map[string]string{}
-	for name, verdict := range tests {
-		if !specs || !runners[name] {
-			named[normal(name)] = verdict
-		}
-	}
-	if ended != pass && ended != skip && !failed {
-		named[whole] = fail
-	}
-	return named, nil
-}
-
-var varying = regexp.MustCompile(`0x[0-9a-f]{6,}`)
-
-// normal is a name without what differs from run to run, on one line.
-func normal(name string) string {
-	return strings.Join(strings.Fields(varying.ReplaceAllString(name, "0x…")), " ")
-}
-
-// count says how many passed, failed and were skipped.
-func (r results) count() string {
-	n := map[string]int{}
-	for _, verdict := range r.verdicts {
-		n[verdict]++
-	}
-	return fmt.Sprintf("%4d passed %3d failed %3d skipped", n[pass], n[fail], n[skip])
 }

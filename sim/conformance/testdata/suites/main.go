@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
 // flags are the command line.
@@ -138,7 +140,7 @@ func (f flags) over(ctx context.Context, target, assets string, p project, packa
 	if err != nil {
 		return nil, err
 	}
-	o := &outcome{packages: map[string]results{}}
+	o := &outcome{packages: map[string]gotest.Results{}}
 	for _, b := range packages {
 		job := job{project: p, binary: b, assets: assets, focus: f.focus, out: filepath.Join(f.work, "log", target, p.name, strings.ReplaceAll(b.path, "/", "_"))}
 		results, err := job.run(ctx)
@@ -146,7 +148,7 @@ func (f flags) over(ctx context.Context, target, assets string, p project, packa
 			return nil, fmt.Errorf("%s: %w", b.path, err)
 		}
 		o.packages[b.path] = results
-		fmt.Printf("%-22s %-8s %6.1fs  %s  %s\n", p.name, target, results.seconds, results.count(), b.path)
+		fmt.Printf("%-22s %-8s %6.1fs  %s  %s\n", p.name, target, results.Seconds, results.Count(), b.path)
 	}
 	return o, nil
 }

@@ -3,17 +3,19 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
 // outcome is what a suite gave over one target.
 type outcome struct {
-	packages map[string]results
+	packages map[string]gotest.Results
 }
 
 // row is what is known of a project after the runs.  A target that was not run is nil.
 type row struct {
 	project
-	known         verdicts
+	known         gotest.Verdicts
 	kubesim, real *outcome
 	differences   []string
 }
@@ -30,23 +32,23 @@ func table(rows []row) string {
 			if !r.ran(path) {
 				continue
 			}
-			for name, verdict := range names {
+			for name, verdict := range names.Verdicts {
 				there[verdict]++
-				if verdict != varies {
+				if verdict != gotest.Varies {
 					stable++
-					if r.kubesim != nil && r.kubesim.packages[path].verdicts[name] == verdict {
+					if r.kubesim != nil && r.kubesim.packages[path].Verdicts[name] == verdict {
 						same++
 					}
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %s %s | %d | %d, %d, %d, %d |", r.name, r.version(), stable+there[varies], there[pass], there[fail], there[skip], there[varies])
+		fmt.Fprintf(&b, "| %s %s | %d | %d, %d, %d, %d |", r.name, r.version(), stable+there[gotest.Varies], there[gotest.Pass], there[gotest.Fail], there[gotest.Skip], there[gotest.Varies])
 		if r.kubesim == nil {
 			fmt.Fprintf(&b, " | | %s | | |\n", r.real.time())
 			continue
 		}
 		here := r.kubesim.counts()
-		fmt.Fprintf(&b, " %d, %d, %d | %d of %d | %s | %s |", here[pass], here[fail], here[skip], same, stable, r.real.time(), r.kubesim.time())
+		fmt.Fprintf(&b, " %d, %d, %d | %d of %d | %s | %s |", here[gotest.Pass], here[gotest.Fail], here[gotest.Skip], same, stable, r.real.time(), r.kubesim.time())
 		if r.real != nil {
 			fmt.Fprintf(&b, " %.1f", r.real.seconds()/r.kubesim.seconds())
 		}
@@ -69,7 +71,7 @@ func (r row) ran(path string) bool {
 
 func (o *outcome) seconds() (sum float64) {
 	for _, r := range o.packages {
-		sum += r.seconds
+		sum += r.Seconds
 	}
 	return sum
 }
@@ -85,7 +87,7 @@ func (o *outcome) time() string {
 func (o *outcome) counts() map[string]int {
 	n := map[string]int{}
 	for _, r := range o.packages {
-		for _, verdict := range r.verdicts {
+		for _, verdict := range r.Verdicts {
 			n[verdict]++
 		}
 	}
