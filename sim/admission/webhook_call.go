@@ -98,6 +98,10 @@ func (w *webhooks) post(c *call) (ask, stop func()) {
 		if c.noService != "" && errors.Is(err, ErrNoCall) {
 			err = fmt.Errorf("Post %q: service %q not found", q.URL, c.noService)
 		}
+		if bundle := (*hooks.BundleError)(nil); errors.As(err, &bundle) {
+			c.err = callFailure{fmt.Errorf("could not get REST client: %w", bundle)}
+			return
+		}
 		c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)}
 	}, func() { forget(); cancel(nil) }
 }
