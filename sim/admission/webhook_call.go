@@ -181,8 +181,8 @@ func (w *webhooks) patch(a *Attributes, h *webhook, d *resource.Definition, resp
 		return false, err
 	}
 	changed = !object.SemanticEqual(map[string]any(was), map[string]any(obj)) || a.precise()
-	if s := a.replace(obj, d); s != nil {
-		return false, s
+	if err := a.put(obj, d); err != nil {
+		return false, status.Plain("%v", err) // not an internal error in the real server, which converts when all were asked
 	}
 	a.patched, a.rounded = true, true
 	return changed, nil
