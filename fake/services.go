@@ -3,6 +3,7 @@ package fake
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // services says where services are really reached, and who they are.
@@ -159,7 +162,7 @@ func trusting(bundle []byte, own *authority) (*tls.Config, error) {
 	case len(bundle) > 0:
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(bundle) {
-			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+			return nil, &webhook.BundleError{Err: unreadable(bundle)}
 		}
 	case own != nil:
 		config.RootCAs = x509.NewCertPool()
@@ -169,6 +172,23 @@ func trusting(bundle []byte, own *authority) (*tls.Config, error) {
 		config.RootCAs.AddCert(own.certificate)
 	}
 	return config, nil
+}
+
+// unreadable returns why there is no certificate in a bundle (client-go, transport.createErrorParsingCAData).
+func unreadable(bundle []byte) error {
+	for len(bundle) > 0 {
+		var block *pem.Block
+		if block, bundle = pem.Decode(bundle); block == nil {
+			return errors.New("unable to parse bytes as PEM block")
+		}
+		if block.Type != "CERTIFICATE" || len(block.Headers) != 0 {
+			continue
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Errorf("failed to parse certificate: %w", err)
+		}
+	}
+	return errors.New("no valid certificate authority data seen")
 }
 
 // prepared does what the options say about services and webhooks, and serves what nodes use.

@@ -159,6 +159,9 @@ func allow(w http.ResponseWriter, q *http.Request) {
 	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"response":{"uid":%q,"allowed":true}}`, review.Kind, review.APIVersion, review.Request.UID)
 }
 
+// badBundle is PEM that is no certificate.
+var badBundle = base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no")}))
+
 // failures are webhooks that cannot be asked: the clientConfig, the services it needs, and what is said of it.
 func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	t.Helper()
@@ -192,6 +195,8 @@ func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 		"unknown-authority": {at(other.listen(t, allow), good.ca), "",
 			"tls: failed to verify certificate: x509: certificate signed by unknown authority (possibly because of \"x509: ECDSA " +
 				"verification failure\" while trying to verify candidate authority certificate \"root\")"},
+		"no-bundle":    {at(port, "Zm9v"), "", "unable to load root certificates: unable to parse bytes as PEM block"},
+		"bad-bundle":   {at(port, badBundle), "", "unable to load root certificates: failed to parse certificate: x509: malformed certificate"},
 		"no-authority": {at(port, ""), "", "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 		"wrong-name": {at(wrong.listen(t, allow), wrong.ca), "",
 			"tls: failed to verify certificate: x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs"},
@@ -229,6 +234,10 @@ func TestWebhookFailures(t *testing.T) {
 			defer x.must("DELETE", configurations+"/"+name, "")
 			got := x.message("POST", "/api/v1/namespaces/default/configmaps?dryRun=All",
 				fmt.Sprintf(`{"metadata":{"name":"x","labels":{"failure":%q}}}`, name))
+			if without, ok := strings.CutPrefix(got, `Internal error occurred: failed calling webhook "w.example.com": could not get REST client: `); ok {
+				is.Equal(without, f[2])
+				return
+			}
 			before, text, _ := strings.Cut(got, `?timeout=1s": `)
 			is.True(strings.HasPrefix(before, `Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://`))
 			is.Equal(masked(text), f[2])

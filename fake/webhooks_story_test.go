@@ -230,6 +230,9 @@ func (t *teller) webhook(kind, name string) string {
 	at := t.kinds[t.IntN(len(t.kinds))]
 	group, version, resource, namespaced := at.resource()
 	as := t.answer(kind)
+	if as == "patch-metafield" && strings.Contains(group, "{{ns}}") { // not simulated: it is kept until the object is stored
+		as = "patch-label"
+	}
 	t.said = append(t.said, as)
 	selector := `"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"{{ns}}"}}`
 	if !namespaced || t.IntN(6) == 0 {

@@ -132,6 +132,14 @@ func (a *Attributes) shownAs(d *resource.Definition) *resource.Definition {
 // replace puts a changed object of the version d in the place of the write's. Plugins share a.Object with the registry:
 // it is changed in place.
 func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.Status {
+	if err := a.put(obj, d); err != nil {
+		return status.Internal(err)
+	}
+	return nil
+}
+
+// put is replace with the error of the conversion.
+func (a *Attributes) put(obj object.Object, d *resource.Definition) error {
 	if d.Default != nil {
 		d.Default(obj)
 	}
@@ -150,7 +158,7 @@ func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.
 		hub["apiVersion"] = d.Hub.GV()
 	}
 	if err != nil {
-		return status.Internal(err)
+		return err
 	}
 	put(a.Object, hub)
 	return nil

@@ -115,6 +115,10 @@ func (w *webhooks) post(a *Attributes, c *call) (ask, stop func()) {
 		if c.noService != "" && errors.Is(err, ErrNoCall) {
 			err = fmt.Errorf("Post %q: service %q not found", q.URL, c.noService)
 		}
+		if bundle := (*hooks.BundleError)(nil); errors.As(err, &bundle) {
+			c.err = callFailure{fmt.Errorf("could not get REST client: %w", bundle)}
+			return
+		}
 		c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)}
 	}, stop
 }
@@ -194,8 +198,8 @@ func (w *webhooks) patch(a *Attributes, h *webhook, d *resource.Definition, resp
 		return false, err
 	}
 	changed = !object.SemanticEqual(map[string]any(was), map[string]any(obj)) || a.precise()
-	if s := a.replace(obj, d); s != nil {
-		return false, s
+	if err := a.put(obj, d); err != nil {
+		return false, status.Plain("%v", err) // not an internal error in the real server, which converts when all were asked
 	}
 	a.patched, a.rounded = true, true
 	return changed, nil

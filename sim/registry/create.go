@@ -342,5 +342,5 @@ func (r *Registry) answer(ctx *resource.Context, attrs *admission.Attributes) (*
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
-	return &Result{Item: r.encode(ctx.Definition, answer, 0), Created: true}, nil
+	return &Result{Item: r.encodeUnstored(ctx.Definition, answer), Created: true}, nil
 }

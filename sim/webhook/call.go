@@ -28,6 +28,13 @@ type Answer struct {
 	Body        []byte
 }
 
+// BundleError says that no client can be made for a webhook, because its certificates cannot be read. Admission says so in words
+// of its own.
+type BundleError struct{ Err error }
+
+// Error implements error.
+func (e *BundleError) Error() string { return "unable to load root certificates: " + e.Err.Error() }
+
 // Call posts a review to a webhook and returns the last answer: it follows redirects and asks again when it is asked to. The
 // cause of ctx is the error when ctx ends.
 type Call func(ctx context.Context, q *Request) (*Answer, error)
