@@ -38,6 +38,7 @@ var parsers = map[string]parsing{
 	"sim/builtin/apps":            {reads: "fields of stored objects", why: "FuzzHandler of fake"},
 	"sim/builtin/batch":           {reads: "indexes of Jobs", why: "FuzzHandler of fake"},
 	"sim/builtin/certificates":    {reads: "certificates and signing requests", targets: []string{"FuzzLeaf"}},
+	"sim/builtin/core":            {reads: "annotations of nodes that hold JSON", targets: []string{"FuzzNodeAnnotations"}},
 	"sim/builtin/gotext":          {reads: "how Go prints types", why: "it is generated, and in the tree"},
 	"sim/builtin/kind":            {reads: "annotations", why: "FuzzHandler of fake"},
 	"sim/builtin/kindtest":        {reads: "objects of tests", why: "only tests have it"},

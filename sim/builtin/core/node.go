@@ -92,6 +92,7 @@ func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {
 // change.
 func validateNode(ctx *resource.Context, at field.Cursor) {
 	if ctx.Subresource != "status" {
+		validateNodeAnnotations(at)
 		validateTaints(at)
 		validateNodeResources(at)
 		at.Child("status", "nodeInfo", "swap", "capacity").ReportAt(at.Child("metadata", "nodeSwapStatus", "capacity")).Positive()
@@ -107,14 +108,18 @@ func validateTaints(at field.Cursor) {
 	seen := field.Seen{}
 	list := at.Child("metadata", "taints") // where the server reports them
 	for i := range at.List("spec", "taints") {
-		t := at.Child("spec", "taints").Index(i).ReportAt(list.Index(i))
-		t.Child("key").OrEmpty().Check(field.QualifiedName)
-		t.Child("value").Check(field.Joined(field.LabelValue, ";"))
-		t.Child("effect").Required().OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")
-		if seen.Again(t.String("effect") + "/" + t.String("key")) {
-			t.Report(field.ErrorList{{Type: field.TypeDuplicate, Field: t.Path(), Value: gotext.Value(gotext.Taint, t.Object()),
-				Detail: "taints must be unique by key and effect pair"}})
-		}
+		validateTaint(at.Child("spec", "taints").Index(i).ReportAt(list.Index(i)), seen)
+	}
+}
+
+// validateTaint checks one taint of a list; seen has the keys and effects of those before it.
+func validateTaint(t field.Cursor, seen field.Seen) {
+	t.Child("key").OrEmpty().Check(field.QualifiedName)
+	t.Child("value").Check(field.Joined(field.LabelValue, ";"))
+	t.Child("effect").Required().OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")
+	if seen.Again(t.String("effect") + "/" + t.String("key")) {
+		t.Report(field.ErrorList{{Type: field.TypeDuplicate, Field: t.Path(), Value: gotext.Value(gotext.Taint, t.Object()),
+			Detail: "taints must be unique by key and effect pair"}})
 	}
 }
 
@@ -171,6 +176,7 @@ func validatePodCIDRs(ctx *resource.Context, list field.Cursor) {
 }
 
 func validateNodeChange(ctx *resource.Context, at field.Cursor) {
+	validateNodeAnnotations(at)
 	validateNodeResources(at)
 	validateDeclaredFeatures(at.Child("status", "declaredFeatures"))
 	seen := field.Seen{}
