@@ -19,8 +19,9 @@ func resourceOf(d *resource.Definition) map[string]any {
 func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid string) []byte {
 	request := a.reviewRequest(d)
 	request["uid"] = uid
-	options := object.As(request["options"])
-	request["options"] = object.Raw(codec.Append(nil, options, w.host.Kinds(schema.GVK{Version: "v1", Kind: options.Kind()})))
+	if options := object.As(request["options"]); options != nil {
+		request["options"] = object.Raw(codec.Append(nil, options, w.host.Kinds(schema.GVK{Version: "v1", Kind: options.Kind()})))
+	}
 	if a.Object != nil {
 		request["object"] = object.Raw(a.printed(a.Object, d))
 	}

@@ -207,9 +207,6 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if strategy.ReadsMore != nil {
 		d.Hub.Default(obj)
 	}
-	if !q.DryRun {
-		obj.Remove("metadata", "selfLink") // which the store drops
-	}
 	if rev, ok := ParseRev(obj.ResourceVersion()); ok && rev != 0 && !q.DryRun {
 		return nil, status.Plain("resourceVersion should not be set on objects to be created")
 	}

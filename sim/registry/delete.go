@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -339,8 +338,7 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 }
 
 // finishDelete removes the object. One with grace periods is first written with a period of zero, as the real server
-// does: watchers see MODIFIED, then DELETED.
-// Admission, which was asked about the update, is asked again about the removal.
+// does: watchers see MODIFIED, then DELETED. Admission, which was asked about the update, is asked again about the removal.
 func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, graceful bool, o *DeleteOptions) (*Result, *status.Status) {
 	d := q.Definition
 	if !q.DryRun {
@@ -357,9 +355,11 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 				return nil, s
 			}
 			r.Backend.Pause()
-			item = cmp.Or(r.stored(d, q.Namespace, q.Name), item) // as somebody may have left it
-			if s := r.admitDelete(q, item, item.Object(), o); s != nil {
-				return nil, s
+			if left := r.stored(d, q.Namespace, q.Name); left != nil { // as another write may have left it; nil if it removed it
+				item = left
+				if s := r.admitDelete(q, item, item.Object(), o); s != nil {
+					return nil, s
+				}
 			}
 		}
 	}

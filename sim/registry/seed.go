@@ -73,20 +73,11 @@ func (r *Registry) seedling(ctx *resource.Context, given, old object.Object) obj
 	if old != nil {
 		return old.Copy()
 	}
-	strategy := ctx.Definition.Hub.Strategy
 	fresh := given.Copy()
 	fresh.Remove("metadata", "deletionTimestamp")
 	fresh.SetDefault(r.newUID(), "metadata", "uid")
 	fresh.SetDefault(object.Time(ctx.Now), "metadata", "creationTimestamp")
-	if strategy.HasStatus && !strategy.MakesStatus {
-		fresh.Remove("status")
-	}
-	if strategy.SpecChanged != nil {
-		fresh.Set(int64(1), "metadata", "generation")
-	}
-	if strategy.PrepareForCreate != nil {
-		strategy.PrepareForCreate(ctx, fresh)
-	}
+	prepareNew(ctx, fresh)
 	return fresh
 }
 
