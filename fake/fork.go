@@ -62,6 +62,7 @@ func (o Options) serve(c *sim.Cluster) *Server {
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {
 		s.Clock = clock.NewManual(c.Clock().Now())
 	}
+	c.AdmitWaiting(!manual)
 	s.connect(manual)
 	return s
 }

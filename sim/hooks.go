@@ -59,3 +59,9 @@ func (c *Cluster) AdmitTogether(call func(calls []func())) {
 func (c *Cluster) AdmitRunning(run func(ctx context.Context, f func()) error) {
 	c.do(func() { c.servers.Webhooks.Running(run) })
 }
+
+// AdmitWaiting sets whether admission plugins may wait, as ServiceAccount does for an account that a controller is about to make. It is
+// for a Cluster whose time passes by itself, and which is asked by several goroutines. Without it they decide at once.
+func (c *Cluster) AdmitWaiting(may bool) {
+	c.do(func() { c.servers.Webhooks.Wait(may) })
+}

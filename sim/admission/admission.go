@@ -82,7 +82,7 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "NamespaceLifecycle", Mutate: checkNamespace},
 		{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits},
 		{Name: "ServiceAccount", Optional: true,
-			Mutate: on(pods, setServiceAccount, Create), Validate: on(pods, checkServiceAccount, Create)},
+			Mutate: on(pods, setServiceAccount(h), Create), Validate: on(pods, checkServiceAccount, Create)},
 		{Name: "TaintNodesByCondition", Mutate: on(nodes, taintNewNode, Create)},
 		{Name: "PodSecurity", Validate: h.Config.PodSecurity.check},
 		{Name: "Priority", Mutate: setPriority, Validate: on(priorityClasses, oneDefaultPriority, Create, Update)},

@@ -48,6 +48,9 @@ type Host struct {
 	Run func(ctx context.Context, f func()) error
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
+	// Waits reports whether the Cluster's time passes by itself, so that a plugin may wait for what controllers and clients do
+	// meanwhile. A nil function is one that returns false.
+	Waits func() bool
 	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
 	Wait func(ctx context.Context, d time.Duration)
 }

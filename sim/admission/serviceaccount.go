@@ -2,6 +2,7 @@ package admission
 
 import (
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
@@ -20,10 +21,14 @@ const (
 	defaultAccount = "default"
 )
 
-// setServiceAccount gives pods a service account, which must exist, and mounts its token into their containers (Kubernetes
-// documentation, "Configure Service Accounts for Pods"). The plugin is optional: without the controllers that make service
+// setServiceAccount returns the step that gives pods a service account, which must exist, and mounts its token into their containers
+// (Kubernetes documentation, "Configure Service Accounts for Pods"). The plugin is optional: without the controllers that make service
 // accounts no pod could be created.
-func setServiceAccount(a *Attributes) *status.Status {
+func setServiceAccount(h *Host) Step {
+	return func(a *Attributes) *status.Status { return h.setServiceAccount(a) }
+}
+
+func (h *Host) setServiceAccount(a *Attributes) *status.Status {
 	pod := a.Object
 	if _, ok := pod.Annotations()[mirrorPod]; ok {
 		return checkServiceAccount(a)
@@ -32,7 +37,7 @@ func setServiceAccount(a *Attributes) *status.Status {
 		pod.Set(defaultAccount, "spec", "serviceAccountName")
 	}
 	pod.Set(pod.String("spec", "serviceAccountName"), "spec", "serviceAccount")
-	account, s := serviceAccountOf(a)
+	account, s := h.awaitServiceAccount(a)
 	if s != nil {
 		return s
 	}
@@ -74,6 +79,33 @@ func serviceAccountOf(a *Attributes) (object.Object, *status.Status) {
 		return account, nil
 	}
 	return nil, a.refuse("error looking up service account %s/%s: serviceaccount %q not found", a.Namespace, name, name)
+}
+
+const (
+	// accountAttempts is how often the account default of a namespace is looked for: a controller makes it soon after the namespace
+	// (plugin/pkg/admission/serviceaccount).
+	accountAttempts = 10
+	// accountRetry is the time between two attempts. The real server draws 100 to 200 ms.
+	accountRetry = 150 * time.Millisecond
+)
+
+// awaitServiceAccount returns the service account of a pod. It waits a moment for one of the name default that is not there yet, where
+// the Cluster's time passes by itself.
+func (h *Host) awaitServiceAccount(a *Attributes) (account object.Object, s *status.Status) {
+	attempts := 1
+	if a.Object.String("spec", "serviceAccountName") == defaultAccount && h.Waits != nil && h.Waits() {
+		attempts = accountAttempts
+	}
+	for i := range attempts {
+		if i > 0 {
+			ctx := a.Deadline.Context()
+			h.Outside(func() { h.Wait(ctx, accountRetry) })
+		}
+		if account, s = serviceAccountOf(a); s == nil || a.Deadline.Err() != nil {
+			break
+		}
+	}
+	return account, s
 }
 
 // automounts: the pod decides, then the account.

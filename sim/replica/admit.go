@@ -21,6 +21,7 @@ type Webhooks struct {
 	call      webhook.Call
 	together  func(calls []func())                      // calls them at the same time; nil: one after the other
 	run       func(ctx context.Context, f func()) error // calls a function, and waits for it as long as the context lasts
+	waits     bool                                      // the Cluster's time passes by itself
 }
 
 // Register sets what answers the admission webhook with the name; nil takes it back.
@@ -44,9 +45,12 @@ func (w *Webhooks) Together(call func(calls []func())) { w.together = call }
 // function that takes too long is waited for nevertheless.
 func (w *Webhooks) Running(run func(ctx context.Context, f func()) error) { w.run = run }
 
+// Wait sets whether admission plugins may wait, because the Cluster's time passes by itself.
+func (w *Webhooks) Wait(may bool) { w.waits = may }
+
 // adopt takes over what was registered with another.
 func (w *Webhooks) adopt(other *Webhooks) {
-	w.functions, w.call, w.together, w.run = maps.Clone(other.functions), other.call, other.together, other.run
+	w.functions, w.call, w.together, w.run, w.waits = maps.Clone(other.functions), other.call, other.together, other.run, other.waits
 }
 
 // callFunction is an admission.Host's Run.
@@ -98,6 +102,7 @@ func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.
 	h.Together = set.Webhooks.callAll
 	h.Run = set.Webhooks.callFunction
 	h.Wait = set.Door.Wait
+	h.Waits = func() bool { return set.Webhooks.waits }
 	reg.Admission = admission.New(h, may(who), set.Plugins, set.WithoutPlugins)
 }
 
