@@ -1,6 +1,8 @@
 package fake_test
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -75,6 +77,30 @@ func TestConversionAsks(t *testing.T) {
 	is.Equal(code, 200)
 	e, _ := w.next()
 	is.Equal(e.Type, "DELETED")
+}
+
+// TestConversionInAnyForm: a webhook may print its objects in any order and with spaces.
+func TestConversionInAnyForm(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, srv := loaded(t)
+	srv.ConvertThrough(carrier(func(q *http.Request) (*http.Response, error) {
+		text, err := io.ReadAll(q.Body)
+		if err != nil {
+			return nil, err
+		}
+		review, err := object.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		obj := object.JSON(converted(t, review).List("response", "convertedObjects")[0])
+		body := fmt.Sprintf(`{"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1", "response": {"uid": %q, "result": {"status": "Success"},
+			"convertedObjects": [ { "z": "\u003c", %s ]}}`, review.String("request", "uid"), obj[1:])
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}))
+	code, body := c.do("GET", frobbersV2+"/a", "")
+	is.Equal(code, http.StatusOK)
+	is.True(strings.Contains(body, `"heightInInches":24`))
 }
 
 // TestSlowConversion: a webhook that does not answer holds up only those who need it, for 30 seconds of the Cluster's

@@ -68,6 +68,9 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 	if len(converted) != 1 {
 		return nil, failure(kind, "returned %d objects, expected %d", len(converted), 1)
 	}
+	if raw, ok := converted[0].(object.Raw); ok { // what is not written as this server writes it is kept as text
+		converted[0] = raw.Value()
+	}
 	out, ok := converted[0].(map[string]any)
 	if !ok {
 		return nil, failure(kind, "failed, unexpected type %T at index 0", converted[0])
