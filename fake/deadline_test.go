@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,9 +169,10 @@ func TestClientGivesUpConversion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		c, srv := loaded(t)
-		hangs := true
+		var hangs atomic.Bool
+		hangs.Store(true)
 		srv.ConvertThrough(hook{t, func(review object.Object) object.Object {
-			if hangs {
+			if hangs.Load() {
 				time.Sleep(time.Second)
 			}
 			return converted(t, review)
@@ -183,7 +185,7 @@ func TestClientGivesUpConversion(t *testing.T) {
 		time.Sleep(time.Minute)
 		code, _ := c.do("GET", frobbersV1+"/late", "")
 		is.Equal(code, http.StatusNotFound)
-		hangs = false
+		hangs.Store(false)
 		code, _ = c.do("POST", frobbersV2, body)
 		is.Equal(code, http.StatusCreated) // the failure is not remembered
 	})

@@ -113,7 +113,7 @@ func (c *call) checkTable() *status.Status {
 	return codec.CheckInclude(c.q.Query.Get("includeObject"))
 }
 
-// fail answers with a Status that is an error. A request that has to end fails with that, whatever else has gone wrong.
+// fail answers with a Status that is an error. A request whose time is over fails with that, whatever else has gone wrong.
 func (c *call) fail(s *status.Status) {
 	if !c.endLate() {
 		c.writeFailure(s)

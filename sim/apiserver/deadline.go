@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -82,17 +83,16 @@ func (c *call) await() {
 	}
 }
 
-// endLate gives the answer of a request that has to end before it is done, and reports whether the request is one.
+// endLate gives the answer of a request whose time is over before it is done, and reports whether the request is one.
 func (c *call) endLate() bool {
-	err := c.deadline.Err()
-	if err == nil {
+	if !c.deadline.Over() {
 		return false
 	}
 	if limit := c.limit(); limit != 0 && c.deadline.Passed(limit) {
 		c.timedOut()
 		return true
 	}
-	c.writeFailure(status.Timeout("request did not complete within requested timeout - "+err.Error(), 0))
+	c.writeFailure(status.Timeout("request did not complete within requested timeout - "+context.DeadlineExceeded.Error(), 0))
 	return true
 }
 
