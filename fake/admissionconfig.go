@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// admissionConfig is what a file of kube-apiserver's --admission-control-config-file says.
+// admissionConfig is a parsed file of kube-apiserver's --admission-control-config-file.
 type admissionConfig struct {
 	webhooks map[string]*kubeconfig // by the name of the plugin
 	plugins  admission.Config

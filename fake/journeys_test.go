@@ -91,7 +91,7 @@ func numberFrom(env string, otherwise int) int {
 // policies on the real server.
 type journeys struct {
 	real  conformance.Target
-	wrap  func() http.RoundTripper // makes the transport of one case; nil: it is that of real
+	wrap  func() http.RoundTripper // makes the transport of one case. If nil, the case uses the transport of real.
 	area  string
 	draw  func(seed int) conformance.Case
 	play  func(t *testing.T, seed uint64, c conformance.Case) (step int, difference string) // on a simulator: the first step that differs

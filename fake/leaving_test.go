@@ -122,7 +122,7 @@ func leaving(t *testing.T, pause func() time.Duration, end <-chan struct{}) clie
 }
 
 // Ten thousand requests whose clients leave at a moment of chance, while webhooks are slow or hang: nothing is committed after a client
-// has left, nobody holds the lock, and no goroutine is left.
+// has left, the lock is free, and no goroutine remains.
 func TestClientsLeave(t *testing.T) {
 	n := 10000
 	if testing.Short() {

@@ -39,7 +39,7 @@ type ListenOptions struct {
 	// again when they change.
 	CertificateFile, KeyFile string
 	// MinTLS is the oldest version of TLS that is spoken, as of --tls-min-version (tls.VersionTLS13, for example). 0: that of
-	// package crypto/tls. CipherSuites are those of TLS 1.2 and older, as of --tls-cipher-suites. nil: those of crypto/tls.
+	// package crypto/tls. CipherSuites are the cipher suites of TLS 1.2 and older (--tls-cipher-suites). If nil, crypto/tls chooses.
 	MinTLS       uint16
 	CipherSuites []uint16
 	// WatchListGap is how long, in real time, a watch waits that asks for what there is first (sendInitialEvents). A real

@@ -12,7 +12,7 @@ import (
 type functions struct {
 	mu   sync.Mutex
 	n    int
-	idle chan struct{} // closed when n is 0; nil: nobody waits
+	idle chan struct{} // closed when n becomes 0. If nil, no call of wait is in progress.
 }
 
 func (f *functions) begin() {

@@ -206,7 +206,7 @@ type Server struct {
 	admits    bool // AdmitThrough was called
 	converts  bool // ConvertThrough was called
 	listeners []*Listener
-	cas       caFiles                  // files of those who are trusted
+	cas       caFiles                  // files with the certificates of trusted authorities
 	signers   Options                  // ClientCA and RequestHeader.ClientCA as they are now
 	extra     []*x509.Certificate      // who is trusted beside those of the options
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for

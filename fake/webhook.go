@@ -19,7 +19,7 @@ const attemptsMax = 11
 
 // through returns what calls webhooks by requests that a transport carries: redirects are followed, and a 429 or 5xx with
 // Retry-After is asked again. A transport that ignores the context of its requests is not waited for when the context has ended.
-// Without a transport, through returns nil: nothing calls webhooks then.
+// If transport is nil, through returns nil, and webhooks cannot be called.
 func (s *Server) through(transport http.RoundTripper) webhook.Call {
 	if transport == nil {
 		return nil
@@ -55,7 +55,7 @@ func called(q *http.Request) *webhook.Request {
 	return &webhook.Request{}
 }
 
-// posted is what came back, or the error.
+// posted is the response to a review, or the error.
 type posted struct {
 	*http.Response
 	body []byte

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// asked is what the answers of webhooks look at in a review.
+// asked holds the fields of a review that the answers of webhooks depend on.
 type asked struct {
 	Kind, APIVersion string
 	Request          struct {

@@ -59,7 +59,7 @@ type eavesdropper struct {
 	times map[string][]time.Time // when a namespace's story asked what
 }
 
-// pace is what the real server's caches have before each request, settled what it has until it knows a configuration.
+// pace is how long the differ waits for the real server's caches before each request, and settled how long it waits after a configuration changed.
 const pace, settled = 20 * time.Millisecond, 400 * time.Millisecond
 
 // RoundTrip implements http.RoundTripper.

@@ -155,7 +155,7 @@ func (s *flagSet) invalidValue(name, value string, err error) {
 	s.fails(fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", value, name, err))
 }
 
-// check notes the flags that kube-apiserver does not have, those that are refused, and the values that their types do not have.
+// check records an error for each unknown flag, each refused flag, and each value that does not have the type of its flag.
 func (s *flagSet) check() {
 	for _, name := range s.order {
 		f := find(name)
