@@ -110,7 +110,7 @@ func (c *Cluster) loops() []controller.Controller {
 	return append(all, server.Controllers(!c.options.Bare, c.holds)...)
 }
 
-// holds reports whether a lease is that of one of the Cluster's API servers.
+// holds reports whether a lease belongs to one of the Cluster's API servers.
 func (c *Cluster) holds(lease string) bool {
 	for i := range c.servers.Len() {
 		if lease == boot.LeaseName(host(i)) {
