@@ -28,6 +28,7 @@ var parsers = map[string]parsing{
 	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
 	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
 	"fake/explore":                {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
+	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
 	"fake/kustomize":              {reads: "kustomizations", targets: []string{"FuzzBuild"}},
 	"sim/apiserver":               {reads: "paths and queries", targets: []string{"FuzzInfo"}},
