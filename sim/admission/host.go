@@ -20,14 +20,14 @@ type Host struct {
 	Table *resource.Table
 	// May answers the authorizer of expressions for a user.
 	May func(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
-	// Decode reads what a mutation made of an object.
+	// Decode reads an object that a webhook has mutated.
 	Decode func(d *resource.Definition, data []byte) (object.Object, error)
-	// DecodeStrictly reads what the JSON patch of a policy made of an object. Unknown fields are errors; a kind and version that
+	// DecodeStrictly reads an object that the JSON patch of a policy has mutated. Unknown fields are errors; a kind and version that
 	// the patch removed are those of d.
 	DecodeStrictly func(d *resource.Definition, data []byte) (object.Object, error)
 	// Kinds returns the structure of a kind, nil for one that the server does not have.
 	Kinds func(schema.GVK) *schema.Type
-	// Coerce reads the metadata of a custom resource that mutations have changed, and drops what is wrong with it.
+	// Coerce reads the metadata of a custom resource that mutations have changed, and drops invalid fields.
 	Coerce func(obj object.Object)
 	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
 	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
@@ -49,7 +49,7 @@ type Host struct {
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
 	// Waits reports whether the Cluster's time passes by itself, so that a plugin may wait for what controllers and clients do
-	// meanwhile. A nil function is one that returns false.
+	// meanwhile. If nil, plugins do not wait.
 	Waits func() bool
 	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
 	Wait func(ctx context.Context, d time.Duration)
@@ -179,7 +179,7 @@ func (h *Host) equivalents(d *resource.Definition) []*resource.Definition {
 }
 
 // policyResources are the resources that no policy applies to, and policyResources and webhookResources those that no webhook is
-// called for: nobody could undo a mistake in them.
+// called for: otherwise a mistake in one of them could not be undone.
 var (
 	policyResources = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
 		"mutatingadmissionpolicybindings"}
