@@ -212,17 +212,7 @@ func (s *servers) readAPI() {
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
 	}
-	r.Serve = s.switches("runtime-config")
-	for _, name := range slices.Sorted(maps.Keys(r.Serve)) {
-		switch {
-		case r.KnowsAPI(name):
-		case r.Serve[name] && !strings.HasPrefix(name, "api/"):
-			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))
-		default:
-			delete(r.Serve, name)
-			s.idle = append(s.idle, "--runtime-config "+name)
-		}
-	}
+	s.readRuntimeConfig(&r)
 	s.options.Replicas = []fake.ReplicaOptions{r}
 }
 
