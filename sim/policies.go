@@ -15,13 +15,35 @@ func (c *Cluster) reconcileLocked() *status.Status {
 	first := c.servers.First()
 	api := *first.API().Registry
 	api.Admission = nil
-	for _, expected := range boot.Policies(first.Minor()) {
-		d := first.Definition(expected.Storage)
-		if s := c.reconcilePolicyLocked(&api, d, expected.Object); s != nil {
-			return s
+	policies := boot.Policies(first.Minor())
+	for _, reconcile := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{c.primePolicyLocked, c.reconcilePolicyLocked} {
+		for _, expected := range policies {
+			if s := reconcile(&api, first.Definition(expected.Storage), expected.Object); s != nil {
+				return s
+			}
 		}
 	}
 	return nil
+}
+
+// primePolicyLocked creates a missing default role or binding from the one that older releases had its contents in.
+func (c *Cluster) primePolicyLocked(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
+	name := auth.Origin(expected)
+	if name == "" || api.Reader().Get(d.Storage, "", expected.Name()) != nil {
+		return nil
+	}
+	origin := api.Reader().Get(d.Storage, "", name)
+	if origin == nil {
+		return nil
+	}
+	primed := auth.Prime(origin, expected)
+	if primed == nil {
+		return nil
+	}
+	q := registry.Loopback(d, "", expected.Name())
+	q.Verb = "create"
+	_, s := api.Create(q, primed)
+	return s
 }
 
 func (c *Cluster) reconcilePolicyLocked(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
