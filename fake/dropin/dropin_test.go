@@ -362,3 +362,16 @@ func TestRuntimeConfig(t *testing.T) {
 	is.Equal(s.options.Replicas[0].Serve, map[string]bool{"v1": false, "v1/secrets": false, "apps/v1": true, "batch/v1/jobs": false, "api/beta": true})
 	is.Equal(s.idle, []string{"--runtime-config apps/v1beta1"})
 }
+
+// /flagz says what the flags of the command line are.
+func TestFlagz(t *testing.T) {
+	is := is.New(t)
+	_, start := pair(t)
+	_, url := start("--v=2", "--apiserver-count=0x3", "--event-ttl=90m", "--contention-profiling", "--service-account-issuer=https://a", "--service-account-issuer=https://b",
+		"--feature-gates=WatchList=true,VolumeLimitScaling=true", "--etcd-prefix=/x")
+	_, body := get(t, url+"/flagz")
+	for _, line := range []string{"v=2", "apiserver-count=3", "event-ttl=1h30m0s", "contention-profiling=true", "service-account-issuer=[https://a,https://b]",
+		"feature-gates=VolumeLimitScaling=true,WatchList=true", "etcd-prefix=/x", "goaway-chance=0"} {
+		is.True(strings.Contains(body, "\n"+line+"\n"))
+	}
+}

@@ -194,6 +194,40 @@ func (f *known) parse(value string) (err error) {
 	return err
 }
 
+// printed returns the flags that are given, with their values as /flagz has them.
+func (s *flagSet) printed() map[string]string {
+	all := map[string]string{}
+	for _, name := range s.order {
+		if f := find(name); f != nil {
+			all[name] = f.print(s.values[name])
+		}
+	}
+	return all
+}
+
+// print returns the values of the flag as pflag prints them.
+func (f *known) print(values []string) string {
+	last := values[len(values)-1]
+	switch f.kind {
+	case "":
+		on, _ := strconv.ParseBool(last)
+		return strconv.FormatBool(on)
+	case "int":
+		n, _ := strconv.ParseInt(last, 0, 64)
+		return strconv.FormatInt(n, 10)
+	case "duration":
+		d, _ := time.ParseDuration(last)
+		return d.String()
+	case "strings", "stringArray", "int32Slice", "namedCertKey":
+		return "[" + strings.Join(values, ",") + "]"
+	case "mapStringString", "colonSeparatedMultimapStringString", "stringToString":
+		pairs := strings.Split(strings.Join(values, ","), ",")
+		slices.Sort(pairs)
+		return strings.Join(pairs, ",")
+	}
+	return last
+}
+
 // fails notes what is wrong, unless something before it was.
 func (s *flagSet) fails(err error) { s.wrong = cmp.Or(s.wrong, err) }
 

@@ -213,6 +213,7 @@ func (s *servers) readAPI() {
 		}
 	}
 	s.readRuntimeConfig(&r)
+	r.Flags = s.printed()
 	s.options.Replicas = []fake.ReplicaOptions{r}
 }
 
