@@ -5,20 +5,19 @@ import (
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// reconcileLocked creates missing default roles and bindings, and adds missing rules and subjects to existing ones, as API servers do
-// that start over existing data. Admission is not asked: nothing is there yet that could answer.
-func (c *Cluster) reconcileLocked() *status.Status {
-	first := c.servers.First()
-	api := *first.API().Registry
+// putBackPolicies creates missing default roles and bindings, and adds missing rules and subjects to existing ones, as an API server
+// does that starts over existing data. Admission is not asked: nothing is there yet that could answer.
+func putBackPolicies(server *replica.Server) *status.Status {
+	api := *server.API().Registry
 	api.Admission = nil
-	policies := boot.Policies(first.Minor())
-	for _, reconcile := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{c.primePolicyLocked, c.reconcilePolicyLocked} {
-		for _, expected := range policies {
-			if s := reconcile(&api, first.Definition(expected.Storage), expected.Object); s != nil {
+	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{prime, putBack} {
+		for _, expected := range boot.Policies(server.Minor()) {
+			if s := step(&api, server.Definition(expected.Storage), expected.Object); s != nil {
 				return s
 			}
 		}
@@ -26,8 +25,8 @@ func (c *Cluster) reconcileLocked() *status.Status {
 	return nil
 }
 
-// primePolicyLocked creates a missing default role or binding from the one that older releases had its contents in.
-func (c *Cluster) primePolicyLocked(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
+// prime creates a missing default role or binding from the one that older releases had its contents in.
+func prime(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	name := auth.Origin(expected)
 	if name == "" || api.Reader().Get(d.Storage, "", expected.Name()) != nil {
 		return nil
@@ -46,7 +45,8 @@ func (c *Cluster) primePolicyLocked(api *registry.Registry, d *resource.Definiti
 	return s
 }
 
-func (c *Cluster) reconcilePolicyLocked(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
+// putBack creates one default role or binding, or adds to it what is missing.
+func putBack(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	namespace, name, objects := expected.Namespace(), expected.Name(), api.Reader()
 	if namespace != "" && objects.Get("namespaces", "", namespace) == nil {
 		return nil

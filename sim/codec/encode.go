@@ -191,7 +191,7 @@ func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte
 			dst = append(dst, ',')
 		}
 		dst = append(object.AppendString(dst, k), ':')
-		if m[k] == nil && t.Elem.Kind == schema.Bytes && p.origin != sent {
+		if m[k] == nil && t.Elem.Kind == schema.Bytes && p.origin == store {
 			dst = append(dst, `""`...) // a map in protobuf has a value for each key
 			continue
 		}
