@@ -363,6 +363,14 @@ func TestRuntimeConfig(t *testing.T) {
 	is.Equal(s.idle, []string{"--runtime-config apps/v1beta1"})
 }
 
+// Ciphers have the names of crypto/tls, and two that these had before.
+func TestCipherNames(t *testing.T) {
+	is := is.New(t)
+	s, err := read([]string{"--etcd-servers=a", "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305,TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305,TLS_AES_128_GCM_SHA256"})
+	is.NoErr(err)
+	is.Equal(s.listen.CipherSuites, []uint16{tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_AES_128_GCM_SHA256})
+}
+
 // /flagz says what the flags of the command line are.
 func TestFlagz(t *testing.T) {
 	is := is.New(t)
