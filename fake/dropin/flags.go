@@ -122,6 +122,17 @@ func (s *flagSet) fill(c *config.Cluster) {
 	}
 }
 
+// printed returns the flags that are given, with their values as /flagz has them.
+func (s *flagSet) printed() map[string]string {
+	all := map[string]string{}
+	for _, name := range s.order {
+		if f := flags.Find(name); f != nil {
+			all[name] = f.Print(s.values[name])
+		}
+	}
+	return all
+}
+
 // fails notes what is wrong, unless something before it was.
 func (s *flagSet) fails(err error) { s.wrong = cmp.Or(s.wrong, err) }
 

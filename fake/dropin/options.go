@@ -1,6 +1,7 @@
 package dropin
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -119,13 +120,20 @@ func (s *servers) readTLS() {
 	s.listen.MinTLS = version
 	suites := append(tls.CipherSuites(), tls.InsecureCipherSuites()...)
 	for _, name := range s.list("tls-cipher-suites") {
-		i := slices.IndexFunc(suites, func(c *tls.CipherSuite) bool { return c.Name == name })
+		current := cmp.Or(legacySuites[name], name)
+		i := slices.IndexFunc(suites, func(c *tls.CipherSuite) bool { return c.Name == current })
 		if i < 0 {
 			s.fails(fmt.Errorf("Cipher suite %s not supported or doesn't exist", name)) //nolint:staticcheck // kube-apiserver's text
 			return
 		}
 		s.listen.CipherSuites = append(s.listen.CipherSuites, suites[i].ID)
 	}
+}
+
+// legacySuites are names of ciphers that kube-apiserver takes beside those of crypto/tls.
+var legacySuites = map[string]string{
+	"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305":   "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+	"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305": "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
 }
 
 // readPlugins reads which admission plugins run: ServiceAccount does unless it is turned off, as in kube-apiserver.
@@ -213,17 +221,8 @@ func (s *servers) readAPI() {
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
 	}
-	r.Serve = s.switches("runtime-config")
-	for _, name := range slices.Sorted(maps.Keys(r.Serve)) {
-		switch {
-		case sim.KnowsAPI(r.Version, name):
-		case r.Serve[name] && !strings.HasPrefix(name, "api/"):
-			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))
-		default:
-			delete(r.Serve, name)
-			s.idle = append(s.idle, "--runtime-config "+name)
-		}
-	}
+	s.readRuntimeConfig(&r)
+	r.Flags = s.printed()
 	s.options.Replicas = []fake.ReplicaOptions{r}
 }
 

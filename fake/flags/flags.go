@@ -118,6 +118,29 @@ func (f *Flag) Check(value string) (err error) {
 	return err
 }
 
+// Print returns the values of the flag as pflag prints them.
+func (f *Flag) Print(values []string) string {
+	last := values[len(values)-1]
+	switch f.Kind {
+	case "":
+		on, _ := strconv.ParseBool(last)
+		return strconv.FormatBool(on)
+	case "int":
+		n, _ := strconv.ParseInt(last, 0, 64)
+		return strconv.FormatInt(n, 10)
+	case "duration":
+		d, _ := time.ParseDuration(last)
+		return d.String()
+	case "strings", "stringArray", "int32Slice", "namedCertKey":
+		return "[" + strings.Join(values, ",") + "]"
+	case "mapStringString", "colonSeparatedMultimapStringString", "stringToString":
+		pairs := strings.Split(strings.Join(values, ","), ",")
+		slices.Sort(pairs)
+		return strings.Join(pairs, ",")
+	}
+	return last
+}
+
 // Set sets the fields of the flag to its values, which Check has found good, in the order of the command line. It returns the error of
 // a file that cannot be read.
 func (f *Flag) Set(c *config.Cluster, values []string) error {

@@ -64,6 +64,8 @@ var features = map[string]int{
 	"RestartAllContainersOnContainerExits":         36,
 	"StrictIPCIDRValidation":                       36,
 	"SELinuxMount":                                 37,
+	"TaintTolerationComparisonOperators":           0,
+	"VolumeAttributesClass":                        34,
 	"VolumeBindMountOptions":                       0,
 	"VolumeLimitScaling":                           37,
 	"WorkloadWithJob":                              0,
