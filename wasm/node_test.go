@@ -119,7 +119,7 @@ func hash(t *testing.T, id string) string {
 func skewedHash(t *testing.T) string {
 	t.Helper()
 	two := []sim.ReplicaOptions{{Version: "1.36"}, {Version: "1.35"}}
-	w, err := scenario.New(scenario.Options{Seed: 1, Replicas: two})
+	w, err := scenario.New(scenario.Options{Cluster: sim.Options{Seed: 1, Replicas: two}})
 	if err != nil {
 		t.Fatal(err)
 	}

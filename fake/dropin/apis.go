@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim"
 )
 
 // apisText lists the group versions of kube-apiserver, as recorded from one with --runtime-config=api/all=true and with all gates.
@@ -43,7 +44,7 @@ func (s *servers) readRuntimeConfig(r *fake.ReplicaOptions) {
 			s.fails(err)
 		}
 		switch {
-		case r.KnowsAPI(strings.TrimPrefix(name, "/")):
+		case sim.KnowsAPI(r.Version, strings.TrimPrefix(name, "/")):
 			r.Serve[strings.TrimPrefix(name, "/")] = on
 		case on && s.wouldServe(name):
 			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))

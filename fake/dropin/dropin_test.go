@@ -1,6 +1,7 @@
 package dropin
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubesim/kubesim/fake/flags"
 	"github.com/matryer/is"
 )
 
@@ -253,10 +255,10 @@ func TestHelp(t *testing.T) {
 	for _, m := range line.FindAllStringSubmatch(out.String(), -1) {
 		names = append(names, m[1])
 	}
-	is.Equal(len(names), len(knownFlags()))
+	is.Equal(len(names), len(flags.All()))
 	is.True(len(names) > 160)
 	slices.Sort(names)
-	is.Equal(len(slices.Compact(names)), len(knownFlags()))
+	is.Equal(len(slices.Compact(names)), len(flags.All()))
 	is.True(!slices.Contains(names, "insecure-port"))
 	is.NoErr(Etcd(t.Context(), []string{"--help"}, &out, io.Discard))
 	is.True(regexp.MustCompile(`(?m)^\s*--unsafe-no-fsync\b`).MatchString(out.String()))
@@ -294,21 +296,28 @@ func TestFolder(t *testing.T) {
 // a refused flag is an error.
 func TestFlagsAreClassified(t *testing.T) {
 	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
-	for _, f := range knownFlags() {
-		t.Run(f.name, func(t *testing.T) {
+	var source []byte
+	for _, name := range []string{"apis.go", "options.go", "users.go"} {
+		text, err := os.ReadFile(name)
+		is.New(t).NoErr(err)
+		source = append(source, text...)
+	}
+	for _, f := range flags.All() {
+		t.Run(f.Name, func(t *testing.T) {
 			is := is.New(t)
-			value := map[string]string{"": "true", "int": "1", "float": "1", "float32": "1", "duration": "1s", "ip": "127.0.0.1"}[f.kind]
-			_, err := read([]string{"--etcd-servers=a", "--" + f.name + "=" + cmp.Or(value, "x")})
-			switch f.does {
+			value := map[string]string{"": "true", "int": "1", "float": "1", "float32": "1", "duration": "1s", "ip": "127.0.0.1"}[f.Kind]
+			_, err := read([]string{"--etcd-servers=a", "--" + f.Name + "=" + cmp.Or(value, "x")})
+			switch f.Does {
 			case "refused":
-				is.True(err != nil && strings.Contains(err.Error(), "--"+f.name)) // it is an error that names the flag
-				is.True(f.words != "")                                            // and says why
+				is.True(err != nil && strings.Contains(err.Error(), "--"+f.Name)) // it is an error that names the flag
+				is.True(f.Words != "")                                            // and says why
 			case "ignored":
 				is.NoErr(err)
-				is.True(!slices.Contains(security, f.section) || f.words != "") // it says why it may be ignored
+				is.True(!slices.Contains(security, f.Section) || f.Words != "") // it says why it may be ignored
 			case "honoured", "mapped":
+				is.True(f.Sets() || bytes.Contains(source, []byte(`"`+f.Name+`"`))) // somebody reads it
 			default:
-				t.Errorf("it is %q", f.does)
+				t.Errorf("it is %q", f.Does)
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/flags"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 )
@@ -51,8 +52,8 @@ func read(args []string) (*servers, error) {
 	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
 	s.readEtcd()
 	s.readAddresses()
-	s.readUsers()
-	s.readServiceAccounts()
+	s.fill(&s.options)
+	s.readTokens()
 	s.readAuthorization()
 	s.readPlugins()
 	s.readAPI()
@@ -62,7 +63,7 @@ func read(args []string) (*servers, error) {
 	}
 	s.loud, _ = strconv.Atoi(s.last("v"))
 	for _, name := range s.order {
-		if f := find(name); f != nil && f.does == "ignored" {
+		if f := flags.Find(name); f != nil && f.Does == flags.Ignored {
 			s.idle = append(s.idle, "--"+name)
 		}
 	}
@@ -244,18 +245,17 @@ func (s *servers) switches(flag string) map[string]bool {
 	return out
 }
 
-// readNetwork reads the addresses of services and of the server.
+// readNetwork reads the addresses of services, and how long requests may take.
 func (s *servers) readNetwork() {
 	first, _, _ := strings.Cut(s.last("service-cluster-ip-range"), ",") // a string: the last of two flags counts
 	s.options.ServiceCIDR = strings.TrimSpace(first)
-	s.options.Advertise = s.last("advertise-address")
-	if s.has("min-request-timeout") {
-		seconds, _ := strconv.ParseInt(s.last("min-request-timeout"), 0, 64) // check has read it
-		if s.options.MinRequestTimeout = time.Duration(seconds) * time.Second; seconds == 0 {
-			s.options.MinRequestTimeout = -1
-		}
-		if seconds < 0 {
-			s.fails(errors.New("--min-request-timeout can not be negative value"))
-		}
+	if s.options.RequestTimeout < 0 {
+		s.fails(errors.New("--request-timeout can not be negative value"))
+	}
+	if strings.HasPrefix(s.last("min-request-timeout"), "-") {
+		s.fails(errors.New("--min-request-timeout can not be negative value"))
+	}
+	if s.has("request-timeout") && s.options.RequestTimeout == 0 {
+		s.options.RequestTimeout = time.Nanosecond // no request has time, as there
 	}
 }
