@@ -54,6 +54,8 @@ var features = map[string]int{
 	"InPlacePodLevelResourcesVerticalScaling":      36,
 	"MaxUnavailableStatefulSet":                    37,
 	"MutableCSINodeAllocatableCount":               35,
+	"MutablePodResourcesForSuspendedJobs":          36,
+	"MutableSchedulingDirectivesForSuspendedJobs":  36,
 	"NodeDeclaredFeatures":                         36,
 	"PodCertificateRequest":                        37,
 	"PodLevelResourcesFixDefaulting":               37,

@@ -99,6 +99,7 @@ func (f flags) compare(ctx context.Context, s *source, packages []pkg, known rea
 		rows = append(rows, r)
 	}
 	unexplained := printTable(rows)
+	printReasons(rows, known)
 	stale := known.stale(rows)
 	for _, line := range stale {
 		fmt.Println("  " + line)
