@@ -232,7 +232,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Prepare: d.prepare,
 			Fill:    func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
 			Tidy:    func(obj object.Object) { d.tidy(obj, v) },
-			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) },
+			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) && d.server.readable(obj) },
 		}
 		if asks {
 			v.codec.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
@@ -251,14 +251,22 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 }
 
 // fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and
-// fills in defaults, then it is converted, and the schema of v prunes it again.
+// fills in defaults, then it is converted, and the schema of v prunes it again. The resourceVersion is not stored in the object
+// but follows from the commit: a webhook does not see it.
 func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
+	version := obj.ResourceVersion()
+	obj.Remove("metadata", "resourceVersion")
+	d.server.dropUnreadable(obj)
 	if from := d.versions[obj.APIVersion()]; from != nil {
 		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops what is wrong
 		from.root.Prune(map[string]any(obj))
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}
-	return d.converted(obj, v.apiVersion, webhook)
+	obj, err := d.converted(obj, v.apiVersion, webhook)
+	if err == nil && version != "" {
+		obj.Set(version, "metadata", "resourceVersion")
+	}
+	return obj, err
 }
 
 // tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
@@ -285,8 +293,13 @@ func (d *definition) converted(obj object.Object, apiVersion string, webhook Con
 	if err != nil {
 		return nil, err
 	}
+	if err := d.server.readMeta(obj); err != nil {
+		return nil, err
+	}
 	if to := d.versions[apiVersion]; to != nil {
-		_, _ = to.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true)
+		if _, err := to.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, false); err != nil {
+			return nil, err
+		}
 		to.root.Prune(map[string]any(obj))
 		to.schema.DropNulls(map[string]any(obj))
 	}

@@ -32,11 +32,9 @@ type answers struct {
 type memoryKey [sha256.Size]byte
 
 func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
-	known := obj.Copy()
-	known.Remove("metadata", "resourceVersion")
 	text := append(object.JSON(map[string]any(d.conversion)), 0)
 	text = append(append(text, apiVersion...), 0)
-	return sha256.Sum256(append(text, object.JSON(map[string]any(known))...))
+	return sha256.Sum256(append(text, object.JSON(map[string]any(obj))...))
 }
 
 // Forget empties the memory.

@@ -218,7 +218,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		at = q.Name // which admission cannot change
 	}
 	if old := r.stored(d, obj.Namespace(), at); old != nil {
-		return nil, r.exists(d, obj, old)
+		return nil, r.exists(q, obj, old)
 	}
 	if q.DryRun {
 		it, s := r.readBack(d, obj)
@@ -304,9 +304,10 @@ func warnFinalizers(q *Request, obj, old object.Object) {
 const beingDeleted = "object is being deleted: "
 
 // exists returns why an object cannot be created where there is another: it cannot be converted into the version that is stored,
-// which is found first, or the other is in its way.
-func (r *Registry) exists(d *resource.Definition, obj object.Object, old *resource.Item) *status.Status {
-	if d.StorageCodec != nil {
+// which is found first unless it is a dry run, or the other is in its way.
+func (r *Registry) exists(q *Request, obj object.Object, old *resource.Item) *status.Status {
+	d := q.Definition
+	if d.StorageCodec != nil && !q.DryRun {
 		if _, _, s := r.encodeStored(d, obj, old.Rev); s != nil {
 			return s
 		}
