@@ -70,7 +70,7 @@ func (c *admissionConfig) read(plugin string, settings object.Object) (err error
 	return err
 }
 
-// readPodSecurity reads what counts for namespaces without labels, and what is exempt.
+// readPodSecurity reads the defaults for namespaces without labels, and the exemptions.
 func (c *admissionConfig) readPodSecurity(settings object.Object) error {
 	p := &c.plugins.PodSecurity
 	defaults, exemptions := object.Object(settings.Map("defaults")), object.Object(settings.Map("exemptions"))

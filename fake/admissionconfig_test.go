@@ -76,7 +76,7 @@ func TestAdmissionConfigOfPlugins(t *testing.T) {
 	is.True(strings.Contains(text, "exceeded quota: q"))
 }
 
-// What is not read is an error: a server that ignores it would let in what it should not.
+// A plugin whose configuration is not read is an error: a server that ignored it would admit objects that it should refuse.
 func TestAdmissionConfigRefused(t *testing.T) {
 	for plugins, want := range map[string]string{
 		"- name: EventRateLimit\n  configuration: {kind: Configuration, limits: []}":                                               "the configuration of the plugin EventRateLimit: kubesim does not read it: leave it out",

@@ -91,7 +91,7 @@ func TestAdmitPatches(t *testing.T) {
 	is.Equal(code, http.StatusCreated) // no operations
 }
 
-// Reviews of who may do what are admitted like other creates, up to 1.36.
+// Reviews of authorization are admitted like other creates, up to 1.36.
 func TestAdmitReviews(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}

@@ -9,7 +9,7 @@ import (
 // patience is how long, in real time, a request may wait for a manual clock before watchdog writes to the test's log.
 const patience = 10 * time.Second
 
-// log writes to the log of the server's test, or to that of package log.
+// log writes to the log of the server's test, or with package log if there is no test.
 func (s *Server) log(format string, args ...any) {
 	if s.logf != nil {
 		s.logf(format, args...)

@@ -87,7 +87,7 @@ func (f *caFiles) read(clients, proxies *[]byte) (changed bool, err error) {
 	return changed, err
 }
 
-// readFiles reads AdmissionConfig, and reports what is wrong with that and with the certificates.
+// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
 func (o *Options) readFiles() (err error) {
 	o.admission = &admissionConfig{}
 	if o.AdmissionConfig != "" {

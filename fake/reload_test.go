@@ -39,7 +39,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	certB, keyB := certificateOf(t, "b", 12)
 	write("tls.crt", certA)
 	write("tls.key", keyA)
-	write("ca.crt", certA) // what is trusted need not have signed anything else
+	write("ca.crt", certA) // a trusted certificate need not have signed another
 	srv, err := fake.New(fake.Options{Clock: clock.System{}, Auth: auth.RBAC, ClientCAFile: file("ca.crt")})
 	is.NoErr(err)
 	defer srv.Close()

@@ -60,7 +60,7 @@ func (f *functions) wait(patience time.Duration) int {
 // sent by the caller's goroutine.
 func (s *Server) running(ctx context.Context, f func()) error {
 	own := s.trial != nil && s.trial.isOwn()
-	ended := make(chan any, 1) // what the function panicked with, errExited, or nil
+	ended := make(chan any, 1) // the value of a panic, errExited, or nil
 	s.functions.begin()
 	go func() {
 		defer s.functions.end()

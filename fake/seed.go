@@ -57,7 +57,7 @@ func (s *Server) seed(obj object.Object) error {
 		}
 	}
 	as := obj.Copy()
-	as.Remove("metadata", "resourceVersion") // there is one history
+	as.Remove("metadata", "resourceVersion") // the store assigns it
 	return s.cluster.Seed(loadManager, as)
 }
 

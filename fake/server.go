@@ -208,7 +208,7 @@ type Server struct {
 	listeners []*Listener
 	cas       caFiles                  // files with the certificates of trusted authorities
 	signers   Options                  // ClientCA and RequestHeader.ClientCA as they are now
-	extra     []*x509.Certificate      // who is trusted beside those of the options
+	extra     []*x509.Certificate      // trusted in addition to the certificates of the options
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines

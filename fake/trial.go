@@ -111,7 +111,7 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 	return res, err
 }
 
-// isOwn reports whether the calling goroutine is that of the test itself, or works for it.
+// isOwn reports whether the calling goroutine runs the test itself, or works for it.
 func (t *trial) isOwn() bool {
 	self := chance.Goroutine()
 	_, helps := t.helps.Load(self)

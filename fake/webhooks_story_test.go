@@ -83,7 +83,7 @@ func sampled(c conformance.Case, s conformance.Step) (sample, bool) {
 	return sample{s.Target, body}, true
 }
 
-// more are what the recorded cases do not create by themselves.
+// more are requests for objects that the recorded cases do not create by themselves.
 var more = []string{
 	`/apis/authorization.k8s.io/v1/subjectaccessreviews {"spec":{"user":"u","resourceAttributes":{"verb":"get","resource":"pods"}}}`,
 	`/apis/authorization.k8s.io/v1/selfsubjectaccessreviews {"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`,
@@ -214,7 +214,7 @@ func (t *teller) configure() {
 	t.configs = append(t.configs, path+"/"+name)
 }
 
-// answer draws what a webhook says: half of them are patches that may succeed.
+// answer draws the answer of a webhook: half of the answers are patches that may succeed.
 func (t *teller) answer(kind string) string {
 	switch n := t.IntN(10); {
 	case n < 2:
@@ -256,7 +256,7 @@ func (t *teller) webhook(kind, name string) string {
 		t.one("Equivalent", "Equivalent", "Exact"), extra, selector, group, t.one(version, "*"), operations, resource, resource+"/*", t.one("*", "*", "*", "Namespaced"))
 }
 
-// resource returns what a rule says of the samples of a collection.
+// resource returns the rule of a webhook that matches the samples of a collection.
 func (x sample) resource() (group, version, resource string, namespaced bool) {
 	parts := strings.Split(strings.Trim(x.path, "/"), "/")
 	if parts[0] == "api" {

@@ -173,7 +173,7 @@ func (x *eavesdropper) begin(q *http.Request) error {
 	return nil
 }
 
-// reviewers are the webhooks of all stories: a server that keeps what it is sent.
+// reviewers serves the webhooks of all stories and keeps the reviews that it receives.
 //
 //	/NAMESPACE/KIND/NAME/ANSWER   KIND is m (mutating), v (validating) or c (conversion); ANSWER is a key of answers
 type reviewers struct {

@@ -78,13 +78,11 @@ func (c *Cluster) bootLocked() error {
 		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), ServiceCIDR: c.options.serviceCIDR(),
 		Last: bootRevision}
 	for i := range c.servers.Len() {
-		host, address := boot.Host, fmt.Sprint(boot.AddressBase, i+1)
+		address := fmt.Sprint(boot.AddressBase, i+1)
 		if i == 0 {
 			address = cmp.Or(c.options.Advertise, address)
-		} else {
-			host = fmt.Sprint(boot.Host, "-", i+1)
 		}
-		o.Servers = append(o.Servers, boot.Server{Host: host, Address: address})
+		o.Servers = append(o.Servers, boot.Server{Host: host(i), Address: address})
 	}
 	store, err := boot.Store(o)
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/account"
@@ -106,7 +107,17 @@ func (c *Cluster) loops() []controller.Controller {
 	}
 	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
-	return append(all, server.Controllers(!c.options.Bare)...)
+	return append(all, server.Controllers(!c.options.Bare, c.holds)...)
+}
+
+// holds reports whether a lease belongs to one of the Cluster's API servers.
+func (c *Cluster) holds(lease string) bool {
+	for i := range c.servers.Len() {
+		if lease == boot.LeaseName(host(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // flags are what controllers know of the Cluster beside what its API says.

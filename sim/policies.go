@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// reconcileLocked puts back the default roles and bindings that are not there, and what those that are there lack, as the
-// API servers that begin over existing data do. Admission is not asked: nothing is there yet that could answer.
+// reconcileLocked creates missing default roles and bindings, and adds missing rules and subjects to existing ones, as API servers do
+// that start over existing data. Admission is not asked: nothing is there yet that could answer.
 func (c *Cluster) reconcileLocked() *status.Status {
 	first := c.servers.First()
 	api := *first.API().Registry

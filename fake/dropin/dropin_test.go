@@ -292,7 +292,7 @@ func TestFolder(t *testing.T) {
 }
 
 // Every flag is honoured, mapped, ignored or refused. In the sections about security a flag that is ignored says why it may be, and
-// what is refused is an error.
+// a refused flag is an error.
 func TestFlagsAreClassified(t *testing.T) {
 	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
 	for _, f := range knownFlags() {
@@ -315,7 +315,7 @@ func TestFlagsAreClassified(t *testing.T) {
 	}
 }
 
-// Of a flag that is one value the last counts, values of lists are added, as pflag does.
+// A flag with one value takes the last one; the values of a list flag are appended, as pflag does.
 func TestFlagsGivenTwice(t *testing.T) {
 	is := is.New(t)
 	s, err := read(strings.Fields("--etcd-servers=a --etcd-servers=b --service-cluster-ip-range=10.0.0.0/24 --service-cluster-ip-range=10.1.0.0/24 --advertise-address=10.0.0.1 " +

@@ -105,7 +105,7 @@ func (e *etcd) handler() http.Handler {
 	return mux
 }
 
-// refuse refuses what a client asks of etcd, over gRPC in the form that its clients understand.
+// refuse refuses a request to etcd; a gRPC client gets a status that it understands.
 func refuse(w http.ResponseWriter, r *http.Request) {
 	const refusal = "this is kubesim's etcd: it speaks to kubesim's kube-apiserver only"
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Config is what a file of --admission-control-config-file says about plugins.
+// Config is the configuration of plugins in a file of --admission-control-config-file.
 type Config struct {
 	PodSecurity PodSecurity       `json:",omitzero"`
 	Limited     []LimitedResource `json:",omitempty"` // ResourceQuota, limitedResources
@@ -37,7 +37,7 @@ type LimitedResource struct {
 // modes are those of PodSecurity.
 var modes = []string{"enforce", "audit", "warn"}
 
-// Check returns what is wrong with the configuration.
+// Check returns an error if the configuration is invalid.
 func (p *PodSecurity) Check() error {
 	labels := map[string]string{}
 	for name, value := range p.Defaults { // order does not matter
@@ -99,13 +99,13 @@ func (p *PodSecurity) exemption(a *Attributes, policy securityPolicy) {
 	a.Warn(fmt.Sprintf("namespace %q is exempt from Pod Security, and the policy (%s) will be ignored", a.Object.Name(), strings.Join(said, ", ")))
 }
 
-// limits is what a write uses that a quota has to cover.
+// limits are the amounts of a write that a quota has to cover.
 type limits struct {
 	names  []string
 	scopes []any
 }
 
-// limited returns what a write uses that a quota has to cover.
+// limited returns the amounts of a write that a quota has to cover.
 func limited(config []LimitedResource, m *resource.Meter, a *Attributes) (l limits) {
 	for _, r := range config {
 		l.scopes = append(l.scopes, matching(m, r.Scopes, a.Object)...)
@@ -134,7 +134,7 @@ func matching(m *resource.Meter, requirements []any, obj object.Object) (met []a
 	return met
 }
 
-// covered takes what a quota limits from what has to be covered.
+// covered removes the amounts that a quota limits from those that have to be covered.
 func (l *limits) covered(names []string) {
 	l.names = slices.DeleteFunc(l.names, func(name string) bool { return slices.Contains(names, name) })
 }

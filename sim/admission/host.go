@@ -20,9 +20,9 @@ type Host struct {
 	Table *resource.Table
 	// May answers the authorizer of expressions for a user.
 	May func(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
-	// Decode reads what the patch of a webhook made of an object of the kind want, whose structure is t (codec.Decoder.Mutated).
+	// Decode reads an object of the kind want, whose structure is t, that a webhook has patched (codec.Decoder.Mutated).
 	Decode func(data []byte, want schema.GVK, t *schema.Type) (obj object.Object, layout *schema.Type, err error)
-	// DecodeStrictly reads what the JSON patch of a policy made of an object. Unknown fields are errors; a kind and version that
+	// DecodeStrictly reads an object that the JSON patch of a policy has mutated. Unknown fields are errors; a kind and version that
 	// the patch removed are those of d.
 	DecodeStrictly func(d *resource.Definition, data []byte) (object.Object, error)
 	// Kinds returns the structure of a kind, nil for one that the server does not have.
@@ -47,7 +47,7 @@ type Host struct {
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
 	// Waits reports whether the Cluster's time passes by itself, so that a plugin may wait for what controllers and clients do
-	// meanwhile. A nil function is one that returns false.
+	// meanwhile. If nil, plugins do not wait.
 	Waits func() bool
 	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
 	Wait func(ctx context.Context, d time.Duration)
@@ -195,7 +195,7 @@ func (h *Host) equivalents(d *resource.Definition) []*resource.Definition {
 }
 
 // policyResources are the resources that no policy applies to, and policyResources and webhookResources those that no webhook is
-// called for: nobody could undo a mistake in them.
+// called for: otherwise a mistake in one of them could not be undone.
 var (
 	policyResources = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
 		"mutatingadmissionpolicybindings"}

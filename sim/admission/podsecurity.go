@@ -129,7 +129,7 @@ func (config *PodSecurity) check(a *Attributes) *status.Status {
 	return nil
 }
 
-// demands returns what a namespace demands.
+// demands returns the security policy that applies to a namespace.
 func (config *PodSecurity) demands(namespace object.Object) securityPolicy {
 	p, _ := config.policy(namespace.Labels())
 	return p

@@ -19,8 +19,8 @@ const (
 	// (k8s.io/apiserver/pkg/endpoints/handlers, requestTimeoutUpperBound). A deletecollection has no such limit.
 	writeTimeout = 34 * time.Second
 
-	// servedWithin is the shortest ?timeout= that can be met. A real server is never done sooner, and answers 504, while no time
-	// passes here as long as a request does not wait.
+	// servedWithin is the shortest ?timeout= that can be met. A real server needs longer, and answers 504. Here no time passes unless
+	// a request waits.
 	servedWithin = time.Millisecond
 )
 
@@ -58,13 +58,13 @@ func (c *call) begin() {
 	c.deadline = deadline.Begin(c.s.Registry.Backend, client, c.limit())
 }
 
-// hopeless reports whether the client has asked for an answer sooner than a server can give one.
+// hopeless reports whether the client wants an answer sooner than any server can give one.
 func (c *call) hopeless() bool {
 	left, ok := c.deadline.Left()
 	return ok && left < servedWithin
 }
 
-// shorten applies the limit that handlers of writes have beside that of all requests.
+// shorten applies the limit of the handlers of writes, in addition to the limit of all requests.
 func (c *call) shorten() {
 	switch c.route.verb {
 	case "create", "update", "patch", "delete":
@@ -96,8 +96,8 @@ func (c *call) endLate() bool {
 	return true
 }
 
-// timedOut answers for a request that has reached the limit of all requests. The filter that answers then runs outside of those that
-// add the headers of priority and fairness, and writes a Status without its kind as plain text.
+// timedOut answers a request that has reached the limit of all requests. The filter that does this in a real server runs outside of the
+// filters that add the headers of priority and fairness, and writes a Status without its kind as plain text.
 func (c *call) timedOut() {
 	delete(c.header, flowcontrol.SchemaHeader)
 	delete(c.header, flowcontrol.LevelHeader)

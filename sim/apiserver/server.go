@@ -65,7 +65,7 @@ type Server struct {
 	Aggregated func(path string) Forward
 
 	// Serving is called around the handler of a request for a custom resource. cached says that a get may be served from
-	// the watch cache; the request has to end with its deadline. nil: nothing is to be done there.
+	// the watch cache; the request has to end with its deadline. If nil, the server calls serve itself.
 	Serving func(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
 
 	scratch []byte // where messages are printed before they get memory of their own
@@ -182,7 +182,7 @@ type call struct {
 	refused  *status.Status // why the request was not served when the hook was told of it; nil: it may be
 	deadline deadline.Deadline
 	late     bool // the request is served some time after it arrived, because the Hook has delayed it
-	answered bool // the answer is on its way: what the request comes to later is dropped
+	answered bool // the answer was given: a later one is dropped
 }
 
 func (c *call) auditID() string {

@@ -57,7 +57,7 @@ func missing(existing, expected []any) (more []any) {
 	return more
 }
 
-// missingRules returns what the rules of a role do not cover of those expected: rules of one verb and one resource, or path.
+// missingRules returns the expected rules that the rules of a role do not cover, each with one verb and one resource, or path.
 func missingRules(existing, expected object.Object) (more []any) {
 	held := rulesOf(existing)
 	for _, r := range rulesOf(expected) {

@@ -112,7 +112,7 @@ func (o Options) leases(x own) []own {
 	var all []own
 	for _, s := range o.Servers {
 		obj := x.obj.Copy()
-		name := "apiserver-" + identity(s.Host)
+		name := LeaseName(s.Host)
 		obj.Set(name, "metadata", "name")
 		obj.Set(s.Host, "metadata", "labels", "kubernetes.io/hostname")
 		obj.Set(fmt.Sprintf("%s:%d", s.Address, o.Port), "metadata", "annotations", "kubernetes.io/peer-advertise-address")
@@ -121,6 +121,12 @@ func (o Options) leases(x own) []own {
 	}
 	return all
 }
+
+// IdentityLabel is the label of the leases of API servers; its value says which kind of server.
+const IdentityLabel = "apiserver.kubernetes.io/identity"
+
+// LeaseName returns the name of the lease of an API server on a machine.
+func LeaseName(host string) string { return "apiserver-" + identity(host) }
 
 // identity is how a server on a machine is called in the name of its lease (pkg/server.NewConfig): names that tell
 // machines, and kinds of servers, apart.

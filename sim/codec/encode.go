@@ -191,7 +191,7 @@ func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte
 			dst = append(dst, ',')
 		}
 		dst = append(object.AppendString(dst, k), ':')
-		if m[k] == nil && t.Elem.Kind == schema.Bytes && p.origin != sent {
+		if m[k] == nil && t.Elem.Kind == schema.Bytes && p.origin == store {
 			dst = append(dst, `""`...) // a map in protobuf has a value for each key
 			continue
 		}
@@ -209,6 +209,26 @@ func (p *printer) appendList(dst []byte, list []any, elem *schema.Type, pointer 
 		dst = p.appendValue(dst, v, elem, pointer)
 	}
 	return append(dst, ']')
+}
+
+// NilBytes reports whether a map of bytes of an object, such as the data of a Secret, has a null. Readers see "" in its place, but the
+// real server stores it in another way, and so takes a write that has one, and the next one that has "", for a change.
+func NilBytes(obj object.Object, t *schema.Type) bool {
+	if t == nil {
+		return false
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if f.Type.Kind != schema.Map || f.Type.Elem.Kind != schema.Bytes {
+			continue
+		}
+		for _, v := range obj.Map(f.Name) { // order does not matter
+			if v == nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // appendZero prints the zero value of t.

@@ -37,7 +37,10 @@
 // numbered by first appearance, so whether two of them are equal is still compared. Nothing else is forgiven.
 //
 // Vary draws variations of a case, Ask plays one on a real server, Shrink and Save keep what a simulator answers
-// differently; "make journeys" does so until enough agree. Record writes the recordings of new cases. testdata/real is a real kube-apiserver to record from; "make real" starts it.
+// differently; "make journeys" does so until enough agree.
+//
+// Record writes the recordings of new cases: "KUBESIM_RECORD=1 make conformance-real KUBESIM_TARGET=…". testdata/real is a real
+// kube-apiserver to record from; "make real" starts it. STEPS.md counts the steps; "go test ./sim/conformance -update" writes it.
 //
 // # Situations
 //

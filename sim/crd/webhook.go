@@ -23,7 +23,7 @@ func (d *definition) recall(obj object.Object, apiVersion string) (object.Object
 	return d.learn(obj, apiVersion)
 }
 
-// learn asks the webhook and remembers what it says, unless the request has ended before.
+// learn asks the webhook and remembers its answer, unless the request has ended before.
 func (d *definition) learn(obj object.Object, apiVersion string) (object.Object, error) {
 	if d.server.Memory == nil {
 		return d.ask(obj, apiVersion)
@@ -68,7 +68,7 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 	if len(converted) != 1 {
 		return nil, failure(kind, "returned %d objects, expected %d", len(converted), 1)
 	}
-	if raw, ok := converted[0].(object.Raw); ok { // what is not written as this server writes it is kept as text
+	if raw, ok := converted[0].(object.Raw); ok { // JSON in another form than this server prints is kept as text
 		converted[0] = raw.Value()
 	}
 	out, ok := converted[0].(map[string]any)

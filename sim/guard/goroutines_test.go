@@ -25,7 +25,7 @@ var isEnders = map[string]bool{"True": true, "Equal": true, "NoErr": true, "Fail
 var launchers = map[string]bool{"Go": true, "AfterFunc": true, "Admit": true, "HandlerFunc": true, "HandleFunc": true, "Process": true}
 
 // checked is the test code of one package with what go/types knows of it. Nothing is imported: only the package's own functions,
-// methods and variables are resolved, which is what the guard asks about.
+// methods and variables are resolved, and the guard needs no others.
 type checked struct {
 	files   []source
 	info    *types.Info
@@ -68,7 +68,7 @@ func check(files []source) *checked {
 		list = append(list, s.ast)
 	}
 	config := types.Config{Importer: nothing{}, Error: func(error) {}, DisableUnusedImportCheck: true}
-	_, _ = config.Check("p", fset, list, c.info) // whose errors are those of what is not imported
+	_, _ = config.Check("p", fset, list, c.info) // its errors are about packages that are not imported
 	c.findRelaxed()
 	c.findEnders()
 	return c
@@ -146,7 +146,7 @@ func (c *checked) endsTest(call *ast.CallExpr) bool {
 	return false
 }
 
-// elsewhere calls yield with each function that runs in another goroutine than the one that is at its place.
+// elsewhere calls yield with each function literal that runs in another goroutine than the code around it.
 func elsewhere(file *ast.File, yield func(ast.Node)) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -240,7 +240,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	return &Result{Item: answered(q, it), Created: true}, s
 }
 
-// prepareNew drops what a client may not set in a new object, and lets the strategy do the same.
+// prepareNew drops the fields of a new object that a client may not set, and calls the strategy's PrepareForCreate.
 func prepareNew(ctx *resource.Context, obj object.Object) {
 	strategy := ctx.Definition.Hub.Strategy
 	if strategy.HasStatus && !strategy.MakesStatus {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Request is one request as a registry sees it.
+// Request is one request to a registry.
 type Request struct {
 	Definition  *resource.Definition
 	Subresource string
@@ -22,11 +22,11 @@ type Request struct {
 	Warn        func(text string)
 	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
 	Deadline *deadline.Deadline
-	// Watching is told of the watch before its first event. nil: nobody is.
+	// Watching is called with a watch before its first event. It may be nil.
 	Watching func(*watchcache.Watch)
-	// Ready is told of what is about to be stored, or removed, in place of old; a Status refuses it. nil: nobody is.
+	// Ready is called with the object that is about to be stored, or removed, in place of old. A Status refuses the write. It may be nil.
 	Ready func(obj object.Object, old *resource.Item) *status.Status
-	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
+	// MayCreate returns why the user may not create the object, which an update of a missing one does. If nil, the user may.
 	MayCreate func() *status.Status
 
 	applies   bool // the request is an apply
@@ -38,7 +38,7 @@ type Request struct {
 	show func(object.Object) object.Object
 }
 
-// Result is what a write comes to.
+// Result is the result of a write.
 type Result struct {
 	Item    *resource.Item // the object as stored, or as it would be stored
 	Status  *status.Status // instead of an object
@@ -46,7 +46,7 @@ type Result struct {
 	Pending bool // a deletion that is not done yet
 }
 
-// ready returns why what the request has come to may not be stored, nil if it may.
+// ready returns why the object of the request may not be stored, or nil if it may.
 func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 	if s := q.ended(); s != nil {
 		return s
@@ -57,7 +57,8 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 	return q.Ready(obj, old)
 }
 
-// ended returns why the request may not commit anything any more: its client is gone, or its time is over. nil: it may.
+// ended returns why the request may not commit anything any more, because its client is gone or its time is over. It returns nil if the
+// request may still commit.
 func (q *Request) ended() *status.Status {
 	if err := q.Deadline.Err(); err != nil {
 		return status.Timeout("request did not complete within requested timeout - "+err.Error(), 0)

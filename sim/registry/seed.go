@@ -68,7 +68,7 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	return nil
 }
 
-// seedling returns what an object to be stored is merged into: the stored one, or what a create would make of it.
+// seedling returns the object that given is merged into: the stored one, or the one that a create would make.
 func (r *Registry) seedling(ctx *resource.Context, given, old object.Object) object.Object {
 	if old != nil {
 		return old.Copy()

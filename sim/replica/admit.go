@@ -19,7 +19,7 @@ import (
 type Webhooks struct {
 	functions map[string]admission.Handler // by name of the webhook
 	call      webhook.Call
-	together  func(calls []func())                      // calls them at the same time; nil: one after the other
+	together  func(calls []func())                      // calls functions at the same time; if nil, they are called one by one
 	run       func(ctx context.Context, f func()) error // calls a function, and waits for it as long as the context lasts
 	waits     bool                                      // the Cluster's time passes by itself
 }

@@ -142,7 +142,7 @@ type Context struct {
 	Namespace   string
 	Name        string
 	DryRun      bool
-	Deadline    *deadline.Deadline // ends the request; nil: nothing does
+	Deadline    *deadline.Deadline // ends the request; if nil, it has no deadline
 	User        User
 	Verb        string // of the request: create, update, patch, …
 

@@ -86,7 +86,7 @@ func (w *World) send(c *call) {
 	w.observe()
 }
 
-// panicked is what a scenario shows of a request whose handler panicked. A client of a real server has no answer then.
+// panicked returns the answer that a scenario shows for a request whose handler panicked. A client of a real server gets no answer.
 func panicked(err error) *apiserver.Answer {
 	return &apiserver.Answer{Code: wire.StatusInternalServerError, Header: wire.Header{"Content-Type": {"text/plain; charset=utf-8"}},
 		Body: codec.Text{[]byte(err.Error() + "\n")}}

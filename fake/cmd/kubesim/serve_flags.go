@@ -276,7 +276,7 @@ func (f *flags) authenticates() bool { return f.auth == "rbac" || f.users.author
 // overTLS says that the server is served over HTTPS.
 func (f *flags) overTLS() bool { return f.tls || f.tlsCert != "" }
 
-// checkCertificate reports what is wrong with the certificate to serve HTTPS with, if one is given.
+// checkCertificate returns an error if the certificate to serve HTTPS with is given and is wrong.
 func (f *flags) checkCertificate() error {
 	if f.tlsCert == "" {
 		return nil

@@ -7,6 +7,7 @@
 //	IPAddress              └▶ Parents: within three minutes, a service whose IPAddress somebody has changed
 //	of a flow schema or    ─▶ Dangling: the condition that says whether its priority level exists
 //	priority level         └▶ Ensuring: within a minute, what servers made is as they made it
+//	of a lease             ─▶ Leases: an expired lease of an API server that is gone is deleted
 //
 // Each step is a commit, which calls for the next one. Naming and Approval race in the real server: of 60 definitions that both have
 // something to say of, the condition of Approval was the first of 29. Here Naming is always first.
@@ -19,13 +20,13 @@ import (
 )
 
 // Controllers returns those of an API server, in the order in which they are told of a commit; flows says whether it has
-// flow schemas to look after.
-func Controllers(flows bool) []controller.Controller {
+// flow schemas to look after, and running whether a lease is that of an API server of the Cluster.
+func Controllers(flows bool, running func(lease string) bool) []controller.Controller {
 	all := []controller.Controller{Dangling()}
 	if flows {
 		all = append(all, Ensuring())
 	}
-	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing())
+	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing(), Leases(running))
 }
 
 // ofDefinitions are the names of the controllers that look at definitions.

@@ -68,7 +68,7 @@ func (s *Source) V3(p Part) []byte {
 // sections are those of documents of both versions, in their order.
 var sections = []string{"swagger", "openapi", "info", "paths", "definitions", "components", "parameters", "securityDefinitions", "security"}
 
-// Print returns the JSON of a document. Its sections are in the real server's order; what is in them is sorted.
+// Print returns the JSON of a document. Its sections are in the real server's order; their contents are sorted.
 func Print(doc map[string]any) []byte {
 	var out []byte
 	for _, name := range sections {

@@ -7,8 +7,8 @@
 //
 // Upstream's tests start an API server in their own process, with two packages of helpers. The copies import the packages
 // below server instead, which start programs. Nothing else in a test is changed, and nothing of upstream's is kept here. What
-// each test gave on the real programs is kept in verdicts, so that everybody can compare without them; what is lost here for a
-// reason that is known stands in reasons.txt. "make integration" builds what it needs and runs it.
+// each test gave on the real programs is kept in verdicts, so that a run can be compared without them. reasons.txt lists the tests that
+// are lost for a known reason. "make integration" builds what it needs and runs it.
 package main
 
 import (
@@ -83,7 +83,7 @@ func (f flags) run(ctx context.Context) (err error) {
 	return f.compare(ctx, s, packages, known)
 }
 
-// compare runs packages one after the other and prints what is lost of each.
+// compare runs packages one after the other and prints the tests that each loses.
 func (f flags) compare(ctx context.Context, s *source, packages []pkg, known reasons) error {
 	var rows []row
 	for _, p := range packages {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
-// row is what is known of a package after the runs. What was not run, and not recorded, is nil.
+// row holds the results of a package after the runs. Results of a run that did not take place are nil.
 type row struct {
 	pkg
 	real, kubesim *gotest.Results
@@ -21,7 +21,7 @@ type row struct {
 	known   []int    // which reason each has, -1 for none
 }
 
-// judge finds what is lost, and why.
+// judge finds the lost tests, and the reason for each.
 func (r *row) judge(known reasons) {
 	if r.real == nil {
 		return
@@ -63,7 +63,7 @@ func (r *row) unexplained() (n int) {
 	return n
 }
 
-// print prints what is lost without a reason.
+// print prints the tests that are lost without a reason.
 func (r *row) print() {
 	if r.real == nil {
 		fmt.Printf("  %s: nothing is recorded of the real programs\n", r.path)

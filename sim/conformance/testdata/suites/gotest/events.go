@@ -54,7 +54,7 @@ func ReadTests(file string, specs bool) (map[string]string, error) {
 		}
 		var e event
 		if json.Unmarshal(line, &e) != nil {
-			continue // what the programs say on stderr
+			continue // output of the programs on stderr
 		}
 		switch e.Action {
 		case "run":

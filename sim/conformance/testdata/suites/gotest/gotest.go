@@ -68,7 +68,7 @@ func CopyTree(from, to string) error {
 	})
 }
 
-// Command runs a program in a folder and returns what it prints; what it says of a failure is in the error.
+// Command runs a program in a folder and returns its output. If it fails, the error has what it printed on stderr.
 func Command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	var out, complaint bytes.Buffer
 	c := exec.CommandContext(ctx, name, args...)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Verdicts are what the tests of a project give on a real server: by package.
+// Verdicts are the results of a project's tests on a real server, by package.
 type Verdicts map[string]Results
 
 // ReadVerdicts reads a file of verdicts, which need not be there. It must be of a module, path@version.
@@ -63,7 +63,7 @@ func (v Verdicts) Write(file, module string) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(b.String()), 0o644))
 }
 
-// MergeRuns keeps what is known and was found again; the rest varies. A run of some tests says nothing of others.
+// MergeRuns keeps results that two runs agree on; a test whose results differ varies. Tests that did not run keep their results.
 func MergeRuns(known, run map[string]string, some bool) map[string]string {
 	merged := maps.Clone(known)
 	for name, verdict := range known {

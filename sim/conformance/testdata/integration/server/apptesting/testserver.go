@@ -137,7 +137,7 @@ func complete(flags *programs.Flags, dir string, o *TestServerInstanceOptions) e
 	return programs.AddCertificates(flags, dir, ca, []string{"ash", "misty", "brock"})
 }
 
-// fill fills in what a test may ask of its server.
+// fill sets the fields of a server that tests may read.
 func fill(s *TestServer, server *programs.Server, storage *storagebackend.Config) error {
 	etcd, _, err := GetEtcdClients(storage.Transport)
 	if err != nil {

@@ -161,8 +161,8 @@ func serving(url, key string) (*Server, string) {
 	return nil, ""
 }
 
-// EtcdDialOptions returns how a client connects to the etcd at URLs. kubesim's refuses all calls, but for two: one that removes
-// what is below a prefix before an API server is started over it, and one that puts a webhook configuration of a version there that
+// EtcdDialOptions returns how a client connects to the etcd at URLs. kubesim's refuses all calls but two: one that removes the
+// keys below a prefix before an API server is started over it, and one that puts a webhook configuration there of a version that
 // is no longer served, which is created through the API server.
 func EtcdDialOptions(urls []string) []grpc.DialOption {
 	wait := grpc.WithBlock() //nolint:staticcheck // as upstream's tests do

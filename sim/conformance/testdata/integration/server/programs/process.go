@@ -18,7 +18,7 @@ import (
 // The variables of the environment through which the runner passes its folders.
 const (
 	assetsVariable = "INTEGRATION_ASSETS" // the folder with etcd and kube-apiserver
-	logsVariable   = "INTEGRATION_LOGS"   // the folder for what the programs print
+	logsVariable   = "INTEGRATION_LOGS"   // the folder for the output of the programs
 )
 
 // stopTimeout is how long a program may take to end after SIGTERM.

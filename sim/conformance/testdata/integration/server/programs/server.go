@@ -37,7 +37,7 @@ type Server struct {
 	Stop     func()
 }
 
-// Request is what a test wants to have started.
+// Request describes the server that a test wants to start.
 type Request struct {
 	Label    string // for logs, the test's name
 	Dir      string // for certificates and tokens; it must exist
