@@ -72,6 +72,9 @@ func (s *Server) authorities() authorities {
 		for _, c := range s.extra {
 			s.trusted = s.trusted.with(c)
 		}
+		proxies := s.options.RequestHeader
+		proxies.ClientCA = s.signers.RequestHeader.ClientCA
+		s.cluster.PublishSigners(auth.Signers{ClientCA: string(s.signers.ClientCA), Proxies: proxies})
 	}
 	return s.trusted
 }

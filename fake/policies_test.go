@@ -2,10 +2,12 @@ package fake_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/matryer/is"
 )
 
@@ -52,4 +54,31 @@ func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is.Equal(c.must("GET", roles+"view", "").ResourceVersion(), untouched.ResourceVersion())
 	code, _ := c.do("GET", roles+"cluster-admin", "")
 	is.Equal(code, http.StatusOK)
+}
+
+// A replica that is restarted, by the test or by a fault, puts back the default roles, as a real one does at each start.
+func TestDefaultPoliciesArePutBackByARestart(t *testing.T) {
+	const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:discovery"
+	for name, restart := range map[string]func(*fake.Server){
+		"replica": func(srv *fake.Server) { srv.Replica(2).Restart() },
+		"fault": func(srv *fake.Server) {
+			srv.Faults.Add(fault.On("get", "configmaps").Restart(1))
+			client{t, srv}.do("GET", "/api/v1/namespaces/default/configmaps/x", "")
+		},
+		"restore": func(srv *fake.Server) {
+			c := client{t, srv}
+			at := c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"later"}}`).ResourceVersion()
+			rev, err := strconv.ParseUint(at, 10, 64)
+			is.New(t).NoErr(err)
+			is.New(t).NoErr(srv.Restore(rev))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is, srv := is.New(t), fake.RunT(t, fake.Options{Replicas: make([]fake.ReplicaOptions, 2)})
+			c := client{t, srv}
+			c.must("DELETE", role, "")
+			restart(srv)
+			is.Equal(c.must("GET", role, "").List("metadata", "managedFields")[0].(map[string]any)["manager"], "kube-apiserver")
+		})
+	}
 }

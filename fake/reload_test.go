@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -79,4 +80,24 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	is.Equal(code, http.StatusUnauthorized)
 	_, code = ask(certB, keyB)
 	is.Equal(code, http.StatusOK)
+
+	// What aggregated API servers read has both: the API server adds to it, and puts it back.
+	const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+	ca := func(method string) string {
+		r, err := http.NewRequest(method, srv.URL()+path, nil)
+		is.NoErr(err)
+		r.Header.Set("Authorization", "Bearer admintoken")
+		res, err := srv.Transport().RoundTrip(r)
+		is.NoErr(err)
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		is.NoErr(err)
+		return client{t, srv}.parse(string(text)).String("data", "client-ca-file")
+	}
+	text := func(cert []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf(cert)}))
+	}
+	is.Equal(ca("GET"), text(certA)+text(certB))
+	ca("DELETE")
+	is.Equal(ca("GET"), text(certB))
 }

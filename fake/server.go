@@ -64,7 +64,7 @@ type Options struct {
 	// extension-apiserver-authentication publishes them. nil: there are none.
 	ClientCA []byte
 	// ClientCAFile and ProxyCAFile are files that ClientCA and RequestHeader.ClientCA are read from, when the server starts and
-	// again whenever they change. "": those are as they are. The ConfigMap keeps what was there at the start.
+	// again whenever they change: the ConfigMap has the new certificates, too, then. "": those are as they are.
 	ClientCAFile, ProxyCAFile string
 	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too.
 	RequestHeader auth.RequestHeader

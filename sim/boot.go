@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/clock"
-	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -74,9 +73,12 @@ func (c *Cluster) bootLocked() error {
 	if c.options.Bare {
 		return c.bootBareLocked()
 	}
+	published, err := c.signers.Publish(nil, c.clock.Now())
+	if err != nil {
+		return err
+	}
 	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
-		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), ServiceCIDR: c.options.serviceCIDR(),
-		Last: bootRevision}
+		Authentication: published, ServiceCIDR: c.options.serviceCIDR(), Last: bootRevision}
 	for i := range c.servers.Len() {
 		address := fmt.Sprint(boot.AddressBase, i+1)
 		if i == 0 {

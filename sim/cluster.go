@@ -25,6 +25,7 @@ package sim
 import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/aggregator"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
@@ -48,6 +49,7 @@ const bootRevision = 4004
 type Cluster struct {
 	door     door
 	options  Options // with the seed of now
+	signers  auth.Signers
 	clock    clock.Clock
 	schedule *clock.Schedule
 	random   *random.Streams
@@ -77,7 +79,7 @@ func create(o Options) (*Cluster, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
+	c := &Cluster{options: o, signers: auth.Signers{ClientCA: o.ClientCA, Proxies: o.RequestHeader}, clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
 	c.schedule = clock.NewSchedule(o.Clock, timed{&c.door})
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
@@ -91,7 +93,7 @@ func create(o Options) (*Cluster, error) {
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	// The servers are last: a deletecollection that has waited for the commit writes the next one.
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.controllers, c.servers}
-	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap}
+	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap, o.Bare}
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
 		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Auth: who, Tokens: tokens, Plugins: o.Plugins,
@@ -107,7 +109,7 @@ func (c *Cluster) loops() []controller.Controller {
 	}
 	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
-	return append(all, server.Controllers(!c.options.Bare, c.holds)...)
+	return append(all, server.Controllers(c.options.Bare, c.holds, &c.signers)...)
 }
 
 // holds reports whether a lease belongs to one of the Cluster's API servers.
@@ -140,6 +142,14 @@ func (c *Cluster) PublishCA(bundle string) {
 	c.do(func() {
 		c.options.RootCA = bundle
 		c.controllers.Resync(account.Publisher)
+	})
+}
+
+// PublishSigners says whose certificates are believed from now on: the API servers publish it. A restart goes on from the Options.
+func (c *Cluster) PublishSigners(s auth.Signers) {
+	c.do(func() {
+		c.signers = s
+		c.controllers.Resync(server.Authentication)
 	})
 }
 

@@ -11,13 +11,14 @@ import (
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/replica"
+	"github.com/kubesim/kubesim/sim/status"
 )
 
 // door is the way into a Cluster, one at a time: whoever comes in finds done what has become due, and what servers do by
 // themselves after him is done before the next comes in. A function that needs the lock is called …Locked where another of
 // its name takes it.
 //
-//	Lock ─▶ compactions that are due ─▶ … ─▶ what faults put off ─▶ reconcile until nothing is due ─▶ Unlock ─▶ ask others
+//	Lock ─▶ compactions that are due ─▶ … ─▶ what faults put off ─▶ default roles of servers that started ─▶ reconcile until nothing is due ─▶ Unlock ─▶ ask others
 type door struct {
 	mu sync.Mutex
 	parts
@@ -32,6 +33,7 @@ type parts struct {
 	controllers *controller.Manager
 	aggregator  *aggregator.Aggregator
 	gap         time.Duration // Options.WriteGap
+	bare        bool          // Options.Bare: API servers have no default roles to put back
 }
 
 // Do runs f under the lock.
@@ -72,12 +74,26 @@ func (t timed) Lock() {
 // aggregated servers for by themselves, they ask then.
 func (d *door) Unlock() {
 	d.observer.After()
+	_ = d.putBackPolicies() // the real server logs the error and goes on
 	d.controllers.Run()
 	asks := d.aggregator.TakeAsks()
 	d.mu.Unlock()
 	for _, ask := range asks {
 		ask()
 	}
+}
+
+// putBackPolicies lets each API server that has been started since the last call put back the default roles and bindings.
+func (d *door) putBackPolicies() *status.Status {
+	for _, server := range d.servers.TakeStarted() {
+		if d.bare {
+			continue
+		}
+		if s := putBackPolicies(server); s != nil {
+			return s
+		}
+	}
+	return nil
 }
 
 // Outside calls f without the lock, in the middle of a request.

@@ -44,7 +44,9 @@ func (c *Cluster) TimeOf(rev uint64) (at time.Time, ok bool) {
 func (c *Cluster) Restore(rev uint64) (err error) {
 	c.do(func() {
 		if err = c.history.Restore(rev); err == nil {
-			c.servers.Restart(c.log.Newest())
+			for n := range c.servers.Len() {
+				c.servers.At(n + 1).Restart()
+			}
 			if c.options.Controllers != nil {
 				c.controllers.Begin()
 			}

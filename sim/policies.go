@@ -5,26 +5,26 @@ import (
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// reconcileLocked creates missing default roles and bindings, and adds missing rules and subjects to existing ones, as API servers do
-// that start over existing data. Admission is not asked: nothing is there yet that could answer.
-func (c *Cluster) reconcileLocked() *status.Status {
-	first := c.servers.First()
-	api := *first.API().Registry
+// putBackPolicies creates missing default roles and bindings, and adds missing rules and subjects to existing ones, as an API server
+// does that starts over existing data. Admission is not asked: nothing is there yet that could answer.
+func putBackPolicies(server *replica.Server) *status.Status {
+	api := *server.API().Registry
 	api.Admission = nil
-	for _, expected := range boot.Policies(first.Minor()) {
-		d := first.Definition(expected.Storage)
-		if s := c.reconcilePolicyLocked(&api, d, expected.Object); s != nil {
+	for _, expected := range boot.Policies(server.Minor()) {
+		if s := putBack(&api, server.Definition(expected.Storage), expected.Object); s != nil {
 			return s
 		}
 	}
 	return nil
 }
 
-func (c *Cluster) reconcilePolicyLocked(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
+// putBack creates one default role or binding, or adds to it what is missing.
+func putBack(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	namespace, name, objects := expected.Namespace(), expected.Name(), api.Reader()
 	if namespace != "" && objects.Get("namespaces", "", namespace) == nil {
 		return nil

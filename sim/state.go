@@ -27,8 +27,7 @@ type State struct {
 	Controllers *controller.State // nil: they have nothing to do
 	Observed    observe.State
 
-	// Begins says that API servers and controllers have just been started: they put back default roles and bindings, and look at
-	// everything.
+	// Begins says that controllers have just been started: they look at everything.
 	Begins bool
 
 	// Unread says that the values of the store have been read from a file: Load finds out once what is in them. Nobody
@@ -91,10 +90,8 @@ func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.controllers.Load(s.Controllers); err != nil {
 		return err
 	}
-	if s.Begins && !c.options.Bare {
-		if s := c.reconcileLocked(); s != nil {
-			return fmt.Errorf("the default roles and bindings cannot be put back: %s", s.Message)
-		}
+	if s := c.door.putBackPolicies(); s != nil {
+		return fmt.Errorf("the default roles and bindings cannot be put back: %s", s.Message)
 	}
 	if s.Begins && c.runs() {
 		c.controllers.Begin()

@@ -1,55 +1,107 @@
 package auth
 
 import (
+	"bytes"
+	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
+	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Published is the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn whom
-// they may believe: those who sign the certificates of clients, and proxies. It is empty if there are neither
-// (pkg/controlplane/controller/clusterauthenticationtrust).
-func Published(clientCA []byte, r *RequestHeader) map[string]string {
-	data := map[string]string{}
-	if ca := bundle(clientCA); ca != "" {
-		data["client-ca-file"] = ca
-	}
-	ca := bundle(r.ClientCA)
-	if ca == "" {
-		return data
-	}
-	data["requestheader-client-ca-file"] = ca
-	data["requestheader-allowed-names"] = list(r.AllowedNames)
-	data["requestheader-username-headers"] = list(r.UsernameHeaders)
-	data["requestheader-group-headers"] = list(r.GroupHeaders)
-	data["requestheader-extra-headers-prefix"] = list(r.ExtraHeaderPrefixes)
-	if len(r.UIDHeaders) > 0 {
-		data["requestheader-uid-headers"] = list(r.UIDHeaders)
-	}
-	return data
+// Signers are those whose certificates are believed.
+type Signers struct {
+	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. "": there are none.
+	ClientCA string
+	// Proxies may name users.
+	Proxies RequestHeader
 }
 
-// list prints names as JSON, each once.
-func list(names []string) string {
+// keys of the ConfigMap extension-apiserver-authentication.
+const (
+	clientCAKey      = "client-ca-file"
+	proxyCAKey       = "requestheader-client-ca-file"
+	allowedNamesKey  = "requestheader-allowed-names"
+	usernamesKey     = "requestheader-username-headers"
+	groupsKey        = "requestheader-group-headers"
+	extraPrefixesKey = "requestheader-extra-headers-prefix"
+	uidsKey          = "requestheader-uid-headers"
+)
+
+// slack is how long a certificate is published after it has expired.
+const slack = 5 * time.Minute
+
+// Publish returns the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn whom they may
+// believe. It joins what is published already with what s says, without certificates that had expired five minutes before now, and so is
+// empty if there is neither. It returns an error if what is published cannot be read (kube-apiserver, clusterauthenticationtrust).
+func (s *Signers) Publish(published map[string]string, now time.Time) (map[string]string, error) {
+	data := map[string]string{}
+	ca, err := bundle(published[clientCAKey]+"\n"+s.ClientCA, now)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", clientCAKey, err)
+	}
+	if ca != "" {
+		data[clientCAKey] = ca
+	}
+	ca, err = bundle(published[proxyCAKey]+"\n"+string(s.Proxies.ClientCA), now)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", proxyCAKey, err)
+	}
+	lists := map[string][]string{allowedNamesKey: s.Proxies.AllowedNames, usernamesKey: s.Proxies.UsernameHeaders,
+		groupsKey: s.Proxies.GroupHeaders, extraPrefixesKey: s.Proxies.ExtraHeaderPrefixes, uidsKey: s.Proxies.UIDHeaders}
+	for _, key := range slices.Sorted(maps.Keys(lists)) {
+		text, n, err := join(published[key], lists[key])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		if ca != "" && (n > 0 || key != uidsKey) {
+			data[key] = text
+		}
+	}
+	if ca != "" {
+		data[proxyCAKey] = ca
+	}
+	return data, nil
+}
+
+// join prints n names as a JSON list: those of the list published, and others, each once.
+func join(published string, others []string) (text string, n int, err error) {
+	var names []string
+	if published != "" {
+		if err := json.Unmarshal([]byte(published), &names); err != nil {
+			return "", 0, err
+		}
+	}
 	once := []any{}
-	for i, name := range names {
-		if !slices.Contains(names[:i], name) {
+	for _, name := range append(names, others...) {
+		if !slices.Contains(once, any(name)) {
 			once = append(once, name)
 		}
 	}
-	return string(object.JSON(once))
+	return string(object.JSON(once)), len(once), nil
 }
 
-// bundle prints the certificates in a PEM text, each once, without what stands between them.
-func bundle(text []byte) string {
+// bundle prints the certificates in a PEM text that have not expired, each once, without what stands between them.
+func bundle(text string, now time.Time) (string, error) {
 	var out []byte
-	var seen []string
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type == "CERTIFICATE" && !slices.Contains(seen, string(block.Bytes)) {
-			seen = append(seen, string(block.Bytes))
-			out = append(out, pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})...)
+	var seen [][]byte
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" || slices.ContainsFunc(seen, func(other []byte) bool { return bytes.Equal(other, block.Bytes) }) {
+			continue
 		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return "", err
+		}
+		if !c.NotAfter.After(now.Add(-slack)) {
+			continue
+		}
+		seen = append(seen, block.Bytes)
+		out = append(out, pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})...)
 	}
-	return string(out)
+	return string(out), nil
 }

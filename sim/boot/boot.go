@@ -38,7 +38,7 @@ type Options struct {
 	// ServiceCIDR is the range of addresses of services, of which the Service kubernetes has the first. The zero value is
 	// that of the data, 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
-	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Published). Empty: there is none.
+	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Signers.Publish). Empty: there is none.
 	Authentication map[string]string
 	// Last is the revision of the last object; the first has one that is so much lower.
 	Last uint64

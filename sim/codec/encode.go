@@ -211,26 +211,6 @@ func (p *printer) appendList(dst []byte, list []any, elem *schema.Type, pointer 
 	return append(dst, ']')
 }
 
-// NilBytes reports whether a map of bytes of an object, such as the data of a Secret, has a null. Readers see "" in its place, but the
-// real server stores it in another way, and so takes a write that has one, and the next one that has "", for a change.
-func NilBytes(obj object.Object, t *schema.Type) bool {
-	if t == nil {
-		return false
-	}
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		if f.Type.Kind != schema.Map || f.Type.Elem.Kind != schema.Bytes {
-			continue
-		}
-		for _, v := range obj.Map(f.Name) { // order does not matter
-			if v == nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // appendZero prints the zero value of t.
 func (p *printer) appendZero(dst []byte, t *schema.Type) []byte {
 	if t.Kind == schema.Struct {

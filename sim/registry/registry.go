@@ -138,7 +138,7 @@ func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resour
 
 // written gives the item of an object with raw values what the store is to hold.
 func written(d *resource.Definition, obj object.Object, it *resource.Item) *resource.Item {
-	if d.Hub.Places() != nil || codec.NilBytes(obj, d.Hub.Layout()) {
+	if d.Hub.Places() != nil || d.NilBytes(obj) {
 		if text := codec.AppendStored(nil, obj, d.Hub.Layout()); !bytes.Equal(text, it.Bytes) {
 			it.Stored = text
 		}

@@ -268,7 +268,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return r.commitCustom(q, item, obj)
 	}
 	same := written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed()))) // until the next is printed
-	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !codec.NilBytes(obj, d.Hub.Layout()) {
+	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !d.NilBytes(obj) {
 		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
 	}
 	if s := q.ready(obj, item); s != nil {

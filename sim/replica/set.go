@@ -81,6 +81,8 @@ type Set struct {
 	list   []*Server
 	held   map[string]bool // clients whose watch events are kept back
 	routes map[string]int  // servers that clients reach, by the beginning of their User-Agent
+
+	started []*Server // since the last TakeStarted
 }
 
 // New returns a Set without servers.
@@ -162,9 +164,17 @@ func (s *Set) End() {
 
 // Restart restarts all servers when the store was as view.
 func (s *Set) Restart(view *mvcc.View) {
+	s.started = nil
 	for _, r := range s.list {
 		r.restartAt(view)
 	}
+}
+
+// TakeStarted returns the servers that have been started over existing data since the last call, in this order.
+func (s *Set) TakeStarted() []*Server {
+	started := s.started
+	s.started = nil
+	return started
 }
 
 // Reread makes every server read stored custom resources anew: they may be converted in another way.

@@ -163,7 +163,10 @@ func (r *Server) refillAll() {
 }
 
 // Restart restarts the replica: its watches end, and its caches are filled anew. It reaches the store afterwards.
-func (r *Server) Restart() { r.restartAt(r.set.Log.Newest()) }
+func (r *Server) Restart() {
+	r.restartAt(r.set.Log.Newest())
+	r.set.started = append(r.set.started, r)
+}
 
 // Stall silences the replica's open watches: their connections stay open and carry nothing any more. After d they break,
 // as a client notices that pings get no answer (client-go: 30 s and 15 s); d of 0 is never.

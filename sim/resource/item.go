@@ -114,8 +114,11 @@ func readItem(d *Definition, kv *mvcc.KV) *Item {
 		return d.StorageCodec.item(d, obj, kv, d.StorageCodec.Read).StoredAt(kv.Key)
 	}
 	it := NewItem(d, obj, kv.ModRev, kv.Value).StoredAt(kv.Key)
-	if d.Hub.Places() != nil {
+	switch {
+	case d.Hub.Places() != nil:
 		it.write(kv.Value)
+	case d.NilBytes(obj):
+		it.writeNilBytes(kv.Value)
 	}
 	return it
 }
@@ -330,7 +333,7 @@ func (it *Item) At(rev uint64) *Item {
 		moved.line = append(append(line, it.Bytes[at+len(old):]...), '\n')
 		moved.Bytes = moved.line[: len(moved.line)-1 : len(moved.line)-1]
 	}
-	if it.places() == nil || it.Stored == nil {
+	if it.Stored == nil {
 		return moved
 	}
 	if at := metadataField(it.Stored, old); at >= 0 {

@@ -8,23 +8,26 @@
 //	of a flow schema or    ─▶ Dangling: the condition that says whether its priority level exists
 //	priority level         └▶ Ensuring: within a minute, what servers made is as they made it
 //	of a lease             ─▶ Leases: an expired lease of an API server that is gone is deleted
+//	of a ConfigMap         ─▶ Publishing: that which says whose certificates are believed is put back
 //
 // Each step is a commit, which calls for the next one. Naming and Approval race in the real server: of 60 definitions that both have
 // something to say of, the condition of Approval was the first of 29. Here Naming is always first.
 package server
 
 import (
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// Controllers returns those of an API server, in the order in which they are told of a commit; flows says whether it has
-// flow schemas to look after, and running whether a lease is that of an API server of the Cluster.
-func Controllers(flows bool, running func(lease string) bool) []controller.Controller {
+// Controllers returns those of an API server, in the order in which they are told of a commit. running says whether a lease is that of
+// an API server of the Cluster, and signers whose certificates are believed. bare leaves out those who look after what API servers make
+// when they start.
+func Controllers(bare bool, running func(lease string) bool, signers *auth.Signers) []controller.Controller {
 	all := []controller.Controller{Dangling()}
-	if flows {
-		all = append(all, Ensuring())
+	if !bare {
+		all = append(all, Ensuring(), Publishing(signers))
 	}
 	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing(), Leases(running))
 }

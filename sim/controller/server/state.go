@@ -44,6 +44,7 @@ func Restarted(now time.Time, flows bool) *controller.State {
 	if flows {
 		s.Ready = []controller.Item{{Controller: ensuring}}
 		s.Loops = []controller.LoopState{{Name: ensuring, Memory: printed(ensured{now})}}
+		s.Resync = append(s.Resync, Authentication)
 	}
 	return s
 }

@@ -1,0 +1,38 @@
+package fake_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/matryer/is"
+)
+
+// A null among the bytes of a Secret reads as "" and is stored in another way than "": also by a server that goes on from a file.
+func TestNilBytesOutliveTheServer(t *testing.T) {
+	for name, options := range map[string]fake.Options{"data": {Data: t.TempDir()}, "archive": {Archive: t.TempDir() + "/a.kubesim"}} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			const secrets, body = "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"a","annotations":{"say":"\"null\""}},"data":{"x":VALUE}}`
+			put := func(c client, value string) string {
+				return c.must("PUT", secrets+"/a", strings.Replace(body, "VALUE", value, 1)).ResourceVersion()
+			}
+			srv, err := fake.New(options)
+			is.NoErr(err)
+			client{t, srv}.must("POST", secrets, strings.Replace(body, "VALUE", "null", 1))
+			srv.Close()
+
+			srv, err = fake.New(options)
+			is.NoErr(err)
+			defer srv.Close()
+			c := client{t, srv}
+			read := c.must("GET", secrets+"/a", "")
+			is.Equal(read.Map("data"), map[string]any{"x": ""})
+			is.Equal(read.Annotations(), map[string]string{"say": `"null"`})
+			first := put(c, `""`)
+			is.True(first != read.ResourceVersion()) // a write
+			is.Equal(put(c, `""`), first)            // none
+			is.True(put(c, "null") != first)
+		})
+	}
+}
