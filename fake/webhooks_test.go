@@ -305,6 +305,9 @@ func texts(want, got any) (a, b string, ok bool) {
 	return a, b, ok && both
 }
 
+// shownMax is how much of a text is shown behind the place where it begins to differ.
+const shownMax = 1500
+
 // firstDifference shows two texts around where they begin to differ.
 func firstDifference(want, got string) string {
 	at := 0
@@ -312,6 +315,6 @@ func firstDifference(want, got string) string {
 		at++
 	}
 	from := max(0, at-120)
-	part := func(s string) string { return s[min(from, len(s)):min(len(s), at+200)] }
+	part := func(s string) string { return s[min(from, len(s)):min(len(s), at+shownMax)] }
 	return fmt.Sprintf("at %d\n    want …%s…\n    got  …%s…", at, part(want), part(got))
 }

@@ -251,28 +251,21 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 }
 
 // fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and
-// fills in defaults, then it is converted, and the schema of v prunes it again. The resourceVersion is not stored in the object
-// but follows from the commit: a webhook does not see it.
+// fills in defaults, then it is converted, and the schema of v prunes it again.
 func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
-	version := obj.ResourceVersion()
-	obj.Remove("metadata", "resourceVersion")
 	d.server.dropUnreadable(obj)
 	if from := d.versions[obj.APIVersion()]; from != nil {
 		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops what is wrong
 		from.root.Prune(map[string]any(obj))
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}
-	obj, err := d.converted(obj, v.apiVersion, webhook)
-	if err == nil && version != "" {
-		obj.Set(version, "metadata", "resourceVersion")
-	}
-	return obj, err
+	return d.converted(obj, v.apiVersion, webhook)
 }
 
 // tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
 func (d *definition) tidy(obj object.Object, v *served) {
-	for name, x := range obj.Metadata() { // order does not matter: any one will do
-		if name != "managedFields" && object.Blank(x) {
+	for _, x := range obj.Metadata() { // order does not matter: any one will do
+		if object.Blank(x) {
 			if meta, _, err := d.server.Meta(obj["metadata"]); err == nil {
 				obj["metadata"] = meta
 			}

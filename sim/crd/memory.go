@@ -100,6 +100,8 @@ func (d *definition) prepare(obj object.Object) {
 	if !d.server.Asks(d.name) {
 		return
 	}
+	obj = obj.Copy()
+	obj.Remove("metadata", "resourceVersion") // which follows from the commit
 	for _, apiVersion := range object.SortedKeys(d.versions) {
 		if !d.versions[apiVersion].cached {
 			continue
