@@ -21,18 +21,18 @@ type authorities struct {
 	both             *x509.CertPool // whom clients are told of: one with a certificate of somebody else keeps it to himself
 }
 
-// authorities reads the certificates in the options.
-func (o *Options) authorities() (a authorities, err error) {
-	if a.clients, err = pool(o.ClientCA, "ClientCA"); err != nil {
+// authoritiesOf reads the certificates of signers.
+func authoritiesOf(s *auth.Signers) (a authorities, err error) {
+	if a.clients, err = pool(s.ClientCA, "ClientCA"); err != nil {
 		return a, err
 	}
-	if a.proxies, err = pool(o.RequestHeader.ClientCA, "RequestHeader.ClientCA"); err != nil {
+	if a.proxies, err = pool(s.Proxies.ClientCA, "RequestHeader.ClientCA"); err != nil {
 		return a, err
 	}
 	if a.clients != nil || a.proxies != nil {
 		a.both = x509.NewCertPool()
-		a.both.AppendCertsFromPEM(o.ClientCA)
-		a.both.AppendCertsFromPEM(o.RequestHeader.ClientCA)
+		a.both.AppendCertsFromPEM(s.ClientCA)
+		a.both.AppendCertsFromPEM(s.Proxies.ClientCA)
 	}
 	return a, nil
 }
@@ -67,14 +67,12 @@ func pool(text []byte, name string) (*x509.CertPool, error) {
 func (s *Server) authorities() authorities {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if changed, _ := s.cas.read(&s.signers.ClientCA, &s.signers.RequestHeader.ClientCA); changed { // a bad file leaves all as it was
-		s.trusted, _ = s.signers.authorities() // read has looked at them
+	if changed, _ := s.cas.read(&s.signers.ClientCA, &s.signers.Proxies.ClientCA); changed { // a bad file leaves all as it was
+		s.trusted, _ = authoritiesOf(&s.signers) // read has looked at them
 		for _, c := range s.extra {
 			s.trusted = s.trusted.with(c)
 		}
-		proxies := s.options.RequestHeader
-		proxies.ClientCA = s.signers.RequestHeader.ClientCA
-		s.cluster.PublishSigners(auth.Signers{ClientCA: string(s.signers.ClientCA), Proxies: proxies})
+		s.cluster.PublishSigners(s.signers)
 	}
 	return s.trusted
 }
@@ -97,13 +95,28 @@ func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo
 	}
 }
 
+// Authenticator says who has sent a request. ok says that it knows: the user counts, in system:authenticated beside his groups. An error
+// is 401.
+type Authenticator func(*http.Request) (user auth.User, ok bool, err error)
+
+// Authenticate lets f say who sends a request, before certificates and tokens are asked, with auth.AlwaysAllow, too. Where f does not
+// know, they are asked. Several requests may call it at a time, and it must leave the body alone. A request over Transport has no
+// RemoteAddr and no TLS. nil: nobody is asked before.
+func (s *Server) Authenticate(f Authenticator) {
+	if f == nil {
+		s.authenticate.Store(nil)
+		return
+	}
+	s.authenticate.Store(&f)
+}
+
 // client returns what is known of the sender of a request beside its header, nil for nothing.
 func (s *Server) client(r *http.Request) *auth.Client {
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
 	}
-	if s.options.Authenticate != nil {
-		user, ok, err := s.options.Authenticate(r)
+	if f := s.authenticate.Load(); f != nil {
+		user, ok, err := (*f)(r)
 		switch {
 		case err != nil:
 			return &auth.Client{Refused: true}

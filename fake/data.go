@@ -29,7 +29,7 @@ type journal struct {
 const dataFile = "cluster.archive"
 
 // overData starts a server over the folder Options.Data.
-func (o *Options) overData() (*Server, error) {
+func (o *setup) overData() (*Server, error) {
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("kubesim: Options.Data: %w", err)
 	}
@@ -50,11 +50,11 @@ func (o *Options) overData() (*Server, error) {
 }
 
 // resume starts new API servers, as the options say, over what an archive holds.
-func (o *Options) resume(a *archive.Archive) (*Server, error) {
+func (o *setup) resume(a *archive.Archive) (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	cluster, err := sim.Resume(a.State(), o.clusterOptions())
+	cluster, err := sim.Resume(a.State(), o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (o *Options) resume(a *archive.Archive) (*Server, error) {
 }
 
 // overArchive starts a server over the file Options.Archive.
-func (o *Options) overArchive() (*Server, error) {
+func (o *setup) overArchive() (*Server, error) {
 	file, always := o.Archive, o.ArchiveSync
 	j, a, err := openJournal("Archive", file, always)
 	if err != nil {

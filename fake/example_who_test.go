@@ -11,11 +11,12 @@ import (
 )
 
 // A test says itself who sends a request: here by the name of the program.
-func ExampleOptions_authenticate() {
-	srv := fake.RunT(exampleT{}, fake.Options{Auth: auth.RBAC, Authenticate: func(r *http.Request) (auth.User, bool, error) {
+func ExampleServer_Authenticate() {
+	srv := fake.RunT(exampleT{}, fake.Options{Auth: auth.RBAC})
+	srv.Authenticate(func(r *http.Request) (auth.User, bool, error) {
 		name := r.UserAgent()
 		return auth.User{Name: name, Groups: []string{"programs"}}, name != "", nil
-	}})
+	})
 	r, _ := http.NewRequest("GET", srv.URL()+secrets, nil)
 	r.Header.Set("User-Agent", "reporter")
 	res, _ := srv.Transport().RoundTrip(r)

@@ -54,14 +54,15 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 	}()
 	synctest.Test(x.t, func(t *testing.T) {
 		r := newRecorder(t)
-		o, d := x.options.Server, &draws{seed: p.Seed}
-		o.Clock, o.Seed, o.draws = newLateClock(d), p.Seed, d
+		d := &draws{seed: p.Seed}
+		o := setup{Options: x.options.Server, draws: d}
+		o.Clock, o.Seed = newLateClock(d), p.Seed
 		if len(o.Replicas) == 0 {
 			o.Replicas = make([]ReplicaOptions, replicasDefault)
 		}
 		o.Replicas = append(slices.Clone(o.Replicas), o.Replicas[0]) // see trial.own
-		o.Trace, o.tail = traceRecords, !full
-		s, err := New(o)
+		o.Trace, o.NoHashes = traceRecords, !full
+		s, err := o.start()
 		if err != nil {
 			r.Errorf("kubesim: the server does not start: %v", err)
 			out.Failures = r.failures

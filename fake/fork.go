@@ -37,6 +37,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	s.mu.Unlock()
 	f.logf, f.errorf, f.fatalf, f.cleanup = s.logf, s.errorf, s.fatalf, s.cleanup
 	f.services, f.plugins = s.services, s.plugins
+	f.authenticate.Store(s.authenticate.Load())
 	f.aggregator.adopt(s.aggregator)
 	if f.cluster.Nodes() > 0 {
 		f.aggregator.handle(metricsService, metricsServer{f.cluster})
@@ -49,14 +50,14 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 }
 
 // serve makes a server of a Cluster.
-func (o Options) serve(c *sim.Cluster) *Server {
+func (o setup) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.life, s.die = context.WithCancel(context.Background())
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
 	c.AdmitRunning(s.running)
 	c.AggregateThrough(s.aggregator)
-	s.cas, s.signers.ClientCA, s.signers.RequestHeader.ClientCA = o.caFiles(), o.ClientCA, o.RequestHeader.ClientCA
-	s.trusted, _ = o.authorities() // New has read them before
+	s.cas, s.signers = o.caFiles(), o.Signers()
+	s.trusted, _ = authoritiesOf(&s.signers) // New has read them before
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {

@@ -17,7 +17,7 @@ const (
 	evidence = 8
 )
 
-func (o *Options) writesMax() int {
+func (o *setup) writesMax() int {
 	if o.MaxWritesPerInstant == 0 {
 		return writesMax
 	}

@@ -88,22 +88,24 @@ func (f *caFiles) read(clients, proxies *[]byte) (changed bool, err error) {
 }
 
 // readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
-func (o *Options) readFiles() (err error) {
-	o.admission = &admissionConfig{}
+func (o *setup) readFiles() (err error) {
+	o.admission = &admissionConfig{plugins: o.Admission}
 	if o.AdmissionConfig != "" {
 		if o.admission, err = readAdmissionConfig(o.AdmissionConfig); err != nil {
 			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
 		}
+		o.Admission = o.admission.plugins
 	}
 	cas := o.caFiles()
 	if _, err = cas.read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {
 		return fmt.Errorf("kubesim: %w", err)
 	}
-	_, err = o.authorities()
+	signers := o.Signers()
+	_, err = authoritiesOf(&signers)
 	return err
 }
 
 // caFiles returns the files of certificate authorities, which have not been read yet.
-func (o *Options) caFiles() caFiles {
+func (o *setup) caFiles() caFiles {
 	return caFiles{watchedFile{name: o.ClientCAFile}, watchedFile{name: o.ProxyCAFile}}
 }

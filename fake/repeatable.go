@@ -76,12 +76,12 @@ func (r *repetition) begin() {
 }
 
 // prepare makes the server of a test repeatable: its clock is virtual, or the test could not be.
-func (r *repetition) prepare(o *Options) {
+func (r *repetition) prepare(o *setup) {
 	if !r.on {
 		return
 	}
 	if o.Trace <= tailRecords {
-		o.Trace, o.tail = traceRecords, false
+		o.Trace, o.NoHashes = traceRecords, false
 	}
 	o.draws = &draws{seed: max(o.Seed, 1)}
 	if o.Clock == clock.Clock(clock.System{}) {

@@ -26,143 +26,26 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/auth/token"
-	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/kubelet"
+	"github.com/kubesim/kubesim/sim/config"
 )
 
 // Options says what a Server is like. The zero value is right for most tests.
-type Options struct {
-	// Clock is the server's time. nil: a clock.Manual at clock.Epoch, moved by Server.Clock.Advance.
-	Clock clock.Clock
-	// Seed decides uids, generated names and every other draw. 0: 1.
-	Seed uint64
-	// Auth decides who may do what. The zero value lets everybody do everything, as cluster-admin.
-	Auth auth.Mode
-	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
-	// which gives kubelets no rights here, and RBAC. Requests are authenticated then, whatever Auth says. nil: Auth decides.
-	Authorizers []string
+type Options = config.Cluster
 
-	// Where requests are authenticated, the first of these who knows the sender says who it is: Authenticate, a proxy
-	// (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), a bearer token (Tokens, ServiceAccounts). Whoever
-	// shows nothing is system:anonymous.
-
-	// Authenticate is the test's own say in who sends a request, asked before all others, with auth.AlwaysAllow, too. ok
-	// says that it knows: the user counts, in system:authenticated beside his groups. An error is 401; without either the
-	// others are asked. It may be called by several requests at a time, and must leave the body alone. A request over
-	// Transport has no RemoteAddr and no TLS. nil: there is none.
-	Authenticate func(*http.Request) (user auth.User, ok bool, err error)
-	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). nil: auth.DefaultTokens.
-	Tokens []auth.Token
-	// ClientCA are the certificates, PEM, of those who sign the certificates of clients (--client-ca-file): whoever shows a
-	// listener with TLS one of theirs, good at the server's time, is the user that it names. The ConfigMap
-	// extension-apiserver-authentication publishes them. nil: there are none.
-	ClientCA []byte
-	// ClientCAFile and ProxyCAFile are files that ClientCA and RequestHeader.ClientCA are read from, when the server starts and
-	// again whenever they change: the ConfigMap has the new certificates, too, then. "": those are as they are.
-	ClientCAFile, ProxyCAFile string
-	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too.
-	RequestHeader auth.RequestHeader
-	// ServiceAccounts says who signs the tokens of service accounts and which are good. The zero value signs with a key
-	// that everybody knows.
-	ServiceAccounts token.Options
-	// NoAnonymous: requests without credentials get 401 (--anonymous-auth=false).
-	NoAnonymous bool
-	// Plugins are names of admission plugins that run beside those that kube-apiserver runs and a server without controllers
-	// can do with: ServiceAccount is one, for which a service account "default" must be in the namespace of every pod.
-	Plugins []string
-	// Replicas are the API servers over one store: Server.Replica does things to them, Server.Route leads clients to them.
-	// Empty: one of the newest version.
-	Replicas []ReplicaOptions
-	// Bare leaves out what API servers make when they start: cluster roles, flow schemas, the Service kubernetes and the
-	// rest. The namespaces stay.
-	Bare bool
-	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
-	// and view do. A real server on its own, as of envtest, has them empty.
-	NoControllers bool
-	// Controllers are those of kube-controller-manager that run: controller.All, or by name, "-NAME" for one that does
-	// not. nil: ClusterRoles aggregate others, and no more, so that a test sees only what it does itself. See Server.Settle.
-	Controllers []string
-	// Nodes is how many nodes there are, node-1, node-2, …: their kubelets run the pods that are bound to them. Nothing runs in
-	// a container; what it does follows from its image (Images), from annotations of its pod (kubelet.Annotation) and from its
-	// command, if that ends in an obvious way. 0: none.
-	Nodes int
-	// Images say what containers do, by the name of their image with or without its tag. One that is not there starts in a
-	// second and runs until it is stopped.
-	Images map[string]kubelet.Image
-	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
-	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
-	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
-	// Clock.Advance.
-	WriteGap time.Duration
-	// ServiceCIDR is the range of addresses of services, IPv4, as of --service-cluster-ip-range. "": 10.0.0.0/24.
-	ServiceCIDR string
-	// Advertise is the address of the server in the endpoints of the Service kubernetes, as of --advertise-address. "":
-	// 192.0.2.1.
-	Advertise string
-	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
-	WithoutPlugins []string
-	// MinRequestTimeout is how long a watch lasts at least whose client names no timeout, as of --min-request-timeout; it lasts up to
-	// twice as long. 0: half an hour. Negative: it does not end by itself.
-	MinRequestTimeout time.Duration
-	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
-	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
-	// is kept.
-	Data string
-	// Archive is a file with the whole server, as Snapshot has it, which keeps up with each commit. A server over a file that
-	// is there goes on from it: as it was when it was closed, or, where it was not, with new API servers over all that was
-	// committed. The seed, rights and replicas in the file count, as with Snapshot. See Server.DataError. "": there is none.
-	Archive string
-	// ArchiveSync brings each commit to the disk before anybody knows of it. Otherwise the end of the process loses nothing,
-	// and that of the machine the last second at most.
-	ArchiveSync bool
-	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
-	// discovery and in the OpenID configuration. 0: 6443.
-	Port int
-	// ServiceAddresses says where services are really reached: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
-	// Server.ServiceAddress.
-	ServiceAddresses map[string]string
-	// ServiceCerts is a folder for a certificate of these services. "": none is made. See Server.ServiceCerts.
-	ServiceCerts string
-	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: with which certificate or token the server
-	// makes itself known to admission webhooks over the network, the defaults and exemptions of PodSecurity, and the resources
-	// that ResourceQuota limits by default. If it is "", none of these is configured.
-	AdmissionConfig string
-
-	// ProxyClientCert and ProxyClientKey, PEM, are the certificate that aggregated API servers are shown. nil: none.
-	ProxyClientCert, ProxyClientKey []byte
-
-	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
-	// keeps the last few to print them when it fails. Below 0: none at all.
-	Trace int
-	// Replay makes faults happen as was decided in a run before (srv.Faults.Decisions, or those of its trace). nil: they are
-	// drawn from the seed.
-	Replay []fault.Decision
-
-	// Snapshot is a server to go on from: what Server.Snapshot returned. Its seed, rights, replicas and trace count, not
-	// those of these Options, but for Authenticate. A Clock that is not nil must not be behind the time of the snapshot.
-	Snapshot []byte
-
-	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
-	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
-	// new names count, too. 0: 1,000. Below 0: nobody counts.
-	MaxWritesPerInstant int
-	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
-	FailOnWarning bool
-
-	tail      bool             // Trace is only that
-	admission *admissionConfig // AdmissionConfig, read
-
-	draws *draws // what the runtime draws can be repeated; nil: it need not
+// setup is the Options of one Server.
+type setup struct {
+	Options
+	admission *admissionConfig // what is in the file Options.AdmissionConfig
+	draws     *draws           // what the runtime draws can be repeated; nil: it need not
 }
 
 // authenticates says that the credentials of requests count.
-func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
+func (o *setup) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
 // TB is the part of *testing.T that RunT needs.
 type TB interface {
@@ -181,7 +64,7 @@ type Server struct {
 	// Controllers are those that Options.Controllers names.
 	Controllers *Controllers
 
-	options    Options
+	options    setup
 	cluster    *sim.Cluster
 	handler    http.Handler
 	transport  *transport
@@ -202,28 +85,34 @@ type Server struct {
 	witness   *witness // nil: nobody looks
 	marks     []uint64 // records of what the test has failed for
 
-	mu        sync.Mutex
-	admits    bool // AdmitThrough was called
-	converts  bool // ConvertThrough was called
-	listeners []*Listener
-	cas       caFiles                  // files with the certificates of trusted authorities
-	signers   Options                  // ClientCA and RequestHeader.ClientCA as they are now
-	extra     []*x509.Certificate      // trusted in addition to the certificates of the options
-	issuer    *issuer                  // of certificates for clients; nil: none was asked for
-	trusted   authorities              // who signs certificates
-	clocks    map[string]*clock.Skewed // of the clients' machines
-	processes []*Process
-	functions functions
-	closing   sync.Once
-	ended     chan struct{} // closed by Close
+	mu           sync.Mutex
+	admits       bool // AdmitThrough was called
+	converts     bool // ConvertThrough was called
+	listeners    []*Listener
+	cas          caFiles // files with the certificates of trusted authorities
+	authenticate atomic.Pointer[Authenticator]
+	signers      auth.Signers             // as they are now
+	extra        []*x509.Certificate      // trusted in addition to the certificates of the options
+	issuer       *issuer                  // of certificates for clients; nil: none was asked for
+	trusted      authorities              // who signs certificates
+	clocks       map[string]*clock.Skewed // of the clients' machines
+	processes    []*Process
+	functions    functions
+	closing      sync.Once
+	ended        chan struct{} // closed by Close
 }
 
 // New starts a server, which Close ends.
 func New(options ...Options) (*Server, error) {
-	var o Options
+	var o setup
 	if len(options) > 0 {
-		o = options[0]
+		o.Options = options[0]
 	}
+	return o.start()
+}
+
+// start starts a server.
+func (o *setup) start() (*Server, error) {
 	switch {
 	case o.Archive != "":
 		return o.overArchive()
@@ -241,11 +130,11 @@ func New(options ...Options) (*Server, error) {
 }
 
 // fresh makes a server that nobody has used before.
-func (o *Options) fresh() (*Server, error) {
+func (o *setup) fresh() (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	cluster, err := sim.New(o.clusterOptions())
+	cluster, err := sim.New(o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -253,21 +142,11 @@ func (o *Options) fresh() (*Server, error) {
 }
 
 // complete sets the clock and reads files.
-func (o *Options) complete() error {
+func (o *setup) complete() error {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
 	return o.readFiles()
-}
-
-func (o *Options) clusterOptions() sim.Options {
-	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
-		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins,
-		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers,
-		Nodes: kubelet.Options{Nodes: o.Nodes, Images: o.Images}, WriteGap: o.WriteGap,
-		Port: o.Port, ClientCA: string(o.ClientCA),
-		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins, MinRequestTimeout: o.MinRequestTimeout, Admission: o.admission.plugins,
-		Trace: o.traceOptions(), Replay: o.Replay}
 }
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
@@ -288,13 +167,13 @@ func (s *Server) connect(manual bool) {
 // the server and with the line that replays it. A seed that is not in the options comes from KUBESIM_SEED.
 func RunT(t TB, options ...Options) *Server {
 	t.Helper()
-	var o Options
+	var o setup
 	if len(options) > 0 {
-		o = options[0]
+		o.Options = options[0]
 	}
-	o = o.forTest()
+	o.forTest()
 	repeatable.prepare(&o)
-	s, err := New(o)
+	s, err := o.start()
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
@@ -31,7 +30,7 @@ func (s *Server) Save(path string) error {
 }
 
 // load starts a server from its snapshot.
-func (o Options) load() (*Server, error) {
+func (o setup) load() (*Server, error) {
 	a, err := archive.Read(bytes.NewReader(o.Snapshot))
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
@@ -44,7 +43,7 @@ func (o Options) load() (*Server, error) {
 }
 
 // from makes a server of an archive.
-func (o Options) from(a *archive.Archive) (*Server, error) {
+func (o setup) from(a *archive.Archive) (*Server, error) {
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
 		return nil, fmt.Errorf("it is of %v, and the clock only at %v: time would go back", a.Info().Time, o.Clock.Now())
 	}
@@ -52,23 +51,15 @@ func (o Options) from(a *archive.Archive) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.adopt(a.Info().Options)
+	saved := o.Saved(a.Info().Options)
+	if saved.ClientCA == nil {
+		saved.ClientCA = o.ClientCA
+	}
+	o.Options = saved
 	if err := o.readFiles(); err != nil {
 		return nil, err
 	}
 	return o.serve(c), nil
-}
-
-// adopt takes over what a Cluster was made with.
-func (o *Options) adopt(from sim.Options) {
-	o.Seed, o.Plugins, o.Replicas = from.Seed, from.Plugins, from.Replicas
-	o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous = from.Auth, from.Tokens, from.Authorizers, from.NoAnonymous
-	o.RequestHeader, o.ServiceAccounts = from.RequestHeader, from.ServiceAccounts
-	if from.ClientCA != "" {
-		o.ClientCA = []byte(from.ClientCA)
-	}
-	o.Trace, o.Replay = from.Trace.Keep, from.Replay
-	o.tail = !from.Trace.Hash
 }
 
 // Recall takes the server back to one of its snapshots, or to that of a server with as many replicas: open watches end.

@@ -82,7 +82,7 @@ func TestServeSnapshot(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                   "the body is empty",
 		saved[:len(saved)-9]: "is cut off",
-		strings.Replace(saved, `"Format":2`, `"Format":9`, 1):                         "the file has format 9",
+		strings.Replace(saved, `"Format":3`, `"Format":9`, 1):                         "the file has format 9",
 		string(snapshotOf(t, fake.Options{Replicas: make([]fake.ReplicaOptions, 2)})): "2 replicas (v1.36.3, v1.36.3)",
 		string(snapshotOf(t, fake.Options{Auth: 1})):                                  "other rights",
 	} {

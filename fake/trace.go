@@ -51,23 +51,14 @@ func (s *Server) marked() (marks []uint64) {
 	return marks
 }
 
-// traceOptions says what a Cluster keeps.
-func (o Options) traceOptions() trace.Options {
-	if o.Trace <= 0 {
-		return trace.Options{}
-	}
-	return trace.Options{Keep: o.Trace, Hash: !o.tail}
-}
-
 // forTest fills in what a test has without asking: the end of the trace, and the seed of the environment.
-func (o Options) forTest() Options {
+func (o *setup) forTest() {
 	if o.Trace == 0 {
-		o.Trace, o.tail = tailRecords, true
+		o.Trace, o.NoHashes = tailRecords, true
 	}
 	if seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil && o.Seed == 0 {
 		o.Seed = seed
 	}
-	return o
 }
 
 // report prints, when the test failed, the end of the trace and how to see it again.

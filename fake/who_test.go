@@ -133,7 +133,8 @@ func TestAuthenticate(t *testing.T) {
 		}
 	}
 	for _, mode := range []auth.Mode{auth.AlwaysAllow, auth.RBAC} {
-		srv := fake.RunT(t, fake.Options{Auth: mode, Authenticate: authenticate})
+		srv := fake.RunT(t, fake.Options{Auth: mode})
+		srv.Authenticate(authenticate)
 		l, err := srv.Listen(fake.ListenOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -10,12 +10,11 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
-	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
 func New(o Options) (*Cluster, error) {
-	if err := o.check(); err != nil {
+	if err := check(&o); err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
 	if o.Clock == nil {
@@ -27,7 +26,7 @@ func New(o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
 	c.do(func() {
-		if err = c.startLocked(); err == nil && (o.Trace != (trace.Options{}) || o.Replay != nil) {
+		if err = c.startLocked(); err == nil && (o.Trace > 0 || o.Replay != nil) {
 			c.observer.Begin()
 		}
 	})
@@ -65,7 +64,7 @@ func (c *Cluster) startLocked() error {
 }
 
 // runs reports whether there are controllers or kubelets that are to be started.
-func (c *Cluster) runs() bool { return c.options.Controllers != nil || c.options.Nodes.Nodes > 0 }
+func (c *Cluster) runs() bool { return c.options.Controllers != nil || c.options.Nodes > 0 }
 
 // bootLocked fills the store with what API servers make when they start, and starts the replicas. Their caches know how each
 // object came to be, as those of servers that were there.
@@ -78,7 +77,7 @@ func (c *Cluster) bootLocked() error {
 		return err
 	}
 	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
-		Authentication: published, ServiceCIDR: c.options.serviceCIDR(), Last: bootRevision}
+		Authentication: published, ServiceCIDR: c.options.ServicePrefix(), Last: bootRevision}
 	for i := range c.servers.Len() {
 		address := fmt.Sprint(boot.AddressBase, i+1)
 		if i == 0 {

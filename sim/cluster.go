@@ -75,18 +75,18 @@ func create(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	who := o.authentication(tokens)
+	who := authentication(&o, tokens)
 	if err := who.Check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, signers: auth.Signers{ClientCA: o.ClientCA, Proxies: o.RequestHeader}, clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
+	c := &Cluster{options: o, signers: o.Signers(), clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
 	c.schedule = clock.NewSchedule(o.Clock, timed{&c.door})
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},
-		observe.Options{Seed: o.Seed, Trace: o.Trace, Replay: o.Replay})
+		observe.Options{Seed: o.Seed, Trace: records(&o), Replay: o.Replay})
 	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
-	c.nodes = kubelet.New(o.Nodes)
+	c.nodes = kubelet.New(&o)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
 	c.nodes.Attach(c.controllers.Client, c.schedule)
 	c.observer.Controllers = c.controllers
@@ -96,8 +96,7 @@ func create(o Options) (*Cluster, error) {
 	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap, o.Bare}
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
-		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Auth: who, Tokens: tokens, Plugins: o.Plugins,
-		WithoutPlugins: o.WithoutPlugins, Admission: o.Admission, ServiceCIDR: o.serviceCIDR(), WatchTimeout: o.MinRequestTimeout, Port: o.Port, Bare: o.Bare}, made)
+		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Config: &c.options, Auth: who, Tokens: tokens}, made)
 	return c, nil
 }
 
@@ -125,7 +124,7 @@ func (c *Cluster) holds(lease string) bool {
 // flags are what controllers know of the Cluster beside what its API says.
 func (c *Cluster) flags() manager.Flags {
 	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed}
-	if c.options.Nodes.Nodes > 0 {
+	if c.options.Nodes > 0 {
 		f.Kubelets = c.nodes
 	}
 	return f

@@ -9,9 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// ReplicaOptions say what one API server is like. The zero value is a server of schema.Default with all defaults.
-type ReplicaOptions = replica.Options
-
 // ReplicaState is what a replica is like and what has happened to it.
 type ReplicaState = replica.Status
 
@@ -26,6 +23,9 @@ func OptionalPlugins() []string { return admission.Optional() }
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
 func KnowsGate(name string) bool { return replica.KnowsGate(name) }
+
+// KnowsAPI reports whether a name may be one of ReplicaOptions.Serve for a server of a version: others are served by none.
+func KnowsAPI(version, name string) bool { return replica.KnowsAPI(version, name) }
 
 // APIService is an APIService whose API a service answers for: an aggregated API server.
 type APIService = aggregator.APIService

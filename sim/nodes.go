@@ -3,7 +3,7 @@ package sim
 import "github.com/kubesim/kubesim/sim/object"
 
 // Nodes is how many nodes run pods here.
-func (c *Cluster) Nodes() int { return c.options.Nodes.Nodes }
+func (c *Cluster) Nodes() int { return c.options.Nodes }
 
 // PodMetrics returns what the containers of a namespace use, or of all if it is "": objects of metrics.k8s.io/v1beta1.
 func (c *Cluster) PodMetrics(namespace string) (all []object.Object) {

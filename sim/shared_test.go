@@ -12,7 +12,6 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
-	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -33,7 +32,7 @@ func (h holder) Committed(c *commit.Commit) {
 func TestNobodyChangesWhatIsShared(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	c, err := New(Options{Controllers: controller.All, Nodes: kubelet.Options{Nodes: 2}})
+	c, err := New(Options{Controllers: controller.All, Nodes: 2})
 	is.NoErr(err)
 	shared := holder{}
 	c.log.Listeners = slices.Insert(c.log.Listeners, 0, commit.Listener(shared))

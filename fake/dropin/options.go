@@ -215,7 +215,7 @@ func (s *servers) readAPI() {
 	r.Serve = s.switches("runtime-config")
 	for _, name := range slices.Sorted(maps.Keys(r.Serve)) {
 		switch {
-		case r.KnowsAPI(name):
+		case sim.KnowsAPI(r.Version, name):
 		case r.Serve[name] && !strings.HasPrefix(name, "api/"):
 			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))
 		default:

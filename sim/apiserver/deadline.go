@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 const (
-	// requestTimeout is how long a request may take that is not long-running (--request-timeout of kube-apiserver).
+	// requestTimeout is config.Cluster.RequestTimeout where that is 0.
 	requestTimeout = time.Minute
 
 	// writeTimeout is how long the handler of a create, update, patch or delete of one object may take
@@ -42,10 +43,11 @@ func (c *call) limit() time.Duration {
 	if d.Verb == "watch" || d.LongRunning() {
 		return 0
 	}
-	if limit, err := time.ParseDuration(c.q.Query.Get("timeout")); err == nil && limit > 0 && limit < requestTimeout {
+	most := cmp.Or(c.s.Registry.Config.RequestTimeout, requestTimeout)
+	if limit, err := time.ParseDuration(c.q.Query.Get("timeout")); err == nil && limit > 0 && limit < most {
 		return limit
 	}
-	return requestTimeout
+	return most
 }
 
 // begin starts the deadline of the request. A request that a fault has delayed on its way here is served even if its client did not

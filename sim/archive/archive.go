@@ -41,7 +41,7 @@ import (
 // format is the version of the file. Read reads those before it, too:
 //
 //	1  had fields of its own for what two controllers remember, and nothing of others
-const format = 2
+const format = 3
 
 // Archive is a saved cluster.
 type Archive struct {

@@ -122,7 +122,7 @@ func TestFile(t *testing.T) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	c, err := sim.New(sim.Options{Trace: trace.Options{Keep: 1000, Hash: true}})
+	c, err := sim.New(sim.Options{Trace: 1000})
 	is.NoErr(err)
 	is.NoErr(c.AddFaults(fault.On("create", "*").Nth(2).CommitThenFail(fault.Timeout)))
 	for _, name := range []string{"a", "b", "aa"} {
@@ -159,7 +159,7 @@ func TestSearch(t *testing.T) {
 
 // Whatever is in a file, it is read or refused, and what is read can be loaded or is refused.
 func FuzzRead(f *testing.F) {
-	_, data := saved(f, sim.Options{Bare: true, Replicas: make([]sim.ReplicaOptions, 2), Trace: trace.Options{Keep: 10}})
+	_, data := saved(f, sim.Options{Bare: true, Replicas: make([]sim.ReplicaOptions, 2), Trace: 10, NoHashes: true})
 	f.Add(data)
 	f.Add([]byte("*3\r\n$3\r\nset\r\n$7\r\ncluster\r\n$2\r\n{}\r\n"))
 	f.Add([]byte("*3\r\n$3\r\nset\r\n$99999999999\r\n"))
@@ -185,7 +185,7 @@ func FuzzRead(f *testing.F) {
 // Every damage to a document of an archive is found when it is read, or does no harm.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	_, data := saved(t, sim.Options{Bare: true, Trace: trace.Options{Keep: 10}})
+	_, data := saved(t, sim.Options{Bare: true, Trace: 10, NoHashes: true})
 	read := 0
 	for i := 0; i < len(data); i += 37 {
 		for _, change := range []byte{'0', '"', 'z'} {

@@ -1,19 +1,17 @@
 package archive
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
-	"github.com/kubesim/kubesim/sim"
-	"github.com/kubesim/kubesim/sim/admission"
-	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/history"
-	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -45,43 +43,57 @@ type document struct {
 	Ensure   time.Time `json:",omitzero"`
 }
 
+// options are a config.Cluster. Formats 1 and 2 had other names for some fields.
+type options struct{ config.Cluster }
+
+// oldNames are the names that formats 1 and 2 had.
+var oldNames = map[string]string{"Alone": "NoControllers", "Run": "Controllers", "CIDR": "ServiceCIDR", "Address": "Advertise",
+	"Without": "WithoutPlugins", "Gap": "WriteGap", "Least": "MinRequestTimeout", "Plugged": "Admission"}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *options) UnmarshalJSON(text []byte) error {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	who, old := fields["Who"]
+	if !old {
+		return json.Unmarshal(text, &o.Cluster)
+	}
+	var before struct {
+		Trace    trace.Options
+		ClientCA string
+	}
+	if err := json.Unmarshal(text, &before); err != nil {
+		return err
+	}
+	renamed := map[string]json.RawMessage{}
+	for name, value := range fields { // order does not matter: a map again
+		renamed[cmp.Or(oldNames[name], name)] = value
+	}
+	delete(renamed, "Trace")
+	delete(renamed, "ClientCA")
+	delete(renamed, "Nodes")
+	flat, err := json.Marshal(renamed)
+	if err != nil {
+		return err
+	}
+	for _, part := range [][]byte{flat, who, fields["Nodes"]} { // the last two hold fields of Cluster
+		if err := json.Unmarshal(part, &o.Cluster); part != nil && err != nil {
+			return err
+		}
+	}
+	o.Trace, o.NoHashes = before.Trace.Keep, !before.Trace.Hash && before.Trace.Keep > 0
+	if before.ClientCA != "" {
+		o.ClientCA = []byte(before.ClientCA)
+	}
+	return nil
+}
+
 // cleanup is a deletion of the objects of a definition that goes on.
 type cleanup struct {
 	Name string
 	server.Cleanup
-}
-
-// options are sim.Options without the clock.
-type options struct {
-	Seed     uint64
-	Auth     auth.Mode
-	Tokens   []auth.Token
-	Who      who
-	Plugins  []string
-	Replicas []sim.ReplicaOptions
-	Bare     bool
-	Alone    bool     // NoControllers
-	Run      []string `json:",omitempty"` // Controllers
-	Port     int
-	ClientCA string
-	RootCA   string `json:",omitempty"`
-	CIDR     string // ServiceCIDR
-	Address  string // Advertise
-	Without  []string
-	Gap      time.Duration
-	Least    time.Duration    `json:",omitzero"` // MinRequestTimeout
-	Plugged  admission.Config `json:",omitzero"` // Admission
-	Nodes    kubelet.Options  `json:",omitzero"`
-	Trace    trace.Options
-	Replay   []fault.Decision
-}
-
-// who says who may ask, beside the tokens.
-type who struct {
-	Authorizers     []string
-	NoAnonymous     bool
-	RequestHeader   auth.RequestHeader
-	ServiceAccounts token.Options
 }
 
 // stream is the random numbers of one purpose.

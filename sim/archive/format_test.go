@@ -10,8 +10,12 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/archive"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
@@ -50,4 +54,26 @@ func TestFormat1(t *testing.T) {
 	is.True(!gone(flow))
 	c.Clock().(*clock.Manual).Advance(38 * time.Second)
 	is.True(gone(flow)) // a minute after it was created
+}
+
+// Options that format 2 keeps under other names are those of now. testdata has one, written when that was the format.
+func TestFormat2(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	f, err := os.Open("testdata/format2.archive.gz")
+	is.NoErr(err)
+	defer f.Close()
+	data, err := gzip.NewReader(f)
+	is.NoErr(err)
+	a, err := archive.Read(data)
+	is.NoErr(err)
+	is.Equal(a.Info().Options, sim.Options{Seed: 7, Auth: auth.RBAC, Tokens: []auth.Token{{Token: "t", User: auth.User{Name: "u"}}},
+		Authorizers: []string{"RBAC"}, NoAnonymous: true, RequestHeader: auth.RequestHeader{AllowedNames: []string{"proxy"}},
+		ServiceAccounts: token.Options{Issuers: []string{"https://i"}}, Plugins: []string{"ServiceAccount"},
+		Replicas: []sim.ReplicaOptions{{Version: "1.35"}, {NoPrivileged: true}}, Bare: true, Controllers: []string{"*", "-cronjob-controller"},
+		Nodes: 2, Images: map[string]kubelet.Image{"i": {Start: time.Second}}, WriteGap: time.Millisecond, ServiceCIDR: "10.1.0.0/24",
+		Advertise: "192.0.2.7", WithoutPlugins: []string{"LimitRanger"}, MinRequestTimeout: time.Minute, Port: 8443, RootCA: "r",
+		Admission: admission.Config{PodSecurity: admission.PodSecurity{Usernames: []string{"x"}}}, Trace: 5, NoHashes: true})
+	_, err = a.Cluster()
+	is.NoErr(err)
 }

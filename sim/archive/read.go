@@ -198,10 +198,7 @@ func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
 	s := &sim.State{History: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},
 		Servers: replica.State{Held: d.Held, Routes: d.Routes}, Observed: observe.State{Faults: d.Faults, LastCommit: d.Last}, Unread: true}
-	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Who.Authorizers,
-		NoAnonymous: o.Who.NoAnonymous, RequestHeader: o.Who.RequestHeader, ServiceAccounts: o.Who.ServiceAccounts,
-		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Controllers: o.Run, Port: o.Port, ClientCA: o.ClientCA, RootCA: o.RootCA,
-		ServiceCIDR: o.CIDR, Advertise: o.Address, WithoutPlugins: o.Without, WriteGap: o.Gap, MinRequestTimeout: o.Least, Admission: o.Plugged, Nodes: o.Nodes, Trace: o.Trace, Replay: o.Replay}
+	s.Options = o.Cluster
 	for _, x := range d.Streams {
 		p, err := unpack(x.State)
 		if err != nil {

@@ -50,13 +50,9 @@ func (w *writer) write() error {
 		}
 		w.set(numbered("mark", m.Rev), b)
 	}
-	d := &document{Format: format, Module: trace.Module(), Now: s.History.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
+	d := &document{Format: format, Module: trace.Module(), Options: options{s.Options}, Now: s.History.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
 		Newest: s.History.Store.Rev(), Compact: s.History.Compaction, Leases: s.History.Leases, Held: s.Servers.Held, Routes: s.Servers.Routes, Faults: s.Observed.Faults,
 		Last: s.Observed.LastCommit}
-	o := s.Options
-	d.Options = options{o.Seed, o.Auth, o.Tokens, who{o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts},
-		o.Plugins, o.Replicas, o.Bare, o.NoControllers, o.Controllers, o.Port, o.ClientCA, o.RootCA, o.ServiceCIDR, o.Advertise, o.WithoutPlugins, o.WriteGap, o.MinRequestTimeout, o.Admission,
-		o.Nodes, o.Trace, o.Replay}
 	for _, x := range s.History.Streams {
 		d.Streams = append(d.Streams, stream{x.Purpose, pack(x.State)})
 	}

@@ -15,8 +15,8 @@ import (
 
 // Signers are those whose certificates are believed.
 type Signers struct {
-	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. "": there are none.
-	ClientCA string
+	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. nil: there are none.
+	ClientCA []byte
 	// Proxies may name users.
 	Proxies RequestHeader
 }
@@ -40,7 +40,7 @@ const slack = 5 * time.Minute
 // empty if there is neither. It returns an error if what is published cannot be read (kube-apiserver, clusterauthenticationtrust).
 func (s *Signers) Publish(published map[string]string, now time.Time) (map[string]string, error) {
 	data := map[string]string{}
-	ca, err := bundle(published[clientCAKey]+"\n"+s.ClientCA, now)
+	ca, err := bundle(published[clientCAKey]+"\n"+string(s.ClientCA), now)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", clientCAKey, err)
 	}

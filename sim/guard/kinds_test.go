@@ -44,6 +44,7 @@ func aboutKind(dir string) string {
 
 // namedKinds are the kinds that generic code names nevertheless, or files that name some, with the reason.
 var namedKinds = map[string]string{
+	"sim/archive ServiceCIDR":              "the name of an option in files",
 	"sim namespaces":                       "what a bare server has from the beginning",
 	"sim/apiserver namespaces":             "a part of every path",
 	"sim/codec Eviction":                   "read in either version of policy: the body says nothing else of it",

@@ -12,7 +12,7 @@ import (
 var rows = [][]string{
 	{"clock", "sim/object", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline"},
 	{"sim/field"},
-	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace", "sim/jsonpath"},
+	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace", "sim/jsonpath", "sim/kubelet/images"},
 	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
 	{"sim/resource", "sim/patch", "sim/crd/structural"},
 	{"sim/codec", "sim/cel/expr", "sim/commit"},
@@ -30,6 +30,7 @@ var rows = [][]string{
 	{"sim/builtin/discovery", "sim/builtin/resource", "sim/builtin/storage"},
 	{"sim/builtin/networking"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
+	{"sim/config"},
 	{"sim/registry", "sim/boot", "sim/history"},
 	{"sim/discovery/openapi", "sim/controller", "sim/registry/registrytest"},
 	{"sim/controller/workload", "sim/kubelet/shell"},

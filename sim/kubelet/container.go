@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/kubelet/images"
 	"github.com/kubesim/kubesim/sim/kubelet/shell"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -155,7 +156,7 @@ func (w *worker) create(c *container) (changed bool) {
 	image := c.spec.String("image")
 	before := *r
 	switch {
-	case !wellFormed(image):
+	case !images.WellFormed(image):
 		if r.Why != invalidImage {
 			text := fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name %q: invalid reference format", image, image)
 			w.event(c, "Warning", "InspectFailed", text)

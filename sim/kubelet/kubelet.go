@@ -28,7 +28,9 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/kubelet/images"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -43,24 +45,15 @@ const (
 	claims     = "persistentvolumeclaims"
 )
 
-// Options say which nodes there are.
-type Options struct {
-	// Nodes is how many: node-1, node-2, …
-	Nodes int
-	// Images say what containers do, by the image's name with or without its tag.
-	Images map[string]Image `json:",omitempty"`
-}
+// Image, Exit and Line say what the containers of an image do.
+type (
+	Image = images.Image
+	Exit  = images.Exit
+	Line  = images.Line
+)
 
-// Max is how many nodes there can be: each has a range of addresses of its own.
-const Max = 1000
-
-// Check reports what is wrong with the options.
-func (o *Options) Check() error {
-	if o.Nodes < 0 || o.Nodes > Max {
-		return fmt.Errorf("there cannot be %d nodes: there may be from 0 to %d", o.Nodes, Max)
-	}
-	return nil
-}
+// Annotation is what the annotations of pods begin with that say what their containers do (package images).
+const Annotation = images.Annotation
 
 // prefix is what the names of the controllers begin with.
 const prefix = "kubelet-"
@@ -72,7 +65,7 @@ type Nodes struct {
 }
 
 // New returns the kubelets of a cluster.
-func New(o Options) *Nodes {
+func New(o *config.Cluster) *Nodes {
 	n := &Nodes{}
 	for i := range o.Nodes {
 		k := &Kubelet{node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images}

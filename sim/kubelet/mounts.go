@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/kubelet/images"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -108,7 +109,7 @@ var sites = map[string]site{
 
 // siteOf returns what the server of an image serves that is started with arguments; nil: it is none, or nobody knows.
 func siteOf(image string, args []string) *site {
-	name := path.Base(untagged(image))
+	name := path.Base(images.Untagged(image))
 	if name == "agnhost" && len(args) > 0 && args[0] == "test-webserver" {
 		return &site{"/", map[string]string{"/localhost.crt": "", "/localhost.key": ""}}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/kubelet/images"
 	"github.com/kubesim/kubesim/sim/kubelet/shell"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -23,12 +24,12 @@ type program struct {
 var idleShells = []string{"busybox", "alpine", "ubuntu", "debian", "fedora", "centos", "bash"}
 
 // idle reports whether the command of an image is a shell.
-func idle(image string) bool { return slices.Contains(idleShells, path.Base(untagged(image))) }
+func idle(image string) bool { return slices.Contains(idleShells, path.Base(images.Untagged(image))) }
 
 // programOf returns the program of a container. An error is about an annotation.
 func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program, error) {
 	image := container.String("image")
-	x, err := scripted(k.images, pod, container.String("name"), image)
+	x, err := images.Of(k.images, pod, container.String("name"), image)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 		p.script = shell.Words(args...) // a shell, or an entrypoint that runs what it is given
 	case len(args) == 0 && !interactive && idle(image):
 		p.script = shell.Words("true")
-	case untagged(image) == "hello-world":
+	case images.Untagged(image) == "hello-world":
 		p.script = shell.Words("echo", "\nHello from Docker!\nThis message shows that your installation appears to be working correctly.\n")
 	}
 	if interactive && len(args) == 1 && shell.IsShell(args[0]) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/kubelet/images"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -124,7 +125,7 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 		s["ready"] = false
 	}
 	if r.ID != "" {
-		s["image"], s["imageID"] = reference(r.Image), untagged(reference(r.Image))+"@sha256:"+digest(reference(r.Image))
+		s["image"], s["imageID"] = images.Reference(r.Image), images.Untagged(images.Reference(r.Image))+"@sha256:"+digest(images.Reference(r.Image))
 		s["containerID"] = "containerd://" + r.ID
 		s["resources"] = w.actual(c)
 		if requests, ok := w.rec.Allocated[c.name].Get("requests"); ok {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/kubelet/images"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -53,7 +54,7 @@ func (n *Nodes) measure(it *resource.Item) (metrics object.Object, cpu, memory q
 			if r := rec.Containers[c.String("name")]; r == nil || r.State != running {
 				continue
 			}
-			x, _ := scripted(k.images, obj, c.String("name"), c.String("image")) // one that is wrong uses what is usual
+			x, _ := images.Of(k.images, obj, c.String("name"), c.String("image")) // one that is wrong uses what is usual
 			used := map[string]any{"cpu": cmp.Or(x.CPU, containerCPU), "memory": cmp.Or(x.Memory, containerMemory)}
 			cpu, memory = cpu.Add(quantity.Of(used["cpu"])), memory.Add(quantity.Of(used["memory"]))
 			containers = append(containers, map[string]any{"name": c.String("name"), "usage": used})

@@ -14,13 +14,13 @@ package registry
 
 import (
 	"bytes"
-	"net/netip"
 	"strconv"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -66,12 +66,9 @@ const FreshnessTimeout = 3 * time.Second
 // Registry serves the objects of one replica.
 type Registry struct {
 	Backend   Backend
+	Config    *config.Cluster
 	Admission admission.Chain
-
-	// WatchTimeout is how long a watch lasts that names no timeout, plus up to as much again (--min-request-timeout). 0 is half an
-	// hour; a negative one is no timeout.
-	WatchTimeout time.Duration
-	Fields       *fieldmanager.Manager
+	Fields    *fieldmanager.Manager
 
 	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create; nil
 	// function: nothing is refused.
@@ -90,9 +87,6 @@ type Registry struct {
 	Server resource.Server
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
-
-	// ServiceCIDR is the range of addresses of services (resource.Context).
-	ServiceCIDR netip.Prefix
 
 	scratch []byte // where objects are printed before they get memory of their own
 }

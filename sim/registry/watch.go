@@ -15,7 +15,7 @@ const (
 	bookmarkPeriod = time.Minute
 	bookmarkMargin = 2 * time.Second
 
-	// watchTimeoutMin is Registry.WatchTimeout where that is 0.
+	// watchTimeoutMin is config.Cluster.MinRequestTimeout where that is 0.
 	watchTimeoutMin = 1800 * time.Second
 
 	// endless is the timeout of a watch that does not end by itself.
@@ -150,7 +150,7 @@ func (r *Registry) scheduleWatch(w *watchcache.Watch, o ListOptions, timeout tim
 		return
 	}
 	if timeout == 0 {
-		least := cmp.Or(r.WatchTimeout, watchTimeoutMin)
+		least := cmp.Or(r.Config.MinRequestTimeout, watchTimeoutMin)
 		if least < 0 {
 			timeout = endless
 		} else {

@@ -84,7 +84,7 @@ func (w *Webhooks) callAll(calls []func()) {
 // admit gives a replica's registry its admission plugins.
 func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.Auth, decoder *codec.Decoder) {
 	set := r.set
-	h := &admission.Host{Config: set.Admission, Table: table, Kinds: decoder.Kinds, Merge: reg.Fields.Merge, After: set.Schedule.After,
+	h := &admission.Host{Config: set.Config.Admission, Table: table, Kinds: decoder.Kinds, Merge: reg.Fields.Merge, After: set.Schedule.After,
 		Handlers: func(name string) admission.Handler { return set.Webhooks.functions[name] }, Call: set.Webhooks.callOut}
 	h.May = func(user resource.User, a cel.Access, objects resource.Reader) (bool, string) {
 		return who.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
@@ -100,7 +100,7 @@ func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.
 	h.Run = set.Webhooks.callFunction
 	h.Wait = set.Door.Wait
 	h.Waits = func() bool { return set.Webhooks.waits }
-	reg.Admission = admission.New(h, may(who), set.Plugins, set.WithoutPlugins)
+	reg.Admission = admission.New(h, may(who), set.Config.Plugins, set.Config.WithoutPlugins)
 }
 
 // may asks who's rules for admission plugins.

@@ -9,34 +9,16 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Options say what one API server is like. The zero value is a server of schema.Default with all defaults.
-type Options struct {
-	// Version is a Kubernetes minor, "1.35", or a release of it. "": schema.Default.
-	Version string
-	// FeatureGates turns gates on or off. Only gates that decide about fields and values of objects are known.
-	FeatureGates map[string]bool
-	// Serve turns off what a default server serves, as --runtime-config does: a resource, "batch/v1/cronjobs", a group
-	// version, "autoscaling/v1", all that are "api/ga", "api/beta" or "api/alpha", or "api/all" ("api/legacy" is nothing).
-	// What is said more precisely counts.
-	Serve map[string]bool
-	// StorageVersions says in which of its served versions a resource of several is stored:
-	// "horizontalpodautoscalers.autoscaling": "autoscaling/v1".
-	StorageVersions map[string]string
-	// PeerProxy passes requests for what this server does not serve on to another one that does, and publishes what all of
-	// them serve as aggregated discovery, as --peer-ca-file makes a server of 1.36 do (KEP-4020, gate
-	// UnknownVersionInteroperabilityProxy). It is not the default of any version.
-	PeerProxy bool
-	// NoPrivileged refuses privileged containers, as --allow-privileged=false does. A server allows them unless it is told
-	// not to, as those that kubeadm and kind start do; kube-apiserver's own default is to refuse.
-	NoPrivileged bool
-}
+// options are those of one API server.
+type options config.Server
 
-// Profile is what an API server of some Options is made from. Replicas with equal profiles share one, and read
+// Profile is what an API server of some config.Server is made from. Replicas with equal profiles share one, and read
 // what the others have stored as it is.
 //
 //	Options ─▶ schema.Set of the minor ─▶ builtin definitions with its gates ─▶ all, hubs
@@ -60,22 +42,22 @@ func (p *Profile) serves(group string) bool {
 	return slices.ContainsFunc(p.served, func(d *resource.Definition) bool { return d.Group == group })
 }
 
-// KnowsGate reports whether a feature gate decides something here: others are no error of Options.FeatureGates.
+// KnowsGate reports whether a feature gate decides something here: others are no error of config.Server.FeatureGates.
 func KnowsGate(name string) bool {
 	_, err := kind.Server(schema.Default, map[string]bool{name: true})
 	return err == nil
 }
 
 // Profiles returns the profile of each server; of none, that of one server with all defaults.
-func Profiles(replicas []Options) ([]*Profile, error) {
+func Profiles(replicas []config.Server) ([]*Profile, error) {
 	if len(replicas) == 0 {
-		replicas = make([]Options, 1)
+		replicas = make([]config.Server, 1)
 	}
 	names, out := make([]string, len(replicas)), make([]*Profile, len(replicas))
 	skewed := false
 	for i, o := range replicas {
 		var err error
-		if names[i], err = o.name(); err != nil {
+		if names[i], err = options(o).name(); err != nil {
 			return nil, err
 		}
 		skewed = skewed || names[i] != names[0]
@@ -84,7 +66,7 @@ func Profiles(replicas []Options) ([]*Profile, error) {
 		var err error
 		if same := slices.Index(names, names[i]); same < i {
 			out[i] = out[same]
-		} else if out[i], err = o.profile(names[i], skewed); err != nil {
+		} else if out[i], err = options(o).profile(names[i], skewed); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +74,7 @@ func Profiles(replicas []Options) ([]*Profile, error) {
 }
 
 // minor returns the minor that the options ask for.
-func (o Options) minor() (string, error) {
+func (o options) minor() (string, error) {
 	r, ok := schema.ReleaseOf(cmp.Or(o.Version, schema.Default))
 	if !ok {
 		return "", fmt.Errorf("there is no version %q; there are %s", o.Version, strings.Join(schema.Known(), ", "))
@@ -101,7 +83,7 @@ func (o Options) minor() (string, error) {
 }
 
 // name is equal for equal servers.
-func (o Options) name() (string, error) {
+func (o options) name() (string, error) {
 	m, err := o.minor()
 	if err != nil {
 		return "", err
@@ -117,7 +99,7 @@ func (o Options) name() (string, error) {
 }
 
 // flags are the flags of kube-apiserver that say what the options say.
-func (o Options) flags() map[string]string {
+func (o options) flags() map[string]string {
 	set := func(of map[string]bool) string {
 		var parts []string
 		for _, name := range object.SortedKeys(of) {
@@ -129,7 +111,7 @@ func (o Options) flags() map[string]string {
 }
 
 // release is the whole version.
-func (o Options) release(minor string) string {
+func (o options) release(minor string) string {
 	if v := strings.TrimPrefix(o.Version, "v"); strings.Count(v, ".") > 1 {
 		return "v" + v
 	}
@@ -137,7 +119,7 @@ func (o Options) release(minor string) string {
 	return r.Version
 }
 
-func (o Options) profile(name string, skewed bool) (*Profile, error) {
+func (o options) profile(name string, skewed bool) (*Profile, error) {
 	m, err := o.minor()
 	if err != nil {
 		return nil, err
@@ -172,7 +154,7 @@ func (o Options) profile(name string, skewed bool) (*Profile, error) {
 }
 
 // serve returns the definitions that are not turned off.
-func (o Options) serve(defs []*resource.Definition) ([]*resource.Definition, error) {
+func (o options) serve(defs []*resource.Definition) ([]*resource.Definition, error) {
 	if len(o.Serve) == 0 {
 		return defs, nil
 	}
@@ -208,9 +190,9 @@ func stability(version string) string {
 	return "ga"
 }
 
-// KnowsAPI reports whether a name may be one of Options.Serve for a server of that version: others are served by
+// KnowsAPI reports whether a name may be one of config.Server.Serve for a server of that version: others are served by
 // none.
-func (o Options) KnowsAPI(name string) bool {
-	_, err := Options{Version: o.Version, Serve: map[string]bool{name: true}}.profile("", false)
+func KnowsAPI(version, name string) bool {
+	_, err := options{Version: version, Serve: map[string]bool{name: true}}.profile("", false)
 	return err == nil
 }

@@ -77,7 +77,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 	if p.proxies {
 		r.api.Peer = r.peer
 	}
-	if !set.Bare {
+	if !set.Config.Bare {
 		r.api.Flow = r.flows
 	}
 	return r
@@ -87,7 +87,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 func (r *Server) discovery(reg *registry.Registry, table *resource.Table) discovery.Options {
 	p, set := r.profile, r.set
 	o := discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
-		Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(set.Port, boot.Port)),
+		Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(set.Config.Port, boot.Port)),
 		Seats:   func() map[string]int { return levels.NominalSeats(reg.Reader()) },
 		Keys:    set.Tokens, CustomSchema: r.published, Now: set.Schedule.Now,
 		Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags,
@@ -124,7 +124,7 @@ func (r *Server) Definition(storage string) *resource.Definition {
 // registry returns a registry over a backend that asks no admission.
 func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager) *registry.Registry {
 	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, Server: r.profile.server, NoPrivileged: r.profile.refuses,
-		ServiceCIDR: r.set.ServiceCIDR, WatchTimeout: r.set.WatchTimeout, Tokens: r.set.Tokens}
+		Config: r.set.Config, Tokens: r.set.Tokens}
 	reg.May = func(q *registry.Request, access resource.Access) *status.Status {
 		at := auth.Attributes{User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
 			Resource: cmp.Or(access.Resource, q.Definition.Resource), Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name}

@@ -13,18 +13,17 @@ package replica
 
 import (
 	"context"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
-	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/kubelet"
@@ -45,15 +44,9 @@ type Host struct {
 	Listener   Listener
 	Nodes      *kubelet.Nodes
 
-	Auth           auth.Options
-	Tokens         *token.Authority // of service accounts
-	Plugins        []string         // of admission, beside those of admission.New
-	WithoutPlugins []string
-	Admission      admission.Config
-	ServiceCIDR    netip.Prefix
-	WatchTimeout   time.Duration // registry.Registry.WatchTimeout
-	Port           int           // 0: boot.Port
-	Bare           bool          // there are no flow schemas
+	Config *config.Cluster
+	Auth   auth.Options
+	Tokens *token.Authority // of service accounts
 }
 
 // Door is the Cluster's lock as its servers use it.

@@ -11,7 +11,7 @@ import (
 )
 
 // readingSkew returns copies of the definitions that read what servers of other profiles have stored.
-func (o Options) readingSkew(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
+func (o options) readingSkew(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
 	l := &skewCodec{decoder: decoder(set), versions: map[schema.GVK]*resource.Definition{},
 		stored: map[string]*resource.Definition{}}
 	shared := &resource.SkewCodec{Read: l.read}

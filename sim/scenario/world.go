@@ -12,9 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/kubectl"
-	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // Options say how a World begins. The zero value is one API server of the newest version, seed 1, no files.
@@ -123,12 +121,12 @@ func New(o Options) (*World, error) {
 func (w *World) boot() error {
 	w.clock = clock.NewManual(clock.Epoch())
 	w.begin = w.clock.Now()
-	kept := trace.Options{Keep: records, Hash: true}
+	kept := records
 	if w.options.Quiet {
-		kept.Keep = 0
+		kept = 1 // its hashes are those of all
 	}
 	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Auth: w.options.Auth, Seed: w.options.Seed, Replicas: w.options.Replicas,
-		Controllers: w.options.Controllers, Nodes: kubelet.Options{Nodes: w.options.Nodes}, Replay: w.options.Decisions, Trace: kept})
+		Controllers: w.options.Controllers, Nodes: w.options.Nodes, Replay: w.options.Decisions, Trace: kept})
 	if err != nil {
 		return err
 	}

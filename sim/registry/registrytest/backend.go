@@ -16,6 +16,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/random"
@@ -63,7 +64,7 @@ func New(store *mvcc.Store, at time.Time) *Backend {
 
 // Registry returns a registry over the backend.
 func (b *Backend) Registry() *registry.Registry {
-	return &registry.Registry{Backend: b, Fields: fieldmanager.New()}
+	return &registry.Registry{Backend: b, Config: &config.Cluster{}, Fields: fieldmanager.New()}
 }
 
 // applier hands commits to the caches.

@@ -1,4 +1,5 @@
-package kubelet
+// Package images says what the containers of an image do, and reads the annotations of pods that say it of theirs.
+package images
 
 import (
 	"encoding/json"
@@ -15,8 +16,8 @@ import (
 // Image says what the containers of an image do. The zero value starts in a second, is ready at once and runs until it is
 // stopped. Annotations of a pod say the same of its containers (Annotation):
 //
-//	Images: map[string]kubelet.Image{
-//		"example.com/worker": {Exit: &kubelet.Exit{After: time.Minute, Code: 1}, Log: []kubelet.Line{{Text: "working"}}},
+//	Images: map[string]images.Image{
+//		"example.com/worker": {Exit: &images.Exit{After: time.Minute, Code: 1}, Log: []images.Line{{Text: "working"}}},
 //	}
 type Image struct {
 	// Start is how long it takes to pull the image and to start a container. 0: a second; below 0: no time at all.
@@ -147,11 +148,11 @@ func lines(text string) (all []Line, err error) {
 	return all, nil
 }
 
-// scripted returns what a container of a pod does: what is said of its image, and then by annotations.
-func scripted(known map[string]Image, pod object.Object, container, image string) (x Image, err error) {
+// Of returns what a container of a pod does: what is said of its image, and then by annotations.
+func Of(known map[string]Image, pod object.Object, container, image string) (x Image, err error) {
 	x, said := known[image]
 	if !said {
-		x, said = known[untagged(image)]
+		x, said = known[Untagged(image)]
 	}
 	if !said && x.PullError == "" {
 		x.PullError = absent(image)
@@ -173,8 +174,8 @@ func scripted(known map[string]Image, pod object.Object, container, image string
 	return x, nil
 }
 
-// untagged is the name of an image without tag and digest.
-func untagged(image string) string {
+// Untagged is the name of an image without tag and digest.
+func Untagged(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
 		name = name[:colon]
@@ -182,8 +183,8 @@ func untagged(image string) string {
 	return name
 }
 
-// reference is the name of an image as a container runtime has it: with registry and tag.
-func reference(image string) string {
+// Reference is the name of an image as a container runtime has it: with registry and tag.
+func Reference(image string) string {
 	first, _, path := strings.Cut(image, "/")
 	switch {
 	case !path:
@@ -191,7 +192,7 @@ func reference(image string) string {
 	case !strings.ContainsAny(first, ".:") && first != "localhost":
 		image = "docker.io/" + image
 	}
-	if untagged(image) == image {
+	if Untagged(image) == image {
 		image += ":latest"
 	}
 	return image
@@ -200,7 +201,7 @@ func reference(image string) string {
 // absent is why an image cannot be pulled that by its name is not there: its tag is 404, or its name says that it does not
 // exist. "": it can be pulled.
 func absent(image string) string {
-	name := untagged(image)
+	name := Untagged(image)
 	tag := strings.TrimPrefix(image[len(name):], ":")
 	for _, text := range []string{"doesnotexist", "does-not-exist", "doesnt-exist", "nonexistent", "non-existent"} {
 		if strings.Contains(image, text) {
@@ -210,14 +211,14 @@ func absent(image string) string {
 	if tag != "404" {
 		return ""
 	}
-	full := reference(image)
+	full := Reference(image)
 	return fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found",
 		full, full, full)
 }
 
-// wellFormed reports whether a name can be that of an image.
-func wellFormed(image string) bool {
-	name := untagged(image)
+// WellFormed reports whether a name can be that of an image.
+func WellFormed(image string) bool {
+	name := Untagged(image)
 	if name == "" || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.Contains(name, "//") {
 		return false
 	}

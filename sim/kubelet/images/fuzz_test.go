@@ -1,4 +1,4 @@
-package kubelet
+package images
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func FuzzScript(f *testing.F) {
 	f.Add("log", "*0s x\n+-1s y", "-9223372036854775808ns")
 	f.Fuzz(func(t *testing.T, name, value, other string) {
 		pod := object.Object{"metadata": map[string]any{"annotations": map[string]any{Annotation + name: value, Annotation + "c." + name: other}}}
-		x, err := scripted(map[string]Image{"i": {}}, pod, "c", "i")
+		x, err := Of(map[string]Image{"i": {}}, pod, "c", "i")
 		if err == nil && x.Exit != nil && (x.Exit.Code < 0 || x.Exit.Code > 255) {
 			t.Fatalf("%s=%q: the exit code %d", name, value, x.Exit.Code)
 		}
