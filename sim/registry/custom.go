@@ -79,6 +79,17 @@ func (r *Registry) encodeStored(d *resource.Definition, obj object.Object, rev u
 	return stored, printAt(stored, rev), nil
 }
 
+// encodable returns why an object cannot be written or deleted in the version of the request although it can be read in it: the real
+// server first converts what its watch cache has back into the version that is stored, except in a dry run.
+func (r *Registry) encodable(q *Request, item *resource.Item) *status.Status {
+	d := q.Definition
+	if q.DryRun || d.StorageCodec == nil || d.StorageCodec.Ask == nil || d.GVK == d.StorageCodec.Stored {
+		return nil
+	}
+	_, _, s := r.encodeStored(d, item.Object(), item.Rev)
+	return s
+}
+
 // printAt returns what the store would hold of an object at a revision.
 func printAt(stored object.Object, rev uint64) []byte {
 	stored.Set(FormatRev(rev), "metadata", "resourceVersion")

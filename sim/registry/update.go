@@ -78,6 +78,9 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if s := r.unreadable(item); s != nil {
 		return nil, s
 	}
+	if s := r.encodable(q, item); s != nil {
+		return nil, s
+	}
 	old := item.Shared()
 	live := old
 	if d.Hub != d {
