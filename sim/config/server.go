@@ -21,5 +21,5 @@ type Server struct {
 	// not to, as those that kubeadm and kind start do; kube-apiserver's own default is to refuse.
 	NoPrivileged bool
 	// Flags are further flags of kube-apiserver and their values, which /flagz says.
-	Flags map[string]string
+	Flags map[string]string `json:",omitempty"`
 }
