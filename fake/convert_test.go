@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -196,4 +197,39 @@ func TestConversionOfUnservedVersion(t *testing.T) {
 	code, _ = c.do("GET", frobbersV1+"?resourceVersion=0", "")
 	is.Equal(code, 200)
 	is.Equal(asked, 0)
+}
+
+// A conversion webhook gets a stored object, and one that is about to be stored, without its resourceVersion; a dry run and managedFields
+// show it the object as it is. Of managedFields it gets those of the object before the write.
+func TestConversionReviews(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, srv := loaded(t)
+	var asked []string
+	srv.ConvertThrough(hook{t, func(review object.Object) object.Object {
+		request := review.At("request")
+		obj := object.Object(request.List("objects")[0].(map[string]any))
+		_, versioned := obj.Get("metadata", "resourceVersion")
+		asked = append(asked, fmt.Sprint(obj.APIVersion(), " to ", request.String("desiredAPIVersion"), " ", versioned, " ", len(obj.Objects("metadata", "managedFields"))))
+		return converted(t, review)
+	}})
+	reviews := func(write func(), want ...string) {
+		t.Helper()
+		asked = nil
+		write()
+		slices.Sort(asked)
+		is.Equal(slices.Compact(asked), want)
+	}
+	reviews(func() {
+		code, _ := c.do("POST", frobbersV2+"?fieldManager=one", `{"apiVersion":"example.com/v2","kind":"Frobber","metadata":{"name":"n"},"heightInInches":12}`)
+		is.Equal(code, 201)
+	}, "example.com/v1 to example.com/v2 false 1", "example.com/v2 to example.com/v1 false 1")
+	reviews(func() { c.mergePatch(frobbersV1+"/n?fieldManager=two", `{"height":4}`) },
+		"example.com/v1 to example.com/v2 false 1", // for the watch cache
+		"example.com/v1 to example.com/v2 true 0",  // what is written, for the fields that one owns
+		"example.com/v1 to example.com/v2 true 1")  // what is stored, for the same
+	reviews(func() { c.mergePatch(frobbersV2+"/n?dryRun=All", `{"heightInInches":24}`) },
+		"example.com/v1 to example.com/v2 true 1", // what would have been stored
+		"example.com/v2 to example.com/v1 true 0", // what is written, for the fields that two owns
+		"example.com/v2 to example.com/v1 true 1") // what is stored, for the same, and what would be stored
 }

@@ -75,6 +75,15 @@ func init() {
 	for name, change := range conversions {
 		answers["convert-"+name] = func(w http.ResponseWriter, _ *http.Request, a asked) { a.convert(w, change) }
 	}
+	for _, version := range []string{"v1", "v2"} { // converts into one version only
+		answers["convert-into"+version] = func(w http.ResponseWriter, _ *http.Request, a asked) {
+			change := conversions["fails"]
+			if strings.HasSuffix(a.Request.DesiredAPIVersion, "/"+version) {
+				change = conversions["right"]
+			}
+			a.convert(w, change)
+		}
+	}
 }
 
 // respond writes a review with the uid and the members of a response.

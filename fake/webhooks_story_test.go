@@ -15,10 +15,9 @@ import (
 
 // stories draws requests that webhooks stand behind. The same seed gives the same story.
 type stories struct {
-	hooks  *reviewers
 	bodies []sample
 	known  map[string][]string // keys of answers by what they begin with, sorted
-	wrong  bool                // conversion webhooks may fail
+	define bool                // every story has a definition
 }
 
 // sample is a body that a server has once created something from.
@@ -27,12 +26,12 @@ type sample struct {
 	body map[string]any
 }
 
-func newStories(t *testing.T, hooks *reviewers) *stories {
+func newStories(t *testing.T) *stories {
 	all, err := conformance.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stories{hooks: hooks, known: map[string][]string{}, wrong: os.Getenv("KUBESIM_AREA") == "conversion"}
+	s := &stories{known: map[string][]string{}, define: os.Getenv("KUBESIM_AREA") == "conversion"}
 	for _, c := range all {
 		if c.NoNamespace || c.Minor() != "" {
 			continue
@@ -110,7 +109,7 @@ type teller struct {
 
 func (s *stories) story(seed int) conformance.Case {
 	t := &teller{Rand: rand.New(rand.NewPCG(uint64(seed), 33)), s: s}
-	if t.s.wrong || t.IntN(4) == 0 {
+	if t.s.define || t.IntN(3) == 0 {
 		t.define()
 	} else {
 		t.choose()
@@ -119,6 +118,10 @@ func (s *stories) story(seed int) conformance.Case {
 		t.configure()
 	}
 	t.step("GET", reviewsPath+"?settle", "", "")
+	if slices.Contains(t.said, "patch-name") { // it is in the way of what is renamed
+		t.step("POST", t.kinds[0].path, asJSON, t.named(t.kinds[0], "renamed"))
+		t.step("GET", reviewsPath, "", "")
+	}
 	for range 3 + t.IntN(6) {
 		t.write(t.kinds[t.IntN(len(t.kinds))])
 		t.step("GET", reviewsPath, "", "")
@@ -165,11 +168,11 @@ func (t *teller) define() {
 	conversion := `{"strategy":"None"}`
 	if t.IntN(2) == 0 {
 		as := "convert-right"
-		if t.s.wrong {
+		if t.IntN(3) == 0 {
 			as = t.one(t.s.known["convert"]...)
 		}
 		conversion = fmt.Sprintf(`{"strategy":"Webhook","webhook":{"conversionReviewVersions":[%s],"clientConfig":{"url":"https://%s/{{ns}}/c/conversion/%s","caBundle":%q}}}`,
-			t.one(`"v1"`, `"v1","v1beta1"`, `"v1beta1"`), t.s.hooks.address, as, t.s.hooks.bundle)
+			t.one(`"v1"`, `"v1","v1beta1"`, `"v1beta1"`), hooksMark, as, bundleMark)
 		t.said = append(t.said, as)
 	}
 	schema := `{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer","default":1},"color":{"type":"string"}}},` +
@@ -230,9 +233,6 @@ func (t *teller) webhook(kind, name string) string {
 	at := t.kinds[t.IntN(len(t.kinds))]
 	group, version, resource, namespaced := at.resource()
 	as := t.answer(kind)
-	if as == "patch-metafield" && strings.Contains(group, "{{ns}}") { // not simulated: it is kept until the object is stored
-		as = "patch-label"
-	}
 	t.said = append(t.said, as)
 	selector := `"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"{{ns}}"}}`
 	if !namespaced || t.IntN(6) == 0 {
@@ -251,7 +251,7 @@ func (t *teller) webhook(kind, name string) string {
 	return fmt.Sprintf(`{"name":"%s.example.com","clientConfig":{"url":"https://%s/{{ns}}/%s/%s/%s","caBundle":%q},"sideEffects":"%s",
 		"admissionReviewVersions":[%s],"timeoutSeconds":10,"failurePolicy":%q,"matchPolicy":%q,%s%s,
 		"rules":[{"apiGroups":[%q],"apiVersions":[%q],"operations":[%s],"resources":[%q,%q],"scope":%q}]}`,
-		name, t.s.hooks.address, kind, name, as, t.s.hooks.bundle, t.one("None", "NoneOnDryRun"),
+		name, hooksMark, kind, name, as, bundleMark, t.one("None", "NoneOnDryRun"),
 		t.one(`"v1"`, `"v1"`, `"v1","v1beta1"`, `"v1beta1"`, `"v1beta1","v1"`, `"v9","v1"`), t.one("Fail", "Fail", "Fail", "Ignore"),
 		t.one("Equivalent", "Equivalent", "Exact"), extra, selector, group, t.one(version, "*"), operations, resource, resource+"/*", t.one("*", "*", "*", "Namespaced"))
 }

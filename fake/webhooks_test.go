@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +33,7 @@ func TestWebhooks(t *testing.T) {
 	}
 	hooks := listenForReviews(t)
 	minor := minorAt(t, url)
-	tell := newStories(t, hooks)
+	tell := newStories(t)
 	network := conformance.Network(os.Getenv("KUBESIM_INSECURE") != "")
 	j := &journeys{
 		real: conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()), Transport: network},
@@ -46,6 +47,31 @@ func TestWebhooks(t *testing.T) {
 	j.run(t, numberFrom("KUBESIM_SEED", 1))
 }
 
+// TestWebhookStories plays the stories below testdata/webhooks on a simulator: answers and reviews are those that were recorded from a
+// real server. With KUBESIM_RECORD it first records the stories that have no recording yet from the server at KUBESIM_TARGET.
+func TestWebhookStories(t *testing.T) {
+	hooks := listenForReviews(t)
+	if url := os.Getenv("KUBESIM_TARGET"); url != "" && os.Getenv("KUBESIM_RECORD") != "" {
+		recorded, err := conformance.Record(t.Context(), conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
+			Transport: &eavesdropper{hooks: hooks, next: conformance.Network(os.Getenv("KUBESIM_INSECURE") != "")}}, "testdata")
+		if t.Log("recorded", recorded); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stories, err := conformance.Load(os.DirFS("testdata"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range stories {
+		if step, difference := hooks.simulated(t, recordedMinor, 1, c); difference != "" {
+			t.Errorf("%s %s: %s", c.ID(), c.Steps[step].Name, difference)
+		}
+	}
+}
+
+// recordedMinor is the minor of the server that the stories were recorded from.
+const recordedMinor = "1.36"
+
 // reviewsPath is answered by the harness itself: the reviews that webhooks got since it was asked last.
 const reviewsPath = "/kubesim-reviews"
 
@@ -56,7 +82,8 @@ type eavesdropper struct {
 	next  http.RoundTripper
 	clock *clock.Manual // of a simulator; nil for the real server
 
-	times map[string][]time.Time // when a namespace's story asked what
+	namespace string                 // of the story
+	times     map[string][]time.Time // when the story asked what
 }
 
 // pace is how long the differ waits for the real server's caches before each request, and settled how long it waits after a configuration changed.
@@ -70,7 +97,7 @@ func (x *eavesdropper) RoundTrip(q *http.Request) (*http.Response, error) {
 			clock.System{}.Sleep(settled)
 		}
 	}
-	if q.Method == http.MethodPost && q.URL.Path == "/api/v1/namespaces" && x.times == nil {
+	if q.Method == http.MethodPost && q.URL.Path == "/api/v1/namespaces" {
 		if err := x.begin(q); err != nil {
 			return nil, err
 		}
@@ -86,13 +113,39 @@ func (x *eavesdropper) RoundTrip(q *http.Request) (*http.Response, error) {
 		x.clock.Advance(pace)
 	}
 	if q.URL.Path != reviewsPath {
-		return x.next.RoundTrip(q)
+		return x.pass(q)
 	}
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Request: q,
 		Body: io.NopCloser(strings.NewReader(x.hooks.take()))}, nil
 }
 
-// begin begins the story whose namespace q makes.
+// pass sends a request on, with the webhooks' address and certificates in the place of hooksMark and bundleMark. In the answer it
+// puts the marks back: a story and its recording do not depend on the run.
+func (x *eavesdropper) pass(q *http.Request) (*http.Response, error) {
+	if q.Body != nil {
+		body, err := io.ReadAll(q.Body)
+		if err != nil {
+			return nil, err
+		}
+		text := strings.NewReplacer(hooksMark, x.hooks.address, bundleMark, x.hooks.bundle).Replace(string(body))
+		q = q.Clone(q.Context())
+		q.Body, q.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	}
+	res, err := x.next.RoundTrip(q)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	text := strings.NewReplacer(x.hooks.address, hooksMark, x.hooks.bundle, bundleMark).Replace(string(body))
+	res.Body = io.NopCloser(strings.NewReader(text))
+	return res, err
+}
+
+// hooksMark and bundleMark stand in stories for the address of the webhooks and for the certificates to trust.
+const hooksMark, bundleMark = "HOOKS", "BUNDLE"
+
+// begin begins the story whose namespace q makes. A story may make more namespaces, whose names begin with that one.
 func (x *eavesdropper) begin(q *http.Request) error {
 	body, err := q.GetBody()
 	if err != nil {
@@ -103,14 +156,20 @@ func (x *eavesdropper) begin(q *http.Request) error {
 	if err := json.NewDecoder(body).Decode(&made); err != nil {
 		return err
 	}
-	x.times = map[string][]time.Time{}
+	if x.namespace != "" && strings.HasPrefix(made.Metadata.Name, x.namespace) {
+		return nil
+	}
+	x.namespace, x.times = made.Metadata.Name, map[string][]time.Time{}
+	x.hooks.take()
 	if x.clock != nil {
-		for key, at := range x.hooks.stories[made.Metadata.Name] { // order does not matter: it fills a map
+		for key, at := range x.hooks.stories[x.namespace] { // order does not matter: it fills a map
 			x.times[key] = slices.Clone(at)
 		}
 		return nil
 	}
-	x.hooks.stories[made.Metadata.Name] = x.times
+	x.hooks.mu.Lock()
+	defer x.hooks.mu.Unlock()
+	x.hooks.stories[x.namespace], x.hooks.converted[x.namespace] = x.times, map[string]bool{}
 	return nil
 }
 
@@ -122,15 +181,16 @@ type reviewers struct {
 
 	stories map[string]map[string][]time.Time // by namespace, when the real server was asked what
 
-	mu  sync.Mutex
-	got []review
+	mu        sync.Mutex
+	got       []review
+	converted map[string]map[string]bool // by namespace, what the real server has asked conversion webhooks
 }
 
 // review is what one webhook was sent.
 type review struct{ kind, name, text string }
 
 func listenForReviews(t *testing.T) *reviewers {
-	hooks := &reviewers{stories: map[string]map[string][]time.Time{}}
+	hooks := &reviewers{stories: map[string]map[string][]time.Time{}, converted: map[string]map[string]bool{}}
 	cert := issue(t, "127.0.0.1", time.Now().AddDate(10, 0, 0))
 	hooks.address, hooks.bundle = fmt.Sprintf("127.0.0.1:%d", cert.listen(t, hooks.serve)), cert.ca
 	return hooks
@@ -144,14 +204,44 @@ func (h *reviewers) serve(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	kind, name, as := parts[2], parts[3], parts[4]
-	if kind != "c" && len(parts) == 5 { // conversions happen when caches want them, too
-		h.mu.Lock()
-		h.got = append(h.got, review{kind, name, fmt.Sprintf("%s %s %s %s\n%s", q.Method, q.RequestURI, q.Header.Get("Content-Type"),
-			q.Header.Get("Accept"), body)})
-		h.mu.Unlock()
+	if len(parts) == 5 {
+		text := fmt.Sprintf("%s %s %s %s\n%s", q.Method, q.RequestURI, q.Header.Get("Content-Type"), q.Header.Get("Accept"), body)
+		if kind == "c" {
+			h.keepConversion(review{kind, name, text}, parts[1], q.Header.Get(simulator) != "")
+		} else {
+			h.keep(review{kind, name, text})
+		}
 	}
 	answers[as](w, q, readAsked(body))
 }
+
+// simulator is a header of conversion reviews that a simulator sends.
+const simulator = "Kubesim-Simulates"
+
+func (h *reviewers) keep(r review) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.got = append(h.got, r)
+}
+
+// keepConversion keeps a conversion that a simulator asks for and that the real server has not asked for in the same story. The real
+// server asks for more, and at any time: it converts objects for its caches, too.
+func (h *reviewers) keepConversion(r review, namespace string, simulated bool) {
+	text := runs.ReplaceAllString(strings.ReplaceAll(r.text, namespace, "NS"), "X")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch known := h.converted[namespace]; {
+	case known == nil: // a recorded story
+	case !simulated:
+		known[text] = true
+	case !known[text]:
+		r.text = "not asked by the real server: " + r.text
+		h.got = append(h.got, r)
+	}
+}
+
+// runs are the parts of reviews that differ from run to run.
+var runs = regexp.MustCompile(`[0-9a-f]{8}-[-0-9a-f]{27}|\d{4}-\d\d-\d\dT[0-9:]+Z|"resourceVersion":"\d+"`)
 
 // take returns the reviews since the last time as text. Validating webhooks are asked at the same time: what they got one
 // after the other is sorted.
@@ -182,8 +272,10 @@ func (h *reviewers) simulated(t *testing.T, minor string, seed uint64, c conform
 		srv := fake.RunT(t, fake.Options{Clock: now, Auth: auth.RBAC, NoControllers: true,
 			Replicas: []fake.ReplicaOptions{{Version: minor}}})
 		srv.AdmitThrough(srv.Network())
-		srv.ConvertThrough(srv.Network())
-		h.take()
+		srv.ConvertThrough(roundTripper(func(q *http.Request) (*http.Response, error) {
+			q.Header.Set(simulator, minor)
+			return srv.Network().RoundTrip(q)
+		}))
 		target := conformance.Target{URL: srv.URL(), Transport: &eavesdropper{hooks: h, next: srv.Transport(), clock: now}, Token: adminToken, Seed: seed}
 		for i, r := range conformance.Run(t.Context(), target, c) {
 			if !r.Agrees() {
@@ -213,6 +305,9 @@ func texts(want, got any) (a, b string, ok bool) {
 	return a, b, ok && both
 }
 
+// shownMax is how much of a text is shown behind the place where it begins to differ.
+const shownMax = 1500
+
 // firstDifference shows two texts around where they begin to differ.
 func firstDifference(want, got string) string {
 	at := 0
@@ -220,6 +315,6 @@ func firstDifference(want, got string) string {
 		at++
 	}
 	from := max(0, at-120)
-	part := func(s string) string { return s[min(from, len(s)):min(len(s), at+200)] }
+	part := func(s string) string { return s[min(from, len(s)):min(len(s), at+shownMax)] }
 	return fmt.Sprintf("at %d\n    want …%s…\n    got  …%s…", at, part(want), part(got))
 }

@@ -3,6 +3,7 @@ package fake_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -85,6 +86,17 @@ func (t *teller) body(x sample) (text, name string) {
 		panic(err)
 	}
 	return string(data), name
+}
+
+// named returns the sample with another name.
+func (t *teller) named(x sample, name string) string {
+	body := maps.Clone(x.body)
+	body["metadata"] = map[string]any{"name": name}
+	data, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // it was read from JSON
+	}
+	return string(data)
 }
 
 var owner = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "00000000-1111-2222-3333-444444444444"}

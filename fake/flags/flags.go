@@ -118,7 +118,7 @@ func (f *Flag) Check(value string) (err error) {
 	return err
 }
 
-// Print returns the values of the flag as pflag prints them.
+// Print returns values of the flag, which Check has found good, as pflag prints them.
 func (f *Flag) Print(values []string) string {
 	last := values[len(values)-1]
 	switch f.Kind {

@@ -31,7 +31,7 @@ type Attributes struct {
 	Object    object.Object // in the hub version; nil for DELETE; the options of a CONNECT
 	Old       object.Object // nil for CREATE
 
-	patched  bool              // a webhook that was asked just now has patched Object, which others see as it has left it
+	draft    *draft            // what mutating webhooks are asked about; nil unless they are
 	rounded  bool              // a webhook has patched Object at least once
 	rounds   map[string]*round // of plugins that may be called twice, by name
 	reinvoke bool              // one of them changed the object: see Changed

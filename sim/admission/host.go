@@ -20,15 +20,13 @@ type Host struct {
 	Table *resource.Table
 	// May answers the authorizer of expressions for a user.
 	May func(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
-	// Decode reads an object that a webhook has mutated.
-	Decode func(d *resource.Definition, data []byte) (object.Object, error)
+	// Decode reads an object of the kind want, whose structure is t, that a webhook has patched (codec.Decoder.Mutated).
+	Decode func(data []byte, want schema.GVK, t *schema.Type) (obj object.Object, layout *schema.Type, err error)
 	// DecodeStrictly reads an object that the JSON patch of a policy has mutated. Unknown fields are errors; a kind and version that
 	// the patch removed are those of d.
 	DecodeStrictly func(d *resource.Definition, data []byte) (object.Object, error)
 	// Kinds returns the structure of a kind, nil for one that the server does not have.
 	Kinds func(schema.GVK) *schema.Type
-	// Coerce reads the metadata of a custom resource that mutations have changed, and drops invalid fields.
-	Coerce func(obj object.Object)
 	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
 	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
 	// Config is what plugins are configured with.
@@ -57,62 +55,87 @@ type Host struct {
 
 // version returns obj, in the hub version of the write, as the definition d shows it. Both are versions of one resource.
 // obj stays as it is. Empty lists and maps that are not printed are not in it: expressions and webhooks see what a client would.
-func (a *Attributes) version(obj object.Object, d *resource.Definition) object.Object {
+func (a *Attributes) version(obj object.Object, d *resource.Definition) (object.Object, error) {
 	if obj == nil {
-		return nil
+		return nil, nil
 	}
-	obj = a.convert(obj, d)
-	if t := d.Layout(); a.body() == nil && t != nil && d.SkewCodec == nil {
-		return codec.Reread(obj, t)
+	obj, err := a.convert(obj, d)
+	if t := d.Layout(); err == nil && a.body() == nil && t != nil && d.SkewCodec == nil {
+		return codec.Reread(obj, t), nil
 	}
-	return obj
+	return obj, err
 }
 
-// convert is version with what is not printed.
-func (a *Attributes) convert(obj object.Object, d *resource.Definition) object.Object {
+// convert is version with what is not printed. Whatever kind a patch has made of a custom resource, it comes back as one of d.
+func (a *Attributes) convert(obj object.Object, d *resource.Definition) (object.Object, error) {
 	obj = obj.Copy()
 	switch {
-	case a.body() != nil, d == a.Definition.Hub, d == a.Definition && a.Definition.StorageCodec != nil:
-		return obj
-	case d.StorageCodec != nil:
-		if a.Definition.StorageCodec == nil || a.Definition.StorageCodec.Convert == nil {
-			return obj
+	case a.body() != nil, d == a.Definition.Hub && !d.Custom:
+		return obj, nil
+	case d.Custom:
+		if schema.ParseGVK(obj.APIVersion(), obj.Kind()) == d.GVK {
+			return obj, nil
 		}
-		if converted, err := a.Definition.StorageCodec.Convert(obj, d.GV()); err == nil {
-			return converted
+		obj, err := a.toVersion(obj, d.GV())
+		if err == nil {
+			obj["apiVersion"], obj["kind"] = d.GV(), d.Kind
 		}
-		return obj
+		return obj, err
 	}
-	return d.FromStored(obj)
+	return d.FromStored(obj), nil
 }
 
-// shown returns obj as the definition d shows it to an expression: with the empty structs that are always printed.
-func (a *Attributes) shown(obj object.Object, d *resource.Definition) any {
-	if obj == nil {
+// convertible returns the error of converting the objects of the write into the version d.
+func (a *Attributes) convertible(d *resource.Definition) error {
+	if d == a.Definition {
 		return nil
 	}
-	text := a.printed(obj, d)
-	if printed, err := object.Parse(text); err == nil {
-		return map[string]any(printed)
+	_, _, err := a.texts(d)
+	return err
+}
+
+// shown returns the objects of the write as the definition d shows them to an expression: with the empty structs that are always
+// printed.
+func (a *Attributes) shown(d *resource.Definition) (obj, old any, err error) {
+	objText, oldText, err := a.texts(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	return parsed(objText), parsed(oldText), nil
+}
+
+// parsed reads what texts has printed, or nothing.
+func parsed(text []byte) any {
+	obj, err := object.Parse(text)
+	if text == nil || err != nil {
+		return nil
 	}
 	return map[string]any(obj)
+}
+
+// texts returns the objects of the write in the version d, as webhooks get them. Texts are nil for objects that the write does not
+// have. While mutating webhooks are asked, d is the version of the draft.
+func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) {
+	if f := a.draft; f != nil {
+		return f.print(), f.printOld(), nil
+	}
+	if a.Old != nil {
+		if old, err = a.printed(a.Old, d); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.Object != nil {
+		obj, err = a.printed(a.Object, d)
+	}
+	return obj, old, err
 }
 
 // printed prints obj, in the hub version of the write, as the definition d does for webhooks: a built-in kind as
 // encoding/json prints its Go struct, with what is always printed, such as resources {} of a container or status {} of a pod
 // that has none; a custom resource as it is.
-//
-// Whatever kind a patch has made of a custom resource, it is shown as one of d, but for the webhooks that are asked in the
-// same round. There a patched Scale of a custom resource is one itself.
-func (a *Attributes) printed(obj object.Object, d *resource.Definition) []byte {
-	obj, d = a.convert(obj, d), a.shownAs(d)
-	switch {
-	case !a.patched && d.Custom:
-		obj["apiVersion"], obj["kind"] = d.GV(), d.Kind
-	case a.patched && a.Definition.Custom:
-		return object.JSON(map[string]any(obj))
-	}
-	return codec.AppendSent(nil, obj, d.Layout())
+func (a *Attributes) printed(obj object.Object, d *resource.Definition) ([]byte, error) {
+	obj, err := a.convert(obj, d)
+	return codec.AppendSent(nil, obj, a.shownAs(d).Layout()), err
 }
 
 // body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of
@@ -135,36 +158,29 @@ func (a *Attributes) shownAs(d *resource.Definition) *resource.Definition {
 // replace puts a changed object of the version d in the place of the write's. Plugins share a.Object with the registry:
 // it is changed in place.
 func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.Status {
-	if err := a.put(obj, d); err != nil {
-		return status.Internal(err)
-	}
-	return nil
-}
-
-// put is replace with the error of the conversion.
-func (a *Attributes) put(obj object.Object, d *resource.Definition) error {
 	if d.Default != nil {
 		d.Default(obj)
 	}
-	hub := obj
-	var err error
-	switch {
-	case d == a.body():
-	case d == a.Definition.Hub:
-	case d.StorageCodec != nil:
-		if d != a.Definition && d.StorageCodec.Convert != nil {
-			hub, err = d.StorageCodec.Convert(obj, a.Definition.GV())
-		}
-	case d.ToHub != nil:
-		hub, err = d.ToHub(obj)
-	default:
-		hub["apiVersion"] = d.Hub.GV()
-	}
+	hub, err := a.toHub(obj, d)
 	if err != nil {
-		return err
+		return status.Internal(err)
 	}
 	put(a.Object, hub)
 	return nil
+}
+
+// toHub converts an object of the version d, or of a subresource's kind, into the hub version of the write. It may change obj.
+func (a *Attributes) toHub(obj object.Object, d *resource.Definition) (object.Object, error) {
+	switch {
+	case d == a.body(), d == a.Definition.Hub:
+		return obj, nil
+	case d.Custom:
+		return a.toVersion(obj, a.Definition.GV())
+	case d.ToHub != nil:
+		return d.ToHub(obj)
+	}
+	obj["apiVersion"] = d.Hub.GV()
+	return obj, nil
 }
 
 // equivalents returns the other served versions of the write's resource, in the table's order.

@@ -95,7 +95,7 @@ func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
 		return true, nil
 	}
 	if a.Definition.Storage == namespaces {
-		obj := a.Object
+		obj := a.latest()
 		if obj == nil {
 			obj = a.Old
 		}
@@ -118,5 +118,6 @@ func matchObject(a *Attributes, s map[string]any) bool {
 	if a.Operation == Connect {
 		return s == nil || sel.Empty()
 	}
-	return s == nil || sel.Empty() || a.Object != nil && sel.Matches(a.Object.Labels()) || a.Old != nil && sel.Matches(a.Old.Labels())
+	obj := a.latest()
+	return s == nil || sel.Empty() || obj != nil && sel.Matches(obj.Labels()) || a.Old != nil && sel.Matches(a.Old.Labels())
 }

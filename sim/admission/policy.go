@@ -113,9 +113,9 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 			continue
 		}
 		for _, b := range own {
-			more, err := p.bind(a, of, b, kind, paramKind)
-			if err != nil {
-				problems = append(problems, problem{policy: of, binding: b.Name(), text: "failed to configure binding: " + err.Error()})
+			more, wrong := p.bind(a, of, b, kind, paramKind)
+			if wrong != nil {
+				problems = append(problems, *wrong)
 			}
 			list = append(list, more...)
 		}
@@ -123,22 +123,35 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 	return list, problems
 }
 
-// bind returns the invocations of a policy through one binding: one for each parameter.
-func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramKind *resource.Definition) ([]*invocation, error) {
+// bind returns the invocations of a policy through one binding, one for each parameter, or why there are none. It converts the
+// objects of the write, as the real server does, and drops the result: no policy can be asked about an object that fails to convert.
+func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramKind *resource.Definition) ([]*invocation, *problem) {
+	failed := func(err error) *problem {
+		return &problem{policy: of, binding: b.Name(), text: "failed to configure binding: " + err.Error()}
+	}
 	if resources := b.At("spec", "matchResources"); resources != nil {
 		c := newCriteria(resources, "resourceRules")
 		c.everything = true
 		matched, s := c.match(a, p.host)
 		if s != nil {
-			return nil, s
+			return nil, failed(s)
 		}
 		if matched == nil {
 			return nil, nil
 		}
 	}
+	mutating := p.storage == mutatingPolicies
+	if err := a.convertible(kind); err != nil && mutating {
+		return nil, &problem{policy: of, text: "failed to configure policy: " + err.Error()}
+	}
 	found, err := p.params(a, b, paramKind)
 	if err != nil {
-		return nil, err
+		return nil, failed(err)
+	}
+	if len(found) > 0 && !mutating {
+		if err := a.convertible(kind); err != nil {
+			return nil, failed(fmt.Errorf("failed to convert object version: %w", err))
+		}
 	}
 	var list []*invocation
 	for _, param := range found {
@@ -259,11 +272,13 @@ func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 }
 
 // input is what a write gives to the expressions of a policy or webhook.
-func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel.Input {
-	in := &cel.Input{Request: a.reviewRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
+func (a *Attributes) input(h *Host, kind *resource.Definition, with params) (in *cel.Input, err error) {
+	in = &cel.Input{Request: a.reviewRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
 		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
 	in.Structs = kind.StorageCodec == nil
-	in.Object, in.OldObject = a.shown(a.Object, kind), a.shown(a.Old, kind)
+	if in.Object, in.OldObject, err = a.shown(kind); err != nil {
+		return nil, err
+	}
 	if with.object != nil {
 		in.Params, in.ParamsStructs = map[string]any(with.object), with.kind.StorageCodec == nil
 	}
@@ -283,7 +298,7 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel
 		}
 		return h.May(user, q, a.Objects)
 	}
-	return in
+	return in, nil
 }
 
 // serviceAccountUser returns the user that authorizer.serviceAccount asks about. Unlike one that has authenticated it is not in

@@ -36,7 +36,11 @@ func (p *policies) invoke(a *Attributes, list []*invocation) (problems []problem
 	drafts := newDrafts(a, list)
 	for _, i := range list {
 		drafts.load(a, i.kind)
-		ok, err := matchConditions(i.policy.conditions, a.input(p.host, i.kind, i.params))
+		in, err := a.input(p.host, i.kind, i.params)
+		ok := false
+		if err == nil {
+			ok, err = matchConditions(i.policy.conditions, in)
+		}
 		if err != nil {
 			problems = append(problems, i.problem(err))
 		}
@@ -97,8 +101,8 @@ func (p *policies) apply(a *Attributes, i *invocation) (mutated bool, problems [
 		return false, nil, nil
 	}
 	for _, e := range i.policy.expressions {
-		obj, kind := a.version(a.Object, i.kind), a.shownAs(i.kind)
-		result, err := p.mutation(e, a.input(p.host, i.kind, i.params), obj, kind)
+		kind := a.shownAs(i.kind)
+		result, err := p.evaluate(a, i, e)
 		if err == nil {
 			err = a.sameVersion(i.kind)
 		}
@@ -115,6 +119,19 @@ func (p *policies) apply(a *Attributes, i *invocation) (mutated bool, problems [
 		mutated = true
 	}
 	return mutated, problems, nil
+}
+
+// evaluate returns what one mutation of an invocation makes of the object of the write.
+func (p *policies) evaluate(a *Attributes, i *invocation, e expression) (object.Object, error) {
+	obj, err := a.version(a.Object, i.kind)
+	if err != nil {
+		return nil, err
+	}
+	in, err := a.input(p.host, i.kind, i.params)
+	if err != nil {
+		return nil, err
+	}
+	return p.mutation(e, in, obj, a.shownAs(i.kind))
 }
 
 // sameVersion returns the error of a mutation of a built-in kind in another version than the request's. The real server converts

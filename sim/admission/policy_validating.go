@@ -70,8 +70,11 @@ func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), text: text})
 		}
 	}
-	in := a.input(h, i.kind, i.params)
-	ok, err := matchConditions(i.policy.conditions, in)
+	in, err := a.input(h, i.kind, i.params)
+	ok := false
+	if err == nil {
+		ok, err = matchConditions(i.policy.conditions, in)
+	}
 	if err != nil {
 		failed(err.Error())
 	}

@@ -16,27 +16,31 @@ func resourceOf(d *resource.Definition) map[string]any {
 }
 
 // review prints the AdmissionReview that asks about a write in the version d, as the real server prints its Go struct.
-func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid string) []byte {
+func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid string) ([]byte, error) {
+	obj, old, err := a.texts(d)
+	if err != nil {
+		return nil, err
+	}
 	request := a.reviewRequest(d)
 	request["uid"] = uid
 	if options := object.As(request["options"]); options != nil {
 		request["options"] = object.Raw(codec.Append(nil, options, w.host.Kinds(schema.GVK{Version: "v1", Kind: options.Kind()})))
 	}
-	if a.Object != nil {
-		request["object"] = object.Raw(a.printed(a.Object, d))
+	if obj != nil {
+		request["object"] = object.Raw(obj)
 	}
-	if a.Old != nil {
-		request["oldObject"] = object.Raw(a.printed(a.Old, d))
+	if old != nil {
+		request["oldObject"] = object.Raw(old)
 	}
 	review := object.Object{"kind": "AdmissionReview", "apiVersion": reviewGroup + "/" + version, "request": request}
-	return append(codec.AppendStored(nil, review, w.host.reviewType()), '\n')
+	return append(codec.AppendStored(nil, review, w.host.reviewType(version)), '\n'), nil
 }
 
 const reviewGroup = "admission.k8s.io"
 
-// reviewType returns the structure of reviews, which is the same in all their versions.
-func (h *Host) reviewType() *schema.Type {
-	return h.Kinds(schema.GVK{Group: reviewGroup, Version: "v1", Kind: "AdmissionReview"})
+// reviewType returns the structure of reviews of a version.
+func (h *Host) reviewType(version string) *schema.Type {
+	return h.Kinds(schema.GVK{Group: reviewGroup, Version: version, Kind: "AdmissionReview"})
 }
 
 // reviewRequest is the AdmissionRequest (admission.k8s.io/v1) of a write that is matched as the definition d, without

@@ -92,7 +92,14 @@ func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *stat
 	if d == nil || s != nil || len(h.conditions) == 0 {
 		return d, s
 	}
-	ok, err := matchConditions(h.conditions, a.input(w.host, d, params{}))
+	if s := w.prepare(a, d); s != nil {
+		return nil, s
+	}
+	in, err := a.input(w.host, d, params{})
+	if err != nil {
+		return nil, status.Internal(err)
+	}
+	ok, err := matchConditions(h.conditions, in)
 	switch {
 	case err != nil && h.fail:
 		return nil, status.Forbidden(a.Definition.Resourced(), a.Name, err.Error())
@@ -110,8 +117,7 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		return nil
 	}
 	round := a.round(w.plugin)
-	kind, apiVersion := a.Object["kind"], a.Object["apiVersion"]
-	defer func() { a.patched = false }()
+	defer func() { a.draft = nil }()
 	for _, h := range hooks {
 		d, s := w.match(a, h)
 		if s != nil {
@@ -120,7 +126,13 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		if d == nil || !round.calls(h.key) {
 			continue
 		}
-		c := w.newCall(a, h, d)
+		if s := w.prepare(a, d); s != nil {
+			return s
+		}
+		c, err := w.newCall(a, h, d)
+		if err != nil {
+			return status.Internal(err)
+		}
 		w.askAll(a, []*call{c})
 		changed, err := w.conclude(a, c)
 		if s := w.finish(a, h, err); s != nil {
@@ -128,14 +140,21 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		}
 		round.called(h.key, changed, h.String("reinvocationPolicy") == "IfNeeded")
 	}
-	switch {
-	case !a.patched:
-	case a.shownAs(a.Definition).Layout() != nil:
-		a.Object["kind"], a.Object["apiVersion"] = kind, apiVersion // which a patch may have taken away
-	default:
-		w.host.Coerce(a.Object)
+	if err := a.settle(w.host); err != nil {
+		return status.Plain("%v", err)
 	}
 	round.done(a)
+	return nil
+}
+
+// prepare makes the draft one of the version d, for mutating webhooks.
+func (w *webhooks) prepare(a *Attributes, d *resource.Definition) *status.Status {
+	if !w.mutating {
+		return nil
+	}
+	if err := a.draftIn(w.host, d); err != nil {
+		return status.Internal(status.Internal(err)) // the real server says so twice
+	}
 	return nil
 }
 
@@ -148,9 +167,14 @@ func (w *webhooks) validate(a *Attributes) *status.Status {
 		if s != nil {
 			return s
 		}
-		if d != nil {
-			calls = append(calls, w.newCall(a, h, d))
+		if d == nil {
+			continue
 		}
+		c, err := w.newCall(a, h, d)
+		if err != nil {
+			return status.Internal(err)
+		}
+		calls = append(calls, c)
 	}
 	w.askAll(a, calls)
 	var first *status.Status
@@ -192,8 +216,7 @@ func (w *webhooks) finish(a *Attributes, h *webhook, err error) *status.Status {
 //	newCall ─ review ─▶ askAll ─ answer ─▶ conclude ─▶ nil, a refusal, or what went wrong
 type call struct {
 	hook    *webhook
-	kind    *resource.Definition // in which the webhook gets the write
-	version string               // of the review
+	version string // of the review
 	uid     string
 	review  []byte
 	answer  []byte
@@ -205,9 +228,9 @@ type call struct {
 // ErrNoCall is the error of a Host's Call that calls nobody.
 var ErrNoCall = errors.New("kubesim: nothing carries requests to admission webhooks: register a function, or set a transport")
 
-// newCall makes the question.
-func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *call {
-	c := &call{hook: h, kind: d}
+// newCall makes the question. The error is that of a conversion.
+func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) (*call, error) {
+	c := &call{hook: h}
 	if service := h.At("clientConfig", "service"); service != nil {
 		if name := service.String("name"); a.Objects.Get("services", service.String("namespace"), name) == nil {
 			c.noService = name
@@ -215,15 +238,16 @@ func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *c
 	}
 	if effects := h.String("sideEffects"); a.DryRun && effects != "None" && effects != "NoneOnDryRun" {
 		c.err = status.BadRequest("admission webhook %q does not support dry run", h.name)
-		return c
+		return c, nil
 	}
 	if c.version = hooks.ReviewVersion(h.Strings("admissionReviewVersions")); c.version == "" {
 		c.err = callFailure{errors.New("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")}
-		return c
+		return c, nil
 	}
 	c.uid = a.UID()
-	c.review = w.review(a, d, c.version, c.uid)
-	return c
+	var err error
+	c.review, err = w.review(a, d, c.version, c.uid)
+	return c, err
 }
 
 // conclude reads the answer and applies its patch. It reports whether that changed the object.
@@ -232,7 +256,7 @@ func (w *webhooks) conclude(a *Attributes, c *call) (changed bool, err error) {
 		return false, c.err
 	}
 	kind := schema.GVK{Group: reviewGroup, Version: c.version, Kind: "AdmissionReview"}
-	answer, err := hooks.Read(c.answer, kind, w.host.reviewType())
+	answer, err := hooks.Read(c.answer, kind, w.host.reviewType(c.version))
 	if err != nil {
 		return false, callFailure{fmt.Errorf("failed to call webhook: %w", err)}
 	}
@@ -249,7 +273,7 @@ func (w *webhooks) conclude(a *Attributes, c *call) (changed bool, err error) {
 	if !w.mutating {
 		return false, nil
 	}
-	return w.patch(a, c.hook, c.kind, response)
+	return w.patch(a, c.hook, response)
 }
 
 // denied is the answer to a write that a webhook refuses: the webhook's status with a message that names the webhook.

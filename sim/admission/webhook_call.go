@@ -5,15 +5,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
-	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/kubesim/kubesim/sim/status"
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
@@ -159,8 +155,8 @@ func (w *webhooks) verify(answer object.Object, uid, version string) (object.Obj
 	return response, nil
 }
 
-// patch applies the patch of a response to the object of the write. It reports whether that changed the object.
-func (w *webhooks) patch(a *Attributes, h *webhook, d *resource.Definition, response object.Object) (changed bool, err error) {
+// patch applies the patch of a response to the draft. It reports whether that changed the draft.
+func (w *webhooks) patch(a *Attributes, h *webhook, response object.Object) (changed bool, err error) {
 	if response.String("patch") == "" {
 		return false, nil
 	}
@@ -180,36 +176,5 @@ func (w *webhooks) patch(a *Attributes, h *webhook, d *resource.Definition, resp
 	if kind := response.String("patchType"); kind != "JSONPatch" {
 		return false, callFailure{fmt.Errorf("unsupported patch type %q", kind)}
 	}
-	before := a.printed(a.Object, d)
-	data, err := ops.Apply(before)
-	if err != nil {
-		return false, err
-	}
-	d = a.shownAs(d)
-	obj, err := w.host.Decode(d, data)
-	if other := codec.OtherKindError(""); errors.As(err, &other) {
-		return false, status.Plain("%s", other)
-	}
-	if err != nil {
-		return false, err
-	}
-	was, err := w.host.Decode(d, before)
-	if err != nil {
-		return false, err
-	}
-	changed = !object.SemanticEqual(map[string]any(was), map[string]any(obj)) || a.precise()
-	if err := a.put(obj, d); err != nil {
-		return false, status.Plain("%v", err) // not an internal error in the real server, which converts when all were asked
-	}
-	a.patched, a.rounded = true, true
-	return changed, nil
-}
-
-// precise reports whether the request's own entry of managedFields still has a time with nanoseconds in the real server: the
-// first patch rounds it, which counts as a change of the object.
-func (a *Attributes) precise() bool {
-	now := object.Time(a.Now)
-	return !a.rounded && slices.ContainsFunc(a.Object.Objects("metadata", "managedFields"), func(entry object.Object) bool {
-		return entry.String("time") == now
-	})
+	return a.draft.patch(a, w.host, ops)
 }

@@ -53,9 +53,6 @@ func (r *route) placed() *status.Status {
 
 // below resolves what follows the resource in the path: nothing, a name, a name and a subresource.
 func (r *route) below(rest []string, inNamespace bool, method string) (*route, *status.Status) {
-	if slices.Contains(rest, "") {
-		return nil, status.NoResource()
-	}
 	if r.watch {
 		return r.watching(rest, method)
 	}
@@ -84,6 +81,9 @@ func (r *route) below(rest []string, inNamespace bool, method string) (*route, *
 		}
 		if !r.sub.Allows(r.verb) {
 			return nil, status.NoMethod()
+		}
+		if r.name == "" {
+			return nil, status.BadRequest("name must be provided")
 		}
 		return r, nil
 	}

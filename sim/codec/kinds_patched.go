@@ -61,64 +61,37 @@ func (d *Decoder) patchedKind(data []byte, want schema.GVK) (obj object.Object, 
 	return obj, strict, nil
 }
 
-// Mutated reads JSON that mutating admission made of an object of the kind want. t is the kind's type, nil for custom
-// resources, which stay as they are until Coerce. The kind may be missing, and stays so; it may not be another.
-func (d *Decoder) Mutated(data []byte, want schema.GVK, t *schema.Type) (object.Object, error) {
+// Mutated reads JSON that a mutating webhook made of an object of the kind want. t is the kind's type, nil for custom resources, whose
+// metadata stays as it is. The kind may be missing, and stays so. layout is the type of what was read. If that is of another kind,
+// the error is an OtherKindError and obj is valid.
+func (d *Decoder) Mutated(data []byte, want schema.GVK, t *schema.Type) (obj object.Object, layout *schema.Type, err error) {
+	if t == nil {
+		if obj, _, err = DecodeJSON(data, nil); err == nil {
+			_, err = ownKind(obj, data)
+		}
+		return obj, nil, err
+	}
 	gvk, err := typeMeta(string(data))
 	if err != nil {
-		return nil, err
-	}
-	if t == nil {
-		return d.mutatedCustom(data, gvk, want)
+		return nil, nil, err
 	}
 	gvk = withDefaults(gvk, want)
 	if gvk.Version == "" {
-		return nil, errors.New("Object 'apiVersion' is missing in '" + string(data) + "'")
+		return nil, nil, errors.New("Object 'apiVersion' is missing in '" + string(data) + "'")
 	}
 	if t = d.known(gvk, want); t == nil {
-		return nil, noKind(gvk)
+		return nil, nil, noKind(gvk)
 	}
-	obj, _, err := DecodeJSON(data, t)
-	if err != nil {
-		return nil, err
+	if obj, _, err = DecodeJSON(data, t); err != nil {
+		return nil, nil, err
 	}
 	if to := InternalType(want); InternalType(gvk) != to {
-		return nil, OtherKindError(fmt.Sprintf("converting (%s) to (%s): unknown conversion", t.GoType, to))
+		err = OtherKindError(fmt.Sprintf("converting (%s) to (%s): unknown conversion", t.GoType, to))
 	}
-	return obj, nil
+	return obj, t, err
 }
 
-func (d *Decoder) mutatedCustom(data []byte, gvk, want schema.GVK) (object.Object, error) {
-	obj, _, err := DecodeJSON(data, nil)
-	if err == nil {
-		_, err = ownKind(obj, data)
-	}
-	if err == nil && gvk.Group != want.Group {
-		err = OtherKindError(fmt.Sprintf("%v is unstructured and is not suitable for converting to %q", gvk, want.GV()))
-	}
-	return obj, err
-}
-
-// Coerce reads the metadata of a custom resource that Mutated has read. Fields that cannot be read are dropped.
-func (d *Decoder) Coerce(obj object.Object) {
-	if _, err := d.decodeMeta(obj); err == nil {
-		return
-	}
-	fields, _ := obj["metadata"].(map[string]any)
-	meta := map[string]any{}
-	for _, name := range object.SortedKeys(fields) {
-		one := object.Object{"metadata": map[string]any{name: fields[name]}}
-		if _, err := d.decodeMeta(one); err != nil {
-			continue
-		}
-		if v, ok := one.Get("metadata", name); ok {
-			meta[name] = v
-		}
-	}
-	obj["metadata"] = meta
-}
-
-// OtherKindError is the error of an object that mutating admission has made one of another kind.
+// OtherKindError is the error of an object that a mutating webhook has made one of another kind.
 type OtherKindError string
 
 // Error implements error.

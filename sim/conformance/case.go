@@ -142,10 +142,10 @@ func listRevisions(v any, into map[string]bool) {
 func (c Case) Recorded(step string) any { return c.recorded[step] }
 
 // Cases returns the recorded cases that the package carries, sorted by ID.
-func Cases() ([]Case, error) { return loadFS(embedded, "testdata/cases") }
+func Cases() ([]Case, error) { return Load(embedded, "testdata/cases") }
 
-// loadFS reads the cases below a folder.
-func loadFS(fsys fs.FS, dir string) ([]Case, error) {
+// Load returns the recorded cases below a folder, sorted by ID: AREA/NAME.http beside AREA/NAME.res.
+func Load(fsys fs.FS, dir string) ([]Case, error) {
 	files, err := fs.Glob(fsys, path.Join(dir, "*/*.http"))
 	if err != nil {
 		return nil, err

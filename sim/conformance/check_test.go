@@ -73,7 +73,7 @@ func TestCheckKnownDifferences(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			cases, err := loadFS(twoSteps, ".")
+			cases, err := Load(twoSteps, ".")
 			is.NoErr(err)
 			opts := Options[spy]{Cases: cases, Known: tt.known}
 			if tt.change != nil {

@@ -15,7 +15,7 @@ import (
 var embeddedLife embed.FS
 
 // LifeCases returns the recorded situations of testdata/life, sorted by ID.
-func LifeCases() ([]Case, error) { return loadFS(embeddedLife, "testdata/life") }
+func LifeCases() ([]Case, error) { return Load(embeddedLife, "testdata/life") }
 
 //go:embed testdata/life/known_differences.txt
 var lifeDifferences string

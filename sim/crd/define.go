@@ -232,7 +232,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Prepare: d.prepare,
 			Fill:    func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
 			Tidy:    func(obj object.Object) { d.tidy(obj, v) },
-			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) },
+			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) && d.server.readable(obj) },
 		}
 		if asks {
 			v.codec.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
@@ -253,6 +253,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 // fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and
 // fills in defaults, then it is converted, and the schema of v prunes it again.
 func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
+	d.server.dropUnreadable(obj)
 	if from := d.versions[obj.APIVersion()]; from != nil {
 		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops what is wrong
 		from.root.Prune(map[string]any(obj))
@@ -263,8 +264,8 @@ func (d *definition) fromStored(obj object.Object, v *served, webhook Converter)
 
 // tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
 func (d *definition) tidy(obj object.Object, v *served) {
-	for name, x := range obj.Metadata() { // order does not matter: any one will do
-		if name != "managedFields" && object.Blank(x) {
+	for _, x := range obj.Metadata() { // order does not matter: any one will do
+		if object.Blank(x) {
 			if meta, _, err := d.server.Meta(obj["metadata"]); err == nil {
 				obj["metadata"] = meta
 			}
@@ -285,8 +286,13 @@ func (d *definition) converted(obj object.Object, apiVersion string, webhook Con
 	if err != nil {
 		return nil, err
 	}
+	if err := d.server.readMeta(obj); err != nil {
+		return nil, err
+	}
 	if to := d.versions[apiVersion]; to != nil {
-		_, _ = to.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true)
+		if _, err := to.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, false); err != nil {
+			return nil, err
+		}
 		to.root.Prune(map[string]any(obj))
 		to.schema.DropNulls(map[string]any(obj))
 	}

@@ -32,11 +32,9 @@ type answers struct {
 type memoryKey [sha256.Size]byte
 
 func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
-	known := obj.Copy()
-	known.Remove("metadata", "resourceVersion")
 	text := append(object.JSON(map[string]any(d.conversion)), 0)
 	text = append(append(text, apiVersion...), 0)
-	return sha256.Sum256(append(text, object.JSON(map[string]any(known))...))
+	return sha256.Sum256(append(text, object.JSON(map[string]any(obj))...))
 }
 
 // Forget empties the memory.
@@ -102,6 +100,8 @@ func (d *definition) prepare(obj object.Object) {
 	if !d.server.Asks(d.name) {
 		return
 	}
+	obj = obj.Copy()
+	obj.Remove("metadata", "resourceVersion") // which follows from the commit
 	for _, apiVersion := range object.SortedKeys(d.versions) {
 		if !d.versions[apiVersion].cached {
 			continue

@@ -50,7 +50,7 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 	}
 	uid := d.server.NewUID()
 	review := schema.GVK{Group: "apiextensions.k8s.io", Version: version, Kind: "ConversionReview"}
-	structure := d.server.Schema.Kind(schema.GVK{Group: review.Group, Version: "v1", Kind: review.Kind}) // of both versions
+	structure := d.server.Schema.Kind(review)
 	request := object.Object{"kind": review.Kind, "apiVersion": review.GV(), "response": map[string]any{},
 		"request": map[string]any{"uid": uid, "desiredAPIVersion": apiVersion, "objects": []any{map[string]any(obj)}}}
 	body, err := d.post(append(codec.Append(nil, request, structure), '\n'))

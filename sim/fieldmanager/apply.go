@@ -30,6 +30,7 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 	if err != nil {
 		return nil, false, status.Plain("failed to decode managed fields: %v", err)
 	}
+	known := live.List("metadata", "managedFields")
 	live = bare(live)
 	if len(entries) == 0 {
 		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
@@ -38,11 +39,11 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 				live.Namespace(), live.Name(), d.GVK, cmp.Or(m.model(typeOf(d), d.Custom).root.unreachable(live), err.Error()))
 		}
 	}
-	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries}
+	a := &application{m: m, d: d, live: live, config: config, known: known, by: by, entries: entries}
 	if s := a.read(); s != nil {
 		return nil, false, s
 	}
-	if a.entries, err = m.reconciled(d, live, a.entries); err != nil {
+	if a.entries, err = m.reconciled(d, live, known, a.entries); err != nil {
 		return nil, false, status.Plain("%s", err)
 	}
 	if obj, changed, s = a.run(force); s != nil {
@@ -59,6 +60,7 @@ type application struct {
 	m            *Manager
 	d            *resource.Definition
 	live, config object.Object
+	known        []any // managedFields of live
 	by           By
 	entries      managed
 
@@ -146,7 +148,7 @@ func (a *application) prunes(last *entry, set map[string]any) bool {
 
 // take gives the applier its set and takes what merging changed from everybody else.
 func (a *application) take(merged map[string]any, set map[string]any, force bool) (*outcome, error) {
-	c := &comparison{m: a.m, d: a.d, live: a.whole, obj: merged, by: a.by, whole: true}
+	c := &comparison{m: a.m, d: a.d, live: a.whole, known: a.known, obj: merged, by: a.by, merged: true}
 	out := &outcome{entries: make(managed, 0, len(a.entries)+1)}
 	var conflicts merge.Conflicts
 	for _, e := range a.entries {

@@ -30,12 +30,12 @@ func (a *application) in(x view, apiVersion string) (*view, error) {
 	}
 	from := x.d
 	if from.StorageCodec != nil && from != a.d && apiVersion != a.d.GV() {
-		if obj, err = from.StorageCodec.Convert(obj.Copy(), a.d.GV()); err != nil {
+		if obj, err = convertCustom(from, obj, a.d.GV(), a.known); err != nil {
 			return nil, err
 		}
 		from = a.d
 	}
-	d, obj, err := a.m.inVersion(from, obj, apiVersion)
+	d, obj, err := a.m.inVersion(from, obj, apiVersion, a.known)
 	if d == nil || err != nil {
 		return nil, err
 	}

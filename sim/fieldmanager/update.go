@@ -72,14 +72,15 @@ func clears(sent []any) bool {
 
 // track moves what differs between live and obj to by, an updater.
 func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries managed, by By) (managed, error) {
-	c := &comparison{m: m, d: d, live: bare(live), obj: bare(obj), by: by}
+	known := live.List("metadata", "managedFields")
+	c := &comparison{m: m, d: d, live: bare(live), known: known, obj: bare(obj), by: by}
 	if err := m.misfit(d, c.obj, true); err != nil {
 		return nil, err
 	}
 	if err := m.misfit(d, c.live, true); err != nil {
 		return nil, err
 	}
-	entries, err := m.reconciled(d, c.live, entries)
+	entries, err := m.reconciled(d, c.live, known, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +171,9 @@ type comparison struct {
 	m         *Manager
 	d         *resource.Definition // version of live and obj
 	live, obj object.Object        // live is nil for a create
+	known     []any                // managedFields of live
 	by        By
-	whole     bool // live and obj have all their zero values
+	merged    bool // obj was made from live by an apply: both have all their zero values
 	done      []comparedVersion
 }
 
@@ -187,15 +189,19 @@ func (c *comparison) at(apiVersion string) (*change, error) {
 			return x.change, nil
 		}
 	}
-	v, live, err := c.m.inVersion(c.d, c.live, apiVersion)
+	v, live, err := c.m.inVersion(c.d, c.live, apiVersion, c.known)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert old object: %w", err)
 	}
-	_, obj, err := c.m.inVersion(c.d, c.obj, apiVersion)
+	var known []any
+	if c.merged {
+		known = c.known
+	}
+	_, obj, err := c.m.inVersion(c.d, c.obj, apiVersion, known)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert new object: %w", err)
 	}
-	d := differ{whole: c.whole && v == c.d}
+	d := differ{whole: c.merged && v == c.d}
 	x := &change{}
 	root := c.m.model(typeOf(v), v.Custom).root
 	x.changed, x.removed = d.diffFields(root, map[string]any(live), map[string]any(obj))

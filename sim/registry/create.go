@@ -217,8 +217,8 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if q.creates {
 		at = q.Name // which admission cannot change
 	}
-	if old := r.stored(d, obj.Namespace(), at); old != nil {
-		return nil, r.exists(d, obj, old)
+	if s := r.exists(q, obj, at); s != nil {
+		return nil, s
 	}
 	if q.DryRun {
 		it, s := r.readBack(d, obj)
@@ -303,10 +303,18 @@ func warnFinalizers(q *Request, obj, old object.Object) {
 // beingDeleted stands before the text of a conflict with an object that is on its way out.
 const beingDeleted = "object is being deleted: "
 
-// exists returns why an object cannot be created where there is another: it cannot be converted into the version that is stored,
-// which is found first, or the other is in its way.
-func (r *Registry) exists(d *resource.Definition, obj object.Object, old *resource.Item) *status.Status {
-	if d.StorageCodec != nil {
+// exists returns why an object cannot be created if another is stored under its name: it cannot be converted into the version that is
+// stored, which is found first, or the other is in its way. A dry run only looks for the other, and one that cannot be read is none.
+func (r *Registry) exists(q *Request, obj object.Object, name string) *status.Status {
+	d := q.Definition
+	old := r.stored(d, obj.Namespace(), name)
+	if old != nil && q.DryRun {
+		old = r.asked(d, obj.Namespace(), name)
+	}
+	switch {
+	case old == nil, q.DryRun && old.Err != nil:
+		return nil
+	case d.StorageCodec != nil && !q.DryRun:
 		if _, _, s := r.encodeStored(d, obj, old.Rev); s != nil {
 			return s
 		}

@@ -69,12 +69,25 @@ func (r *Registry) encodeStored(d *resource.Definition, obj object.Object, rev u
 	d.StorageCodec.Tidy(obj)
 	stored = obj
 	if d.GVK != d.StorageCodec.Stored {
+		stored = obj.Copy()
+		stored.Remove("metadata", "resourceVersion") // which is not stored in the object there: a webhook does not see it
 		var err error
-		if stored, err = d.StorageCodec.Write(obj.Copy()); err != nil {
+		if stored, err = d.StorageCodec.Write(stored); err != nil {
 			return nil, nil, status.Plain("%s", err.Error())
 		}
 	}
 	return stored, printAt(stored, rev), nil
+}
+
+// encodable returns why an object cannot be written or deleted in the version of the request although it can be read in it: the real
+// server first converts what its watch cache has back into the version that is stored, except in a dry run.
+func (r *Registry) encodable(q *Request, item *resource.Item) *status.Status {
+	d := q.Definition
+	if q.DryRun || d.StorageCodec == nil || d.StorageCodec.Ask == nil || d.GVK == d.StorageCodec.Stored {
+		return nil
+	}
+	_, _, s := r.encodeStored(d, item.Object(), item.Rev)
+	return s
 }
 
 // printAt returns what the store would hold of an object at a revision.
@@ -86,6 +99,10 @@ func printAt(stored object.Object, rev uint64) []byte {
 // commitCustom is the end of commit for custom resources: an object whose stored form would not change is not written.
 func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
+	if q.DryRun {
+		it, s := r.readBack(d, obj)
+		return &Result{Item: it}, s
+	}
 	_, value, s := r.encodeStored(d, obj, item.Rev)
 	if s != nil {
 		return nil, s
@@ -95,10 +112,6 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	}
 	if bytes.Equal(value, item.Raw()) {
 		return &Result{Item: item}, nil
-	}
-	if q.DryRun {
-		it, s := r.readBack(d, obj)
-		return &Result{Item: it}, s
 	}
 	if s := q.ready(obj, item); s != nil {
 		return nil, s

@@ -96,6 +96,9 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 
 // admitDelete asks admission about the deletion of an object in the state old, which is that of item.
 func (r *Registry) admitDelete(q *Request, item *resource.Item, old object.Object, o *DeleteOptions) *status.Status {
+	if s := r.encodable(q, item); s != nil {
+		return s
+	}
 	attrs := &admission.Attributes{Context: r.context(q), Operation: admission.Delete, Old: old}
 	attrs.Options = o.sent(q)
 	if q.collected {

@@ -78,6 +78,9 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if s := r.unreadable(item); s != nil {
 		return nil, s
 	}
+	if s := r.encodable(q, item); s != nil {
+		return nil, s
+	}
 	old := item.Shared()
 	live := old
 	if d.Hub != d {
@@ -205,7 +208,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 			return nil, s
 		}
 	}
-	if s := checkVersion(d, item, obj); s != nil {
+	if s := checkVersion(q, item, obj); s != nil {
 		return nil, s
 	}
 	if d.Custom && schema.ParseGVK(obj.APIVersion(), obj.Kind()).Version == "" {
@@ -305,18 +308,20 @@ func released(d *resource.Definition, obj object.Object) bool {
 	return held == nil || !held(obj)
 }
 
-// checkVersion is the optimistic lock: the resourceVersion of the new object must be that of the stored one.
-func checkVersion(d *resource.Definition, item *resource.Item, obj object.Object) *status.Status {
+// checkVersion is the optimistic lock: the resourceVersion of the new object must be that of the stored one. Errors have the name that the
+// request has, which admission may have changed in the object when it was created.
+func checkVersion(q *Request, item *resource.Item, obj object.Object) *status.Status {
+	d := q.Definition
 	rv := obj.ResourceVersion()
 	rev, ok := ParseRev(rv)
 	switch {
 	case !ok:
 		return badVersion(rv)
 	case rev == 0 && d.Hub.Strategy.NeedsResourceVersion:
-		return status.Invalid(d.Resourced(), item.Name, field.ErrorList{
+		return status.Invalid(d.Resourced(), q.Name, field.ErrorList{
 			field.Invalid(field.Root("metadata").Child("resourceVersion"), int64(0), "must be specified for an update")})
 	case rev != 0 && rev != item.Rev:
-		return status.Conflict(d.Resourced(), item.Name, status.OptimisticLock)
+		return status.Conflict(d.Resourced(), q.Name, status.OptimisticLock)
 	}
 	obj.Set(FormatRev(item.Rev), "metadata", "resourceVersion")
 	return nil

@@ -90,13 +90,10 @@ func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.
 		return who.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
 			Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
 	}
-	h.Decode = func(d *resource.Definition, data []byte) (object.Object, error) {
-		return decoder.Mutated(data, d.GVK, d.Layout())
-	}
+	h.Decode = decoder.Mutated
 	h.DecodeStrictly = func(d *resource.Definition, data []byte) (object.Object, error) {
 		return decoder.MutatedStrictly(data, d.GVK, d.Layout())
 	}
-	h.Coerce = decoder.Coerce
 	h.Write = r.writeStatus
 	h.Outside = set.Door.Outside
 	h.Together = set.Webhooks.callAll

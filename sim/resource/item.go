@@ -156,15 +156,19 @@ func parsed(d *Definition, kv *mvcc.KV) object.Object {
 	return obj
 }
 
-// item reads an object that was stored by another version, or under a definition that has changed since.
+// item reads an object that was stored by another version, or under a definition that has changed since. Its resourceVersion follows
+// from the commit: a webhook that converts the object does not see it.
 func (f *StorageCodec) item(d *Definition, obj object.Object, kv *mvcc.KV,
 	read func(object.Object) (object.Object, error)) *Item {
+	version := obj.ResourceVersion()
+	obj.Remove("metadata", "resourceVersion")
 	shown, err := read(obj)
 	if err != nil {
 		it := NewItem(d, parsed(d, kv), kv.ModRev, kv.Value) // read may have changed obj
 		it.Err = err
 		return it
 	}
+	shown.Set(version, "metadata", "resourceVersion")
 	it := NewItem(d, shown, kv.ModRev, object.JSON(map[string]any(shown)))
 	it.Stored = kv.Value
 	return it

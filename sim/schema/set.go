@@ -181,8 +181,8 @@ func (s *Set) Resources() []Resource { return s.resources }
 func (s *Set) Readable() []GVK { return s.readable() }
 
 func (s *Set) findReadable() []GVK {
-	found := map[GVK]bool{{Group: "admission.k8s.io", Version: "v1beta1"}: true} // whose kinds nobody lists
-	for k := range s.kinds {                                                     // order does not matter: it fills a map
+	found := map[GVK]bool{}
+	for k := range s.kinds { // order does not matter: it fills a map
 		found[GVK{Group: k.Group, Version: k.Version}] = true
 	}
 	for gv, kinds := range s.Release().Unserved { // order does not matter: it fills a map
@@ -201,7 +201,7 @@ func (s *Set) Names() []string { return s.published }
 
 // Kind returns the structure of a kind, or nil if the minor has none such. It also knows the kinds that are not
 // resources: lists, every version's DeleteOptions and WatchEvent, Status, APIGroup and the like in v1, Table's
-// companion PartialObjectMetadata in meta.k8s.io/v1, AdmissionReview, ConversionReview.
+// companion PartialObjectMetadata in meta.k8s.io/v1, AdmissionReview and ConversionReview in v1 and v1beta1.
 func (s *Set) Kind(gvk GVK) *Type {
 	if id, ok := s.kinds[gvk]; ok {
 		return s.typeOf(id)

@@ -1,0 +1,167 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// draft is the object of a write in the version in which a mutating webhook was asked last. Webhooks patch the draft. As in the real
+// server the object of the write follows only when a webhook wants another version, and after the last webhook: what a patch
+// makes that cannot be converted, another kind for example, is an error then, or not at all if a later patch takes it back.
+//
+//	object ─▶ draft in v1: webhook a ─ webhook b ─▶ object ─▶ draft in v2: webhook c ─▶ object
+type draft struct {
+	kind     *resource.Definition // the version, or the kind of the subresource
+	obj, old object.Object        // nil if the write has none
+	layout   *schema.Type         // the structure of obj; nil for one without a Go type
+	other    error                // a patch has made obj one of another kind, which cannot be converted
+	dirty    bool                 // a webhook has patched obj
+}
+
+// draftIn makes the draft one of the version d.
+func (a *Attributes) draftIn(h *Host, d *resource.Definition) error {
+	kind := a.shownAs(d)
+	if a.draft != nil && a.draft.kind.GVK == kind.GVK {
+		return nil
+	}
+	next := &draft{kind: kind, layout: kind.Layout()}
+	var err error
+	if a.Old != nil {
+		if next.old, err = a.convert(a.Old, d); err != nil {
+			return err
+		}
+	}
+	if err := a.settle(h); err != nil {
+		return err
+	}
+	if a.Object != nil {
+		if next.obj, err = a.convert(a.Object, d); err != nil {
+			return err
+		}
+	}
+	a.draft = next
+	return nil
+}
+
+// settle makes the object of the write what the draft is.
+func (a *Attributes) settle(h *Host) error {
+	f := a.draft
+	if f == nil || f.obj == nil || !f.dirty {
+		return nil
+	}
+	obj, err := f.obj.Copy(), error(nil)
+	switch {
+	case a.Definition.Custom && a.body() == nil:
+		if obj, err = a.toVersion(obj, a.Object.APIVersion()); err != nil {
+			return err
+		}
+		put(a.Object, obj)
+		return nil
+	case f.layout == nil: // a patched Scale of a custom resource
+		obj, _, err = h.Decode(object.JSON(map[string]any(obj)), f.kind.GVK, f.kind.Layout())
+	default:
+		err = f.other
+	}
+	if err == nil {
+		obj, err = a.toHub(obj, f.kind)
+	}
+	if err != nil {
+		return err
+	}
+	kind, apiVersion := a.Object["kind"], a.Object["apiVersion"]
+	put(a.Object, obj)
+	a.Object["kind"], a.Object["apiVersion"] = kind, apiVersion // which a patch may have taken away
+	return nil
+}
+
+// print returns the object as webhooks get it.
+func (f *draft) print() []byte {
+	if f.obj == nil {
+		return nil
+	}
+	return codec.AppendSent(nil, f.obj, f.layout)
+}
+
+// printOld returns the object before the write as webhooks get it.
+func (f *draft) printOld() []byte {
+	if f.old == nil {
+		return nil
+	}
+	return codec.AppendSent(nil, f.old, f.kind.Layout())
+}
+
+// patch changes the draft as a webhook wants it. It reports whether anything is different then.
+func (f *draft) patch(a *Attributes, h *Host, ops patch.JSONOperations) (changed bool, err error) {
+	before := f.print()
+	data, err := ops.Apply(before)
+	if err != nil {
+		return false, err
+	}
+	layout := f.kind.Layout()
+	if a.Definition.Custom { // a Scale, too, has no Go type from here on
+		layout = nil
+	}
+	obj, read, err := h.Decode(data, f.kind.GVK, layout)
+	other := codec.OtherKindError("")
+	if err != nil && !errors.As(err, &other) {
+		return false, err
+	}
+	was, _, err := h.Decode(before, f.kind.GVK, f.layout)
+	if err != nil && f.other == nil {
+		return false, err
+	}
+	changed = read != f.layout || a.precise() || !object.SemanticEqual(map[string]any(was), map[string]any(obj))
+	f.obj, f.layout, f.other, f.dirty, a.rounded = obj, read, nil, true, true
+	if other != "" {
+		f.other = other
+	}
+	f.setDefaults(h)
+	return changed, nil
+}
+
+// setDefaults sets the defaults of the kind and version that the draft has, if that is one of the server's.
+func (f *draft) setDefaults(h *Host) {
+	kind := schema.ParseGVK(f.obj.APIVersion(), f.obj.Kind())
+	d := f.kind
+	if kind != d.GVK && (d.Custom || f.other != nil) {
+		if d = h.Table.OfKind(kind); d == nil {
+			return
+		}
+	}
+	if d.Default != nil {
+		d.Default(f.obj)
+	}
+}
+
+// precise reports whether the request's own entry of managedFields still has a time with nanoseconds in the real server: the
+// first patch rounds it, which counts as a change of the object.
+func (a *Attributes) precise() bool {
+	now := object.Time(a.Now)
+	return !a.rounded && !a.Definition.Custom && slices.ContainsFunc(a.Object.Objects("metadata", "managedFields"), func(entry object.Object) bool {
+		return entry.String("time") == now
+	})
+}
+
+// latest returns the object of the write as the last webhook has left it.
+func (a *Attributes) latest() object.Object {
+	if a.draft != nil && a.draft.obj != nil {
+		return a.draft.obj
+	}
+	return a.Object
+}
+
+// toVersion converts a custom resource, of whatever kind patches have made it, into a version of the write's resource.
+func (a *Attributes) toVersion(obj object.Object, apiVersion string) (object.Object, error) {
+	from, to := schema.ParseGVK(obj.APIVersion(), obj.Kind()), schema.ParseGVK(apiVersion, "")
+	if from.Group != to.Group {
+		return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", from, to.GV())
+	}
+	return a.Definition.StorageCodec.Convert(obj, apiVersion)
+}
