@@ -175,7 +175,12 @@ func TestFlagsCount(t *testing.T) {
 	t.Setenv(seedVariable, "7")
 	_, start := pair(t)
 	p, url := start("--service-cluster-ip-range=10.0.0.0/16", "--service-cluster-ip-range=10.96.0.0/12,fd00::/108", "--advertise-address=203.0.113.9", "--runtime-config=apps/v1=false,extensions/v1beta1/deployments=true",
-		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1")
+		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1", "--strict-transport-security-directives=max-age=31536000,includeSubDomains")
+	get(t, url+"/readyz") // it is there
+	res, err := do(t, "GET", url+"/nowhere", "")
+	is.NoErr(err)
+	res.Body.Close()
+	is.Equal(res.Header["Strict-Transport-Security"], []string{"max-age=31536000; includeSubDomains"})
 	_, body := get(t, url+"/api/v1/namespaces/default/services/kubernetes")
 	is.True(strings.Contains(body, `"clusterIP":"10.96.0.1"`))
 	_, body = get(t, url+"/api/v1/namespaces/default/endpoints/kubernetes")
@@ -233,6 +238,7 @@ func TestRead(t *testing.T) {
 		"--etcd-servers=a --enable-admission-plugins=Priority,NodeRestriction":                                   "kubesim does not simulate the admission plugin NodeRestriction (--enable-admission-plugins): leave it out",
 		"--etcd-servers=a --admission-control=Priority --disable-admission-plugins=X":                            "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive",
 		"--etcd-servers=a --tls-min-version=VersionTLS14":                                                        `unknown tls version "VersionTLS14"`,
+		"--etcd-servers=a --strict-transport-security-directives=max-age=1,foo":                                  "--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information",
 		"--etcd-servers=a --tls-cipher-suites=X":                                                                 "Cipher suite X not supported or doesn't exist",
 		"--etcd-servers=a --enable-admission-plugins=X":                                                          `enable-admission-plugins plugin "X" is unknown`,
 		"--etcd-servers=a --feature-gates=X=true,AllAlpha=true":                                                  "unrecognized feature gate: X",

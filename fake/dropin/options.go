@@ -90,7 +90,12 @@ func (s *servers) readAddresses() {
 	}
 	s.options.Port = port
 	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true, WatchListGap: watchListGap,
-		AllowedOrigins: s.list("cors-allowed-origins")}
+		AllowedOrigins: s.list("cors-allowed-origins"), StrictTransportSecurity: s.list("strict-transport-security-directives")}
+	for _, directive := range s.listen.StrictTransportSecurity {
+		if age, ok := strings.CutPrefix(directive, "max-age="); directive != "includeSubDomains" && directive != "preload" && (!ok || strings.Contains(age, "=")) {
+			s.fails(errors.New("--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information"))
+		}
+	}
 	s.readTLS()
 	certificate, key := s.last("tls-cert-file"), s.last("tls-private-key-file")
 	if certificate == "" && key == "" {

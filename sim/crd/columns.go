@@ -63,7 +63,13 @@ func scaleColumns(docs *schema.Set) ([]resource.Column, func(time.Time, object.O
 		map[string]any{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
 	}, docs)
 	heads[len(heads)-1].Describe = func() string { return docs.Doc(ObjectMeta, "creationTimestamp") }
-	return heads, row
+	return heads, func(now time.Time, obj object.Object) resource.Row {
+		if n, _ := obj.Int("spec", "replicas"); n == 0 { // which JSON leaves out
+			obj = obj.Copy()
+			obj.Remove("spec", "replicas")
+		}
+		return row(now, obj)
+	}
 }
 
 // cell returns what a column shows of an object: the first value of its path, if it is of the column's type.

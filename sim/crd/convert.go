@@ -38,7 +38,7 @@ func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion 
 		}
 	}
 	converter := d.converter(webhook)
-	if converter == nil {
+	if _, named := obj["kind"]; converter == nil || named && len(obj) == 2 { // an object of its kind alone is not sent to a webhook
 		obj["apiVersion"] = apiVersion
 		return obj, nil
 	}

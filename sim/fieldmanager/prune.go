@@ -16,6 +16,7 @@ import (
 type view struct {
 	d *resource.Definition
 	*typed.TypedValue
+	known []any // managedFields that a conversion sees in it
 }
 
 // in returns the object in another version; nil, without an error, where that version is gone. Custom resources go by way
@@ -30,17 +31,17 @@ func (a *application) in(x view, apiVersion string) (*view, error) {
 	}
 	from := x.d
 	if from.StorageCodec != nil && from != a.d && apiVersion != a.d.GV() {
-		if obj, err = convertCustom(from, obj, a.d.GV(), a.known); err != nil {
+		if obj, err = convertCustom(from, obj, a.d.GV(), x.known); err != nil {
 			return nil, err
 		}
 		from = a.d
 	}
-	d, obj, err := a.m.inVersion(from, obj, apiVersion, a.known)
+	d, obj, err := a.m.inVersion(from, obj, apiVersion, x.known)
 	if d == nil || err != nil {
 		return nil, err
 	}
 	model := a.m.model(typeOf(d), d.Custom)
-	return &view{d, model.typed(model.whole(d, obj))}, nil
+	return &view{d, model.typed(model.whole(d, obj)), x.known}, nil
 }
 
 // pruning is an object on its way through versions.
@@ -59,7 +60,7 @@ func (a *application) prune(merged map[string]any, last *entry, set map[string]a
 	if len(last.fields) == 0 {
 		return merged, nil
 	}
-	whole, err := a.in(view{a.d, a.model.typed(merged)}, last.apiVersion)
+	whole, err := a.in(view{a.d, a.model.typed(merged), a.known}, last.apiVersion)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
@@ -67,7 +68,10 @@ func (a *application) prune(merged map[string]any, last *entry, set map[string]a
 		return merged, nil
 	}
 	given := a.members(*whole, last.fields)
-	p := &pruning{a: a, whole: *whole, pruned: view{whole.d, whole.RemoveItems(given)}}
+	p := &pruning{a: a, whole: *whole, pruned: view{whole.d, whole.RemoveItems(given), a.known}}
+	if given.Has(fieldpath.MakePathOrDie("metadata")) {
+		p.pruned.known = nil
+	}
 	owned := a.ownedBy(set)
 	for _, apiVersion := range inOrder(owned, last.apiVersion) {
 		at := "at version " + apiVersion
@@ -83,6 +87,7 @@ func (a *application) prune(merged map[string]any, last *entry, set map[string]a
 	}); err != nil {
 		return nil, fmt.Errorf("failed add back dangling items: %w", err)
 	}
+	p.pruned.known = a.known
 	done, err := a.in(p.pruned, a.d.GV())
 	if err != nil {
 		return nil, err
@@ -122,7 +127,7 @@ func (p *pruning) keep(apiVersion, to, in string, of func(v view, gone *fieldpat
 	if err != nil {
 		return fmt.Errorf("failed to create field set from pruned object %s: %w", in, err)
 	}
-	p.whole, p.pruned = *whole, view{whole.d, whole.RemoveItems(of(*whole, had.Difference(has)))}
+	p.whole, p.pruned = *whole, view{whole.d, whole.RemoveItems(of(*whole, had.Difference(has))), pruned.known}
 	return nil
 }
 

@@ -65,9 +65,6 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 		if _, ok := ParseRev(hub.ResourceVersion()); !ok { // admission may have changed it
 			return nil, badVersion(hub.ResourceVersion())
 		}
-		if !q.DryRun {
-			hub.Remove("metadata", "resourceVersion")
-		}
 	}
 	if r.Escalation != nil {
 		if s := r.Escalation(q, hub, nil); s != nil {
@@ -204,8 +201,11 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
-	if strategy.ReadsMore != nil {
+	if strategy.ReadsMore != nil || d.DefaultsLate(obj) {
 		d.Hub.Default(obj)
+	}
+	if q.creates && !q.DryRun {
+		obj.Remove("metadata", "resourceVersion") // which the store drops
 	}
 	if rev, ok := ParseRev(obj.ResourceVersion()); ok && rev != 0 && !q.DryRun {
 		return nil, status.Plain("resourceVersion should not be set on objects to be created")
