@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/object"
@@ -79,4 +80,30 @@ func TestFlowObjects(t *testing.T) {
 	rev := c.srv.Revision()
 	c.srv.Clock.Advance(time.Hour)
 	is.Equal(c.srv.Revision(), rev) // all is as it must be
+}
+
+// A server that somebody contradicts about a flow schema writes its status six times a minute, and goes on later.
+func TestFlowFight(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch())})
+	c := client{t, srv}
+	dangles := func() string {
+		return c.must("GET", flows+"flowschemas/exempt", "").Objects("status", "conditions")[0].String("status")
+	}
+	is.Equal(dangles(), "False")
+	contradict := func() {
+		c.mergePatch(flows+"flowschemas/exempt/status", `{"status":{"conditions":[{"type":"Dangling","status":"True","reason":"NotFound","message":"x"}]}}`)
+		srv.Clock.Advance(time.Second)
+	}
+	for range 6 {
+		contradict()
+		is.Equal(dangles(), "False")
+	}
+	contradict()
+	is.Equal(dangles(), "True")
+	srv.Clock.Advance(20 * time.Second)
+	is.Equal(dangles(), "True")
+	srv.Clock.Advance(130 * time.Second) // it may come too early once
+	is.Equal(dangles(), "False")
 }

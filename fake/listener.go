@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
@@ -50,6 +51,9 @@ type ListenOptions struct {
 	// --cors-allowed-origins: they get kube-apiserver's CORS headers, and may reach the listener by the name in their
 	// origin. Other pages, and names that are not this machine's, get 403. nil: there are none.
 	AllowedOrigins []string
+	// StrictTransportSecurity are directives of the header Strict-Transport-Security, which each answer has then, as of
+	// --strict-transport-security-directives (RFC 6797). nil: there is no such header.
+	StrictTransportSecurity []string
 	// MaxConnections is how many connections there may be at a time; one more gets 503 and is closed. 0: 20,000.
 	MaxConnections int
 	// MaxWatches is how many watches there may be at a time; one more gets 429. 0: 100,000.
@@ -115,7 +119,7 @@ func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http
 	l := &Listener{url: "http://" + tcp.Addr().String(), socket: &socket{Listener: tcp, max: int64(connections)},
 		gate: &gate{origins: from, maximum: connections, preflight: preflight(pick), next: delayWatchLists(s.control(api, pick), o.WatchListGap)}}
 	l.life, l.end = context.WithCancel(context.Background())
-	l.server = &http.Server{Handler: l.gate, BaseContext: func(net.Listener) context.Context { return l.life }, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
+	l.server = &http.Server{Handler: strict(l.gate, o.StrictTransportSecurity), BaseContext: func(net.Listener) context.Context { return l.life }, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
 		ConnContext: markOver, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}}
 	if !o.TLS && o.Certificate == nil && o.CertificateFile == "" {
 		return l, nil
@@ -136,6 +140,18 @@ func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http
 	l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
 	l.socket = tls.NewListener(l.socket, l.server.TLSConfig)
 	return l, nil
+}
+
+// strict gives each answer the header Strict-Transport-Security, if there are directives for it.
+func strict(next http.Handler, directives []string) http.Handler {
+	if len(directives) == 0 {
+		return next
+	}
+	value := strings.Join(directives, "; ")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Strict-Transport-Security", value)
+		next.ServeHTTP(w, r)
+	})
 }
 
 // delayWatchLists lets watches that ask for what there is first wait.

@@ -20,6 +20,8 @@ import (
 //	Host             a name that only this machine can have            else a name that was made to lead here (DNS rebinding)
 //	Sec-Fetch-Site   same-origin, or none: the user has typed the URL  (Fetch Metadata; browsers only)
 //	Origin           http://HOST of the Host                           (RFC 6454; where there is no Sec-Fetch-Site)
+//	Authorization    a bearer token: a program's, though it has said   (a browser asks before it sends one for a page of
+//	                 an Origin, as for a WebSocket it must             another site, and is not allowed to)
 //
 // Anything else is refused unless the origin is one of those that kube-apiserver would send CORS headers for. It is
 // http.CrossOriginProtection, for all methods: a watch or a snapshot is a GET.
@@ -70,7 +72,7 @@ func (g *origins) check(r *http.Request) *status.Status {
 	case "same-origin", "none":
 		return nil
 	case "":
-		if u, err := url.Parse(origin); origin == "" || err == nil && u.Host == r.Host && u.Host != "" {
+		if u, err := url.Parse(origin); origin == "" || hasToken(r) || err == nil && u.Host == r.Host && u.Host != "" {
 			return nil
 		}
 		return g.refuse("the request is from a page of another site (Origin: %s)", origin, origin)
@@ -80,6 +82,12 @@ func (g *origins) check(r *http.Request) *status.Status {
 		}
 		return g.refuse("the request is from a page of another site (Sec-Fetch-Site: %s)", site, "https://HOST")
 	}
+}
+
+// hasToken reports whether a request carries a bearer token in the header that no page of another site can set.
+func hasToken(r *http.Request) bool {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(token) != ""
 }
 
 // refuse is the answer to a page that may not ask; allow is the origin to allow if it should.

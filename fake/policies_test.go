@@ -56,6 +56,40 @@ func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
+// What older releases had in one role or binding is copied, before defaults are put back, into a part of it that is missing: with what
+// was changed there, and what has opted out.
+func TestDefaultPoliciesAreSplit(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"
+	srv, err := fake.New(fake.Options{Data: dir})
+	is.NoErr(err)
+	c := client{t, srv}
+	c.mergePatch(bindings+"system:discovery", `{"metadata":{"annotations":{"rbac.authorization.kubernetes.io/autoupdate":"false","a":"b"},"labels":{"l":"m"}},"subjects":[{"kind":"User","name":"me","apiGroup":"rbac.authorization.k8s.io"}]}`)
+	c.must("DELETE", bindings+"system:public-info-viewer", "")
+	c.mergePatch(roles+"edit", `{"aggregationRule":null,"metadata":{"labels":{"mine":"1"}},"rules":[{"apiGroups":["x"],"resources":["y"],"verbs":["get"]}]}`)
+	edit := c.must("GET", roles+"edit", "")
+	for _, name := range []string{"edit", "view"} {
+		c.must("DELETE", roles+"system:aggregate-to-"+name, "")
+	}
+	srv.Close()
+
+	srv, err = fake.New(fake.Options{Data: dir})
+	is.NoErr(err)
+	defer srv.Close()
+	c = client{t, srv}
+	viewer := c.must("GET", bindings+"system:public-info-viewer", "")
+	is.Equal(viewer.Map("metadata", "annotations"), map[string]any{"rbac.authorization.kubernetes.io/autoupdate": "false", "a": "b"})
+	is.Equal(viewer.Labels(), map[string]string{"kubernetes.io/bootstrapping": "rbac-defaults", "l": "m"})
+	is.Equal(len(viewer.List("subjects")), 1)
+	is.Equal(viewer.String("roleRef", "name"), "system:public-info-viewer")
+	rules := c.must("GET", roles+"system:aggregate-to-edit", "")
+	is.Equal(rules.Objects("rules")[0].Strings("resources"), []string{"y"}) // before those of the default
+	is.True(len(rules.List("rules")) > 1 && rules.Labels()["mine"] == "1" && rules.UID() != edit.UID())
+	is.Equal(rules.Labels()["rbac.authorization.k8s.io/aggregate-to-edit"], "true")
+	view := c.must("GET", roles+"system:aggregate-to-view", "")
+	is.True(len(view.List("rules")) > 1 && view.Labels()["mine"] == "") // view is aggregated already
+}
+
 // A replica that is restarted, by the test or by a fault, puts back the default roles, as a real one does at each start.
 func TestDefaultPoliciesArePutBackByARestart(t *testing.T) {
 	const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:discovery"

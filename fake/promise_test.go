@@ -206,6 +206,34 @@ func TestLivelockOfNames(t *testing.T) {
 	is.True(strings.Contains(bad.log.String(), "a livelock: configmaps default/a"))
 }
 
+// Unless a test asks for it, writes are counted only where time moves when everybody waits.
+func TestLivelockByDefault(t *testing.T) {
+	write := func(c client) (code int) {
+		c.do("POST", mapsPath, `{"metadata":{"name":"a"}}`)
+		for i := range 1100 {
+			code, _ = c.as("w", "PATCH", mapsPath+"/a", "application/merge-patch+json", fmt.Sprintf(`{"data":{"n":"%d"}}`, i))
+		}
+		return code
+	}
+	t.Run("clock of the test", func(t *testing.T) {
+		bad, _, c := watched(t, fake.Options{})
+		is.New(t).Equal(write(c), 200)
+		is.New(t).Equal(bad.failed, false)
+	})
+	t.Run("real time", func(t *testing.T) {
+		bad, _, c := watched(t, fake.Options{Clock: clock.System{}})
+		is.New(t).Equal(write(c), 200)
+		is.New(t).Equal(bad.failed, false)
+	})
+	t.Run("bubble", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			bad, _, c := watched(t, fake.Options{Clock: clock.System{}})
+			is.New(t).Equal(write(c), 429)
+			is.New(t).True(strings.Contains(bad.log.String(), "a livelock: configmaps default/a was written 1000 times"))
+		})
+	})
+}
+
 // Many objects are no livelock, nor is to delete them all.
 func TestNoLivelock(t *testing.T) {
 	t.Parallel()

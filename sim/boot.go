@@ -45,7 +45,7 @@ func (c *Cluster) Reset() (err error) {
 		c.nodes.End()
 		c.schedule.Clear()
 		err = c.startLocked()
-		c.observer.Reset(c.options.Seed)
+		c.observer.Reset()
 	})
 	if err != nil {
 		return fmt.Errorf("kubesim: %w", err)

@@ -83,8 +83,7 @@ func create(o Options) (*Cluster, error) {
 	c.schedule = clock.NewSchedule(o.Clock, timed{&c.door})
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
-	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},
-		observe.Options{Seed: o.Seed, Trace: records(&o), Replay: o.Replay})
+	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule}, &c.options)
 	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
 	c.nodes = kubelet.New(&o)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)

@@ -100,6 +100,6 @@ func (c *Cluster) recallLocked(s *State) error {
 	c.schedule.Clear()
 	c.options.Seed = s.Options.Seed
 	c.resetLocked()
-	c.observer.Reset(c.options.Seed)
+	c.observer.Reset()
 	return c.loadLocked(s, false)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/controller/manager"
-	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // Options says what a Cluster is like. The zero value is one API server of the newest version on a clock that moves
@@ -47,12 +46,4 @@ func who(o *Options) []any {
 func authentication(o *Options, tokens *token.Authority) auth.Options {
 	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,
 		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}
-}
-
-// records returns what is kept of what happens.
-func records(o *Options) trace.Options {
-	if o.Trace <= 0 {
-		return trace.Options{}
-	}
-	return trace.Options{Keep: o.Trace, Hash: !o.NoHashes}
 }

@@ -15,12 +15,34 @@ import (
 func putBackPolicies(server *replica.Server) *status.Status {
 	api := *server.API().Registry
 	api.Admission = nil
-	for _, expected := range boot.Policies(server.Minor()) {
-		if s := putBack(&api, server.Definition(expected.Storage), expected.Object); s != nil {
-			return s
+	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{prime, putBack} {
+		for _, expected := range boot.Policies(server.Minor()) {
+			if s := step(&api, server.Definition(expected.Storage), expected.Object); s != nil {
+				return s
+			}
 		}
 	}
 	return nil
+}
+
+// prime creates a missing default role or binding from the one that older releases had its contents in.
+func prime(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
+	name := auth.Origin(expected)
+	if name == "" || api.Reader().Get(d.Storage, "", expected.Name()) != nil {
+		return nil
+	}
+	origin := api.Reader().Get(d.Storage, "", name)
+	if origin == nil {
+		return nil
+	}
+	primed := auth.Prime(origin, expected)
+	if primed == nil {
+		return nil
+	}
+	q := registry.Loopback(d, "", expected.Name())
+	q.Verb = "create"
+	_, s := api.Create(q, primed)
+	return s
 }
 
 // putBack creates one default role or binding, or adds to it what is missing.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,19 @@ func nodeOf(t *testing.T) string {
 		t.Skip("needs node: https://nodejs.org, or apt-get install nodejs")
 	}
 	return node
+}
+
+// The engines of the page link nothing that reads certificates or connects to others: the former alone weighs a tenth of core.
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	list := exec.Command("go", "list", "-deps", "-tags", "page,nocel", ".")
+	list.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	deps := strings.Fields(mustRun(t, list))
+	for _, heavy := range []string{"crypto/x509", "crypto/tls", "net/http"} {
+		if slices.Contains(deps, heavy) {
+			t.Errorf("the engine of the page imports %s: put what needs it behind the build tag page", heavy)
+		}
+	}
 }
 
 // TestNode builds the engine of the page and takes every lesson in it under node: its frames are those of the native
@@ -119,7 +133,7 @@ func hash(t *testing.T, id string) string {
 func skewedHash(t *testing.T) string {
 	t.Helper()
 	two := []sim.ReplicaOptions{{Version: "1.36"}, {Version: "1.35"}}
-	w, err := scenario.New(scenario.Options{Seed: 1, Replicas: two})
+	w, err := scenario.New(scenario.Options{Cluster: sim.Options{Seed: 1, Replicas: two}})
 	if err != nil {
 		t.Fatal(err)
 	}

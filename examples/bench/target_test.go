@@ -56,9 +56,9 @@ var targets = []target{
 	{"floor-manager", "floor-manager", func(t testing.TB, n int) pods { return managed(t, newFloor(t, n, true)) }},
 }
 
-// kubesim returns the transport of a new server. Time stands still while a benchmark writes.
+// kubesim returns the transport of a new server.
 func kubesim(t testing.TB) http.RoundTripper {
-	return fake.RunT(t, fake.Options{MaxWritesPerInstant: -1}).Transport()
+	return fake.RunT(t).Transport()
 }
 
 // newFloor returns a floor whose reads are answered as kubesim answers them.

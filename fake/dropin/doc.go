@@ -6,7 +6,7 @@
 //
 //	envtest ─┬─▶ Etcd        /health; lends its --data-dir to one API server at a time
 //	         └─▶ APIServer   flags ─▶ Options ─▶ fake.New over that folder ─▶ HTTPS
-//	                           └ flags.txt: which are honoured, mapped and ignored; gates.txt: the feature gates that there are
+//	                           └ fake/flags: which are honoured, mapped and ignored; gates.txt, apis.txt: the feature gates and APIs that there are
 //
 // What is stored is written to the --data-dir of etcd commit by commit: it is there when another API server starts over the
 // same folder, however the first one ended. The API server is on its own, as in envtest: no controllers. Time is the

@@ -1,9 +1,11 @@
 package dropin
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubesim/kubesim/fake/flags"
 	"github.com/matryer/is"
 )
 
@@ -171,8 +174,13 @@ func TestFlagsCount(t *testing.T) {
 	t.Setenv(traceVariable, trace)
 	t.Setenv(seedVariable, "7")
 	_, start := pair(t)
-	p, url := start("--service-cluster-ip-range=10.0.0.0/16", "--service-cluster-ip-range=10.96.0.0/12,fd00::/108", "--advertise-address=203.0.113.9", "--runtime-config=apps/v1=false,x/v1=false",
-		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1")
+	p, url := start("--service-cluster-ip-range=10.0.0.0/16", "--service-cluster-ip-range=10.96.0.0/12,fd00::/108", "--advertise-address=203.0.113.9", "--runtime-config=apps/v1=false,extensions/v1beta1/deployments=true",
+		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1", "--strict-transport-security-directives=max-age=31536000,includeSubDomains")
+	get(t, url+"/readyz") // it is there
+	res, err := do(t, "GET", url+"/nowhere", "")
+	is.NoErr(err)
+	res.Body.Close()
+	is.Equal(res.Header["Strict-Transport-Security"], []string{"max-age=31536000; includeSubDomains"})
 	_, body := get(t, url+"/api/v1/namespaces/default/services/kubernetes")
 	is.True(strings.Contains(body, `"clusterIP":"10.96.0.1"`))
 	_, body = get(t, url+"/api/v1/namespaces/default/endpoints/kubernetes")
@@ -187,7 +195,7 @@ func TestFlagsCount(t *testing.T) {
 	written, err := os.ReadFile(trace)
 	is.NoErr(err)
 	is.True(strings.Contains(string(written), `"secrets"`))
-	is.True(strings.Contains(p.stderr.String(), "change nothing here: --feature-gates WatchList, --runtime-config x/v1, --goaway-chance;"))
+	is.True(strings.Contains(p.stderr.String(), "change nothing here: --feature-gates WatchList, --runtime-config extensions/v1beta1/deployments, --goaway-chance;"))
 	second, url := start()
 	get(t, url+"/readyz")
 	second.stop()
@@ -228,15 +236,14 @@ func TestRead(t *testing.T) {
 		"--etcd-servers=a --etcd-compaction-interval=1m --etcd-compaction-interval=x":                            `invalid argument "x" for "--etcd-compaction-interval" flag: time: invalid duration "x"`,
 		"--etcd-servers=a --authorization-config=f":                                                              "kubesim does not do what --authorization-config asks for: not simulated; --authorization-mode and the flags beside it are. Leave the flag out",
 		"--etcd-servers=a --enable-admission-plugins=Priority,NodeRestriction":                                   "kubesim does not simulate the admission plugin NodeRestriction (--enable-admission-plugins): leave it out",
-		"--etcd-servers=a --runtime-config=scheduling.k8s.io/v1alpha1=true":                                      "kubesim does not serve scheduling.k8s.io/v1alpha1 (--runtime-config): leave it out",
 		"--etcd-servers=a --admission-control=Priority --disable-admission-plugins=X":                            "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive",
 		"--etcd-servers=a --tls-min-version=VersionTLS14":                                                        `unknown tls version "VersionTLS14"`,
+		"--etcd-servers=a --strict-transport-security-directives=max-age=1,foo":                                  "--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information",
 		"--etcd-servers=a --tls-cipher-suites=X":                                                                 "Cipher suite X not supported or doesn't exist",
 		"--etcd-servers=a --enable-admission-plugins=X":                                                          `enable-admission-plugins plugin "X" is unknown`,
 		"--etcd-servers=a --feature-gates=X=true,AllAlpha=true":                                                  "unrecognized feature gate: X",
 		"--etcd-servers=a --feature-gates=VolumeAttributesClass=false":                                           "cannot set feature gate VolumeAttributesClass to false, feature is locked to true",
 		"--etcd-servers=a --allow-privileged=maybe":                                                              `invalid argument "maybe" for "--allow-privileged" flag: strconv.ParseBool: parsing "maybe": invalid syntax`,
-		"--etcd-servers=a --runtime-config=apps/v1=x":                                                            `invalid argument "apps/v1=x" for "--runtime-config" flag: invalid value of apps/v1: x, err: strconv.ParseBool: parsing "x": invalid syntax`,
 		"--etcd-servers=a --enable-admission-plugins=Priority --disable-admission-plugins=RuntimeClass,Priority": "[Priority] in enable-admission-plugins and disable-admission-plugins overlapped",
 	} {
 		_, err := read(strings.Fields(args))
@@ -254,10 +261,10 @@ func TestHelp(t *testing.T) {
 	for _, m := range line.FindAllStringSubmatch(out.String(), -1) {
 		names = append(names, m[1])
 	}
-	is.Equal(len(names), len(knownFlags()))
+	is.Equal(len(names), len(flags.All()))
 	is.True(len(names) > 160)
 	slices.Sort(names)
-	is.Equal(len(slices.Compact(names)), len(knownFlags()))
+	is.Equal(len(slices.Compact(names)), len(flags.All()))
 	is.True(!slices.Contains(names, "insecure-port"))
 	is.NoErr(Etcd(t.Context(), []string{"--help"}, &out, io.Discard))
 	is.True(regexp.MustCompile(`(?m)^\s*--unsafe-no-fsync\b`).MatchString(out.String()))
@@ -295,21 +302,28 @@ func TestFolder(t *testing.T) {
 // a refused flag is an error.
 func TestFlagsAreClassified(t *testing.T) {
 	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
-	for _, f := range knownFlags() {
-		t.Run(f.name, func(t *testing.T) {
+	var source []byte
+	for _, name := range []string{"options.go", "users.go", "apis.go"} {
+		text, err := os.ReadFile(name)
+		is.New(t).NoErr(err)
+		source = append(source, text...)
+	}
+	for _, f := range flags.All() {
+		t.Run(f.Name, func(t *testing.T) {
 			is := is.New(t)
-			value := map[string]string{"": "true", "int": "1", "float": "1", "float32": "1", "duration": "1s", "ip": "127.0.0.1"}[f.kind]
-			_, err := read([]string{"--etcd-servers=a", "--" + f.name + "=" + cmp.Or(value, "x")})
-			switch f.does {
+			value := map[string]string{"": "true", "int": "1", "float": "1", "float32": "1", "duration": "1s", "ip": "127.0.0.1"}[f.Kind]
+			_, err := read([]string{"--etcd-servers=a", "--" + f.Name + "=" + cmp.Or(value, "x")})
+			switch f.Does {
 			case "refused":
-				is.True(err != nil && strings.Contains(err.Error(), "--"+f.name)) // it is an error that names the flag
-				is.True(f.words != "")                                            // and says why
+				is.True(err != nil && strings.Contains(err.Error(), "--"+f.Name)) // it is an error that names the flag
+				is.True(f.Words != "")                                            // and says why
 			case "ignored":
 				is.NoErr(err)
-				is.True(!slices.Contains(security, f.section) || f.words != "") // it says why it may be ignored
+				is.True(!slices.Contains(security, f.Section) || f.Words != "") // it says why it may be ignored
 			case "honoured", "mapped":
+				is.True(f.Sets() || bytes.Contains(source, []byte(`"`+f.Name+`"`))) // somebody reads it
 			default:
-				t.Errorf("it is %q", f.does)
+				t.Errorf("it is %q", f.Does)
 			}
 		})
 	}
@@ -328,4 +342,59 @@ func TestFlagsGivenTwice(t *testing.T) {
 	is.Equal([]any{o.Replicas[0].NoPrivileged, o.Replicas[0].Serve["apps/v1"]}, []any{false, false})
 	is.Equal(o.Plugins, []string{"ServiceAccount"})
 	is.True(slices.Contains(o.WithoutPlugins, "PodSecurity") && !slices.Contains(o.WithoutPlugins, "Priority")) // none but those of --admission-control
+}
+
+// --runtime-config takes what kube-apiserver v1.36.3 takes, with its errors, but for what that would serve then and kubesim does not
+// have. What changes nothing there changes nothing here.
+func TestRuntimeConfig(t *testing.T) {
+	is := is.New(t)
+	for given, want := range map[string]string{
+		"foo.io/v1=false,bar.io/v2,apps/v1":            "unknown api groups bar.io/v2,foo.io/v1",
+		"api/foo=true":                                 "unknown api groups api/foo",
+		"batch/v2alpha1=false":                         "group version batch/v2alpha1 that has not been registered",
+		"/v3=true":                                     "group version v3 that has not been registered",
+		"nonsense=true":                                "runtime-config invalid key nonsense",
+		"policy/v1/x/y":                                "runtime-config invalid key policy/v1/x/y",
+		"apps/v1=maybe":                                `invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax`,
+		"api/all":                                      "invalid value api/all=",
+		"apps/v1/Deployments=true":                     `invalid key apps/v1/Deployments: group/version/resource and resource is always lowercase plural, not "Deployments"`,
+		"networking.k8s.io/v1beta1=true":               "kubesim does not serve networking.k8s.io/v1beta1 (--runtime-config): leave it out",
+		"resource.k8s.io/v1beta2/deviceclasses":        "kubesim does not serve resource.k8s.io/v1beta2/deviceclasses (--runtime-config): leave it out",
+		"networking.k8s.io/v1beta1=false":              "",
+		"resource.k8s.io/v1beta2/others=true":          "",
+		"authentication.k8s.io/v1beta1=true":           "", // kube-apiserver knows it, and serves nothing of it
+		"certificates.k8s.io/v1alpha1=true":            "", // without the gate ClusterTrustBundle
+		"api/legacy=x,api/all=true":                    "",
+		"batch/v1=true,batch/v1/jobs=false,/v1/pods=1": "",
+	} {
+		_, err := read([]string{"--etcd-servers=a", "--runtime-config=" + given})
+		is.Equal(cmp.Or(err, errors.New("")).Error(), want)
+	}
+	_, err := read([]string{"--etcd-servers=a", "--runtime-config=certificates.k8s.io/v1alpha1=true", "--feature-gates=ClusterTrustBundle=true"})
+	is.Equal(err.Error(), "kubesim does not serve certificates.k8s.io/v1alpha1 (--runtime-config): leave it out")
+	s, err := read([]string{"--etcd-servers=a", "--runtime-config=v1/pods=false,api/beta=true,apps/v1=,batch/v1/jobs=false,/v1/secrets=false,apps/v1beta1=true"})
+	is.NoErr(err)
+	is.Equal(s.options.Replicas[0].Serve, map[string]bool{"v1": false, "v1/secrets": false, "apps/v1": true, "batch/v1/jobs": false, "api/beta": true})
+	is.Equal(s.idle, []string{"--runtime-config apps/v1beta1"})
+}
+
+// Ciphers have the names of crypto/tls, and two that these had before.
+func TestCipherNames(t *testing.T) {
+	is := is.New(t)
+	s, err := read([]string{"--etcd-servers=a", "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305,TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305,TLS_AES_128_GCM_SHA256"})
+	is.NoErr(err)
+	is.Equal(s.listen.CipherSuites, []uint16{tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_AES_128_GCM_SHA256})
+}
+
+// /flagz says what the flags of the command line are.
+func TestFlagz(t *testing.T) {
+	is := is.New(t)
+	_, start := pair(t)
+	_, url := start("--v=2", "--apiserver-count=0x3", "--event-ttl=90m", "--contention-profiling", "--service-account-issuer=https://a", "--service-account-issuer=https://b",
+		"--feature-gates=WatchList=true,VolumeLimitScaling=true", "--etcd-prefix=/x")
+	_, body := get(t, url+"/flagz")
+	for _, line := range []string{"v=2", "apiserver-count=3", "event-ttl=1h30m0s", "contention-profiling=true", "service-account-issuer=[https://a,https://b]",
+		"feature-gates=VolumeLimitScaling=true,WatchList=true", "etcd-prefix=/x", "goaway-chance=0"} {
+		is.True(strings.Contains(body, "\n"+line+"\n"))
+	}
 }

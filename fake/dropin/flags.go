@@ -2,60 +2,15 @@ package dropin
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
+
+	"github.com/kubesim/kubesim/fake/flags"
+	"github.com/kubesim/kubesim/sim/config"
 )
-
-// flagsText lists the flags of kube-apiserver, and what becomes of them here.
-//
-//go:embed flags.txt
-var flagsText string
-
-// known is one flag of kube-apiserver.
-type known struct {
-	section string
-	name    string
-	kind    string // "" for those that are true without a value
-	does    string // honoured, mapped, ignored or refused
-	words   string
-}
-
-// knownFlags are the flags of kube-apiserver in the order of its help.
-var knownFlags = sync.OnceValue(func() []known {
-	var all []known
-	section := ""
-	for line := range strings.Lines(flagsText) {
-		if text, ok := strings.CutPrefix(line, "# "); ok {
-			section = strings.TrimSpace(text)
-			continue
-		}
-		if words := strings.Fields(line); len(words) > 2 {
-			f := known{section: section, name: words[0], kind: words[1], does: words[2], words: strings.Join(words[3:], " ")}
-			if f.kind == "-" {
-				f.kind = ""
-			}
-			all = append(all, f)
-		}
-	}
-	return all
-})
-
-// find returns the flag with a name, nil for one that kube-apiserver does not have.
-func find(name string) *known {
-	all := knownFlags()
-	if i := slices.IndexFunc(all, func(f known) bool { return f.name == name }); i >= 0 {
-		return &all[i]
-	}
-	return nil
-}
 
 // flagSet is a command line: the values of each flag in their order.
 type flagSet struct {
@@ -111,18 +66,7 @@ func (s *flagSet) last(name string) string {
 }
 
 // list returns the values of a flag that may be repeated and whose values are lists with commas.
-func (s *flagSet) list(names ...string) (all []string) {
-	for _, name := range names {
-		for _, v := range s.values[name] {
-			for part := range strings.SplitSeq(v, ",") {
-				if part = strings.TrimSpace(part); part != "" {
-					all = append(all, part)
-				}
-			}
-		}
-	}
-	return all
-}
+func (s *flagSet) list(name string) []string { return flags.List(s.values[name]) }
 
 // on returns the value of a flag that is true or false.
 func (s *flagSet) on(name string, otherwise bool) bool {
@@ -136,18 +80,6 @@ func (s *flagSet) on(name string, otherwise bool) bool {
 	return on
 }
 
-// duration returns the value of a flag that is a time, 0 if it was not given.
-func (s *flagSet) duration(name string) time.Duration {
-	if !s.has(name) {
-		return 0
-	}
-	d, err := time.ParseDuration(s.last(name))
-	if err != nil {
-		s.invalid(name, err)
-	}
-	return d
-}
-
 // invalid notes what pflag says of a value.
 func (s *flagSet) invalid(name string, err error) { s.invalidValue(name, s.last(name), err) }
 
@@ -158,16 +90,16 @@ func (s *flagSet) invalidValue(name, value string, err error) {
 // check records an error for each unknown flag, each refused flag, and each value that does not have the type of its flag.
 func (s *flagSet) check() {
 	for _, name := range s.order {
-		f := find(name)
+		f := flags.Find(name)
 		switch {
 		case name == "help" || name == "h" || name == "version":
 		case f == nil:
 			s.fails(fmt.Errorf("unknown flag: --%s", name))
-		case f.does == "refused" && s.last(name) != "" && s.last(name) != "false":
-			s.fails(fmt.Errorf("kubesim does not do what --%s asks for: %s. Leave the flag out", name, f.words))
+		case f.Does == flags.Refused && s.last(name) != "" && s.last(name) != "false":
+			s.fails(fmt.Errorf("kubesim does not do what --%s asks for: %s. Leave the flag out", name, f.Words))
 		default:
 			for _, value := range s.values[name] {
-				if err := f.parse(value); err != nil {
+				if err := f.Check(value); err != nil {
 					s.invalidValue(name, value, err)
 				}
 			}
@@ -175,23 +107,30 @@ func (s *flagSet) check() {
 	}
 }
 
-// parse returns what pflag says of a value of the flag. Types that take any text say nothing.
-func (f *known) parse(value string) (err error) {
-	switch f.kind {
-	case "":
-		_, err = strconv.ParseBool(value)
-	case "int":
-		_, err = strconv.ParseInt(value, 0, 64)
-	case "float", "float32":
-		_, err = strconv.ParseFloat(value, 64)
-	case "duration":
-		_, err = time.ParseDuration(value)
-	case "ip":
-		if value = strings.TrimSpace(value); value != "" && net.ParseIP(value) == nil {
-			err = fmt.Errorf("failed to parse IP: %q", value)
+// fill sets the fields of the flags that are given.
+func (s *flagSet) fill(c *config.Cluster) {
+	for _, name := range s.order {
+		f := flags.Find(name)
+		if f == nil || !f.Sets() {
+			continue
+		}
+		if err := f.Set(c, s.values[name]); err != nil && f.Failure != "" {
+			s.fails(fmt.Errorf("%s: %w", f.Failure, err))
+		} else if err != nil {
+			s.invalid(name, err)
 		}
 	}
-	return err
+}
+
+// printed returns the flags that are given, with their values as /flagz has them.
+func (s *flagSet) printed() map[string]string {
+	all := map[string]string{}
+	for _, name := range s.order {
+		if f := flags.Find(name); f != nil {
+			all[name] = f.Print(s.values[name])
+		}
+	}
+	return all
 }
 
 // fails notes what is wrong, unless something before it was.
@@ -219,24 +158,24 @@ func isBool(name string) (yes, known bool) {
 	if name == "help" || name == "h" {
 		return true, true
 	}
-	f := find(name)
-	return f != nil && f.kind == "", f != nil
+	f := flags.Find(name)
+	return f != nil && f.Kind == "", f != nil
 }
 
 // writeHelp writes what --help prints.
 func writeHelp(w io.Writer) {
 	fmt.Fprint(w, helpHead)
 	section := ""
-	for _, f := range knownFlags() {
-		if f.section != section {
-			section = f.section
+	for _, f := range flags.All() {
+		if f.Section != section {
+			section = f.Section
 			fmt.Fprintf(w, "\n%s:\n\n", section)
 		}
-		text := f.does
-		if f.words != "" {
-			text += ": " + f.words
+		text := f.Does
+		if f.Words != "" {
+			text += ": " + f.Words
 		}
-		fmt.Fprintf(w, "      --%-50s  %s\n", strings.TrimSpace(f.name+" "+f.kind), text)
+		fmt.Fprintf(w, "      --%-50s  %s\n", strings.TrimSpace(f.Name+" "+f.Kind), text)
 	}
 	fmt.Fprint(w, "\nGlobal flags:\n\n  -h, --help\n      --version\n")
 }

@@ -1,6 +1,7 @@
 package dropin
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/flags"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 )
@@ -50,8 +52,8 @@ func read(args []string) (*servers, error) {
 	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
 	s.readEtcd()
 	s.readAddresses()
-	s.readUsers()
-	s.readServiceAccounts()
+	s.fill(&s.options)
+	s.readTokens()
 	s.readAuthorization()
 	s.readPlugins()
 	s.readAPI()
@@ -61,7 +63,7 @@ func read(args []string) (*servers, error) {
 	}
 	s.loud, _ = strconv.Atoi(s.last("v"))
 	for _, name := range s.order {
-		if f := find(name); f != nil && f.does == "ignored" {
+		if f := flags.Find(name); f != nil && f.Does == flags.Ignored {
 			s.idle = append(s.idle, "--"+name)
 		}
 	}
@@ -88,7 +90,12 @@ func (s *servers) readAddresses() {
 	}
 	s.options.Port = port
 	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true, WatchListGap: watchListGap,
-		AllowedOrigins: s.list("cors-allowed-origins")}
+		AllowedOrigins: s.list("cors-allowed-origins"), StrictTransportSecurity: s.list("strict-transport-security-directives")}
+	for _, directive := range s.listen.StrictTransportSecurity {
+		if age, ok := strings.CutPrefix(directive, "max-age="); directive != "includeSubDomains" && directive != "preload" && (!ok || strings.Contains(age, "=")) {
+			s.fails(errors.New("--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information"))
+		}
+	}
 	s.readTLS()
 	certificate, key := s.last("tls-cert-file"), s.last("tls-private-key-file")
 	if certificate == "" && key == "" {
@@ -118,13 +125,20 @@ func (s *servers) readTLS() {
 	s.listen.MinTLS = version
 	suites := append(tls.CipherSuites(), tls.InsecureCipherSuites()...)
 	for _, name := range s.list("tls-cipher-suites") {
-		i := slices.IndexFunc(suites, func(c *tls.CipherSuite) bool { return c.Name == name })
+		current := cmp.Or(legacySuites[name], name)
+		i := slices.IndexFunc(suites, func(c *tls.CipherSuite) bool { return c.Name == current })
 		if i < 0 {
 			s.fails(fmt.Errorf("Cipher suite %s not supported or doesn't exist", name)) //nolint:staticcheck // kube-apiserver's text
 			return
 		}
 		s.listen.CipherSuites = append(s.listen.CipherSuites, suites[i].ID)
 	}
+}
+
+// legacySuites are names of ciphers that kube-apiserver takes beside those of crypto/tls.
+var legacySuites = map[string]string{
+	"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305":   "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+	"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305": "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
 }
 
 // readPlugins reads which admission plugins run: ServiceAccount does unless it is turned off, as in kube-apiserver.
@@ -212,17 +226,8 @@ func (s *servers) readAPI() {
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
 	}
-	r.Serve = s.switches("runtime-config")
-	for _, name := range slices.Sorted(maps.Keys(r.Serve)) {
-		switch {
-		case sim.KnowsAPI(r.Version, name):
-		case r.Serve[name] && !strings.HasPrefix(name, "api/"):
-			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))
-		default:
-			delete(r.Serve, name)
-			s.idle = append(s.idle, "--runtime-config "+name)
-		}
-	}
+	s.readRuntimeConfig(&r)
+	r.Flags = s.printed()
 	s.options.Replicas = []fake.ReplicaOptions{r}
 }
 
@@ -245,18 +250,17 @@ func (s *servers) switches(flag string) map[string]bool {
 	return out
 }
 
-// readNetwork reads the addresses of services and of the server.
+// readNetwork reads the addresses of services, and how long requests may take.
 func (s *servers) readNetwork() {
 	first, _, _ := strings.Cut(s.last("service-cluster-ip-range"), ",") // a string: the last of two flags counts
 	s.options.ServiceCIDR = strings.TrimSpace(first)
-	s.options.Advertise = s.last("advertise-address")
-	if s.has("min-request-timeout") {
-		seconds, _ := strconv.ParseInt(s.last("min-request-timeout"), 0, 64) // check has read it
-		if s.options.MinRequestTimeout = time.Duration(seconds) * time.Second; seconds == 0 {
-			s.options.MinRequestTimeout = -1
-		}
-		if seconds < 0 {
-			s.fails(errors.New("--min-request-timeout can not be negative value"))
-		}
+	if s.options.RequestTimeout < 0 {
+		s.fails(errors.New("--request-timeout can not be negative value"))
+	}
+	if strings.HasPrefix(s.last("min-request-timeout"), "-") {
+		s.fails(errors.New("--min-request-timeout can not be negative value"))
+	}
+	if s.has("request-timeout") && s.options.RequestTimeout == 0 {
+		s.options.RequestTimeout = time.Nanosecond // no request has time, as there
 	}
 }

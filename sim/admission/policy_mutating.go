@@ -137,7 +137,7 @@ func (p *policies) evaluate(a *Attributes, i *invocation, e expression) (object.
 // sameVersion returns the error of a mutation of a built-in kind in another version than the request's. The real server converts
 // the result to the version of the request directly, which its scheme cannot do.
 func (a *Attributes) sameVersion(d *resource.Definition) error {
-	if d == a.Definition || a.body() != nil || d.Type == nil {
+	if d == a.Definition || a.body() != nil || d.Custom {
 		return nil
 	}
 	return fmt.Errorf("converting (%s) to (%s): unknown conversion", d.Type().GoType, a.Definition.Type().GoType)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -25,6 +26,9 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	}
 	if p.c.foreign() && !sameButFields(current, obj) {
 		return nil, p.unconvertible("failed to convert new object", config.Namespace(), config.Name())
+	}
+	if err := registry.Hold(p.c.definition(), obj); err != nil {
+		return nil, status.Plain("failed to convert to unversioned (%s/%s; %s): %v", config.Namespace(), config.Name(), p.c.kindOf(), err)
 	}
 	if s := p.checkRepeatedKeys(); s != nil {
 		return nil, s

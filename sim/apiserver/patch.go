@@ -120,6 +120,9 @@ func (p *patcher) edit(printed []byte, item *resource.Item) (object.Object, *sta
 	case p.o.level == codec.Warn:
 		p.c.warnings = append(p.c.warnings, codec.Warnings(strict)...)
 	}
+	if err := registry.Hold(p.c.definition(), obj); err != nil { // only of a strategic patch: text has done it
+		return nil, status.Plain("%v", err)
+	}
 	p.c.setDefaults(obj)
 	return obj, nil
 }
@@ -137,6 +140,9 @@ func (p *patcher) text(printed []byte, item *resource.Item) (obj object.Object, 
 	}
 	obj, more, err := p.c.s.Decoder.Patched(doc, p.c.kindOf(), p.c.s.Schema.Kind(p.c.kindOf()), item)
 	if err != nil {
+		return nil, "", nil, patch.Undecodable(string(doc), err)
+	}
+	if err := registry.Hold(p.c.definition(), obj); err != nil {
 		return nil, "", nil, patch.Undecodable(string(doc), err)
 	}
 	return obj, string(doc), append(strict, more...), nil

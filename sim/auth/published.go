@@ -2,7 +2,6 @@ package auth
 
 import (
 	"bytes"
-	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -93,11 +92,11 @@ func bundle(text string, now time.Time) (string, error) {
 		if block.Type != "CERTIFICATE" || slices.ContainsFunc(seen, func(other []byte) bool { return bytes.Equal(other, block.Bytes) }) {
 			continue
 		}
-		c, err := x509.ParseCertificate(block.Bytes)
+		expires, err := expiry(block.Bytes)
 		if err != nil {
 			return "", err
 		}
-		if !c.NotAfter.After(now.Add(-slack)) {
+		if !expires.After(now.Add(-slack)) {
 			continue
 		}
 		seen = append(seen, block.Bytes)

@@ -47,6 +47,47 @@ func Reconcile(existing, expected object.Object) (changed object.Object, anew bo
 	return o, false
 }
 
+// Default roles and bindings that were a part of another one in older releases, by name.
+var (
+	roleOrigins    = map[string]string{"system:aggregate-to-admin": "admin", "system:aggregate-to-edit": "edit", "system:aggregate-to-view": "view"}
+	bindingOrigins = map[string]string{"system:public-info-viewer": "system:discovery"}
+)
+
+// Origin returns the name of the default role or binding that a missing one is made from, "" if it is made as it is by default.
+func Origin(expected object.Object) string {
+	if expected.Map("roleRef") != nil {
+		return bindingOrigins[expected.Name()]
+	}
+	return roleOrigins[expected.Name()]
+}
+
+// Prime returns what an API server that starts makes of the origin of a default role or binding before it reconciles the defaults, so
+// that what was changed or opted out of there holds for both. It is a role with the rules, or a binding with the subjects, labels and
+// annotations, of the origin. It returns nil if the origin has become an aggregated role already.
+func Prime(origin, expected object.Object) object.Object {
+	if expected.Map("roleRef") == nil {
+		if origin.Map("aggregationRule") != nil {
+			return nil
+		}
+		o := origin.Copy()
+		o.Set(expected.Name(), "metadata", "name")
+		o.Remove("metadata", "resourceVersion")
+		return o
+	}
+	o := expected.Copy()
+	o.Remove("subjects")
+	if subjects := origin.List("subjects"); len(subjects) > 0 {
+		o.Set(slices.Clone(subjects), "subjects")
+	}
+	for _, name := range []string{"labels", "annotations"} {
+		o.Remove("metadata", name)
+		if values := origin.Map("metadata", name); len(values) > 0 {
+			o.Set(maps.Clone(values), "metadata", name)
+		}
+	}
+	return o
+}
+
 // missing returns the elements of a list that another one lacks.
 func missing(existing, expected []any) (more []any) {
 	for _, v := range expected {

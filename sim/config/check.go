@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // maxNodes is how many nodes there can be: each has a range of addresses of its own.
@@ -55,4 +56,12 @@ func (c *Cluster) Saved(saved Cluster) Cluster {
 // Signers returns whose certificates are believed.
 func (c *Cluster) Signers() auth.Signers {
 	return auth.Signers{ClientCA: c.ClientCA, Proxies: c.RequestHeader}
+}
+
+// Records returns what is kept of what happens.
+func (c *Cluster) Records() trace.Options {
+	if c.Trace <= 0 {
+		return trace.Options{}
+	}
+	return trace.Options{Keep: c.Trace, Hash: !c.NoHashes}
 }

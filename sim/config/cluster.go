@@ -148,7 +148,8 @@ type Cluster struct {
 
 	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
 	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
-	// new names count, too. 0: 1,000. Below 0: nobody counts.
+	// new names count, too. 0: 1,000 in a testing/synctest bubble and in Explore, where time moves only when everybody waits;
+	// elsewhere nobody counts. Below 0: nobody counts.
 	MaxWritesPerInstant int `json:"-"`
 	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
 	FailOnWarning bool `json:"-"`

@@ -20,4 +20,6 @@ type Server struct {
 	// NoPrivileged refuses privileged containers, as --allow-privileged=false does. A server allows them unless it is told
 	// not to, as those that kubeadm and kind start do; kube-apiserver's own default is to refuse.
 	NoPrivileged bool
+	// Flags are further flags of kube-apiserver and their values, which /flagz says.
+	Flags map[string]string `json:",omitempty"`
 }

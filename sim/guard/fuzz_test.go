@@ -28,6 +28,7 @@ var parsers = map[string]parsing{
 	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
 	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
 	"fake/explore":                {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
+	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
 	"fake/kustomize":              {reads: "kustomizations", targets: []string{"FuzzBuild"}},
 	"sim/apiserver":               {reads: "paths and queries", targets: []string{"FuzzInfo"}},
@@ -77,7 +78,6 @@ var parsers = map[string]parsing{
 	"sim/webhook":                 {reads: "answers of webhooks", targets: []string{"FuzzAnswer"}},
 	"sim/wire":                    {reads: "names of headers", targets: []string{"FuzzCanonical"}},
 	"wasm/engine":                 {reads: "messages of the page, what is in a link (web/src/share/codec.ts unpacks it), texts that are shown side by side, protobuf that is shown", targets: []string{"FuzzDiff", "FuzzHandle", "FuzzOpenWire", "FuzzYAMLLines"}},
-	"wasm/slim/jsoniter":          {reads: "JSON of managed fields", targets: []string{"FuzzIterator"}},
 }
 
 // parses finds functions by their names; those that are meant take a text, bytes or a reader.

@@ -48,6 +48,7 @@ var rows = [][]string{
 	{"sim/lesson", "sim/soak"},
 	{"wasm/engine", "fake/explore", "fake/chance", "fake/kustomize"},
 	{"fake", "wasm"},
+	{"fake/flags"},
 	{"fake/dropin", "fake/kubectl"},
 	{"fake/cmd/kubesim"},
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
@@ -22,14 +22,12 @@ type Lesson struct {
 	Fewest  int      // with how many requests it can be done: a test works it out
 	Engine  string   // "core", or "cel" when its world has to evaluate CEL
 
-	Seed        uint64
-	Replicas    []sim.ReplicaOptions
-	Controllers []string          // of the control plane that run; none: the world is bare, and only who is told to does anything
-	Nodes       int               // whose kubelets run pods
-	Files       map[string]string // that ops may name
-	Allow       []string          // commands that the learner may use; empty: all
-	Setup       []scenario.Op     // done before the first step
-	Steps       []Step
+	config.Cluster // of which a lesson says Seed, Replicas, Controllers and Nodes
+
+	Files map[string]string // that ops may name
+	Allow []string          // commands that the learner may use; empty: all
+	Setup []scenario.Op     // done before the first step
+	Steps []Step
 }
 
 // Step is one step of a lesson. The last one has only a text: the lesson is over.
@@ -135,7 +133,7 @@ func open(files fs.FS, id string) (*Lesson, error) {
 
 // World makes the world of the lesson with its setup done.
 func (l *Lesson) World() (*scenario.World, error) {
-	w, err := scenario.New(scenario.Options{Seed: l.Seed, Replicas: l.Replicas, Controllers: l.Controllers, Nodes: l.Nodes, Files: l.Files})
+	w, err := scenario.New(scenario.Options{Cluster: l.Cluster, Files: l.Files})
 	if err != nil {
 		return nil, fmt.Errorf("lesson %s: %w", l.ID, err)
 	}

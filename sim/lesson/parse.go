@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
@@ -65,9 +65,9 @@ func Parse(about, text []byte) (*Lesson, error) {
 		return nil, fmt.Errorf("lesson.yaml: %w; package lesson says which fields there are", err)
 	}
 	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Level: f.Level, Needs: f.Needs, Minutes: f.Minutes, Fewest: f.Fewest, Engine: f.Engine,
-		Seed: f.Seed, Controllers: f.Controllers, Nodes: f.Nodes, Files: f.Files, Allow: f.Allow}
+		Cluster: config.Cluster{Seed: f.Seed, Controllers: f.Controllers, Nodes: f.Nodes}, Files: f.Files, Allow: f.Allow}
 	for _, r := range f.Replicas {
-		l.Replicas = append(l.Replicas, sim.ReplicaOptions{Version: r.Version, FeatureGates: r.Gates})
+		l.Replicas = append(l.Replicas, config.Server{Version: r.Version, FeatureGates: r.Gates})
 	}
 	if err := l.checkHead(); err != nil {
 		return nil, err

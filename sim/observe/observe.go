@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/replica"
@@ -37,17 +38,10 @@ type Controllers interface {
 	Writing() (name, user string)
 }
 
-// Options say what is kept, and what is decided.
-type Options struct {
-	Seed   uint64
-	Trace  trace.Options
-	Replay []fault.Decision // nil: choices are drawn
-}
-
 // Observer sees everything that goes through a cluster. The Cluster's lock guards it.
 type Observer struct {
 	Cluster
-	options Options
+	options *config.Cluster
 	trace   *trace.Trace // nil: it has not begun
 	faults  *fault.Injector
 
@@ -74,8 +68,8 @@ type delayed struct {
 }
 
 // New returns an Observer that has not begun.
-func New(c Cluster, o Options) *Observer {
-	return &Observer{Cluster: c, options: o, faults: o.injector()}
+func New(c Cluster, o *config.Cluster) *Observer {
+	return &Observer{Cluster: c, options: o, faults: injector(o)}
 }
 
 // Begun reports whether it observes.
@@ -86,7 +80,7 @@ func (o *Observer) Begin() {
 	if o.Begun() {
 		return
 	}
-	o.trace = trace.New(o.options.Trace)
+	o.trace = trace.New(o.options.Records())
 	for n := 1; n <= o.Servers.Len(); n++ {
 		h, r := newHook(o, n), o.Servers.At(n)
 		r.API().Hook, r.API().Auth.Asked = h, h.asked
@@ -99,7 +93,7 @@ func (o *Observer) Begin() {
 }
 
 // injector returns what decides about faults.
-func (o Options) injector() *fault.Injector {
+func injector(o *config.Cluster) *fault.Injector {
 	in := fault.NewInjector(o.Seed)
 	if o.Replay != nil {
 		in.Follow(o.Replay)
@@ -107,10 +101,9 @@ func (o Options) injector() *fault.Injector {
 	return in
 }
 
-// Reset begins anew with a seed: the trace is empty, and there are no faults.
-func (o *Observer) Reset(seed uint64) {
-	o.options.Seed = seed
-	o.faults = o.options.injector()
+// Reset begins anew with the seed of now: the trace is empty, and there are no faults.
+func (o *Observer) Reset() {
+	o.faults = injector(o.options)
 	if !o.Begun() {
 		return
 	}

@@ -104,7 +104,7 @@ func (o *Observer) State() State {
 // Load takes over the faults and the trace of a State. The trace of an Observer that has begun, and goes back, begins anew.
 func (o *Observer) Load(s State) (err error) {
 	begun := o.Begun()
-	if !begun && o.options.Trace == (trace.Options{}) && s.Faults == nil {
+	if !begun && o.options.Trace <= 0 && s.Faults == nil {
 		return nil
 	}
 	o.Begin()
@@ -117,7 +117,7 @@ func (o *Observer) Load(s State) (err error) {
 		return nil
 	}
 	if s.Records != nil {
-		if o.trace, err = trace.Load(o.options.Trace, *s.Records); err != nil {
+		if o.trace, err = trace.Load(o.options.Records(), *s.Records); err != nil {
 			return err
 		}
 	}

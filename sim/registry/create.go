@@ -201,7 +201,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
-	if strategy.ReadsMore != nil {
+	if strategy.ReadsMore != nil || d.DefaultsLate(obj) {
 		d.Hub.Default(obj)
 	}
 	if q.creates && !q.DryRun {

@@ -229,9 +229,13 @@ func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *P
 		}
 		return p
 	}
+	indexed := l.indexed(read, cached)
 	var last string
 	view = view.Made() // it is counted, too
 	view.Range(l.prefix, read.from, func(kv *mvcc.KV) bool {
+		if indexed != nil && !indexed(kv) {
+			return true
+		}
 		if l.limit > 0 && int64(len(p.Items)) == l.limit {
 			p.Continue = encodeContinue(l.prefix, last, int64(rev), cached)
 			return false
@@ -245,6 +249,20 @@ func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *P
 		p.Remaining = &remaining
 	}
 	return p
+}
+
+// indexed returns which objects an index of the cache finds for the field selector, or nil if the list uses none: only
+// lists of the newest state that the cache has do, and only their first page.
+func (l *lister) indexed(read reading, cached bool) func(kv *mvcc.KV) bool {
+	label := l.d.Hub.Strategy.Index
+	if label == "" || l.limit == 0 || !cached || read.exact || l.o.Continue != "" {
+		return nil
+	}
+	value, ok := l.o.Fields.RequiresExact(label)
+	if !ok {
+		return nil
+	}
+	return func(kv *mvcc.KV) bool { return resource.ItemOf(l.d.Hub, kv).Field(label) == value }
 }
 
 func (l *lister) add(p *Page, kv *mvcc.KV) {

@@ -109,6 +109,16 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 	return hub, nil
 }
 
+// Hold does to an object of a request, in the version of the request, what keeping it in memory does: text that is a number
+// there is read. It changes obj, and does nothing to an object of another version than the hub's.
+func Hold(d *resource.Definition, obj object.Object) error {
+	if d.ToHub == nil || d.Hub != d {
+		return nil
+	}
+	_, err := d.ToHub(obj)
+	return err
+}
+
 // Convert returns an object of the hub version in the version d, with its defaults. It may change obj.
 func Convert(d *resource.Definition, obj object.Object) object.Object { return d.FromStored(obj) }
 

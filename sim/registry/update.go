@@ -270,8 +270,15 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if d.StorageCodec != nil {
 		return r.commitCustom(q, item, obj)
 	}
-	same := written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed()))) // until the next is printed
-	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !d.NilBytes(obj) {
+	same := r.line(d, obj, item)
+	unchanged := bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !d.NilBytes(obj)
+	if d.DefaultsLate(obj) {
+		stored := bytes.Clone(same.Bytes)
+		d.Hub.Default(obj)
+		same = r.line(d, obj, item)
+		same.Stored = stored
+	}
+	if q.DryRun || unchanged {
 		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
 	}
 	if s := q.ready(obj, item); s != nil {
@@ -285,6 +292,11 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	it.SharedAfter(item) // while the object before is there to help
 	r.store(d, it, d.KeyOf(item))
 	return &Result{Item: it}, nil
+}
+
+// line prints what obj becomes of item, in memory that holds it until the next object is printed.
+func (r *Registry) line(d *resource.Definition, obj object.Object, item *resource.Item) *resource.Item {
+	return written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed())))
 }
 
 // storedLess reports whether the object is as its create stored it, which is less than its readers see.

@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,14 +89,14 @@ func (o options) name() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy && !o.NoPrivileged {
+	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions)+len(o.Flags) == 0 && !o.PeerProxy && !o.NoPrivileged {
 		return m + " " + o.release(m), nil
 	}
 	server, err := kind.Server(m, o.FeatureGates)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
+	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged, " ", o.Flags), nil // maps are printed sorted
 }
 
 // flags are the flags of kube-apiserver that say what the options say.
@@ -107,7 +108,9 @@ func (o options) flags() map[string]string {
 		}
 		return strings.Join(parts, ",")
 	}
-	return map[string]string{"feature-gates": set(o.FeatureGates), "runtime-config": set(o.Serve)}
+	all := map[string]string{"feature-gates": set(o.FeatureGates), "runtime-config": set(o.Serve)}
+	maps.Copy(all, o.Flags)
+	return all
 }
 
 // release is the whole version.

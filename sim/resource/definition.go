@@ -37,6 +37,8 @@ type Definition struct {
 
 	// Read reads an item of the hub as Item.Shared has it (codec.Read). nil: its object is as it is printed.
 	Read func(it, before *Item) *Parsed
+	// Print returns the printed form of an object of a built-in kind.
+	Print func(obj object.Object) []byte
 
 	// Raw returns where objects of this version have values that are kept as they were written (object.Raw), nil if
 	// nowhere. See Places.

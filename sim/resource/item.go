@@ -113,6 +113,12 @@ func readItem(d *Definition, kv *mvcc.KV) *Item {
 	if d.StorageCodec != nil {
 		return d.StorageCodec.item(d, obj, kv, d.StorageCodec.Read).StoredAt(kv.Key)
 	}
+	if d.DefaultsLate(obj) {
+		d.Hub.Default(obj)
+		it := NewItem(d, obj, kv.ModRev, d.Hub.Print(obj)).StoredAt(kv.Key)
+		it.Stored = kv.Value
+		return it
+	}
 	it := NewItem(d, obj, kv.ModRev, kv.Value).StoredAt(kv.Key)
 	switch {
 	case d.Hub.Places() != nil:
@@ -121,6 +127,12 @@ func readItem(d *Definition, kv *mvcc.KV) *Item {
 		it.writeNilBytes(kv.Value)
 	}
 	return it
+}
+
+// DefaultsLate reports whether obj, as it is stored or about to be, lacks defaults that its readers see.
+func (d *Definition) DefaultsLate(obj object.Object) bool {
+	late := d.Hub.Strategy.DefaultsLate
+	return late != nil && d.Hub.Print != nil && late(obj)
 }
 
 // StoredAt notes the key under which the store has the item, and returns the item. It is called before others read the item.

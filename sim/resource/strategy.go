@@ -36,6 +36,9 @@ type Strategy struct {
 	// PrepareForCreate made of it: the first write then stores it, even if it changes nothing. Admission validates what is
 	// stored, without these defaults. If ReadsMore is nil, a create stores all of it.
 	ReadsMore func(obj object.Object) bool
+	// DefaultsLate reports whether obj, as it is about to be stored, lacks defaults that its readers see: what admission,
+	// PrepareForCreate or PrepareForUpdate made of it needs them. If DefaultsLate is nil, no object does.
+	DefaultsLate func(obj object.Object) bool
 	// ApplyCreates is the subresource through which an apply creates an object that does not exist. "": none.
 	ApplyCreates string
 	// NeedsResourceVersion: an update without metadata.resourceVersion is refused (AllowUnconditionalUpdate is false).
@@ -53,6 +56,10 @@ type Strategy struct {
 	DeletesWith string
 	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
 	Uncached bool
+	// Index is a selectable field that the watch cache has an index of (SelectionPredicate.IndexFields): a page of a list
+	// that asks for one value of it ends with the last object that has this value, and not with the last of the collection.
+	// If Index is empty, there is none.
+	Index string
 	// Quota is what the objects use of ResourceQuotas. Uncounted: nothing, not even by their number (Event).
 	Quota     Quota
 	Uncounted bool

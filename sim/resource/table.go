@@ -36,7 +36,9 @@ func (t *Table) Add(d *Definition) {
 
 // Remove takes d out of the table.
 func (t *Table) Remove(d *Definition) {
-	delete(t.byPath, path{d.Group, d.Version, d.Resource})
+	if at := (path{d.Group, d.Version, d.Resource}); t.byPath[at] == d {
+		delete(t.byPath, at)
+	}
 	for i := range t.list {
 		if t.list[i] == d {
 			t.list = append(t.list[:i:i], t.list[i+1:]...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/matryer/is"
 )
 
@@ -16,7 +17,7 @@ func TestEveryControllerHasAStory(t *testing.T) {
 	t.Parallel()
 	all := stories(t)
 	names := slices.Sorted(maps.Keys(all))
-	w, err := New(Options{Controllers: []string{"*"}})
+	w, err := New(Options{Cluster: config.Cluster{Controllers: []string{"*"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

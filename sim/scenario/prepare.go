@@ -50,8 +50,7 @@ func (w *World) prepare(op *Op) error {
 		w.options = before
 		return err
 	}
-	if before.Seed == w.options.Seed && reflect.DeepEqual(before.Replicas, w.options.Replicas) &&
-		slices.Equal(before.Controllers, w.options.Controllers) && before.Nodes == w.options.Nodes && before.Auth == w.options.Auth {
+	if reflect.DeepEqual(before.Cluster, w.options.Cluster) {
 		return nil
 	}
 	if err := w.boot(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
@@ -43,7 +44,7 @@ func (f *Failure) Error() string {
 
 // Run runs a scenario up to its end or to the first thing that goes wrong. An error says that it cannot be run at all.
 func Run(f *File, o RunOptions) (*Outcome, error) {
-	made := Options{Seed: o.Seed, Files: f.Files, Strict: !o.Lenient, Lenient: o.Lenient, Decisions: o.Decisions}
+	made := Options{Cluster: config.Cluster{Seed: o.Seed, Replay: o.Decisions}, Files: f.Files, Strict: !o.Lenient, Lenient: o.Lenient}
 	w, err := New(f.prepared(made))
 	if err != nil {
 		w, err = New(made) // the line that asks for what there is not will say so

@@ -9,23 +9,17 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
-	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Options say how a World begins. The zero value is one API server of the newest version, seed 1, no files.
 type Options struct {
-	Seed     uint64
-	Replicas []sim.ReplicaOptions
-
-	Controllers []string // of kube-controller-manager; nil: as sim.Options has it
-	Nodes       int      // whose kubelets run pods
-
-	// Auth says whether roles decide what clients may do. With auth.RBAC each client is the user of its name; admin is of the
-	// group system:masters.
-	Auth auth.Mode
+	// Cluster is what the World is made of: Seed, Replicas, Controllers, Nodes, Replay, and Auth, which says whether roles decide what
+	// clients may do. With auth.RBAC each client is the user of its name; admin is of the group system:masters. It is Bare, has a
+	// clock of its own, and keeps a trace.
+	config.Cluster
 
 	Files map[string]string // by name; operations may bring more
 
@@ -33,9 +27,6 @@ type Options struct {
 	Strict bool
 	// Lenient makes only never and eventually Failures.
 	Lenient bool
-	// Decisions are those of a World before, which faults then follow. nil: they are drawn.
-	Decisions []fault.Decision
-
 	// Agent returns the User-Agent of a client. nil: its name and a version, as in alice/v1.
 	Agent func(client string) string
 	// Quiet leaves out lines and frames, and so what looks at frames: never, once and the condition seen. It is for work of
@@ -125,8 +116,9 @@ func (w *World) boot() error {
 	if w.options.Quiet {
 		kept = 1 // its hashes are those of all
 	}
-	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Auth: w.options.Auth, Seed: w.options.Seed, Replicas: w.options.Replicas,
-		Controllers: w.options.Controllers, Nodes: w.options.Nodes, Replay: w.options.Decisions, Trace: kept})
+	o := w.options.Cluster
+	o.Bare, o.Clock, o.Trace = true, w.clock, kept
+	c, err := sim.New(o)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/matryer/is"
 )
 
@@ -137,7 +138,7 @@ func FuzzWorld(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, n uint8) {
 		log := randomLog(seed, int(n))
 		run := func() *World {
-			w := world(t, Options{Seed: seed, Files: map[string]string{"r.yaml": "rules: [{for: configmaps, when: .data.seen absent, " +
+			w := world(t, Options{Cluster: config.Cluster{Seed: seed}, Files: map[string]string{"r.yaml": "rules: [{for: configmaps, when: .data.seen absent, " +
 				`do: "patch configmaps {{name}} -p '{data: {seen: yes}}'"}]`}})
 			for _, op := range log {
 				if _, err := w.Do(op); err != nil {
@@ -190,7 +191,7 @@ func TestFaultsAtPoints(t *testing.T) {
 		"watch.sent", "request.answered"} {
 		t.Run(point, func(t *testing.T) {
 			is := is.New(t)
-			w := world(t, Options{Seed: 1})
+			w := world(t, Options{Cluster: config.Cluster{Seed: 1}})
 			verb := "create"
 			if point == "watch.sent" {
 				verb = "watch"

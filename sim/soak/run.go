@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
@@ -87,7 +87,7 @@ func begin(o Options) (*runner, error) {
 		lines = append(lines, fmt.Sprintf("route c%d %d", i, 1+i%replicas))
 	}
 	var err error
-	r.world, err = scenario.New(scenario.Options{Seed: o.Config.Seed, Replicas: make([]sim.ReplicaOptions, replicas), // as the lines say
+	r.world, err = scenario.New(scenario.Options{Cluster: config.Cluster{Seed: o.Config.Seed, Replicas: make([]config.Server, replicas)}, // as the lines say
 		Files: map[string]string{"widgets.json": widgets}, Strict: true, Quiet: true, Tap: r,
 		Agent: func(client string) string { return client }})
 	for _, line := range append(lines, "record") {

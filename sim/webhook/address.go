@@ -2,11 +2,7 @@ package webhook
 
 import (
 	"cmp"
-	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
-	"errors"
-	"fmt"
 	"net/url"
 	"path"
 	"strconv"
@@ -49,26 +45,4 @@ func Bundle(config object.Object) []byte {
 		return nil
 	}
 	return bundle
-}
-
-// CheckBundle returns why a bundle of certificates in PEM cannot be loaded, nil if it can or is empty. One certificate that can be
-// read is enough (client-go's transport.TLSConfigFor).
-func CheckBundle(bundle []byte) error {
-	if len(bundle) == 0 || x509.NewCertPool().AppendCertsFromPEM(bundle) {
-		return nil
-	}
-	const prefix = "unable to load root certificates: "
-	for rest := bundle; len(rest) > 0; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			return errors.New(prefix + "unable to parse bytes as PEM block")
-		}
-		if block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
-			continue
-		}
-		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			return fmt.Errorf(prefix+"failed to parse certificate: %w", err)
-		}
-	}
-	return errors.New(prefix + "no valid certificate authority data seen")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -80,9 +80,9 @@ func (b *beginning) start() (*run, error) {
 		r.mark()
 		return r, nil
 	}
-	o := scenario.Options{Seed: b.seed, Files: b.files, Controllers: b.plane.Controllers, Nodes: b.plane.Nodes}
+	o := scenario.Options{Cluster: config.Cluster{Seed: b.seed, Controllers: b.plane.Controllers, Nodes: b.plane.Nodes}, Files: b.files}
 	for _, x := range b.replicas {
-		o.Replicas = append(o.Replicas, sim.ReplicaOptions{Version: x.Version, FeatureGates: x.Gates})
+		o.Replicas = append(o.Replicas, config.Server{Version: x.Version, FeatureGates: x.Gates})
 	}
 	w, err := scenario.New(o)
 	if err != nil {

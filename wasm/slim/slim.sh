@@ -1,11 +1,10 @@
 #!/bin/sh
-# slim.sh OUT writes OUT/slim.mod: the root's go.mod with lighter stand-ins for two dependencies, for the engine of the
-# page. Build with `go build -modfile=OUT/slim.mod`. Run it in the root of the module.
+# slim.sh OUT writes OUT/slim.mod: the root's go.mod with a lighter protobuf, for the engine of the page. Build with
+# `go build -modfile=OUT/slim.mod`. Run it in the root of the module.
 #
-#   github.com/json-iterator/go   -> wasm/slim/jsoniter
 #   google.golang.org/protobuf    -> OUT/protobuf: a copy with another internal/descfmt
 #
-# Both keep Go's linker from dropping methods that nobody calls (see the comments of the stand-ins).
+# The printing of descriptors there keeps Go's linker from dropping methods that nobody calls (see the stand-in's comment).
 set -eu
 out=$1
 mkdir -p "$out"
@@ -19,5 +18,4 @@ rm "$out"/protobuf/internal/descfmt/*.go
 cp wasm/slim/descfmt/descfmt.go.txt "$out/protobuf/internal/descfmt/descfmt.go"
 cp go.mod "$out/slim.mod"
 cp go.sum "$out/slim.sum"
-go mod edit -replace "github.com/json-iterator/go=$PWD/wasm/slim/jsoniter" \
-	-replace "google.golang.org/protobuf=$out/protobuf" "$out/slim.mod"
+go mod edit -replace "google.golang.org/protobuf=$out/protobuf" "$out/slim.mod"

@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 )
@@ -42,23 +40,4 @@ func listFlag(set *flag.FlagSet, name string, into *[]string) {
 // repeatedFlag adds a flag that may be repeated.
 func repeatedFlag(set *flag.FlagSet, name string, into *[]string) {
 	set.Func(name, "", func(text string) error { *into = append(*into, text); return nil })
-}
-
-// fileFlag is a flag of kubesim serve that names a file, and where its contents go. path "": it was not given.
-type fileFlag struct {
-	name, path string
-	into       *[]byte
-}
-
-// readFiles reads the files that were given.
-func readFiles(files ...fileFlag) (err error) {
-	for _, f := range files {
-		if f.path == "" {
-			continue
-		}
-		if *f.into, err = os.ReadFile(f.path); err != nil {
-			return fmt.Errorf("serve: --%s: %w", f.name, err)
-		}
-	}
-	return nil
 }

@@ -95,7 +95,7 @@ func TestRefused(t *testing.T) {
 func TestServeUsageListsEveryFlag(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	(&flags{}).set().VisitAll(func(f *flag.Flag) {
+	(&serveFlags{}).set().VisitAll(func(f *flag.Flag) {
 		_, line, found := strings.Cut(serveUsage, "\n  --"+f.Name)
 		is.True(found) // the flag is in the help
 		line, _, _ = strings.Cut(line, "\n\n")

@@ -27,7 +27,7 @@ var builtWeb = filepath.Join("web", "dist")
 // open is kubesim open.
 func (p program) open(ctx context.Context, args []string) error {
 	var site string
-	var f flags
+	var f serveFlags
 	set := newFlags("open")
 	set.StringVar(&site, "site", os.Getenv(explore.SiteVariable), "")
 	set.StringVar(&f.web, "web", "", "")

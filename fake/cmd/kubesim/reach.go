@@ -52,12 +52,12 @@ func (r *reach) fill(o *fake.ListenOptions) {
 }
 
 // openToAnyone says that the flags let everybody do everything.
-func (f *flags) openToAnyone() bool {
-	return !f.authenticates() || slices.Contains(f.users.authorizers, "AlwaysAllow")
+func (f *serveFlags) openToAnyone() bool {
+	return !f.authenticates() || slices.Contains(f.options.Authorizers, "AlwaysAllow")
 }
 
 // checkReach returns what is wrong with where the server listens and who may do what there, "" for nothing.
-func (f *flags) checkReach() string {
+func (f *serveFlags) checkReach() string {
 	if f.reach.connections < 0 || f.reach.watches < 0 {
 		return "--max-connections and --max-watches: say a number above 0"
 	}
@@ -84,7 +84,7 @@ func isLoopback(host string) bool {
 
 // keepSecret replaces what everybody knows of a server that the network reaches, as far as it was not given: its seed, which
 // decides keys of certificates, and the key that signs tokens of service accounts. users.all leaves out the tokens.
-func (f *flags) keepSecret(o *fake.Options) error {
+func (f *serveFlags) keepSecret(o *fake.Options) error {
 	if !f.reach.private {
 		return nil
 	}

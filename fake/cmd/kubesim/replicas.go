@@ -47,7 +47,7 @@ func (r *replicas) Set(text string) error {
 }
 
 // replicaOptions are the replicas that the flags ask for. nil: one, as it is by default.
-func (f *flags) replicaOptions() []fake.ReplicaOptions {
+func (f *serveFlags) replicaOptions() []fake.ReplicaOptions {
 	all := f.replicas
 	if len(all) == 0 && (f.count > 1 || !f.privileged) {
 		all = make([]fake.ReplicaOptions, f.count)
@@ -59,7 +59,7 @@ func (f *flags) replicaOptions() []fake.ReplicaOptions {
 }
 
 // listenAll opens a listener for each replica, on the port of the address and those after it, or on free ones.
-func (f *flags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
+func (f *serveFlags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 	host, port, err := net.SplitHostPort(f.listen)
 	if err != nil {
 		return nil, usagef("serve: --listen %q: %v", f.listen, err)

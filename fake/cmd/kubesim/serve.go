@@ -62,30 +62,28 @@ func (p program) serve(ctx context.Context, args []string) error {
 	for _, note := range f.users.notes {
 		fmt.Fprintln(p.stderr, "note: --token-auth-file:", note)
 	}
-	if !f.authenticates() && f.users.given() {
+	if !f.authenticates() && f.identifies() {
 		fmt.Fprintln(p.stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin")
 	}
 	if torn := srv.DataTorn(); torn != "" {
-		fmt.Fprintf(p.stderr, "note: --archive %s was torn %s; the server goes on from there, and what was torn is %[1]s.torn\n", f.archive, torn)
+		fmt.Fprintf(p.stderr, "note: --archive %s was torn %s; the server goes on from there, and what was torn is %[1]s.torn\n", f.options.Archive, torn)
 	}
 	return p.wait(ctx, srv)
 }
 
 // start starts a new server, or the one in the archive.
-func (f *flags) start() (*fake.Server, error) {
-	o, err := f.options()
-	if err != nil {
+func (f *serveFlags) start() (*fake.Server, error) {
+	if err := f.complete(); err != nil {
 		return nil, err
 	}
-	o.Archive, o.ArchiveSync = f.archive, f.archiveSync == "always"
-	srv, err := fake.New(o)
-	if err != nil && f.archive != "" {
+	srv, err := fake.New(f.options)
+	if err != nil && f.options.Archive != "" {
 		return nil, fmt.Errorf("serve: --archive: %s", strings.TrimPrefix(err.Error(), "kubesim: Options.Archive: "))
 	}
 	if err == nil && f.reach.private && srv.OpenToAnyone() {
 		srv.Close()
 		return nil, fmt.Errorf("serve: --listen %s: the network reaches it, and what everybody knows opens the server in --archive %s: "+
-			"it was saved where only this machine reached it. Say --insecure-anyone if that is meant", f.listen, f.archive)
+			"it was saved where only this machine reached it. Say --insecure-anyone if that is meant", f.listen, f.options.Archive)
 	}
 	return srv, err
 }
@@ -106,7 +104,7 @@ func (p program) wait(ctx context.Context, srv *fake.Server) error {
 }
 
 // try is a line that shows the server at work. kubectl sends tokens over TLS only.
-func (f *flags) try(url, token string) string {
+func (f *serveFlags) try(url, token string) string {
 	switch {
 	case f.kubeconfig != "" && (token == "" || f.overTLS()):
 		return "kubectl --kubeconfig " + f.kubeconfig + " get namespaces"

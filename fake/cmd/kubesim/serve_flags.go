@@ -17,25 +17,23 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// flags are the flags of kubesim serve.
-type flags struct {
+// serveFlags are the flags of kubesim serve.
+type serveFlags struct {
+	options fake.Options // what the flags say of the cluster
+	shared  shared
+	users   users
+	reach   reach
+
 	listen, kubeconfig, clock, auth string
-	archive, archiveSync            string
+	archiveSync                     string
 	web, webListen                  string
 	tlsCert, tlsKey                 string
-	tls, bare, alone                bool
-	controllers                     []string
-	nodes                           int
-	seed                            uint64
-	seeded                          bool // seed was given
-	users                           users
-	plugins                         []string
+	tls                             bool
+	seeded                          bool // the seed was given
 	loads                           []string
 	count                           int
 	replicas                        replicas
 	privileged                      bool
-	outward                         outward
-	reach                           reach
 }
 
 var serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
@@ -133,6 +131,10 @@ What else is allowed:
                         ServiceAccount, pods need a service account, as where controllers make them
   --allow-privileged    containers may be privileged (default true; =false refuses them, as kube-apiserver does when
                         it is not told otherwise)
+  --request-timeout DURATION
+                        how long a request may take that is not a watch, a log that is followed or the like (default 1m0s)
+  --min-request-timeout SECONDS
+                        how long a watch lasts at least whose client does not say it; up to twice as long (default 1800)
 
 Time and chance:
 
@@ -164,8 +166,8 @@ Example: kubesim serve --listen 127.0.0.1:8001, then: kubectl --server http://12
 `
 
 // parseFlags reads the flags of kubesim serve. Its error is helped for --help, and else a usageError.
-func parseFlags(args []string) (*flags, error) {
-	f := &flags{}
+func parseFlags(args []string) (*serveFlags, error) {
+	f := &serveFlags{shared: shared{}}
 	set := f.set()
 	if err := parse(set, serveUsage, args); err != nil {
 		return nil, err
@@ -183,9 +185,9 @@ func parseFlags(args []string) (*flags, error) {
 		return nil, usagef("serve: --web-listen says where a page is served: say with --web DIR which one")
 	case (f.tlsCert == "") != (f.tlsKey == ""):
 		return nil, usagef("serve: --tls-cert-file and --tls-private-key-file belong together")
-	case f.users.clientCA != "" && !f.overTLS():
+	case f.shared.given("client-ca-file") && !f.overTLS():
 		return nil, usagef("serve: --client-ca-file: clients show certificates over TLS only: say --tls, too")
-	case f.users.proxyCA != "" && !f.overTLS():
+	case f.shared.given("requestheader-client-ca-file") && !f.overTLS():
 		return nil, usagef("serve: --requestheader-client-ca-file: proxies show a certificate over TLS only: say --tls, too")
 	case f.users.kubeconfigUser != "" && (f.kubeconfig == "" || !f.overTLS()):
 		return nil, usagef("serve: --kubeconfig-user: it is known by a certificate in the file of --kubeconfig, over TLS: say --kubeconfig FILE and --tls, too")
@@ -194,7 +196,7 @@ func parseFlags(args []string) (*flags, error) {
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
-	if wrong := cmp.Or(f.outward.check(), f.checkReach()); wrong != "" {
+	if wrong := cmp.Or(f.checkOutward(), f.checkReach()); wrong != "" {
 		return nil, usagef("serve: %s", wrong)
 	}
 	set.Visit(func(given *flag.Flag) { f.seeded = f.seeded || given.Name == "seed" })
@@ -203,57 +205,61 @@ func parseFlags(args []string) (*flags, error) {
 }
 
 // set is the flag set that fills f. serveUsage says what the flags mean.
-func (f *flags) set() *flag.FlagSet {
+func (f *serveFlags) set() *flag.FlagSet {
 	set := newFlags("serve")
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
 	set.BoolVar(&f.tls, "tls", false, "")
 	set.StringVar(&f.tlsCert, "tls-cert-file", "", "")
 	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "")
 	f.users.set(set)
-	listFlag(set, "enable-admission-plugins", &f.plugins)
-	set.BoolVar(&f.bare, "bare", false, "")
-	set.IntVar(&f.nodes, "nodes", 0, "")
+	f.shared.set(set)
+	o := &f.options
+	listFlag(set, "authorization-mode", &o.Authorizers)
+	listFlag(set, "enable-admission-plugins", &o.Plugins)
+	set.BoolVar(&o.Bare, "bare", false, "")
+	set.IntVar(&o.Nodes, "nodes", 0, "")
 	set.Func("controllers", "", func(which string) error {
-		f.alone, f.controllers = which == "none", nil
+		o.NoControllers, o.Controllers = which == "none", nil
 		for name := range strings.SplitSeq(which, ",") {
 			switch name {
 			case "all":
-				f.controllers = append(f.controllers, controller.All...)
+				o.Controllers = append(o.Controllers, controller.All...)
 			case "none":
 			default:
-				f.controllers = append(f.controllers, name)
+				o.Controllers = append(o.Controllers, name)
 			}
 		}
 		return nil
 	})
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
 	repeatedFlag(set, "load", &f.loads)
-	set.StringVar(&f.archive, "archive", "", "")
+	set.StringVar(&o.Archive, "archive", "", "")
 	set.StringVar(&f.archiveSync, "archive-sync", "second", "")
 	set.StringVar(&f.web, "web", "", "")
 	set.StringVar(&f.webListen, "web-listen", "", "")
-	set.Uint64Var(&f.seed, "seed", 1, "")
+	set.Uint64Var(&o.Seed, "seed", 1, "")
 	set.StringVar(&f.clock, "clock", "system", "")
 	set.StringVar(&f.auth, "auth", "none", "")
 	set.BoolVar(&f.privileged, "allow-privileged", true, "")
 	set.IntVar(&f.count, "replicas", 1, "")
 	set.Var(&f.replicas, "replica", "")
-	f.outward.flags(set)
+	f.outward(set)
 	f.reach.flags(set)
 	return set
 }
 
-func (f *flags) options() (fake.Options, error) {
-	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions(), Bare: f.bare,
-		NoControllers: f.alone, Controllers: f.controllers, Nodes: f.nodes}
-	if f.nodes > 0 && !f.alone && f.controllers == nil { // a whole cluster
+// complete sets in the options what follows from several flags, and reads files.
+func (f *serveFlags) complete() error {
+	o := &f.options
+	o.Replicas, o.ArchiveSync = f.replicaOptions(), f.archiveSync == "always"
+	if o.Nodes > 0 && !o.NoControllers && o.Controllers == nil { // a whole cluster
 		o.Controllers = controller.All
 	}
 	if _, port, err := net.SplitHostPort(f.listen); err == nil {
 		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
 	}
-	if f.clock == "manual" {
-		o.Clock = nil
+	if f.clock == "system" {
+		o.Clock = clock.System{}
 	}
 	if f.web != "" {
 		o.Trace = pageRecords
@@ -261,23 +267,29 @@ func (f *flags) options() (fake.Options, error) {
 	if f.auth == "rbac" {
 		o.Auth = auth.RBAC
 	}
-	if err := f.outward.fill(&o); err != nil {
-		return o, err
+	if err := f.shared.fill(o); err != nil {
+		return err
 	}
-	if err := f.users.options(&o); err != nil {
-		return o, err
+	if err := f.users.read(); err != nil {
+		return fmt.Errorf("serve: --token-auth-file: %w", err)
 	}
-	return o, f.keepSecret(&o)
+	o.Tokens = f.users.all()
+	return f.keepSecret(o)
+}
+
+// identifies says that a flag was given that says who somebody is.
+func (f *serveFlags) identifies() bool {
+	return f.users.given() || f.shared.given("client-ca-file") || f.shared.given("requestheader-client-ca-file")
 }
 
 // authenticates says that the credentials of requests count.
-func (f *flags) authenticates() bool { return f.auth == "rbac" || f.users.authorizers != nil }
+func (f *serveFlags) authenticates() bool { return f.auth == "rbac" || f.options.Authorizers != nil }
 
 // overTLS says that the server is served over HTTPS.
-func (f *flags) overTLS() bool { return f.tls || f.tlsCert != "" }
+func (f *serveFlags) overTLS() bool { return f.tls || f.tlsCert != "" }
 
 // checkCertificate returns an error if the certificate to serve HTTPS with is given and is wrong.
-func (f *flags) checkCertificate() error {
+func (f *serveFlags) checkCertificate() error {
 	if f.tlsCert == "" {
 		return nil
 	}

@@ -6,18 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/kubesim/kubesim/fake"
 )
 
-// outward are the flags of kubesim serve about whom the server asks: webhooks and aggregated API servers.
-type outward struct {
-	addresses map[string]string // of services
-	certs     string
-	admission string // --admission-control-config-file
-	cert, key string // --proxy-client-…-file
-}
-
+// outwardUsage describes the flags of kubesim serve about whom the server asks: webhooks and aggregated API servers.
 const outwardUsage = `Webhooks of stored configurations and definitions, and aggregated API servers, are asked over the network. A service is
 reached at its cluster IP or where its externalName says, which leads nowhere on a developer's machine, unless:
 
@@ -45,42 +36,35 @@ An operator made with kubebuilder, run by "make run" against its own manifests:
 
 `
 
-// flags adds the flags to a set.
-func (o *outward) flags(set *flag.FlagSet) {
+// outward adds the flags about whom the server asks that kube-apiserver does not have.
+func (f *serveFlags) outward(set *flag.FlagSet) {
+	o := &f.options
 	set.Func("service-address", "", func(text string) error {
 		service, address, ok := strings.Cut(text, "=")
 		if !ok || service == "" || address == "" {
 			return errors.New("say NAMESPACE/NAME=HOST:PORT")
 		}
-		if o.addresses == nil {
-			o.addresses = map[string]string{}
+		if o.ServiceAddresses == nil {
+			o.ServiceAddresses = map[string]string{}
 		}
-		o.addresses[service] = address
+		o.ServiceAddresses[service] = address
 		return nil
 	})
-	set.StringVar(&o.certs, "service-certs", "", "")
-	set.StringVar(&o.admission, "admission-control-config-file", "", "")
-	set.StringVar(&o.cert, "proxy-client-cert-file", "", "")
-	set.StringVar(&o.key, "proxy-client-key-file", "", "")
+	set.Func("service-certs", "", func(dir string) error {
+		if o.ServiceCerts = dir; dir == "default" {
+			o.ServiceCerts = filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")
+		}
+		return nil
+	})
 }
 
-// check returns what is wrong with the flags, "" for nothing.
-func (o *outward) check() string {
+// checkOutward returns what is wrong with the flags about whom the server asks, "" for nothing.
+func (f *serveFlags) checkOutward() string {
 	switch {
-	case o.certs != "" && len(o.addresses) == 0:
+	case f.options.ServiceCerts != "" && len(f.options.ServiceAddresses) == 0:
 		return "--service-certs: say with --service-address which services they are for"
-	case (o.cert == "") != (o.key == ""):
+	case f.shared.given("proxy-client-cert-file") != f.shared.given("proxy-client-key-file"):
 		return "--proxy-client-cert-file and --proxy-client-key-file: say both or neither"
 	}
 	return ""
-}
-
-// fill sets what the flags say in the options.
-func (o *outward) fill(options *fake.Options) error {
-	options.ServiceAddresses, options.ServiceCerts, options.AdmissionConfig = o.addresses, o.certs, o.admission
-	if o.certs == "default" {
-		options.ServiceCerts = filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")
-	}
-	return readFiles(fileFlag{"proxy-client-cert-file", o.cert, &options.ProxyClientCert},
-		fileFlag{"proxy-client-key-file", o.key, &options.ProxyClientKey})
 }

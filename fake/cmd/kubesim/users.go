@@ -11,24 +11,13 @@ import (
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/auth/token"
 )
 
-// users are the flags that say who may speak to the server. Those that kube-apiserver has mean what they mean there.
+// users are the flags that say who may speak to the server, beside those of kube-apiserver (shared).
 type users struct {
 	tokens         tokens // --token
 	file           string // --token-auth-file
-	clientCA       string // --client-ca-file
-	authorizers    []string
-	anonymous      bool
 	kubeconfigUser string
-
-	proxyCA         string // --requestheader-client-ca-file
-	proxies         auth.RequestHeader
-	signingKey      string   // --service-account-signing-key-file
-	keys            []string // --service-account-key-file
-	accounts        token.Options
-	lookup, extends bool
 
 	private bool         // what everybody knows is no token
 	drawn   string       // the administrator's token of a private server that was given none
@@ -38,48 +27,9 @@ type users struct {
 
 // set adds the flags to a set. serveUsage says what they mean.
 func (u *users) set(set *flag.FlagSet) {
-	list := func(name string, into *[]string) { listFlag(set, name, into) }
 	set.Var(&u.tokens, "token", "")
 	set.StringVar(&u.file, "token-auth-file", "", "")
-	set.StringVar(&u.clientCA, "client-ca-file", "", "")
-	list("authorization-mode", &u.authorizers)
-	set.BoolVar(&u.anonymous, "anonymous-auth", true, "")
 	set.StringVar(&u.kubeconfigUser, "kubeconfig-user", "", "")
-	set.StringVar(&u.proxyCA, "requestheader-client-ca-file", "", "")
-	list("requestheader-allowed-names", &u.proxies.AllowedNames)
-	list("requestheader-username-headers", &u.proxies.UsernameHeaders)
-	list("requestheader-uid-headers", &u.proxies.UIDHeaders)
-	list("requestheader-group-headers", &u.proxies.GroupHeaders)
-	list("requestheader-extra-headers-prefix", &u.proxies.ExtraHeaderPrefixes)
-	set.StringVar(&u.signingKey, "service-account-signing-key-file", "", "")
-	repeatedFlag(set, "service-account-key-file", &u.keys)
-	repeatedFlag(set, "service-account-issuer", &u.accounts.Issuers)
-	list("api-audiences", &u.accounts.Audiences)
-	set.DurationVar(&u.accounts.MaxExpiration, "service-account-max-token-expiration", 0, "")
-	set.BoolVar(&u.extends, "service-account-extend-token-expiration", true, "")
-	set.StringVar(&u.accounts.JWKSURI, "service-account-jwks-uri", "", "")
-	set.BoolVar(&u.lookup, "service-account-lookup", true, "")
-}
-
-// options fills in what the flags say, and reads the files that they name.
-func (u *users) options(o *fake.Options) error {
-	o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts = u.authorizers, !u.anonymous, u.proxies, u.accounts
-	o.ServiceAccounts.NoLookup, o.ServiceAccounts.NoExtendExpiration = !u.lookup, !u.extends
-	if err := u.read(); err != nil {
-		return fmt.Errorf("serve: --token-auth-file: %w", err)
-	}
-	o.Tokens = u.all()
-	o.ServiceAccounts.Keys = make([][]byte, len(u.keys))
-	files := []fileFlag{
-		{"client-ca-file", u.clientCA, &o.ClientCA},
-		{"requestheader-client-ca-file", u.proxyCA, &o.RequestHeader.ClientCA},
-		{"service-account-signing-key-file", u.signingKey, &o.ServiceAccounts.SigningKey},
-	}
-	for i, path := range u.keys {
-		files = append(files, fileFlag{"service-account-key-file", path, &o.ServiceAccounts.Keys[i]})
-	}
-	o.ClientCAFile, o.ProxyCAFile = u.clientCA, u.proxyCA
-	return readFiles(files...)
 }
 
 // kubeconfig returns a kubeconfig for the user that the flags name, else for the holder of the first token.
@@ -174,5 +124,5 @@ func (u *users) first() string {
 
 // given says that one of the flags was that say who somebody is.
 func (u *users) given() bool {
-	return len(u.tokens) > 0 || u.file != "" || u.clientCA != "" || u.proxyCA != "" || u.kubeconfigUser != ""
+	return len(u.tokens) > 0 || u.file != "" || u.kubeconfigUser != ""
 }

@@ -195,7 +195,7 @@ func servePage(folder, address string, to *fake.Listener, token string) (at stri
 }
 
 // pageAddress is where the page is served: --web-listen, or any port of the host of --listen.
-func (f *flags) pageAddress() string {
+func (f *serveFlags) pageAddress() string {
 	if f.webListen != "" {
 		return f.webListen
 	}

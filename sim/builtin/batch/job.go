@@ -37,7 +37,7 @@ func jobKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
 			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged(gotext.JobSpec),
-			PrepareForCreate: prepareJob, ReadsMore: labelledLate,
+			PrepareForCreate: prepareJob, ReadsMore: labelledLate, DefaultsLate: podspec.Unlabelled,
 			Warn: warnJob,
 			Fields: resource.Fields{{Name: "status.successful", Text: func(obj object.Object) string {
 				return strconv.FormatInt(obj.Int64("status", "succeeded"), 10)

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -127,6 +128,27 @@ func TestJobUpdates(t *testing.T) {
 	_, errs, _ = rt.Result(t, kindtest.Case{Old: suspended, Patch: `{"spec":{"suspend":true,"template":{"spec":{"hostNetwork":true}}}}`})
 	const podSpec = `spec.template.spec: Invalid value: {"Volumes":null,`
 	is.Equal(errs[:len(podSpec)], podSpec) // a suspended one may change little
+}
+
+// Without its gates, which an older minor does not have, a suspended Job keeps its resources, and where its pods run once it was started.
+func TestJobUpdatesWithoutGates(t *testing.T) {
+	is := is.New(t)
+	rules := kindtest.On("1.36", map[string]bool{"MutablePodResourcesForSuspendedJobs": false, "MutableSchedulingDirectivesForSuspendedJobs": false}, Kinds)
+	rules.Storage, rules.Base = "jobs.batch", storedJobJSON
+	const fresh = `{"spec":{"suspend":true}}`
+	const stopped = `{"spec":{"suspend":true},"status":{"startTime":"2026-01-01T00:00:00Z","conditions":[{"type":"Suspended","status":"True"}]}}`
+	const moved = `{"spec":{"suspend":true,"template":{"metadata":{"annotations":{"a":"b"}},"spec":{"nodeSelector":{"a":"b"}}}}}`
+	const resized = `{"spec":{"suspend":true,"template":{"spec":{"containers":[{"name":"c","image":"i:1","resources":{"limits":{"cpu":"1"}}}]}}}}`
+	for _, x := range []struct {
+		old, patch string
+		fine       [2]bool // without the gates, with them
+	}{{fresh, moved, [2]bool{true, true}}, {fresh, resized, [2]bool{false, true}}, {stopped, moved, [2]bool{false, true}}, {stopped, resized, [2]bool{false, true}}} {
+		for i, rt := range []kindtest.Rules{rules, {Kinds: served, Storage: "jobs.batch", Base: storedJobJSON}} {
+			_, errs, _ := rt.Result(t, kindtest.Case{Old: x.old, Patch: x.patch})
+			is.Equal(errs == "", x.fine[i])
+			is.True(errs == "" || strings.HasPrefix(errs, "spec.template: Invalid value: ") && strings.HasSuffix(errs, ": field is immutable"))
+		}
+	}
 }
 
 func TestJobStatusRules(t *testing.T) {

@@ -168,19 +168,27 @@ func validateCompletionsChange(spec field.Cursor) {
 	completions.InvalidIf(ok && completions.Changed() && n != spec.Int64("parallelism"), "can only be modified in tandem with spec.parallelism")
 }
 
-// validateJobTemplateChange lets a suspended Job that has no pods change where and with which resources they will run
-// (KEP-2926, KEP-5440); otherwise the template is immutable.
+// validateJobTemplateChange lets a suspended Job change where its pods will run (KEP-2926) and with which resources (KEP-5440), as long as
+// it has none; otherwise the template is immutable. Without its gate, a Job that has been started once cannot change where.
 func validateJobTemplateChange(ctx *resource.Context, at field.Cursor, old object.Object) {
 	before := object.Object(object.Copy(old.Map("spec", "template")).(map[string]any))
-	suspended := old.True("spec", "suspend")
-	idle := suspended && (!old.Has("status", "startTime") || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
+	suspended, started := old.True("spec", "suspend"), old.Has("status", "startTime")
+	idle := suspended && (!started || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
+	moves, resizes := suspended && !started, idle && ctx.Enabled("MutablePodResourcesForSuspendedJobs")
+	if ctx.Enabled("MutableSchedulingDirectivesForSuspendedJobs") {
+		moves = idle
+	}
 	pod, podBefore := at.Child("spec").Object(), before.At("spec")
-	if !idle || pod == nil || podBefore == nil {
+	if pod != nil && podBefore != nil && moves {
+		kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
+		kind.KeepAt(podBefore, pod, "affinity", "nodeAffinity")
+		kind.KeepAt(before, at.Object(), "metadata", "labels")
+		kind.KeepAt(before, at.Object(), "metadata", "annotations")
+	}
+	if pod == nil || podBefore == nil || !resizes {
 		kind.ImmutableStruct(at.Was(before), gotext.PodTemplateSpec.In(ctx.Server.Minor))
 		return
 	}
-	kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
-	kind.KeepAt(podBefore, pod, "affinity", "nodeAffinity")
 	for _, list := range []string{"containers", "initContainers"} {
 		adoptResources(podBefore.Objects(list), pod.Objects(list))
 	}

@@ -39,7 +39,8 @@ func podKind() kind.Kind {
 			},
 			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
-			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields(),
+			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields(), Index: "spec.nodeName",
+			DefaultsLate: func(obj object.Object) bool { return obj.Has("spec", "resources") }, // of which LimitRanges change the sum
 		},
 		Validate: validatePod, ValidateStatus: validatePodStatus,
 		Defaults: kind.EveryVersion(defaultPod),

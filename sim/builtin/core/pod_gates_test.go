@@ -44,3 +44,22 @@ func TestPodsOfAlphaGates(t *testing.T) {
 				`status.volumeHealth[0].healthConditions[0].status: Unsupported value: "X": supported values: "DataLoss", "Degraded", "Inaccessible"`},
 	})
 }
+
+// Tolerations compare numbers where the gate TaintTolerationComparisonOperators is on.
+func TestComparingTolerations(t *testing.T) {
+	t.Parallel()
+	for on, want := range map[bool]string{true: "", false: `spec.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"`} {
+		rules := kindtest.On("1.36", map[string]bool{"TaintTolerationComparisonOperators": on}, Kinds)
+		rules.Storage = "pods"
+		rules.Base = `{"metadata":{"name":"p","namespace":"ns"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}`
+		tolerate := func(value string) string {
+			return `{"spec":{"tolerations":[{"key":"k","operator":"Gt","value":"` + value + `","effect":"NoSchedule"}]}}`
+		}
+		cases := []kindtest.Case{{Name: "greater", Patch: tolerate("-5"), Want: want}}
+		if on {
+			cases = append(cases, kindtest.Case{Name: "no number", Patch: tolerate("05"),
+				Want: `spec.tolerations[0].value: Invalid value: "05": must be a valid decimal integer in canonical form`})
+		}
+		rules.Run(t, cases)
+	}
+}

@@ -22,7 +22,7 @@ func replicationControllerKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Quota:     resource.Quota{Each: []string{"replicationcontrollers"}},
 			HasStatus: true, OrphansByDefault: true, SpecChanged: gotext.SpecChanged(gotext.ReplicationControllerSpec), NameRule: kind.SubdomainName,
-			Warn: warnReplication,
+			Warn: warnReplication, DefaultsLate: podspec.Unlabelled,
 			Fields: resource.Fields{{Name: "status.replicas", Text: func(obj object.Object) string {
 				return strconv.FormatInt(obj.Int64("status", "replicas"), 10)
 			}}},

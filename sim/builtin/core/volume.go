@@ -19,6 +19,7 @@ func persistentVolumeKind() kind.Kind {
 	const spec, status = table.DocCore + "PersistentVolumeSpec", table.DocCore + "PersistentVolumeStatus"
 	return kind.Kind{
 		Storage: "persistentvolumes",
+		Gates:   []kind.Gate{{Name: "VolumeAttributesClass", Fields: []string{"spec.volumeAttributesClassName"}}},
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, ReturnsDeleted: true,
@@ -54,7 +55,12 @@ func persistentVolumeClaimKind() kind.Kind {
 	const spec, status = table.DocCore + "PersistentVolumeClaimSpec", table.DocCore + "PersistentVolumeClaimStatus"
 	return kind.Kind{
 		Storage: "persistentvolumeclaims",
-		Gates:   []kind.Gate{{Name: "CSIVolumeHealth", Fields: []string{"status.healthStatus"}}},
+		Gates: []kind.Gate{
+			{Name: "CSIVolumeHealth", Fields: []string{"status.healthStatus"}},
+			{Name: "VolumeAttributesClass", Fields: []string{"spec.volumeAttributesClassName"}},
+			{Name: "VolumeAttributesClass", Fields: []string{"status.currentVolumeAttributesClassName"}},
+			{Name: "VolumeAttributesClass", Fields: []string{"status.modifyVolumeStatus"}},
+		},
 		Strategy: resource.Strategy{
 			Quota:     volumeClaimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},

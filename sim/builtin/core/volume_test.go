@@ -104,3 +104,27 @@ func TestDataSources(t *testing.T) {
 		is.Equal(kindtest.Part(obj, "spec", "dataSourceRef"), want) // say the same
 	}
 }
+
+// Without the gate VolumeAttributesClass, which an emulated 1.35 can turn off, the names of classes are dropped, but where they have been.
+func TestWithoutVolumeAttributesClass(t *testing.T) {
+	is := is.New(t)
+	without := kindtest.On("1.35", map[string]bool{"VolumeAttributesClass": false}, Kinds)
+	const named = `'volumeAttributesClassName':'gold'`
+	claim := strings.Replace(claimText, `'storageClassName'`, named+`,'storageClassName'`, 1)
+	volume := `{'metadata':{'name':'v'},'spec':{` + named + `,'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'csi':{'driver':'d','volumeHandle':'h'}}}`
+	for storage, text := range map[string]string{"persistentvolumeclaims": claim, "persistentvolumes": volume} {
+		obj, errs := kindtest.New(t, without.Kinds, storage).Create(text)
+		is.Equal(errs, "")
+		is.True(!obj.Has("spec", "volumeAttributesClassName"))
+		obj, errs = kindtest.New(t, served, storage).Create(text)
+		is.Equal(errs, "")
+		kept, errs := kindtest.New(t, without.Kinds, storage).Update(obj, `{'metadata':{'labels':{'a':'b'}}}`, "")
+		is.Equal(errs, "")
+		is.Equal(kept.String("spec", "volumeAttributesClassName"), "gold")
+	}
+	claims := kindtest.New(t, without.Kinds, "persistentvolumeclaims")
+	obj, _ := claims.Create(claimText)
+	changed, errs := claims.Update(obj, `{'status':{'phase':'Bound','currentVolumeAttributesClassName':'gold','modifyVolumeStatus':{'status':'Pending'}}}`, "status")
+	is.Equal(errs, "")
+	is.True(!changed.Has("status", "currentVolumeAttributesClassName") && !changed.Has("status", "modifyVolumeStatus"))
+}

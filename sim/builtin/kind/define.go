@@ -51,6 +51,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 	}
 	d.Type = func() *schema.Type { return set.Kind(d.GVK) }
 	d.Read = codec.Read
+	d.Print = func(obj object.Object) []byte { return codec.Append(nil, obj, d.Layout()) }
 	d.Raw = sync.OnceValue(func() *object.Places { return d.Type().Raw() })
 	k := known[d.Storage]
 	if k == nil {

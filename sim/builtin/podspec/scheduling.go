@@ -33,7 +33,8 @@ func (r *Rules) CheckTolerations(list field.Cursor) {
 	}
 }
 
-// tolerationValue checks the value of a toleration, which depends on its operator. Lt and Gt wait for a gate (KEP-5471).
+// tolerationValue checks the value of a toleration, which depends on its operator. Lt and Gt are allowed by a gate (KEP-5471), and
+// never in a RuntimeClass, whose rules have no context.
 func (r *Rules) tolerationValue(operator, value field.Cursor) {
 	text := value.String()
 	switch op := operator.String(); op {
@@ -46,7 +47,7 @@ func (r *Rules) tolerationValue(operator, value field.Cursor) {
 			operator.Invalid(text, "value must be empty when `operator` is 'Exists'")
 		}
 	case "Lt", "Gt":
-		if !r.Allow.comparisonTolerations() {
+		if (r.ctx == nil || !r.ctx.Enabled("TaintTolerationComparisonOperators")) && !r.Allow.comparisonTolerations() {
 			operator.NotSupported(field.Enum(op), "Equal", "Exists", "Lt", "Gt")
 			return
 		}

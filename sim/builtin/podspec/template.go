@@ -42,6 +42,11 @@ func DefaultTemplateOf(obj object.Object) {
 	DefaultTemplate(kind.ObjectAt(obj, "spec", "template"))
 }
 
+// Unlabelled reports whether obj has no labels, but its template has some, which are the default of its own.
+func Unlabelled(obj object.Object) bool {
+	return len(obj.Map("metadata", "labels")) == 0 && len(obj.Map("spec", "template", "metadata", "labels")) > 0
+}
+
 // WarnNames warns about a name that is no DNS label though it becomes part of host names.
 func WarnNames(ctx *resource.Context, obj object.Object) {
 	if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {

@@ -33,6 +33,7 @@ type node struct {
 
 	rules   []expr.Rule
 	ruled   bool // it has rules, or a schema below it
+	untyped bool // its rules cannot be compiled (lose)
 	schema  map[string]any
 	decl    *decl
 	checked []checkedRule // of rules, once they are compiled
@@ -75,6 +76,21 @@ func (n *node) readChildren(o object.Object) {
 	}
 	if child := o.Map("items"); child != nil {
 		n.items = n.child(child)
+		if n.kind != "array" && n.additional == nil {
+			n.items.lose()
+		}
+	}
+}
+
+// lose takes the type of a node from it: it stands for the items of what is no array, as when an array has become an object. A
+// definition may have rules there, and objects from before may have such items: their rules cannot be compiled, and those of
+// their properties are not looked at.
+func (n *node) lose() {
+	n.untyped = true
+	for _, below := range []*node{n.items, n.additional} {
+		if below != nil {
+			below.lose()
+		}
 	}
 }
 

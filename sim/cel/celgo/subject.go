@@ -57,6 +57,9 @@ func (s subject) walk(whole bool, yield func(subject) bool) bool {
 
 func (s subject) field(key string, v any) subject {
 	if n, ok := s.node.properties[key]; ok {
+		if s.node.untyped {
+			n = nil
+		}
 		return s.part(n, v, s.path.Child(key), s.was.Field(key))
 	}
 	return s.part(s.node.additional, v, s.path.Key(key), s.was.Field(key))

@@ -42,7 +42,7 @@ type validation struct {
 func (v *validation) check(s subject) {
 	n := s.node
 	switch {
-	case n.decl == nil && len(n.rules) > 0:
+	case (n.decl == nil || n.untyped) && len(n.rules) > 0:
 		v.add(s.invalid("rule compiler initialization error: failed to convert to declType for CEL validation rules"))
 		return
 	case len(n.checked) == 0:

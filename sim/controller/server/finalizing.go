@@ -68,21 +68,32 @@ func (f *finalizer) begin(api *controller.Client, name string, obj object.Object
 	work := Cleanup{Began: api.Now()}
 	f.put(name, work)
 	terminating(api, name, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
-	if !crd.IsTrue(obj, crd.Established) {
+	switch {
+	case name == crd.Storage || name == APIServices: // their objects are where those of the definition would be
+		release(api, name, "OverlappingBuiltInResource", "instances overlap with built-in resources in storage")
+		return 0
+	case !crd.IsTrue(obj, crd.Established):
 		release(api, name, "NeverEstablished", "resource was never established")
 		return 0
 	}
-	api.Items(name, "", func(it *resource.Item) bool {
+	objects(api, name, func(it *resource.Item) bool {
 		_ = api.Delete(name, controller.Key{Namespace: it.Namespace, Name: it.Name}, controller.Preconditions{}) // looked at again below
 		return true
 	})
 	return f.await(api, name, work)
 }
 
+// objects yields the objects of a definition. One whose resource is built in has none: those that there are do not belong to it.
+func objects(api *controller.Client, name string, yield func(*resource.Item) bool) {
+	if d := api.Definition(name); d == nil || d.Custom {
+		api.Items(name, "", yield)
+	}
+}
+
 // await lets a definition go once its objects are gone.
 func (f *finalizer) await(api *controller.Client, name string, work Cleanup) (again time.Duration) {
 	left := false
-	api.Items(name, "", func(*resource.Item) bool { left = true; return false })
+	objects(api, name, func(*resource.Item) bool { left = true; return false })
 	if !left {
 		f.put(name, Cleanup{Began: work.Began})
 		release(api, name, "InstanceDeletionCompleted", "removed all instances")

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/boot"
@@ -30,23 +31,63 @@ func flows(others bool) []controller.Watch {
 // Dangling says in the status of each flow schema whether its priority level exists (k8s.io/apiserver,
 // pkg/util/flowcontrol).
 func Dangling() controller.Controller {
-	c := Own(dangling, controller.Func(markDangling), flows(false)...)
+	c := Own(dangling, &marker{memory: marked{Recent: map[string][]time.Time{}}}, flows(false)...)
 	c.FieldManager = flowcontrol.Consumer
 	return c
 }
 
-func markDangling(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
+// markMost is how often a flow schema is marked within markWindow. Others may say the opposite of it, as API servers whose caches
+// differ do: it tries again after 30 to 75 seconds then.
+const (
+	markMost   = 6
+	markWindow = time.Minute
+)
+
+// marker remembers when it has written the status of flow schemas.
+type marker struct{ memory marked }
+
+type marked struct {
+	Recent map[string][]time.Time `json:",omitzero"` // by name of the flow schema, those within markWindow
+}
+
+// Memory is controller.Rememberer's.
+func (m *marker) Memory() any { return &m.memory }
+
+// Reconcile is controller.Reconciler's.
+func (m *marker) Reconcile(api *controller.Client, _ controller.Key) (again time.Duration, _ *status.Status) {
+	m.forget(api.Now())
 	api.Items(flowcontrol.Schemas, "", func(it *resource.Item) bool {
 		schema := it.Object()
 		found := api.Item(flowcontrol.Levels, "", flowcontrol.Level(schema)) != nil
-		if condition, changes := flowcontrol.Dangling(schema, found); changes {
+		condition, changes := flowcontrol.Dangling(schema, found)
+		switch {
+		case !changes:
+		case len(m.memory.Recent[it.Name]) >= markMost:
+			if again == 0 {
+				again = time.Duration(30+api.Random(45)) * time.Second
+			}
+		default:
+			m.memory.Recent[it.Name] = append(m.memory.Recent[it.Name], api.Now())
 			condition["lastTransitionTime"] = object.Time(api.Now())
 			_, _ = api.Apply(flowcontrol.Schemas, "status", controller.Key{Name: it.Name}, // one that went away needs none
 				object.Object{"status": map[string]any{"conditions": []any{condition}}})
 		}
 		return true
 	})
-	return 0, nil
+	return again, nil
+}
+
+// forget drops what was before markWindow.
+func (m *marker) forget(now time.Time) {
+	if m.memory.Recent == nil { // as an archive has it
+		m.memory.Recent = map[string][]time.Time{}
+	}
+	for name, times := range m.memory.Recent { // order does not matter
+		times = slices.DeleteFunc(times, func(at time.Time) bool { return now.Sub(at) > markWindow })
+		if m.memory.Recent[name] = times; len(times) == 0 {
+			delete(m.memory.Recent, name)
+		}
+	}
 }
 
 // Ensuring puts back, within a minute of a change, what API servers made of flow schemas and priority levels, and deletes

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -85,11 +86,22 @@ func TestTolerates(t *testing.T) {
 		{"another key", Toleration{Key: "l", Operator: "Exists"}, false},
 		{"exists", Toleration{Key: "k", Operator: "Exists"}, true},
 		{"all", Toleration{Operator: "Exists"}, true},
-		{"an operator that is not known", Toleration{Key: "k", Operator: "Lt", Value: "1"}, false},
+		{"an operator that is not known", Toleration{Key: "k", Operator: "Ne", Value: "1"}, false},
+		{"less than a word", Toleration{Key: "k", Operator: "Lt", Value: "1"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) { is.New(t).Equal(test.t.Tolerates(x), test.want) })
 	}
 	is := is.New(t)
+	number := Taint{Key: "k", Value: "-5", Effect: "NoSchedule"}
+	for operator, values := range map[string]string{"Lt": "-4 0 9223372036854775807", "Gt": "-6 -9223372036854775808"} {
+		for value := range strings.FieldsSeq(values) {
+			is.True(Toleration{Key: "k", Operator: operator, Value: value}.Tolerates(number))
+			is.True(!Toleration{Key: "k", Operator: map[string]string{"Lt": "Gt", "Gt": "Lt"}[operator], Value: value}.Tolerates(number))
+		}
+		for value := range strings.FieldsSeq("-5 05 x +9 -9223372036854775809 9223372036854775808") {
+			is.True(!Toleration{Key: "k", Operator: operator, Value: value}.Tolerates(number))
+		}
+	}
 	taints := []Taint{{Key: "a", Effect: "PreferNoSchedule"}, {Key: "k", Effect: "NoSchedule"}}
 	is.True(Untolerated(taints, nil, "NoSchedule", "NoExecute"))
 	is.True(!Untolerated(taints[:1], nil, "NoSchedule", "NoExecute"))

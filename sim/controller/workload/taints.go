@@ -2,8 +2,10 @@ package workload
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -47,8 +49,24 @@ func (t Toleration) Tolerates(x Taint) bool {
 	switch t.Operator {
 	case "", "Equal":
 		return t.Value == x.Value
+	case "Lt", "Gt":
+		return t.compares(x)
 	}
 	return t.Operator == "Exists"
+}
+
+// compares reports whether the value of a taint is less, or greater, than that of the toleration. An API server lets such a toleration
+// in with the gate TaintTolerationComparisonOperators only, which is taken to be on for the controllers then.
+func (t Toleration) compares(x Taint) bool {
+	if len(field.DecimalInteger(t.Value))+len(field.DecimalInteger(x.Value)) > 0 {
+		return false
+	}
+	bound, err := strconv.ParseInt(t.Value, 10, 64)
+	value, other := strconv.ParseInt(x.Value, 10, 64)
+	if err != nil || other != nil {
+		return false
+	}
+	return t.Operator == "Lt" && value < bound || t.Operator == "Gt" && value > bound
 }
 
 // Tolerated reports whether one of the tolerations is one of a taint.

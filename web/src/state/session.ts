@@ -93,7 +93,6 @@ export async function bootWith(boot: Boot): Promise<void> {
     transcript.value = [] // nobody sees what was said in the world before beside this one
     version.value = answer.version
     branches.value = ['0']
-    transcript.value = [] // what was said in the world before
     status.value = { state: 'ready' }
     absorb({ lesson: null, ...answer })
   })

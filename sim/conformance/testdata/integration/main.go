@@ -99,6 +99,7 @@ func (f flags) compare(ctx context.Context, s *source, packages []pkg, known rea
 		rows = append(rows, r)
 	}
 	unexplained := printTable(rows)
+	printReasons(rows, known)
 	stale := known.stale(rows)
 	for _, line := range stale {
 		fmt.Println("  " + line)
@@ -123,14 +124,7 @@ func (f flags) row(ctx context.Context, p pkg) (row, error) {
 			return r, err
 		}
 		if f.record {
-			if recorded && !f.fresh {
-				now.Verdicts = gotest.MergeRuns(there.Verdicts, now.Verdicts, false)
-			}
-			if all == nil {
-				all = gotest.Verdicts{}
-			}
-			all[p.path] = now
-			if err := all.Write(p.file(), p.module); err != nil {
+			if now, err = f.keep(p, now); err != nil {
 				return r, err
 			}
 		}
@@ -147,6 +141,23 @@ func (f flags) row(ctx context.Context, p pkg) (row, error) {
 		r.kubesim = &here
 	}
 	return r, nil
+}
+
+// keep adds what the real programs gave for a package to verdicts, and returns what verdicts has of it then. It reads the file
+// again, because another process may have recorded another package since.
+func (f flags) keep(p pkg, now gotest.Results) (gotest.Results, error) {
+	all, err := gotest.ReadVerdicts(p.file(), p.module)
+	if err != nil {
+		return now, err
+	}
+	if before, recorded := all[p.path]; recorded && !f.fresh {
+		now.Verdicts = gotest.MergeRuns(before.Verdicts, now.Verdicts, false)
+	}
+	if all == nil {
+		all = gotest.Verdicts{}
+	}
+	all[p.path] = now
+	return now, all.Write(p.file(), p.module)
 }
 
 // limit returns how long the package may take over kubesim: longer than over the real programs, because tests that fail often wait.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -101,7 +102,30 @@ func printTable(rows []row) (unexplained int) {
 	if asked := total.passing - total.belong; asked > 0 {
 		fmt.Printf("Of the %d leaf tests that pass there and have no reason not to pass here, %d pass here: %.1f %%.\n", asked, total.here, 100*float64(total.here)/float64(asked))
 	}
+	if total.real > 0 {
+		fmt.Printf("The tests took %.0f s there and %.0f s here: %.0f %%.\n", total.real, total.kubesim, 100*total.kubesim/total.real)
+	}
 	return unexplained
+}
+
+// printReasons prints a Markdown table with the reasons for which tests are lost, and how many.
+func printReasons(rows []row, known reasons) {
+	count := map[string]int{}
+	for _, r := range rows {
+		for _, k := range r.known {
+			if k >= 0 {
+				count[known[k].text]++
+			}
+		}
+	}
+	if len(count) == 0 {
+		return
+	}
+	fmt.Println("\n| lost | reason |\n|---|---|")
+	texts := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+	for _, text := range texts {
+		fmt.Printf("| %d | %s |\n", count[text], text)
+	}
 }
 
 // reasons say why tests may be lost.
@@ -110,6 +134,7 @@ type reasons []reason
 // reason is one line of reasons.txt: tests of packages, below a text that says why they are lost.
 type reason struct {
 	line            int
+	text            string
 	packages, tests *regexp.Regexp
 }
 
@@ -120,15 +145,20 @@ func readReasons(file string) (all reasons, err error) {
 	if err != nil {
 		return nil, err
 	}
-	number := 0
+	number, why := 0, ""
 	for line := range strings.Lines(string(text)) {
 		number++
 		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
+		if words, comment := strings.CutPrefix(line, "#"); comment {
+			why = strings.TrimSpace(why + words)
+			continue
+		}
+		if line == "" {
+			why = ""
 			continue
 		}
 		packages, tests, found := strings.Cut(line, "\t")
-		r := reason{line: number}
+		r := reason{line: number, text: why}
 		if !found {
 			return nil, fmt.Errorf("%s:%d: want two regular expressions with a tab between them", file, number)
 		}

@@ -1,0 +1,150 @@
+package dropin
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim"
+)
+
+// apisText lists the group versions of kube-apiserver, as recorded from one with --runtime-config=api/all=true and with all gates.
+//
+//go:embed apis.txt
+var apisText string
+
+// apis are the group versions of kube-apiserver, with the resources that it serves when they are turned on.
+var apis = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(apisText) {
+		if words := strings.Fields(line); words[0] != "#" {
+			all[words[0]] = words[1:]
+		}
+	}
+	return all
+})
+
+// readRuntimeConfig reads which APIs are turned on and off. Its errors are those of kube-apiserver, but for an API that
+// kube-apiserver would serve then and kubesim does not have: it is refused. What would change nothing there is taken.
+func (s *servers) readRuntimeConfig(r *fake.ReplicaOptions) {
+	all := s.runtimeConfig()
+	names := slices.Sorted(maps.Keys(all))
+	if err := checkGroups(names); err != nil {
+		s.fails(err)
+	}
+	r.Serve = map[string]bool{}
+	for _, name := range names {
+		on, err := s.readAPISwitch(name, all[name])
+		if err != nil {
+			s.fails(err)
+		}
+		switch {
+		case sim.KnowsAPI(r.Version, strings.TrimPrefix(name, "/")):
+			r.Serve[strings.TrimPrefix(name, "/")] = on
+		case on && s.wouldServe(name):
+			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))
+		default:
+			s.idle = append(s.idle, "--runtime-config "+name)
+		}
+	}
+}
+
+// runtimeConfig returns the values of --runtime-config by name. As in kube-apiserver, what is said about the group version v1, or
+// about a resource of it without a "/" in front, is said about all of it.
+func (s *servers) runtimeConfig() map[string]string {
+	all := map[string]string{}
+	for _, item := range s.list("runtime-config") {
+		name, value, _ := strings.Cut(item, "=")
+		core := strings.TrimPrefix(name, "api/")
+		switch {
+		case name == "api/legacy":
+			continue
+		case core == "v1" || strings.HasPrefix(core, "v1/"):
+			name = "/v1"
+		}
+		all[name] = value
+	}
+	return all
+}
+
+// isStability reports whether a name stands for versions of all groups.
+func isStability(name string) bool {
+	return slices.Contains([]string{"api/all", "api/ga", "api/beta", "api/alpha"}, name)
+}
+
+// checkGroups returns the error about names that are none of an API, or of a group that there is not.
+func checkGroups(names []string) error {
+	var unknown []string
+	for _, name := range names {
+		if isStability(name) {
+			continue
+		}
+		if n := strings.Count(name, "/"); n != 1 && n != 2 {
+			return fmt.Errorf("runtime-config invalid key %s", name)
+		}
+		if group, _, _ := strings.Cut(name, "/"); !hasGroup(group) && !slices.Contains(unknown, groupVersion(name)) {
+			unknown = append(unknown, groupVersion(name))
+		}
+	}
+	if len(unknown) > 0 {
+		return fmt.Errorf("unknown api groups %s", strings.Join(unknown, ","))
+	}
+	return nil
+}
+
+func hasGroup(group string) bool {
+	for gv := range apis() {
+		if g, _, named := strings.Cut(gv, "/"); named && g == group || !named && group == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// groupVersion returns the group version in the name of an API, as kube-apiserver prints it.
+func groupVersion(name string) string {
+	group, rest, _ := strings.Cut(name, "/")
+	version, _, _ := strings.Cut(rest, "/")
+	return strings.TrimPrefix(group+"/"+version, "/")
+}
+
+// readAPISwitch returns whether an API is turned on.
+func (s *servers) readAPISwitch(name, value string) (on bool, err error) {
+	if isStability(name) {
+		if value != "true" && value != "false" {
+			return false, fmt.Errorf("invalid value %s=%s", name, value)
+		}
+		return value == "true", nil
+	}
+	if _, ok := apis()[groupVersion(name)]; !ok {
+		return false, fmt.Errorf("group version %s that has not been registered", groupVersion(name))
+	}
+	if value == "" {
+		on = true
+	} else if on, err = strconv.ParseBool(value); err != nil {
+		return false, fmt.Errorf("invalid value of %s: %s, err: %w", name, value, err)
+	}
+	if parts := strings.Split(name, "/"); len(parts) == 3 && strings.ToLower(parts[2]) != parts[2] {
+		return false, fmt.Errorf("invalid key %s: group/version/resource and resource is always lowercase plural, not %q", name, parts[2])
+	}
+	return on, nil
+}
+
+// wouldServe reports whether kube-apiserver serves resources when an API is turned on.
+func (s *servers) wouldServe(name string) bool {
+	gates := s.switches("feature-gates")
+	_, resource, one := strings.Cut(strings.TrimPrefix(name, "/"), groupVersion(name)+"/")
+	for _, item := range apis()[groupVersion(name)] {
+		served, gate, gated := strings.Cut(item, "@")
+		on, said := gates[gate]
+		if all := gates["AllAlpha"] || gates["AllBeta"]; (!one || resource == served) && (!gated || on || all && !said) {
+			return true
+		}
+	}
+	return false
+}
