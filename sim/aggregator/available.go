@@ -92,10 +92,10 @@ func (a *Aggregator) judge(name string) {
 	a.ask(r)
 }
 
-// list lists an APIService without a service if nobody serves its version. Those that servers make follow what is served.
+// list lists an APIService without a service if nobody serves its version. That of a definition whose names are taken is one.
 func (a *Aggregator) list(name string, obj object.Object) {
 	_, was := a.listed[name]
-	is := obj != nil && obj.Map("spec", "service") == nil && obj.Labels()[server.Automanaged] == "" &&
+	is := obj != nil && obj.Map("spec", "service") == nil &&
 		!a.servers.Serves(obj.String("spec", "group"), obj.String("spec", "version"))
 	if !was && !is {
 		return

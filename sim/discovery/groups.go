@@ -203,8 +203,11 @@ func (d *Documents) named(r *Request, rest []string) *Answer {
 		return d.oneGroup(r, g, codec.Options{Unrouted: !routed})
 	}
 	v := g.version(rest[1])
+	if v != nil && v.remote != nil && v.remote.Nobody {
+		v = nil
+	}
 	switch {
-	case v == nil && g.custom, v != nil && v.empty(), v != nil && v.remote != nil && v.remote.Nobody:
+	case v == nil && g.custom, v != nil && v.empty():
 		return notFound()
 	case v == nil:
 		return failed(status.NoResource())
