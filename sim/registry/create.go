@@ -220,24 +220,30 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := r.exists(q, obj, at); s != nil {
 		return nil, s
 	}
+	it, s := r.storeNew(q, obj, at)
+	if s == nil && !q.DryRun {
+		reserved.commit()
+	}
+	return &Result{Item: answered(q, it), Created: true}, s
+}
+
+// storeNew stores a new object under a name, and returns it as it is read then. A dry run stores nothing.
+func (r *Registry) storeNew(q *Request, obj object.Object, name string) (*resource.Item, *status.Status) {
+	d := q.Definition
 	if q.DryRun {
-		it, s := r.readBack(d, obj)
-		return &Result{Item: answered(q, it), Created: true}, s
+		return r.readBack(d, obj)
 	}
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
 	}
 	obj.Remove("metadata", "selfLink") // which the store drops
-	it, s := r.putAt(q, obj, d.Key(obj.Namespace(), at))
+	it, s := r.putAt(q, obj, d.Key(obj.Namespace(), name))
 	if s == stale {
-		if old := r.stored(d, obj.Namespace(), at); old != nil {
+		if old := r.stored(d, obj.Namespace(), name); old != nil {
 			return nil, alreadyExists(d, old)
 		}
 	}
-	if s == nil {
-		reserved.commit()
-	}
-	return &Result{Item: answered(q, it), Created: true}, s
+	return it, s
 }
 
 // prepareNew drops the fields of a new object that a client may not set, and calls the strategy's PrepareForCreate.

@@ -102,7 +102,7 @@ func (r *Server) serveInstead(name string, change crd.Change) {
 			table.Add(d)
 		}
 	}
-	if change.Restarted {
+	if builtIn := r.profile.hubs[name] != nil; change.Restarted && !builtIn {
 		r.cache(name).Refill()
 	}
 	r.api.Discovery.Changed()
