@@ -162,6 +162,9 @@ func readReasons(file string) (all reasons, err error) {
 		if !found {
 			return nil, fmt.Errorf("%s:%d: want two regular expressions with a tab between them", file, number)
 		}
+		if why == "" {
+			return nil, fmt.Errorf("%s:%d: there is no reason above this line: write one on a line that begins with #", file, number)
+		}
 		if r.packages, err = regexp.Compile("^(?:" + packages + ")$"); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 		}
