@@ -56,8 +56,8 @@ func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// What older releases had in one role or binding is copied, before defaults are put back, into a part of it that is missing: with what
-// was changed there, and what has opted out.
+// Older releases had one role or binding where there are two now. A second one that is missing is made from the first before defaults are
+// put back, with the changes that were made there.
 func TestDefaultPoliciesAreSplit(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"

@@ -50,10 +50,10 @@ type marked struct {
 	Recent map[string][]time.Time `json:",omitzero"` // by name of the flow schema, those within markWindow
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (m *marker) Memory() any { return &m.memory }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (m *marker) Reconcile(api *controller.Client, _ controller.Key) (again time.Duration, _ *status.Status) {
 	m.forget(api.Now())
 	api.Items(flowcontrol.Schemas, "", func(it *resource.Item) bool {
@@ -105,10 +105,10 @@ type ensured struct {
 	Due time.Time `json:",omitzero"` // zero: not until one changes
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (e *ensurer) Memory() any { return &e.memory }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (e *ensurer) Reconcile(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	if e.memory.Due.IsZero() {
 		e.memory.Due = api.Now().Add(EnsureInterval)

@@ -22,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 )
 
-// What stands in a configuration until a test puts something of its own there.
+// noAuthorizer and noAdmission stand in a configuration until a test replaces them.
 type (
 	noAuthorizer struct{ authorizer.Authorizer }
 	noAdmission  struct{ admission.Interface }

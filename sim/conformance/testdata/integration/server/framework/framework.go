@@ -23,7 +23,7 @@ type (
 // UnprivilegedUserToken is the token of a user without rights.
 const UnprivilegedUserToken = upstream.UnprivilegedUserToken
 
-// What starts nothing.
+// The functions of upstream's package that start no server are as they are there.
 var (
 	AssertRequestResponseAsCBOR    = upstream.AssertRequestResponseAsCBOR
 	CreateNamespaceOrDie           = upstream.CreateNamespaceOrDie
