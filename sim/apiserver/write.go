@@ -69,6 +69,7 @@ func (c *call) update() *status.Status {
 		return s
 	}
 	if c.connects() {
+		q.Unversioned = !codec.SaysVersion(c.q.Body, media.String())
 		c.connect(q, "update", obj)
 		return nil
 	}

@@ -137,6 +137,12 @@ func (b *body) open(mediaType string) (err error) {
 	return err
 }
 
+// SaysVersion reports whether a body of a media type says its apiVersion, as one in protobuf always does.
+func SaysVersion(data []byte, mediaType string) bool {
+	b := &body{data: data}
+	return b.open(mediaType) != nil || b.proto || b.gvk.Version != ""
+}
+
 // withDefaults fills in what the body left out.
 func withDefaults(gvk, want schema.GVK) schema.GVK {
 	if gvk.Kind == "" {

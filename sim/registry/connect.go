@@ -25,7 +25,10 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	}
 	c := &resource.Connection{Context: r.context(q), Verb: verb, Body: body, Objects: objects{r.Reader(), r, q}}
 	c.Manage = func(live, obj object.Object) {
-		if kind != nil && verb != "apply" {
+		switch {
+		case q.Unversioned && q.Definition.Custom:
+			obj.Remove("metadata", "managedFields") // the real server looks for the type of the object, and then leaves nobody an owner
+		case kind != nil && verb != "apply":
 			r.Fields.Update(kind, live, obj, r.By(q))
 		}
 	}

@@ -29,6 +29,9 @@ type Request struct {
 	// MayCreate returns why the user may not create the object, which an update of a missing one does. If nil, the user may.
 	MayCreate func() *status.Status
 
+	// Unversioned says that the body of an update does not say its apiVersion, and is not of the kind of Definition.
+	Unversioned bool
+
 	applies   bool // the request is an apply
 	creates   bool // the request is an update that creates: MayCreate is asked
 	collected bool // the request deletes a collection, of which this object is one
