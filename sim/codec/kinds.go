@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -135,12 +134,6 @@ func (b *body) open(mediaType string) (err error) {
 		b.gvk = withDefaults(b.gvk, b.want)
 	}
 	return err
-}
-
-// SaysVersion reports whether a body of a media type says its apiVersion, as one in protobuf always does.
-func SaysVersion(data []byte, mediaType string) bool {
-	b := &body{data: data}
-	return b.open(mediaType) != nil || b.proto || b.gvk.Version != ""
 }
 
 // withDefaults fills in what the body left out.
@@ -341,66 +334,4 @@ func noKind(gvk schema.GVK) error {
 		return fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", gvk.Kind, gvk.Group, "pkg/runtime/scheme.go:111")
 	}
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", gvk.Kind, gvk.GV(), "pkg/runtime/scheme.go:111")
-}
-
-// typeMeta finds kind and apiVersion in a JSON text. It is the one place where names match in any case, as in
-// encoding/json.
-func typeMeta(text string) (schema.GVK, error) {
-	d := &decoder{scanner: scanner{text: text}}
-	var apiVersion, kind string
-	switch c := d.next(); c {
-	case '{':
-		for more := d.enter('}'); more; more = d.more('}') {
-			switch key := d.key(); {
-			case strings.EqualFold(key, "apiVersion"):
-				apiVersion = d.metaString("apiVersion", apiVersion)
-			case strings.EqualFold(key, "kind"):
-				kind = d.metaString("kind", kind)
-			default:
-				d.skip()
-			}
-		}
-	case 'n':
-		d.literal("null")
-	default:
-		d.mismatch(typeMetaType, nil)
-	}
-	d.end()
-	err := d.first
-	if d.bad {
-		err = syntaxError(text)
-	}
-	if err != nil {
-		return schema.GVK{}, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-	}
-	return parseGVK(strings.Clone(apiVersion), strings.Clone(kind))
-}
-
-// typeMetaType has the name that encoding/json gives to what it looks for kind and apiVersion with.
-var typeMetaType = &schema.Type{
-	GoType: `struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
-}
-
-// metaString reads the value of a field of typeMetaType.
-func (d *decoder) metaString(name, old string) string {
-	d.where = append(d.where, step{name: name, field: &schema.Field{Proto: 1}, owner: &schema.Type{}})
-	v := d.value(stringType, old, false)
-	d.where = d.where[:0]
-	s, _ := v.(string)
-	return s
-}
-
-// parseGVK takes an apiVersion apart.
-func parseGVK(apiVersion, kind string) (schema.GVK, error) {
-	if apiVersion == "/" {
-		apiVersion = ""
-	}
-	group, version, ok := strings.Cut(apiVersion, "/")
-	switch {
-	case !ok:
-		return schema.GVK{Version: apiVersion, Kind: kind}, nil
-	case strings.Contains(version, "/"):
-		return schema.GVK{}, errors.New("unexpected GroupVersion string: " + apiVersion)
-	}
-	return schema.GVK{Group: group, Version: version, Kind: kind}, nil
 }
