@@ -48,7 +48,7 @@ func TestConformanceOverHTTP(t *testing.T) {
 		}
 	}
 	conformance.Check(t, func(_ *testing.T, c conformance.Case) conformance.Target { return targets[server(c)] },
-		conformance.Options[*testing.T]{Workers: 32, Cases: cases})
+		conformance.Options[*testing.T]{Workers: 32, Cases: cases, Again: true})
 }
 
 // listening returns a server with replicas that listen.
