@@ -95,13 +95,13 @@ func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo
 	}
 }
 
-// Authenticator says who has sent a request. ok says that it knows: the user counts, in system:authenticated beside his groups. An error
-// is 401.
+// Authenticator returns the user that has sent a request, and ok if it knows the user, who is in the group system:authenticated in
+// addition to the groups returned. An error is answered with 401.
 type Authenticator func(*http.Request) (user auth.User, ok bool, err error)
 
-// Authenticate lets f say who sends a request, before certificates and tokens are asked, with auth.AlwaysAllow, too. Where f does not
-// know, they are asked. Several requests may call it at a time, and it must leave the body alone. A request over Transport has no
-// RemoteAddr and no TLS. nil: nobody is asked before.
+// Authenticate calls f for each request before certificates and tokens are checked, also with auth.AlwaysAllow. If f does not know the
+// sender, they are checked. Several requests may call f at the same time, and f must not read the body. A request over Transport has no
+// RemoteAddr and no TLS. If f is nil, Authenticate removes the function of an earlier call.
 func (s *Server) Authenticate(f Authenticator) {
 	if f == nil {
 		s.authenticate.Store(nil)

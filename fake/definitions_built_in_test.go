@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A definition that has the name of a built-in resource is nobody's: watches of the resource go on while it comes and goes.
+// A definition with the name of a built-in resource does not end watches of the resource when it is created or deleted.
 func TestDefinitionOfABuiltInResource(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t)

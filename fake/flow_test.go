@@ -82,7 +82,7 @@ func TestFlowObjects(t *testing.T) {
 	is.Equal(c.srv.Revision(), rev) // all is as it must be
 }
 
-// A server that somebody contradicts about a flow schema writes its status six times a minute, and goes on later.
+// If a client keeps changing the status of a flow schema, the server writes it six times a minute at most, and again later.
 func TestFlowFight(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -52,7 +52,7 @@ type ListenOptions struct {
 	// origin. Other pages, and names that are not this machine's, get 403. nil: there are none.
 	AllowedOrigins []string
 	// StrictTransportSecurity are directives of the header Strict-Transport-Security, which each answer has then, as of
-	// --strict-transport-security-directives (RFC 6797). nil: there is no such header.
+	// --strict-transport-security-directives (RFC 6797). If nil, answers do not have the header.
 	StrictTransportSecurity []string
 	// MaxConnections is how many connections there may be at a time; one more gets 503 and is closed. 0: 20,000.
 	MaxConnections int

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when everybody waits.
+	// writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
 	writesMax = 1000
 	// evidence is how many of the last writes of a livelock are looked at.
 	evidence = 8

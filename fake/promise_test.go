@@ -206,7 +206,7 @@ func TestLivelockOfNames(t *testing.T) {
 	is.True(strings.Contains(bad.log.String(), "a livelock: configmaps default/a"))
 }
 
-// Unless a test asks for it, writes are counted only where time moves when everybody waits.
+// By default, writes are counted only where time moves when all goroutines wait.
 func TestLivelockByDefault(t *testing.T) {
 	write := func(c client) (code int) {
 		c.do("POST", mapsPath, `{"metadata":{"name":"a"}}`)

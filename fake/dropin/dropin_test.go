@@ -321,7 +321,7 @@ func TestFlagsAreClassified(t *testing.T) {
 				is.NoErr(err)
 				is.True(!slices.Contains(security, f.Section) || f.Words != "") // it says why it may be ignored
 			case "honoured", "mapped":
-				is.True(f.Sets() || bytes.Contains(source, []byte(`"`+f.Name+`"`))) // somebody reads it
+				is.True(f.Sets() || bytes.Contains(source, []byte(`"`+f.Name+`"`))) // the code reads it
 			default:
 				t.Errorf("it is %q", f.Does)
 			}

@@ -3,7 +3,7 @@
 //	--anonymous-auth=false      row in flags.txt:  anonymous-auth - honoured =!NoAnonymous
 //	        │                                             │
 //	        ▼                                             ▼
-//	command line of dropin or kubesim serve ─▶ Flag.Set ─▶ config.Cluster.NoAnonymous ─▶ whoever reads the field
+//	command line of dropin or kubesim serve ─▶ Flag.Set ─▶ config.Cluster.NoAnonymous ─▶ the code that reads the field
 //
 // To add a flag: its row with the field, and the code that reads the field.
 package flags
@@ -38,7 +38,7 @@ const (
 type Flag struct {
 	Section string // of kube-apiserver's help
 	Name    string
-	Kind    string // type of its value; "" for those that are true without a value
+	Kind    string // type of its value; empty for a flag that needs no value
 	Does    string // Honoured, Mapped, Ignored or Refused
 	Words   string // for --help
 	Failure string // what kube-apiserver says if the file cannot be read that the flag names

@@ -9,7 +9,7 @@
 //	                                ├─▶ archive: all that JSON prints
 //	                                └─ Replicas: Server ─▶ replica.Profile of one API server
 //
-// Whoever needs an option gets the struct and reads its field. None is copied into a field of another name.
+// Code that needs an option gets the struct and reads the field. Options are not copied into fields of another name.
 package config
 
 import (
@@ -148,8 +148,8 @@ type Cluster struct {
 
 	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
 	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
-	// new names count, too. 0: 1,000 in a testing/synctest bubble and in Explore, where time moves only when everybody waits;
-	// elsewhere nobody counts. Below 0: nobody counts.
+	// new names count, too. 0: 1,000 in a testing/synctest bubble and in Explore, where time moves only when all goroutines
+	// wait; elsewhere there is no limit. If negative, there is no limit.
 	MaxWritesPerInstant int `json:"-"`
 	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
 	FailOnWarning bool `json:"-"`

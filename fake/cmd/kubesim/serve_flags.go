@@ -277,7 +277,7 @@ func (f *serveFlags) complete() error {
 	return f.keepSecret(o)
 }
 
-// identifies says that a flag was given that says who somebody is.
+// identifies reports whether a flag was given that identifies a user.
 func (f *serveFlags) identifies() bool {
 	return f.users.given() || f.shared.given("client-ca-file") || f.shared.given("requestheader-client-ca-file")
 }

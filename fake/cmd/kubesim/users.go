@@ -122,7 +122,7 @@ func (u *users) first() string {
 	return ""
 }
 
-// given says that one of the flags was that say who somebody is.
+// given reports whether one of the flags was given.
 func (u *users) given() bool {
 	return len(u.tokens) > 0 || u.file != "" || u.kubeconfigUser != ""
 }
