@@ -34,8 +34,8 @@ type Options[T any] struct {
 	// Workers is how many cases run at the same time, against targets that already exist: for servers that share the
 	// real time with the test. Cases that disturb others run last, alone on their server. 0: each case runs in its own subtest.
 	Workers int
-	// Again plays a case that differs once more when all others have ended, and compares that. Beside others in real time a second may
-	// begin between two steps that were recorded within one, and a write that changes nothing but the time is one then.
+	// Again plays a case that differs once more after all others, alone, and compares that run. The expectations are the same. Beside others
+	// in real time, objects of other cases change pages of lists, and a second may begin between two steps recorded within one.
 	Again bool
 	// Lines is how many differences are printed for a step; 0: 3.
 	Lines int
