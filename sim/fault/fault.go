@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -116,132 +115,6 @@ func (t Trigger) At(p Point) Trigger { t.at = p; return t }
 // Do makes the Fault of any action.
 func (t Trigger) Do(a Action) Fault { return Fault{t, a} }
 
-func (t Trigger) fail(r Reason) Fault { return t.Do(Action{Kind: Fail, Reason: r}) }
-
-// Conflict answers 409: the object has been modified.
-func (t Trigger) Conflict() Fault { return t.fail(Conflict) }
-
-// NotFound answers 404.
-func (t Trigger) NotFound() Fault { return t.fail(NotFound) }
-
-// Expired answers 410; to a watch as an ERROR event, as the real server does.
-func (t Trigger) Expired() Fault { return t.fail(Expired) }
-
-// Gone answers 410 as an HTTP status, to a watch too.
-func (t Trigger) Gone() Fault { return t.fail(Gone) }
-
-// TooManyRequests answers 429 with a Retry-After of one second.
-func (t Trigger) TooManyRequests() Fault { return t.fail(TooManyRequests).RetryAfter(1) }
-
-// Internal answers 500.
-func (t Trigger) Internal() Fault { return t.fail(Internal) }
-
-// Unavailable answers 503.
-func (t Trigger) Unavailable() Fault { return t.fail(Unavailable) }
-
-// Timeout answers 504, at once.
-func (t Trigger) Timeout() Fault { return t.fail(Timeout) }
-
-// Error answers with any error, as a reactor of client-go's fake would: Error(403, "Forbidden", "not today").
-func (t Trigger) Error(code int, reason Reason, message string) Fault {
-	return t.Do(Action{Kind: Error, Code: code, Reason: reason, Message: message})
-}
-
-// Answer answers with an object, which need not exist, with kind and apiVersion; what was asked is not done. A watch has no such
-// answer.
-func (t Trigger) Answer(obj any) Fault {
-	text, err := json.Marshal(obj)
-	if err != nil {
-		text = []byte(err.Error()) // which Check refuses
-	}
-	return t.Do(Action{Kind: Answer, Object: string(text)})
-}
-
-// CommitThenFail does what was asked and, if that succeeded, answers with an error: the client cannot know.
-func (t Trigger) CommitThenFail(r Reason) Fault { return t.Do(Action{Kind: CommitThenFail, Reason: r}) }
-
-// DelayRequest serves the request d later.
-func (t Trigger) DelayRequest(d time.Duration) Fault {
-	return t.Do(Action{Kind: DelayRequest, Wait: d})
-}
-
-// DelayAnswer serves the request at once and answers d later.
-func (t Trigger) DelayAnswer(d time.Duration) Fault { return t.Do(Action{Kind: DelayAnswer, Wait: d}) }
-
-// Truncate breaks the connection after n bytes of the answer's body.
-func (t Trigger) Truncate(n int) Fault { return t.Do(Action{Kind: Truncate, Bytes: n}) }
-
-// Drop loses the event.
-func (t Trigger) Drop() Fault { return t.Do(Action{Kind: Drop}) }
-
-// Delay sends the event, and what is behind it in the stream, d later.
-func (t Trigger) Delay(d time.Duration) Fault { return t.Do(Action{Kind: Delay, Wait: d}) }
-
-// Hold keeps the event, and what is behind it in the stream, until it is released.
-func (t Trigger) Hold() Fault { return t.Do(Action{Kind: Hold}) }
-
-// Close ends the stream before the event.
-func (t Trigger) Close() Fault { return t.Do(Action{Kind: Close}) }
-
-// Stall leaves the stream open for ever and sends nothing, from the event on.
-func (t Trigger) Stall() Fault { return t.Do(Action{Kind: Stall}) }
-
-// StallFor is Stall of a connection that breaks after d: a client that sends pings notices (client-go after 45 s).
-func (t Trigger) StallFor(d time.Duration) Fault { return t.Do(Action{Kind: Stall, Wait: d}) }
-
-// Compact makes the store forget all revisions before now.
-func (t Trigger) Compact() Fault { return t.Do(Action{Kind: Compact}) }
-
-// Expire makes the store and every watch cache forget.
-func (t Trigger) Expire() Fault { return t.Do(Action{Kind: Expire}) }
-
-// Lag stops a replica from applying commits to a resource; "" stops all.
-func (t Trigger) Lag(replica int, resource string) Fault {
-	return t.Do(Action{Kind: Lag, Replica: replica, Resource: resource})
-}
-
-// Cut takes the store out of a replica's reach.
-func (t Trigger) Cut(replica int) Fault { return t.Do(Action{Kind: Cut, Replica: replica}) }
-
-// Resume ends Lag and Cut of a replica.
-func (t Trigger) Resume(replica int) Fault { return t.Do(Action{Kind: Resume, Replica: replica}) }
-
-// Restart restarts a replica.
-func (t Trigger) Restart(replica int) Fault { return t.Do(Action{Kind: Restart, Replica: replica}) }
-
-// LagController lets the informers of a controller stand still, that of a resource or all ("").
-func (t Trigger) LagController(name, resource string) Fault {
-	return t.Do(Action{Kind: Lag, Controller: name, Resource: resource})
-}
-
-// ResumeController ends LagController.
-func (t Trigger) ResumeController(name string) Fault {
-	return t.Do(Action{Kind: Resume, Controller: name})
-}
-
-// StopController stops a controller: what it is told of waits for StartController.
-func (t Trigger) StopController(name string) Fault { return t.Do(Action{Kind: Stop, Controller: name}) }
-
-// CrashController stops a controller, which forgets everything.
-func (t Trigger) CrashController(name string) Fault {
-	return t.Do(Action{Kind: Crash, Controller: name})
-}
-
-// StartController starts a controller that was stopped or has crashed.
-func (t Trigger) StartController(name string) Fault {
-	return t.Do(Action{Kind: Start, Controller: name})
-}
-
-// RestartController is CrashController and StartController.
-func (t Trigger) RestartController(name string) Fault {
-	return t.Do(Action{Kind: Restart, Controller: name})
-}
-
-// SlowController lets a controller wait for d before it does what it is told of. 0: no longer.
-func (t Trigger) SlowController(name string, d time.Duration) Fault {
-	return t.Do(Action{Kind: Slow, Controller: name, Wait: d})
-}
-
 // RetryAfter sets the seconds after which an error tells its client to try again.
 func (f Fault) RetryAfter(seconds int) Fault { f.action.RetryAfter = seconds; return f }
 
@@ -283,43 +156,6 @@ func (t Trigger) late() bool {
 func (f Fault) Level() Level {
 	if level := f.action.Kind.about().level; level != nil {
 		return level(f)
-	}
-	return Legal
-}
-
-// lateLevel is that of CommitThenFail.
-func lateLevel(f Fault) Level {
-	switch f.action.Reason {
-	case Timeout:
-		return Legal
-	case Internal, Unavailable:
-		return Degraded
-	}
-	return Illegal // the error says that nothing was done
-}
-
-// errorLevel is that of Error: nobody knows what it stands for, unless it is one of overload or trouble.
-func errorLevel(f Fault) Level {
-	switch {
-	case f.action.Code == 409 || f.action.Code == 429 || f.action.Code == 503 || f.action.Code == 504:
-		return Legal
-	case f.action.Code >= 500:
-		return Degraded
-	}
-	return Illegal
-}
-
-// failLevel is that of Fail.
-func failLevel(f Fault) Level {
-	switch f.action.Reason {
-	case NotFound:
-		return Illegal
-	case Internal:
-		return Degraded
-	case Expired, Gone:
-		if !f.trigger.only("list", "watch") {
-			return Illegal // nothing of the past was asked for
-		}
 	}
 	return Legal
 }

@@ -106,22 +106,3 @@ func seconds(r *rand.Rand) time.Duration {
 }
 
 const anyWrite = "create,update,patch,delete"
-
-// legal makes one fault of each Legal kind.
-var legal = []maker{
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("update,patch", on), r).Conflict()} },
-	func(r *rand.Rand, on string) Plan {
-		return Plan{scoped(On("*", on), r).TooManyRequests().RetryAfter(1 + r.IntN(5))}
-	},
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("*", on), r).Unavailable().RetryAfter(1)} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On(anyWrite, on), r).Timeout()} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Expired()} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On(anyWrite, on), r).CommitThenFail(Timeout)} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("*", on), r).DelayRequest(seconds(r))} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("*", on), r).DelayAnswer(seconds(r))} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("get,list", on), r).Truncate(r.IntN(200))} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Delay(seconds(r))} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Close()} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On(anyWrite, on), r).Compact()} },
-	func(r *rand.Rand, on string) Plan { return Plan{scoped(On("list", on), r).Expire()} },
-}
