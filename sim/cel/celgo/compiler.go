@@ -2,7 +2,6 @@ package celgo
 
 import (
 	"slices"
-	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -58,8 +57,7 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 		options = append(options, cel.Variable("authorizer", typeAuthorizer), cel.Variable("authorizer.requestResource", typeResourceCheck))
 	}
 	if d.Patch {
-		options = append(options, cel.Function("jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", cel.StringType,
-			unary(func(s string) ref.Val { return types.String(strings.NewReplacer("~", "~0", "/", "~1").Replace(s)) }), cel.StringType)))
+		options = append(options, jsonPatchFunctions()...)
 	}
 	env, err := base.Extend(options...)
 	if err != nil {

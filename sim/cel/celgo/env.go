@@ -91,8 +91,19 @@ func (e *environment) options(stored bool) []cel.EnvOption {
 	if e.celgo > oldCELGo {
 		options = append(options, cel.EnableIdentifierEscapeSyntax())
 	}
-	return slices.Concat(e.standardLibrary(), options, urlFunctions(), regexFunctions(), listFunctions(known >= 37), authorizerFunctions(),
-		quantityFunctions(), ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
+	return slices.Concat(e.standardLibrary(), options, kubernetesFunctions(known))
+}
+
+// kubernetesFunctions declares the functions that Kubernetes adds to CEL. cost_table.go has what each of them costs.
+func kubernetesFunctions(known int) []cel.EnvOption {
+	return slices.Concat(urlFunctions(), regexFunctions(), listFunctions(known >= 37), authorizerFunctions(), quantityFunctions(),
+		ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
+}
+
+// jsonPatchFunctions declares the function that only expressions of JSON patches may call.
+func jsonPatchFunctions() []cel.EnvOption {
+	return []cel.EnvOption{cel.Function("jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", cel.StringType,
+		unary(func(s string) ref.Val { return types.String(strings.NewReplacer("~", "~0", "/", "~1").Replace(s)) }), cel.StringType))}
 }
 
 // plan makes a program of a checked expression.
