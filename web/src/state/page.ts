@@ -1,7 +1,9 @@
 // What the page itself is doing: which tab and dialog are open, the theme, and the line that is being typed.
 import { effect, signal } from '@preact/signals'
+import type { english } from '../text.en'
 
-export type Tab = 'console' | 'objects' | 'http' | 'actors' | 'log'
+/** Tab is the name of a panel of the workspace (ui/panels.ts). */
+export type Tab = keyof typeof english.tabs
 export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations' | 'builder'
 export type Theme = 'auto' | 'light' | 'dark'
 

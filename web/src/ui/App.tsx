@@ -3,20 +3,15 @@ import { CommandLine } from '../console/CommandLine'
 import { Console } from '../console/Transcript'
 import { Guide } from '../lessons/Guide'
 import { embedded, whole } from '../state/embed'
-import { dialog, notice, tab, type Tab } from '../state/page'
+import { dialog, notice, tab } from '../state/page'
 import { recover, status } from '../state/session'
 import { text } from '../text'
-import { TextLog, Timeline } from '../timeline/Timeline'
+import { Timeline } from '../timeline/Timeline'
 import { Bar } from './Bar'
-import { Inspector } from './Inspector'
 import { later } from './later'
+import { panels, tabs } from './panels'
 
-const Actors = later(() => import('../actors/Actors'))
-const Objects = later(() => import('../objects/Objects'))
-const RawRequest = later(() => import('../console/RawRequest'))
 const Dialogs = later(() => import('./Dialogs'))
-
-const order: Tab[] = ['console', 'objects', 'http', 'actors', 'log']
 
 export function App() {
   if (embedded) return <Embedded />
@@ -76,20 +71,20 @@ function Stopped() {
 }
 
 function Workspace() {
-  const choose = (name: Tab) => { tab.value = name }
+  const Panel = panels[tab.value]
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (!by) return
-    const next = order[(order.indexOf(tab.value) + by + order.length) % order.length] as Tab
-    choose(next)
+    const next = tabs[(tabs.indexOf(tab.value) + by + tabs.length) % tabs.length] as typeof tab.value
+    tab.value = next
     document.getElementById(`tab-${next}`)?.focus()
   }
   return (
     <section class="workspace">
       <div role="tablist" class="tabs" onKeyDown={onKey} aria-label={text.title}>
-        {order.map(name => (
+        {tabs.map(name => (
           <button key={name} id={`tab-${name}`} role="tab" aria-selected={tab.value === name} aria-controls="panel"
-            tabIndex={tab.value === name ? 0 : -1} onClick={() => choose(name)}>{text.tabs[name]}</button>
+            tabIndex={tab.value === name ? 0 : -1} onClick={() => { tab.value = name }}>{text.tabs[name]}</button>
         ))}
       </div>
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`} class={`panel ${tab.value}`}>
@@ -97,14 +92,4 @@ function Workspace() {
       </div>
     </section>
   )
-}
-
-function Panel() {
-  switch (tab.value) {
-    case 'objects': return <Objects />
-    case 'http': return <RawRequest />
-    case 'actors': return <div class="two"><Actors /><Inspector /></div>
-    case 'log': return <div class="two"><TextLog /><Inspector /></div>
-    default: return <div class="two"><Console /><Inspector /></div>
-  }
 }

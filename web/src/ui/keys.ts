@@ -1,10 +1,10 @@
 // The page's keys. Keys of one letter can be switched off, and never act while a field has the focus.
 import { axis } from '../timeline/Timeline'
-import { dialog, focusCommand, singleKeys, tab, type Tab } from '../state/page'
+import { dialog, focusCommand, singleKeys, tab } from '../state/page'
 import { live, nextInteresting, opInView, selected, step, toEnd, togglePlay, toStart, view } from '../state/player'
 import { fork, ready, redo, undo } from '../state/session'
+import { tabOfKey } from './panels'
 
-const places: Record<string, Tab> = { c: 'console', o: 'objects', h: 'http', a: 'actors', l: 'log' }
 let going = false // g was pressed: the next letter says where
 
 const single: Record<string, () => unknown> = {
@@ -51,7 +51,7 @@ export function listen(): void {
       return
     }
     if (typing(target) || event.ctrlKey || event.metaKey || event.altKey || !singleKeys.value || control(target, event.key)) return
-    const place = going ? places[event.key] : undefined
+    const place = going ? tabOfKey(event.key) : undefined
     going = event.key === 'g'
     const act = place ? () => { tab.value = place } : single[event.key]
     if (!act) return

@@ -1,0 +1,7 @@
+// The panel of actors: servers, clients and faults, with the frame behind what happened.
+import Actors from '../actors/Actors'
+import { Inspector } from '../ui/Inspector'
+
+export default function ActorsPanel() {
+  return <div class="two"><Actors /><Inspector /></div>
+}

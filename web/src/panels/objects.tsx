@@ -1,0 +1,2 @@
+// The panel of objects: tables, and one object in full.
+export { default } from '../objects/Objects'

@@ -1,0 +1,30 @@
+// The panels of the workspace. A panel is a file of src/panels and a word in the texts' tabs, by the same name: the order of the tabs is
+// that of the words, and the key after g is the name's first letter. panels.test.ts compares files and words.
+import type { FunctionComponent } from 'preact'
+import Console from '../panels/console'
+import type { Tab } from '../state/page'
+import { text } from '../text'
+import { later } from './later'
+
+type Module = { default: FunctionComponent }
+
+// The console is part of the page's first script; the other panels are fetched when they are first shown.
+const files = import.meta.glob<Module>(['../panels/*.tsx', '!../panels/console.tsx'])
+
+/** tabs are the names of the panels, from left to right. */
+export const tabs = Object.keys(text.tabs) as Tab[]
+
+/** panels are the panels by their names. */
+export const panels = Object.fromEntries(tabs.map(name => [name, panelOf(name)])) as Record<Tab, FunctionComponent>
+
+/** tabOfKey returns the panel that the key opens after g, if there is one. */
+export function tabOfKey(key: string): Tab | undefined {
+  return tabs.find(name => name[0] === key)
+}
+
+function panelOf(name: Tab): FunctionComponent {
+  if (name === 'console') return Console
+  const load = files[`../panels/${name}.tsx`]
+  if (!load) throw new Error(`text.tabs has ${name}, and there is no src/panels/${name}.tsx`)
+  return later(load)
+}
