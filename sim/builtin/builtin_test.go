@@ -47,5 +47,26 @@ func TestSubresources(t *testing.T) {
 	}
 }
 
+// TestEveryKindHasRules looks for resources of the schema data for which no group's package has a literal: they would be stored
+// without defaults and without validation.
+func TestEveryKindHasRules(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	has := map[string]bool{}
+	for _, k := range kinds() {
+		has[k.Storage] = true
+	}
+	for _, minor := range schema.Minors() {
+		set, err := schema.Load(minor)
+		is.NoErr(err)
+		for _, d := range Definitions(set) {
+			if !has[d.Storage] {
+				t.Errorf("%s of %s has no kind: add a literal to Kinds of its group's package", d.Storage, minor)
+				has[d.Storage] = true
+			}
+		}
+	}
+}
+
 // served are all kinds as a 1.36 serves them.
 var served = kindtest.Served(kinds)
