@@ -96,6 +96,9 @@ test-web: ## unit tests of the page, then the page in real browsers (BROWSERS: c
 test-browsers: BROWSERS := chromium firefox webkit
 test-browsers: test-web ## the same in all three browsers, where they are installed
 
+picture: web-dist ## the picture of the README, web/timeline.png
+	cd web && node test/picture.mjs
+
 shots: web-dist ## screenshots of the page into web/shots: first screen and a lesson, wide and narrow, light and dark
 	cd web && node test/shots.mjs
 
@@ -269,7 +272,7 @@ real-assets: ## build the real etcd, kube-apiserver and kubectl as envtest's pro
 
 # What is installed and built for the rows, and their logs, are below it.
 COMPAT_DIR = $${TMPDIR:-/tmp}/kubesim-compat
-compat: ## clients and programs of others against kubesim; writes the table of the README (the first run builds for an hour; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
+compat: ## clients and programs of others against kubesim; writes the table of sim/conformance/COMPATIBILITY.md (the first run builds for an hour; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
 	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
 	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -only "$(ROWS)" \
 		-target "$(KUBESIM_TARGET)" -token "$(KUBESIM_TOKEN)"

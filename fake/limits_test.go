@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What the README says is not simulated is not: whoever adds it takes it out here and there.
+// TestNotSimulated holds sim/COVERAGE.md to its word: what it says is not simulated is not.
 func TestNotSimulated(t *testing.T) {
 	t.Parallel()
 	const pods = "/api/v1/namespaces/default/pods"

@@ -8,14 +8,14 @@ import (
 	"github.com/matryer/is"
 )
 
-// The example in the project's README is TestOperator, to the letter.
+// TestReadme compares the first example of the project's README with example_test.go, which is the same but for its package.
 func TestReadme(t *testing.T) {
 	is := is.New(t)
 	source, err := os.ReadFile("example_test.go")
 	is.NoErr(err)
-	_, test, found := strings.Cut(string(source), ")\n\nfunc TestOperator")
-	is.True(found) // the test begins after the imports
+	_, program, found := strings.Cut(string(source), "package clients\n")
+	is.True(found) // the example begins after the package clause
 	readme, err := os.ReadFile("../../README.md")
 	is.NoErr(err)
-	is.True(strings.Contains(string(readme), "```go\nfunc TestOperator"+test+"```\n")) // the README shows this test
+	is.True(strings.Contains(string(readme), "```go\npackage operator\n"+program+"```\n")) // the README shows this program
 }

@@ -12,21 +12,21 @@ import (
 // separator stands between the outputs of two commands.
 const separator = "----- the next command -----\n"
 
-// TestReadme runs the commands of the README's lesson in one bash and compares what they print with what it shows.
-func TestReadme(t *testing.T) {
+// TestLearn runs the commands of examples/learn in one bash and compares what they print with what it shows.
+func TestLearn(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl", "grep", "base64"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the lesson in the README needs %s", tool)
+			t.Skipf("the lesson needs %s", tool)
 		}
 	}
-	readme, err := os.ReadFile("../../../README.md")
+	readme, err := os.ReadFile("../../../examples/learn/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	commands := lesson(string(readme))
 	if len(commands) < 10 {
-		t.Fatalf("the README has %d commands, it should have a lesson", len(commands))
+		t.Fatalf("examples/learn/README.md has %d commands: the test looks in the wrong place", len(commands))
 	}
 	s := serving(t, "--clock", "manual")
 	var script strings.Builder
@@ -46,17 +46,17 @@ func TestReadme(t *testing.T) {
 	got := strings.Split(string(out), separator)
 	for i, c := range commands {
 		if got[i] != c.prints {
-			t.Errorf("$ %s\nprints\n%sthe README says\n%s\n%s", c.line, got[i], c.prints, &stderr)
+			t.Errorf("$ %s\nprints\n%sexamples/learn/README.md says\n%s\n%s", c.line, got[i], c.prints, &stderr)
 		}
 	}
 }
 
-// command is a line of the README after a $, and what it shows below.
+// command is a line of the lesson after a $, and what it shows below.
 type command struct {
 	line, prints string
 }
 
-// lesson returns the commands in the README's console blocks. It leaves out the one that starts the server, and those of
+// lesson returns the commands in a document's console blocks. It leaves out the one that starts the server, and those of
 // kubectl where there is none.
 func lesson(readme string) (commands []command) {
 	_, kubectl := exec.LookPath("kubectl")
@@ -76,10 +76,10 @@ func lesson(readme string) (commands []command) {
 	return commands
 }
 
-// TestReadmeScenarios runs the scenarios that the guides show.
+// TestReadmeScenarios runs the scenarios that the guide shows.
 func TestReadmeScenarios(t *testing.T) {
 	t.Parallel()
-	for _, guide := range []string{"../../../README.md", "../../../examples/scenarios/README.md"} {
+	for _, guide := range []string{"../../../examples/scenarios/README.md"} {
 		text, err := os.ReadFile(guide)
 		if err != nil {
 			t.Fatal(err)

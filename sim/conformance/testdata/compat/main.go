@@ -1,6 +1,6 @@
 // Command compat starts clients and programs of others against kubesim, and keeps what came of it:
 //
-//	rows ─▶ install: the Go module proxy, npm, apt ─▶ a program, a test binary ─▶ asks a kubesim of its own ─▶ results.txt ─▶ README
+//	rows ─▶ install: the Go module proxy, npm, apt ─▶ a program, a test binary ─▶ asks a kubesim of its own ─▶ results.txt ─▶ COMPATIBILITY.md
 //	        WORK/k8s-0.32, WORK/helm-4, …            (unless it is there)         (or the server at -target)   pass, or why not
 //
 // What was installed and built stays in the work folder, so that a run goes on where another one was interrupted. "make compat"
@@ -33,7 +33,7 @@ func main() {
 	flag.StringVar(&f.work, "work", "", "the folder for what is installed, built and logged")
 	flag.StringVar(&f.kubesim, "kubesim", "", "the program kubesim")
 	flag.StringVar(&f.only, "only", "", "run the rows whose names begin with one of these only, with commas between them")
-	flag.StringVar(&f.readme, "readme", "../../../../README.md", "the document with the table")
+	flag.StringVar(&f.readme, "readme", "../../COMPATIBILITY.md", "the document with the table")
 	flag.BoolVar(&f.render, "render", false, "run nothing: write the table of the results that there are")
 	flag.StringVar(&f.target, "target", "", "ask this server instead of kubesim, and keep nothing: http://127.0.0.1:6480")
 	flag.StringVar(&f.token, "token", "", "the bearer token of its administrator")

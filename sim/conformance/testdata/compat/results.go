@@ -13,7 +13,7 @@ type result struct{ name, version, verdict string }
 
 const file = "results.txt" // a line per row: name, version, verdict, with tabs between them
 
-// Between these lines of the README is the table.
+// The table of COMPATIBILITY.md is between these lines.
 const (
 	tableBegins = "<!-- compat: make compat writes this table -->\n"
 	tableEnds   = "<!-- end of compat -->\n"

@@ -1,0 +1,69 @@
+package explore_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	controllerruntime "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/explore"
+)
+
+// TestReadme runs the second example of the project's README. Its operator creates Secrets with generateName, and creates a second one
+// when its cache does not have the first one yet.
+func TestReadme(t *testing.T) {
+	var found *explore.Report
+	keep := func(r *explore.Report) { found = r }
+
+	fake.Explore(t, fake.ExploreOptions{Seeds: 200, Found: keep}, func(t fake.T, srv *fake.Server) {
+		srv.Process("operator", run(srv)) // a func(context.Context, http.RoundTripper) error; it may crash and start again
+		createConfigMap(t, srv)
+		time.Sleep(10 * time.Minute) // virtual time, with trouble
+		srv.Heal()
+		time.Sleep(10 * time.Minute)
+		if n := countSecrets(t, srv); n != 1 {
+			t.Errorf("%d secrets, want 1", n)
+		}
+	})
+
+	is := is.New(t)
+	is.True(found != nil) // within 200 seeds
+	t.Log(found)
+	is.True(strings.Contains(found.String(), "2 secrets, want 1"))
+	source, err := os.ReadFile("readme_test.go")
+	is.NoErr(err)
+	readme, err := os.ReadFile("../../README.md")
+	is.NoErr(err)
+	_, example, _ := strings.Cut(string(source), "\n\n\tfake.Explore")
+	example, _, _ = strings.Cut("fake.Explore"+strings.ReplaceAll(example, "\n\t", "\n"), "\n\nis := is.New(t)")
+	example = strings.Replace(example, ", Found: keep", "", 1)
+	is.True(strings.Contains(string(readme), "```go\n"+example+"\n```\n")) // the README shows this test
+}
+
+func run(srv *fake.Server) func(context.Context, http.RoundTripper) error {
+	return operator(srv, func(m controllerruntime.Manager) error { return (&copies{bug: "double"}).setup(m) })
+}
+
+func clientOf(t fake.T, srv *fake.Server) world {
+	c, err := client.New(&rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1}, client.Options{Mapper: mapper()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return world{t, c}
+}
+
+func createConfigMap(t fake.T, srv *fake.Server) {
+	w := clientOf(t, srv)
+	w.must(w.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: named("one"), Data: map[string]string{"value": "1"}}))
+}
+
+func countSecrets(t fake.T, srv *fake.Server) int { return len(clientOf(t, srv).secrets()) }
