@@ -18,8 +18,8 @@ type refusal struct {
 	At              time.Time `json:",omitzero"` // when it says so
 }
 
-// refusing is how long it takes a kubelet to say that it does not run a pod: who makes another in its place at once, as a
-// StatefulSet does, goes round once in that time.
+// refusing is the time that a kubelet takes to refuse a pod. A controller that replaces the pod at once, such as the StatefulSet
+// controller, makes one round in that time.
 const refusing = time.Second
 
 // admit decides whether the node takes a pod that it has not seen, and remembers what it was given
@@ -44,7 +44,7 @@ func (w *worker) admit() bool {
 	return true
 }
 
-// refuses says why the node does not take the pod as it is; nil: it does. The first reason counts (lifecycle.PodAdmitHandler).
+// refuses returns why the node does not accept the pod, or nil if it does. The first reason counts (lifecycle.PodAdmitHandler).
 func (w *worker) refuses() *refusal {
 	if why := w.sysctls(); why != nil {
 		return why
@@ -82,7 +82,7 @@ func offerOf(node object.Object) *offer {
 	return o
 }
 
-// node is what the worker's node offers: as the kubelet registered it, if somebody has deleted it since (Kubelet.getNodeAnyWay).
+// node returns the worker's Node object. If it has been deleted, node returns it as the kubelet registered it (Kubelet.getNodeAnyWay).
 func (w *worker) node() *offer {
 	if it := w.api.Item(nodes, "", w.k.node); it != nil {
 		return resource.Derived(it, offerOf)
@@ -153,7 +153,7 @@ func (k *Kubelet) taken(but *pod) (used workload.Amounts, pods int64) {
 	return used, pods
 }
 
-// release gives back what a pod was given that has ended, to those that wait for more.
+// release returns the resources of a pod that has ended, for pods that wait to be resized.
 func (w *worker) release(phase string) {
 	if w.rec.Over || phase != "Failed" && phase != "Succeeded" || w.active() {
 		return
@@ -162,7 +162,7 @@ func (w *worker) release(phase string) {
 	w.k.retryResizes(w.api, nil)
 }
 
-// safeSysctls are those that a node lets every pod set: they are of a pod's own namespaces (sysctl.SafeSysctlAllowlist).
+// safeSysctls lists the sysctls that any pod may set, because they belong to the pod's own namespaces (sysctl.SafeSysctlAllowlist).
 var safeSysctls = []string{"kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range",
 	"net.ipv4.ip_unprivileged_port_start", "net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout",
 	"net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// What the kernel says inside a container of what it may use: files of cgroup v2, as kubelet and runc set them from the
-// resources that the container has, and how soon it is killed for lack of memory (package qos of the real kubelet).
+// This file simulates the limits that a program sees inside its container: the files of cgroup v2, as kubelet and runc write them from
+// the container's resources, and the OOM score (package qos of the real kubelet).
 const (
 	cpuMax    = "/sys/fs/cgroup/cpu.max"
 	cpuWeight = "/sys/fs/cgroup/cpu.weight"

@@ -34,9 +34,9 @@ type run struct {
 	State    string             `json:",omitempty"`
 	Why      string             `json:",omitempty"` // reason and message of one that waits
 	Text     string             `json:",omitempty"`
-	Due      time.Time          `json:",omitzero"` // when the state ends by itself; zero: it does not
+	Due      time.Time          `json:",omitzero"` // when the state ends by itself, if not zero
 	Restarts int                `json:",omitempty"`
-	ID       string             `json:",omitempty"` // of the one that runs or has ended last; "": none ever ran
+	ID       string             `json:",omitempty"` // of the container that runs or ran last; empty if none ever ran
 	Image    string             `json:",omitempty"` // what it was started from
 	Pulls    bool               `json:",omitempty"` // its image is pulled
 	Began    time.Time          `json:",omitzero"`  // to be created
@@ -88,7 +88,7 @@ func (p *pause) next(now time.Time) {
 	p.Since = now
 }
 
-// until returns when the pause that began at a time is over; zero: there is none.
+// until returns when the pause that began at a time is over, or zero if there is no pause.
 func (p *pause) until(since time.Time) time.Time {
 	if p.Length == 0 || since.Sub(p.Since) > 2*pauseMax {
 		return time.Time{}
@@ -96,10 +96,10 @@ func (p *pause) until(since time.Time) time.Time {
 	return since.Add(p.Length)
 }
 
-// wait makes a container wait. What has ended before stays known.
+// wait sets a container to waiting. Its last termination state is kept.
 func (r *run) wait(why, text string) { r.State, r.Why, r.Text, r.Due = "", why, text, time.Time{} }
 
-// abort gives up what is being created.
+// abort gives up a container that is being created.
 func (r *run) abort() {
 	if r.wait("", ""); r.ID != "" {
 		r.State = exited
@@ -109,7 +109,7 @@ func (r *run) abort() {
 // killAt kills a container at a time.
 func (r *run) killAt(at time.Time) { r.Due, r.Code, r.Killed = at, 137, true }
 
-// step does what is due for a container that is to run, and reports whether anything changed.
+// step advances a container that is to run, and reports whether anything changed.
 func (w *worker) step(c *container) (changed bool) {
 	r := c.run
 	switch r.State {
@@ -195,7 +195,7 @@ func (w *worker) misconfigured(c *container, err error) {
 	}
 }
 
-// delay is a duration of which 0 says the usual one and less than 0 none.
+// delay returns d, the usual duration if d is 0, and no delay if d is negative.
 func delay(d time.Duration) time.Duration {
 	if d == 0 {
 		return time.Second
@@ -299,7 +299,7 @@ func (w *worker) elapse(c *container) (changed bool) {
 	return true
 }
 
-// stop tells a container to end, and kills it at a time. message "" is the usual one (kuberuntime.killContainer).
+// stop asks a container to end, and kills it at a time. If message is empty, the usual one is used (kuberuntime.killContainer).
 func (w *worker) stop(c *container, message string, until time.Time) {
 	if message == "" {
 		message = "Stopping container " + c.name

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// end ends all containers, sidecars after the others, each as it is told to or when its grace period is over.
+// end ends all containers, sidecars after the others. Each ends on its signal or when its grace period is over.
 func (w *worker) end() {
 	until := w.now.Add(w.grace())
 	if deleted, err := time.Parse(time.RFC3339, w.pod.DeletionTimestamp()); err == nil && deleted.After(w.now) {
@@ -75,7 +75,7 @@ func (w *worker) grace() time.Duration {
 	return time.Duration(max(seconds, 1)) * time.Second
 }
 
-// deadline is when the pod has been active for too long; zero: it may be for ever.
+// deadline returns when the pod exceeds activeDeadlineSeconds, or zero if it has none.
 func (w *worker) deadline() time.Time {
 	seconds, ok := w.pod.Int("spec", "activeDeadlineSeconds")
 	started, err := time.Parse(time.RFC3339, w.pod.String("status", "startTime"))

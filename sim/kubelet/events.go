@@ -16,8 +16,8 @@ type said struct {
 	Count int64
 }
 
-// record stores an event of the kubelet, as client-go's recorder does; field is the path of a container in its pod. What was
-// said before, which before remembers, is counted; nil: nothing is remembered.
+// record stores an event of the kubelet, as client-go's recorder does. field is the path of a container in its pod. An event that before
+// has already is counted; if before is nil, nothing is remembered.
 func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]*said) {
 	namespace := about.Namespace()
 	if namespace == "" {

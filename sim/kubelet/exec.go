@@ -86,7 +86,7 @@ func (t *target) line(text string) string {
 func (t *target) world(now time.Time, steps int) shell.World {
 	p, started := t.c.program, t.c.run.Started
 	w := p.within(t.c.run, now, p.run(started, max(now.Sub(started), 1), 0))
-	if w.Env == nil { // nobody has asked before what is in it
+	if w.Env == nil { // the environment is computed at its first use
 		of := resolver{t.k.client, t.k}.world(t.w.pod, t.c.spec, nil)
 		w.Env, w.Open, w.Seed = of.Env, t.w.opens(t.c, of.Open), of.Seed
 	}
@@ -119,7 +119,7 @@ func (t *target) echo(s *Session) {
 	}
 }
 
-// attach shows what a container prints from now on. Who attaches to a shell talks with it.
+// attach streams the output of a container from now on. If the container runs a shell, input goes to it.
 func (t *target) attach() (*Answer, *status.Status) {
 	if t.c.run.State != running {
 		return t.notRunning(), nil
@@ -169,7 +169,7 @@ func (t *target) converse(s *Session, done func(code int)) {
 		t.now = t.nodes.schedule.Now()
 		r := x.Run(t.world(t.now, stepsMax))
 		t.wrote(r)
-		for _, o := range r.Output { // at once: whoever types does not wait for a simulated pause
+		for _, o := range r.Output { // at once: an interactive session does not wait for simulated pauses
 			s.say(o.Error && !tty, t.line(o.Text))
 		}
 		last = r.Code

@@ -25,8 +25,8 @@ func (t *target) forward() (*Answer, *status.Status) {
 	return &Answer{Session: s}, nil
 }
 
-// Connect opens a connection to a port of the pod that a session is for. The error is what a real kubelet says of one at
-// which nobody listens.
+// Connect opens a connection to a port of the session's pod. If no container listens on the port, it returns the error of a real
+// kubelet.
 func (s *Session) Connect(port int) (*Session, error) {
 	if s.connect == nil || s.ended {
 		return nil, fmt.Errorf("the session has ended")
@@ -90,8 +90,7 @@ func (t *target) listener(port int) *container {
 	return nil
 }
 
-// requestOf returns the first line of an HTTP request that has arrived as a whole, and the length of the request; 0: it has
-// not.
+// requestOf returns the first line of an HTTP request and the length of the request, or 0 if the request is not complete.
 func requestOf(data []byte) (line string, length int) {
 	text := string(data)
 	end := strings.Index(text, "\r\n\r\n")

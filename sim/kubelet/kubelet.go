@@ -13,12 +13,12 @@
 //	status of the pod, events                                 status.go, events.go
 //
 // Nothing runs in a container. What it does follows from its Image, from annotations of its pod, and from its command, if
-// that is finite in an obvious way (package shell): when it starts, is ready and ends, what it prints and what it uses.
+// that is finite in an obvious way (package shell): when it starts, is ready and ends, its output and its resource usage.
 // Logs, exec, attach and port-forward answer from that, as a Session (session.go).
 //
-// A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but nobody can see that
-// before he looks: renewals are made up for when something happens in the cluster or somebody asks it, the last one of those
-// that were due (controller.Heart). A cluster that nobody asks anything has no timer for them, however long that is.
+// A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but only a client that reads can
+// observe that. So overdue renewals are done when something happens in the cluster or a request arrives, and only the last of them
+// (controller.Heart). An idle cluster has no timer for them.
 package kubelet
 
 import (
@@ -86,7 +86,7 @@ func (n *Nodes) Controllers() (all []controller.Controller) {
 	return all
 }
 
-// Of returns the kubelet of a node, or nil.
+// Of returns the kubelet of a node, or nil if there is none.
 func (n *Nodes) Of(node string) *Kubelet {
 	if n != nil {
 		for _, k := range n.all {
@@ -129,7 +129,7 @@ type memory struct {
 	Files map[string]string `json:",omitempty"` // on the node, and in persistent volumes, by path
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (k *Kubelet) Memory() any { return &k.memory }
 
 // assigned returns the key of a pod that is or was bound to the node.
@@ -158,7 +158,7 @@ func (k *Kubelet) awaited(_ *controller.Client, c *commit.Commit) (keys []contro
 	return keys
 }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (k *Kubelet) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	if k.memory.Registered.IsZero() {
 		if s := k.register(api); s != nil {

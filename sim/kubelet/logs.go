@@ -38,7 +38,7 @@ func (t *target) log() (*Answer, *status.Status) {
 	return &Answer{Session: session}, nil
 }
 
-// attempt returns when the container whose log is asked for began and ended; zero: it still runs.
+// attempt returns when the container whose log is requested began and ended. The end is zero if it still runs.
 func (t *target) attempt(previous bool) (started, ended time.Time, id string, s *status.Status) {
 	r, name, pod := t.c.run, t.c.name, t.w.pod.Name()
 	waiting := r.State == "" || r.State == exited && r.Why != ""
@@ -69,9 +69,9 @@ func (t *target) attempt(previous bool) (started, ended time.Time, id string, s 
 	return started, ended, "", status.BadRequest("container %q in pod %q is waiting to start: %v", name, pod, why)
 }
 
-// tail tells a session what a container prints after a time, until it ends.
+// tail sends a session the output of a container after a time, until the container ends.
 func (t *target) tail(s *Session, id string, started, from time.Time, tell func([]printed)) {
-	told := from // all that was printed until then is told
+	told := from // output up to this time has been sent
 	pump := func() {
 		now := t.nodes.schedule.Now()
 		r, runs := t.same(id)
@@ -128,8 +128,7 @@ func (t *target) selection() *selection {
 	return l
 }
 
-// render prints lines. first says that they are those that there are when the log is asked for: only these are counted from
-// their end.
+// render prints lines. If first is set, they are the lines that exist when the log is requested; only these are limited by tailLines.
 func (l *selection) render(lines []printed, first bool) string {
 	if first && l.tail >= 0 && int64(len(lines)) > l.tail {
 		lines = lines[int64(len(lines))-l.tail:]
@@ -156,7 +155,7 @@ func (l *selection) render(lines []printed, first bool) string {
 
 func isShell(name string) bool { return shell.IsShell(name) }
 
-// notRunning is what is said of a container that does not run.
+// notRunning returns the error for a container that does not run.
 func (t *target) notRunning() *Answer {
 	return t.internal(fmt.Sprintf("unable to upgrade connection: container not found (%q)", t.c.name))
 }

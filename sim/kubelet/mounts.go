@@ -9,14 +9,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// What containers write into volumes outlives them:
+// Files that containers write into volumes outlive them:
 //
 //	emptyDir                  as long as the pod is on the node      pod.Files       cache/a
 //	hostPath                  as long as the node                    memory.Files    /data/a
 //	persistentVolumeClaim     as long as the first node, for all     memory.Files    pv:NAME/a
 //
-// A container finds what was there when it started, and leaves what it has changed when it ends, and what a command has changed
-// that is run in it at once: two that run at the same time do not see each other's files.
+// A container sees the files that existed when it started, and stores its changes when it ends. A command that is run in it stores its
+// changes at once. Two containers that run at the same time do not see each other's files.
 
 // shelf is where the files of a volume are kept: in which map, and below which path.
 type shelf struct {
@@ -107,7 +107,7 @@ var sites = map[string]site{
 	"httpd": {"/usr/local/apache2/htdocs", map[string]string{"/index.html": "<h1>It works!</h1>\n"}},
 }
 
-// siteOf returns what the server of an image serves that is started with arguments; nil: it is none, or nobody knows.
+// siteOf returns the files that an image's server serves when it is started with arguments, or nil if the image is not a known server.
 func siteOf(image string, args []string) *site {
 	name := path.Base(images.Untagged(image))
 	if name == "agnhost" && len(args) > 0 && args[0] == "test-webserver" {

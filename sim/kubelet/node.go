@@ -95,13 +95,13 @@ func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time
 	}
 }
 
-// Of is controller.Heart's: the beats of a kubelet say how its node is.
+// Of implements controller.Heart: the beats of a kubelet are about its Node.
 func (k *Kubelet) Of() controller.Ref {
 	return controller.Ref{Resource: nodes, Key: controller.Key{Name: k.node}}
 }
 
-// Beat is controller.Heart's: it renews the lease, as of the last time that it was due, and reports the status of the node.
-// A node that somebody has deleted comes back with the next kubelet only.
+// Beat implements controller.Heart. It renews the lease, as of the last time that a renewal was due, and reports the status of the
+// node. A Node that was deleted is registered again only when the kubelet restarts.
 func (k *Kubelet) Beat(api *controller.Client) (next time.Time, failed *status.Status) {
 	now := api.Now()
 	if k.memory.Registered.IsZero() {
@@ -155,7 +155,7 @@ func (k *Kubelet) hostIP() string {
 // addressMax is the last address in the range of a node's pods.
 const addressMax = 254
 
-// address returns a free address for a pod, as its number in the range; 0: there is none.
+// address returns a free address for a pod, as its number in the range, or 0 if there is none.
 func (k *Kubelet) address() int {
 	taken := map[int]bool{}
 	for _, p := range k.memory.Pods { // order does not matter: a set

@@ -14,7 +14,7 @@ import (
 // pod is what a kubelet remembers of a pod.
 type pod struct {
 	UID        string
-	Address    int             `json:",omitempty"` // in the range of the node; 0: it has none
+	Address    int             `json:",omitempty"` // number in the node's range, 0 before it has one
 	Mounted    bool            `json:",omitempty"` // its volumes are there
 	Missing    string          `json:",omitempty"` // why they are not
 	Containers map[string]*run `json:",omitempty"`
@@ -29,7 +29,7 @@ type pod struct {
 	Over      bool                     `json:",omitempty"` // it has ended: what it was given is free
 	Needs     workload.Amounts         `json:",omitzero"`  // what it takes of the node
 	Ports     []workload.HostPort      `json:",omitempty"`
-	Allocated map[string]object.Object `json:",omitempty"` // resources that containers were given, by name; "": the pod as a whole
+	Allocated map[string]object.Object `json:",omitempty"` // allocated resources by container name; the key "" is the pod as a whole
 	Level     object.Object            `json:",omitempty"` // what the pod as a whole has of that
 
 	Resizing   bool      `json:",omitempty"` // it asks for something else than it was given
@@ -59,7 +59,7 @@ type worker struct {
 	pod        object.Object // as the cache has it
 	rec        *pod
 	containers []*container // init containers first
-	again      time.Time    // when there is something to do; zero: not by itself
+	again      time.Time    // when there is something to do by itself, if not zero
 }
 
 // container is a container of the pod.
@@ -68,7 +68,7 @@ type container struct {
 	list    string // of the spec
 	spec    object.Object
 	run     *run
-	program *program // nil: its annotations are wrong
+	program *program // nil if the pod's annotations are invalid
 	wrong   error
 	init    bool // an init container that has to end
 	sidecar bool // an init container that goes on
@@ -165,7 +165,7 @@ func (w *worker) active() bool {
 	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.run.State == running })
 }
 
-// run starts what is to run and sees to what runs, until nothing is to be done at once.
+// run starts and advances containers until nothing is left to do at this time.
 func (w *worker) run() {
 	if w.overdue() {
 		return
@@ -195,7 +195,7 @@ func (w *worker) run() {
 // roundsMax is how often a pod can change within an instant: a container that ends at once is started again after a pause.
 const roundsMax = 1000
 
-// advance lets each container do what is due, and reports whether anything changed.
+// advance steps each container and reports whether anything changed.
 func (w *worker) advance() (changed bool) {
 	if w.failed() || w.done() {
 		return w.endSidecars()
@@ -215,7 +215,7 @@ func (w *worker) advance() (changed bool) {
 	return changed
 }
 
-// initialized reports whether those that follow an init container may start.
+// initialized reports whether the containers after an init container may start.
 func (w *worker) initialized(c *container) bool {
 	if c.sidecar {
 		return c.run.State == running && c.run.Up || w.begun()
@@ -266,7 +266,7 @@ func (w *worker) restarts(c *container) bool {
 	return policy == "Always" || policy == "OnFailure" && c.run.Code != 0
 }
 
-// endSidecars ends those that only served the others.
+// endSidecars ends the sidecars when no other container runs.
 func (w *worker) endSidecars() (changed bool) {
 	for _, c := range slices.Backward(w.containers) {
 		if c.sidecar || c.list == "ephemeralContainers" {

@@ -10,7 +10,7 @@ import (
 
 // probe is how one of a container's probes goes.
 type probe struct {
-	Next   time.Time `json:",omitzero"`  // when it is run; zero: its result stays until something happens
+	Next   time.Time `json:",omitzero"`  // when it runs next; if zero, its result stays until the container changes
 	OK     bool      `json:",omitempty"` // the last result
 	Run    int       `json:",omitempty"` // how often in a row
 	Failed int       `json:",omitempty"` // how often it has failed
@@ -63,7 +63,7 @@ func (w *worker) well(c *container, at time.Time) bool {
 	return age >= p.Ready && (p.Unhealthy == 0 || age < p.Unhealthy)
 }
 
-// turns returns when that may change; zero: not any more.
+// turns returns when that may change, or zero if it does not change any more.
 func (w *worker) turns(c *container, after time.Time) (at time.Time) {
 	for _, d := range []time.Duration{c.program.Ready, c.program.Unhealthy} {
 		if t := c.run.Started.Add(d); t.After(after) && (at.IsZero() || t.Before(at)) {

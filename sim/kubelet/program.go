@@ -15,12 +15,12 @@ import (
 // program is what the process of a container does from its start on.
 type program struct {
 	Image
-	script *shell.Program // what its command says; nil: it is a server
+	script *shell.Program // parsed command; nil for a server
 	world  shell.World
-	site   *site // what it serves of its files; nil: nobody knows
+	site   *site // files that it serves, if known
 }
 
-// idleShells are images whose own command is a shell, which ends at once when nobody types.
+// idleShells are images whose own command is a shell, which ends at once without an input stream.
 var idleShells = []string{"busybox", "alpine", "ubuntu", "debian", "fedora", "centos", "bash"}
 
 // idle reports whether the command of an image is a shell.
@@ -47,7 +47,7 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 		p.script = shell.Words("echo", "\nHello from Docker!\nThis message shows that your installation appears to be working correctly.\n")
 	}
 	if interactive && len(args) == 1 && shell.IsShell(args[0]) {
-		p.script = nil // it waits for somebody who types
+		p.script = nil // it waits for input
 	}
 	if p.script == nil {
 		p.site = siteOf(image, args)
@@ -104,7 +104,7 @@ func (p *program) end(started time.Time, steps int) (at time.Time, code int, ok 
 	return started.Add(r.At), 0, false
 }
 
-// deaf says that a program does not hear when it is told to end: nobody handles signals for the first process of a container.
+// deaf reports whether a program ignores SIGTERM: the first process of a container has no default signal handlers.
 func (p *program) deaf(started, now time.Time) bool {
 	if p.script == nil || p.Image.Stop != 0 {
 		return false
@@ -113,8 +113,8 @@ func (p *program) deaf(started, now time.Time) bool {
 	return !r.Handles && !r.Server
 }
 
-// handles returns when a program is done that is told to end at a time, and its exit code, if it has said what it does then.
-// It is false if it has not; the time is zero if it does not end at all.
+// handles returns when a program that gets SIGTERM at a time is done, and its exit code, if the program has a trap. Otherwise it returns
+// false. The time is zero if the program does not end at all.
 func (p *program) handles(r *run, at time.Time) (done time.Time, code int, ok bool) {
 	if p.script == nil || p.Image.Stop != 0 {
 		return done, 0, false
@@ -166,7 +166,7 @@ type printed struct {
 	text  string
 }
 
-// next returns when a program prints something after a time; zero: never again.
+// next returns when a program prints something after a time, or zero if it does not print again.
 func (p *program) next(started, after time.Time) (at time.Time) {
 	sooner := func(t time.Time) {
 		if t.After(after) && (at.IsZero() || t.Before(at)) {
@@ -194,10 +194,10 @@ func (p *program) next(started, after time.Time) (at time.Time) {
 	return at
 }
 
-// stepsMax bounds what is tried to find out when a program prints next.
+// stepsMax bounds the steps that are run to find out when a program prints next.
 const stepsMax = 1 << 20
 
-// wrapped makes of what was printed the lines of a log: each piece that ends in a line break is one.
+// wrapped splits output into the lines of a log: each piece that ends in a line break is a line.
 func wrapped(all []printed) (lines []printed) {
 	open := -1
 	for _, x := range all {

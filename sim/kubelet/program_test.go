@@ -28,7 +28,7 @@ func TestPause(t *testing.T) {
 	is.Equal(p.Length, pauseMin)
 }
 
-// What a line printed again and again comes to is what counting from the start comes to, whatever part is asked for.
+// Any part of a log of repeated lines is equal to the same part counted from the start.
 func TestOutputOfEvery(t *testing.T) {
 	is := is.New(t)
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -59,7 +59,7 @@ func (c *resizing) condition(kind string) map[string]any {
 	return m
 }
 
-// resources are those of a container, as its spec has them; nil: none.
+// resources returns the resources in a container's spec, or nil if there are none.
 func resourcesOf(spec object.Object) object.Object {
 	if m := spec.Map("resources"); len(m) > 0 {
 		return m
@@ -67,8 +67,8 @@ func resourcesOf(spec object.Object) object.Object {
 	return nil
 }
 
-// desired calls yield with the resources that containers ask for, by name, and with those of the pod as a whole, which has
-// none. Nobody can resize an ephemeral container.
+// desired calls yield with the resources that containers request, by name, and with those of the pod as a whole, under the empty name.
+// Ephemeral containers cannot be resized.
 func (w *worker) desired(yield func(name string, resources object.Object)) {
 	yield("", resourcesOf(w.pod.At("spec")))
 	for _, c := range w.containers {
@@ -261,7 +261,7 @@ func (w *worker) restartsToResize(c *container) bool {
 	return false
 }
 
-// tooSmall says that the pod, or a container, uses more memory than it is to have from now on; "": none does
+// tooSmall returns an error text if the pod or a container uses more memory than its new limit, and otherwise ""
 // (kubeGenericRuntimeManager.validateMemoryResizeAction).
 func (w *worker) tooSmall() string {
 	var wrong []string

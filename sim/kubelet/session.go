@@ -12,12 +12,12 @@ import (
 )
 
 // Session is a stream between a client and a container: a log that is followed, a command, a connection to a port. The
-// Cluster's lock guards it; whoever carries it waits for Ready without the lock.
+// Cluster's lock guards it; the connection waits for Ready without the lock.
 //
 //	client ─ Input, CloseInput, Resize ─▶ Session ─ Take ◀─ Ready ─ client
 //
-// What it says is worked out from the time, so that it needs no goroutine: a timer on the Cluster's clock when it has more to
-// say, and the kubelet tells it when its container ends.
+// Its output is computed from the time, so it needs no goroutine: a timer on the Cluster's clock fires when there is more output, and the
+// kubelet notifies it when its container ends.
 type Session struct {
 	// Upgrade says that the client speaks, too: the connection becomes the session's.
 	Upgrade bool
@@ -28,10 +28,10 @@ type Session struct {
 	out   []Output
 	ready chan struct{}
 	ended bool
-	final *status.Status // how it ended; nil: well
+	final *status.Status // the error with which it ended, if any
 
-	input  func(p []byte, end bool) // nil: nobody listens
-	check  func()                   // tells it that its container may have changed; nil: that does not matter
+	input  func(p []byte, end bool) // receives input, if not nil
+	check  func()                   // called when its container may have changed, if not nil
 	finish func()                   // called when it ends
 
 	connect func(port int) (*Session, error)
@@ -48,7 +48,7 @@ func (n *Nodes) session() *Session { return &Session{nodes: n, ready: make(chan 
 // Ready is readable when Take has something.
 func (s *Session) Ready() <-chan struct{} { return s.ready }
 
-// Take returns what was said since the last time, and whether nothing follows it.
+// Take returns the output since the last call, and whether it is complete.
 func (s *Session) Take() (out []Output, ended bool) {
 	out, s.out = s.out, nil
 	return out, s.ended
@@ -114,7 +114,7 @@ func (s *Session) after(at time.Time, f func()) {
 	})
 }
 
-// changed tells the sessions with containers of a pod that something has happened to it.
+// changed notifies the sessions of a pod's containers that the pod has changed.
 func (k *Kubelet) changed(key string) {
 	for _, s := range k.sessions[key] { // their list is replaced when one ends, never changed
 		if s.check != nil {
@@ -123,7 +123,7 @@ func (k *Kubelet) changed(key string) {
 	}
 }
 
-// follow has a session told of what happens to a pod.
+// follow registers a session for changes of a pod.
 func (k *Kubelet) follow(key string, s *Session, check func()) {
 	if k.sessions == nil {
 		k.sessions = map[string][]*Session{}
@@ -157,8 +157,8 @@ func (n *Nodes) End() {
 // Answer is what a kubelet answers to a request for a stream: a text, or a session. The zero value is that of a pod that no
 // kubelet has yet, whose log is no content.
 type Answer struct {
-	Text    []byte   // nil: there is none
-	Session *Session // nil: Text is all
+	Text    []byte   // the answer, or its beginning
+	Session *Session // continues the answer; nil if Text is all of it
 }
 
 // Stream answers a request for a subresource of a pod that streams; upgrade says that the client wants to change to another
@@ -245,7 +245,7 @@ func (t *target) number(name string) (n int64, given bool) {
 	return n, err == nil
 }
 
-// same reports whether the container of a target still runs as it did, and returns what is remembered of it.
+// same reports whether the container of a target still runs unchanged, and returns its record.
 func (t *target) same(id string) (r *run, runs bool) {
 	p := t.k.memory.Pods[t.key]
 	if p == nil || p.UID != t.w.pod.UID() || p.Containers[t.c.name] == nil {
@@ -264,7 +264,7 @@ func (t *target) internal(message string) *Answer {
 	return &Answer{Session: s}
 }
 
-// exitStatus is how a session ends whose command has ended with a code; nil: well.
+// exitStatus returns the status for a command that ended with a code, or nil for 0.
 func exitStatus(code int) *status.Status {
 	if code == 0 {
 		return nil
@@ -274,7 +274,7 @@ func exitStatus(code int) *status.Status {
 		Details: &status.Details{Causes: []status.Cause{{Reason: "ExitCode", Message: text}}}}
 }
 
-// interactive says that a container waits for somebody who types.
+// interactive reports whether a container waits for input.
 func (c *container) interactive() bool {
 	args := append(c.spec.Strings("command"), c.spec.Strings("args")...)
 	return c.spec.True("stdin") && c.program.script == nil && (len(args) == 0 && idle(c.spec.String("image")) || len(args) == 1 && isShell(args[0]))

@@ -15,7 +15,7 @@ import (
 // ours are the conditions of a pod that its kubelet always writes, in this order, after those about resizing.
 var ours = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}
 
-// notOurs returns the conditions of a pod that somebody else than its kubelet has set.
+// notOurs returns the conditions of a pod that its kubelet does not own.
 func notOurs(before object.Object) (all []any) {
 	for _, c := range before.Objects("conditions") {
 		if kind := c.String("type"); !slices.Contains(ours, kind) && kind != resizePending && kind != resizeInProgress {
@@ -47,7 +47,7 @@ func (w *worker) report() *status.Status {
 	return s
 }
 
-// status is what the pod is like (kubelet.generateAPIPodStatus). What is not the kubelet's is taken from the one before.
+// status returns the pod's status (kubelet.generateAPIPodStatus). Fields that the kubelet does not own are taken from the status before.
 func (w *worker) status(before object.Object) object.Object {
 	if r := w.rec.Refused; r != nil && w.now.Before(r.At) {
 		return before
@@ -102,7 +102,7 @@ func (w *worker) sandboxed() bool {
 	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.run.ID != "" || c.run.Why != "" })
 }
 
-// podIP is the address of a pod; "": it has none yet.
+// podIP returns the address of a pod, or "" if it has none yet.
 func (k *Kubelet) podIP(p *pod, obj object.Object) string {
 	switch {
 	case obj.True("spec", "hostNetwork"):
@@ -171,7 +171,7 @@ func mounted(mounts []object.Object) (all []any) {
 	return all
 }
 
-// user is who a container runs as.
+// user returns the user and groups that a container runs as.
 func (w *worker) user(c *container) map[string]any {
 	number := func(name string) int64 {
 		if n, ok := c.spec.Int("securityContext", name); ok {
@@ -191,7 +191,7 @@ func (w *worker) user(c *container) map[string]any {
 func (w *worker) state(c *container, over bool) map[string]any {
 	r := c.run
 	switch {
-	case r.State == running || r.Again: // who is started anew to be resized is not seen to have ended
+	case r.State == running || r.Again: // a restart for a resize is not visible as an end
 		return map[string]any{"running": map[string]any{"startedAt": object.Time(r.Started)}}
 	case r.State == exited && r.Why == "" || r.State == creating && r.ID != "":
 		return map[string]any{"terminated": terminated(r.ID, r.Code, r.Started, r.Finished)}

@@ -10,13 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// metricsVersion is the API that says what is used (k8s.io/metrics, as metrics-server serves it).
+// metricsVersion is the API of resource usage (k8s.io/metrics, as metrics-server serves it).
 const metricsVersion = "metrics.k8s.io/v1beta1"
 
 // window is over which time usage is measured; it is measured as often.
 const window = 15 * time.Second
 
-// What a container uses of which nobody says anything, and a node beside its containers.
+// The usage of a container without an annotation, and of a node beside its containers.
 const (
 	containerCPU, containerMemory = "1m", "16Mi"
 	nodeCPU, nodeMemory           = "100m", "512Mi"
@@ -37,7 +37,7 @@ func (n *Nodes) PodMetrics(namespace string) (all []object.Object) {
 	return all
 }
 
-// measure returns the PodMetrics of a pod and their sums; nil: nothing of it runs here.
+// measure returns the PodMetrics of a pod and their sums, or nil if none of its containers runs here.
 func (n *Nodes) measure(it *resource.Item) (metrics object.Object, cpu, memory quantity.Quantity) {
 	k := n.Of(it.Field("spec.nodeName"))
 	if k == nil {
@@ -54,7 +54,7 @@ func (n *Nodes) measure(it *resource.Item) (metrics object.Object, cpu, memory q
 			if r := rec.Containers[c.String("name")]; r == nil || r.State != running {
 				continue
 			}
-			x, _ := images.Of(k.images, obj, c.String("name"), c.String("image")) // one that is wrong uses what is usual
+			x, _ := images.Of(k.images, obj, c.String("name"), c.String("image")) // a container with invalid annotations has the default usage
 			used := map[string]any{"cpu": cmp.Or(x.CPU, containerCPU), "memory": cmp.Or(x.Memory, containerMemory)}
 			cpu, memory = cpu.Add(quantity.Of(used["cpu"])), memory.Add(quantity.Of(used["memory"]))
 			containers = append(containers, map[string]any{"name": c.String("name"), "usage": used})

@@ -23,7 +23,7 @@ var (
 	fromSecret    = source{secrets, "secret", "Secret"}
 )
 
-// values returns what is in a ConfigMap or a Secret, and whether there is one.
+// values returns the data of a ConfigMap or a Secret, and whether the object exists.
 func (r resolver) values(s source, namespace, name string) (map[string]string, bool) {
 	obj := r.api.Get(s.resource, namespace, name)
 	if obj == nil {
@@ -43,7 +43,7 @@ func (r resolver) values(s source, namespace, name string) (map[string]string, b
 	return all, true
 }
 
-// mount reports whether the volumes of the pod are there; if not, the pod waits for what is missing.
+// mount reports whether the volumes of the pod are there. If not, the pod waits for the missing ones.
 func (w *worker) mount() bool {
 	for _, v := range w.pod.Objects("spec", "volumes") {
 		if missing := w.missing(v); missing != "" {
@@ -63,7 +63,7 @@ func (w *worker) mount() bool {
 	return true
 }
 
-// missing says what a volume needs that is not there; "": nothing.
+// missing returns the name of an object that a volume needs and that does not exist, or "".
 func (w *worker) missing(v object.Object) string {
 	switch {
 	case v.Has("configMap"):

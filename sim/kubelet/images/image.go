@@ -20,27 +20,28 @@ import (
 //		"example.com/worker": {Exit: &images.Exit{After: time.Minute, Code: 1}, Log: []images.Line{{Text: "working"}}},
 //	}
 type Image struct {
-	// Start is how long it takes to pull the image and to start a container. 0: a second; below 0: no time at all.
+	// Start is the time to pull the image and to start a container. 0 means a second, a negative value no time.
 	Start time.Duration `json:",omitempty"`
 	// Ready is how long after its start a container is ready: until then probes fail, and without one it is not ready either.
 	Ready time.Duration `json:",omitempty"`
-	// Exit is how a container ends by itself. nil: it does not, unless its command says so (package shell).
+	// Exit is how a container ends by itself. If Exit is nil, it ends only if its command does (package shell).
 	Exit *Exit `json:",omitempty"`
-	// Stop is how long a container takes to end when it is told to. 0: a second. Longer than the grace period: it is killed.
+	// Stop is the time that a container takes to end after SIGTERM; 0 means a second. If it exceeds the grace period, the container is
+	// killed.
 	Stop time.Duration `json:",omitempty"`
 	// StopCode is its exit code then, unless it is killed, which is 137.
 	StopCode int `json:",omitempty"`
-	// Unhealthy is how long after its start the probes of a container fail. 0: they do not.
+	// Unhealthy is the time after the start of a container at which its probes begin to fail. 0 means that they do not.
 	Unhealthy time.Duration `json:",omitempty"`
-	// PullError is why the image cannot be pulled. "": it can.
+	// PullError is the reason why the image cannot be pulled, if any.
 	PullError string `json:",omitempty"`
 	// Log is what a container prints, beside what its command does.
 	Log []Line `json:",omitempty"`
 	// Exec are the answers to commands that are run in a container, by the command with its arguments.
 	Exec map[string]string `json:",omitempty"`
-	// HTTP is what the ports of a container answer to every request. "": a line that names the pod.
+	// HTTP is the answer of a container's ports to every request. If it is empty, they answer with a line that names the pod.
 	HTTP string `json:",omitempty"`
-	// CPU and Memory are what a container uses, as quantities. "": 1m and 16Mi.
+	// CPU and Memory are the usage of a container, as quantities. Their defaults are 1m and 16Mi.
 	CPU, Memory string `json:",omitempty"`
 }
 
@@ -54,7 +55,7 @@ type Exit struct {
 type Line struct {
 	Text  string
 	After time.Duration `json:",omitempty"` // its start
-	Every time.Duration `json:",omitempty"` // again and again; 0: once
+	Every time.Duration `json:",omitempty"` // the interval of repetition; 0 means once
 }
 
 // Annotations of pods begin with Annotation. kubesim.io/exit-code is for all containers of the pod,
@@ -148,7 +149,7 @@ func lines(text string) (all []Line, err error) {
 	return all, nil
 }
 
-// Of returns what a container of a pod does: what is said of its image, and then by annotations.
+// Of returns the behaviour of a pod's container: that of its image, overridden by annotations.
 func Of(known map[string]Image, pod object.Object, container, image string) (x Image, err error) {
 	x, said := known[image]
 	if !said {
@@ -198,8 +199,8 @@ func Reference(image string) string {
 	return image
 }
 
-// absent is why an image cannot be pulled that by its name is not there: its tag is 404, or its name says that it does not
-// exist. "": it can be pulled.
+// absent returns the error for an image whose name says that it does not exist (the tag 404, or doesnotexist in its name), and otherwise
+// "".
 func absent(image string) string {
 	name := Untagged(image)
 	tag := strings.TrimPrefix(image[len(name):], ":")

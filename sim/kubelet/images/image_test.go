@@ -40,7 +40,7 @@ func TestAbsent(t *testing.T) {
 	is.True(absent("example.com/does-not-exist:1") != "")
 }
 
-// An annotation for a container goes before one for all, which goes before what is said of the image.
+// An annotation for one container overrides one for all containers, which overrides the image's behaviour.
 func TestScripted(t *testing.T) {
 	is := is.New(t)
 	pod := object.Object{"metadata": map[string]any{"annotations": map[string]any{"kubesim.io/exit-code": "2", "kubesim.io/c.exit-code": "3",
@@ -55,7 +55,7 @@ func TestScripted(t *testing.T) {
 	x, err = Of(known, pod, "d", "i")
 	is.NoErr(err)
 	is.Equal(x.Exit.Code, 2)
-	is.Equal(known["i"].Exit.Code, 1) // what is said of the image stays
+	is.Equal(known["i"].Exit.Code, 1) // the image's behaviour is unchanged
 	for name, value := range map[string]string{"exit-code": "256", "start-delay": "-1s", "cpu": "much", "exec": "ls", "unhealthy-after": "soon"} {
 		_, err := Of(nil, object.Object{"metadata": map[string]any{"annotations": map[string]any{Annotation + name: value}}}, "c", "i")
 		is.True(err != nil) // name

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// commands are those that the shell knows. Each returns its exit code.
+// commands are the commands of the shell. Each returns its exit code.
 var commands = map[string]func(p *process, args []string) int{
 	":": nothing, "true": nothing, "set": nothing, "cd": nothing, "sync": nothing, "wait": nothing, "chmod": nothing, "chown": nothing,
 	"mkdir": nothing, "false": func(*process, []string) int { return 1 }, "export": export,
@@ -23,7 +23,7 @@ func nothing(*process, []string) int { return 0 }
 // shells are programs that read a script after -c.
 var shells = []string{"sh", "bash", "ash", "dash"}
 
-// oneLiners are programs that run what is given to them as an argument, and end: what they print is not known.
+// oneLiners are interpreters that run their argument and end. Their output is not known.
 var oneLiners = map[string]string{"perl": "-", "python": "-c", "python3": "-c", "node": "-e", "ruby": "-e", "awk": ""}
 
 // call runs a command.
@@ -210,7 +210,7 @@ func whoami(p *process, _ []string) int {
 	return 0
 }
 
-// mount prints what interests of what is mounted in a container: that its limits are in files of cgroup v2.
+// mount prints the line that programs look for: that the container's limits are in files of cgroup v2.
 func mount(p *process, _ []string) int {
 	p.print("cgroup on /sys/fs/cgroup type cgroup2 (ro,nosuid,nodev,noexec,relatime)\n")
 	return 0
@@ -270,7 +270,7 @@ func sequence(p *process, args []string) int {
 // sequenceMax is the longest that seq counts.
 const sequenceMax = 100_000
 
-// trap says what is done when a signal comes. That of the signal to end is kept.
+// trap sets the handler of a signal. Only the handler of SIGTERM is kept.
 func trap(p *process, args []string) int {
 	p.handles = true
 	if len(args) < 2 || !slices.ContainsFunc(args[1:], func(s string) bool { return s == "TERM" || s == "SIGTERM" || s == "15" }) {

@@ -47,7 +47,7 @@ func remove(p *process, args []string) int {
 	return code
 }
 
-// ls prints the names of files that are there; with -d those of folders, too, which nobody knows: all are.
+// ls prints the names of existing files. With -d it prints any folder, because folders are not recorded.
 func ls(p *process, args []string) int {
 	args, has := operands(args)
 	for _, name := range args {
@@ -99,7 +99,7 @@ func cp(p *process, args []string) int {
 	return transfer(p, "cp", names, func(string, string) {})
 }
 
-// transfer writes what is in files, all but the last, to the last, and calls then for each.
+// transfer copies the contents of all files but the last to the last one, and calls then for each.
 func transfer(p *process, command string, names []string, then func(from, to string)) (code int) {
 	if len(names) < 2 {
 		p.complain(command + ": missing file operand")

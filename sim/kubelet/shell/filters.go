@@ -93,7 +93,7 @@ func tee(p *process, args []string) int {
 func head(p *process, args []string) int { return some(p, "head", args) }
 func tail(p *process, args []string) int { return some(p, "tail", args) }
 
-// some prints the first or the last ten lines, or as many as -n says. Who follows a file waits for ever.
+// some prints the first or the last ten lines, or -n of them. With -f it never ends.
 func some(p *process, command string, args []string) int {
 	n, names := 10, []string(nil)
 	for i := 0; i < len(args); i++ {

@@ -9,7 +9,7 @@ type Handler struct {
 	functions map[string]list
 }
 
-// Run runs a handler as long as it takes. Where that does not end its program, that goes on.
+// Run runs a handler to its end. If the handler does not end its program, the program goes on.
 func (h *Handler) Run(w World) *Result {
 	p := &process{world: w, vars: maps.Clone(h.vars), files: maps.Clone(w.Files), functions: maps.Clone(h.functions), room: roomMax}
 	if p.files == nil {

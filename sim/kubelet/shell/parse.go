@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What a script is made of:
+// The syntax tree of a script:
 //
 //	list    statements, one after the other
 //	link    a && b, a || b
@@ -234,7 +234,7 @@ func (x *parser) statement() (statement, error) {
 	return x.command()
 }
 
-// group reads what is between braces.
+// group parses a list in braces.
 func (x *parser) group() (list, error) {
 	l, err := x.list()
 	if err == nil && !x.keyword("}") {

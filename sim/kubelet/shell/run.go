@@ -1,11 +1,11 @@
-// Package shell is a small shell that takes no time: it works out what the command of a container would print and when, and
-// how it would end, on a time of its own that only sleep moves.
+// Package shell interprets the command of a container without running it: it computes the output and its times, and the exit code, on
+// a clock of its own that only sleep moves.
 //
 //	sh -c 'echo hi; sleep 5; exit 3' ─ Parse ─▶ Program ─ Run ─▶ 0s "hi\n", ended at 5s with 3
 //
 // It knows lists, &&, ||, |, while, until, for, if, variables, $(…), $((…)) and > to files, and the commands of commands.go,
-// filters.go and files.go: echo, printf, sleep, exit, cat, touch, rm, mv, date, expr, grep and a few more. What it does not
-// know, such as the name of a server, is a command that runs for ever and prints nothing. The same script gives the same
+// filters.go and files.go: echo, printf, sleep, exit, cat, touch, rm, mv, date, expr, grep and a few more. An unknown command, such as
+// the name of a server, runs forever and prints nothing. The same script gives the same
 // output each time: $RANDOM is drawn from a seed.
 package shell
 
@@ -22,17 +22,17 @@ type Program struct{ list list }
 type World struct {
 	Start time.Time         // when it begins
 	Env   map[string]string // its environment; it is not changed
-	// Open returns the contents of a file that was there before. nil: there are none.
+	// Open returns the contents of a file that existed before. If Open is nil, there are none.
 	Open func(path string) (text string, ok bool)
-	// Files are those that were written before; what is gone is nil. They are not changed.
+	// Files are the files that were written before. A removed file is nil. They are not changed.
 	Files map[string]*string
 	// Seed is what $RANDOM is drawn from.
 	Seed uint64
 	// Missing says that a command that the shell does not know is not there. Otherwise it runs for ever.
 	Missing bool
 
-	Limit time.Duration // how long it may run at most; 0: as long as it wants
-	Steps int           // how many commands it may run at most; 0: as many as it wants
+	Limit time.Duration // the longest run time; 0 means no limit
+	Steps int           // the most commands that it may run; 0 means no limit
 }
 
 // Output is something that a program prints.
@@ -54,7 +54,7 @@ type Result struct {
 	Files map[string]*string // as World.Files, with what it changed
 	// Handles says that it has set a trap for signals.
 	Handles bool
-	// Term is what it does when it is told to end, if it has said so.
+	// Term is its handler of SIGTERM, if it has set one.
 	Term *Handler
 	// Server says that it waits because of a command that the shell does not know.
 	Server bool
@@ -79,7 +79,7 @@ type process struct {
 	handles bool
 	server  bool
 	in      string // what the command reads
-	term    list   // what it does when it is told to end
+	term    list   // the handler of SIGTERM
 	trapped bool   // that was said
 
 	functions map[string]list
@@ -219,7 +219,7 @@ func (c *command) run(p *process) {
 	}
 }
 
-// redirect takes what was printed since an output to where it goes.
+// redirect moves the output since a position to its target.
 func (p *process) redirect(r redirect, first int) {
 	if r.same {
 		for i := range p.out[first:] {
@@ -250,7 +250,7 @@ func (p *process) redirect(r redirect, first int) {
 	p.files[name] = &text
 }
 
-// read returns what is in a file.
+// read returns the contents of a file.
 func (p *process) read(name string) (string, bool) {
 	if text, known := p.files[name]; known {
 		if text == nil {
@@ -303,7 +303,7 @@ func (p *process) fields(words []word) (all []string) {
 	return all
 }
 
-// expand returns the words that a word becomes: what is substituted outside of quotes is split at blanks.
+// expand returns the words that a word becomes: substitutions outside of quotes are split at blanks.
 func (p *process) expand(w word) (all []string) {
 	open := false // the last of all goes on
 	add := func(text string) {

@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// What a script does when it is told to end is known as far as it has come.
+// The handler of SIGTERM is known as soon as the script has set it.
 func TestTraps(t *testing.T) {
 	is := is.New(t)
 	for script, want := range map[string]string{
@@ -117,7 +117,7 @@ func FuzzShell(f *testing.F) {
 	})
 }
 
-// What was there before a program can be read and removed by it.
+// A program can read and remove files that existed before it.
 func TestFiles(t *testing.T) {
 	is := is.New(t)
 	open := func(path string) (string, bool) { return "text", path == "/etc/config/key" }

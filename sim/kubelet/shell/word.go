@@ -44,7 +44,7 @@ func (x *parser) word() (w word, err error) {
 	return w, nil
 }
 
-// quoted reads what is in double quotes.
+// quoted parses the contents of double quotes.
 func (x *parser) quoted(w word) (word, error) {
 	text := []byte{}
 	for x.at < len(x.text) {
