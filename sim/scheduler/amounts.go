@@ -8,7 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// What a container without requests counts as when nodes are compared (util.DefaultMilliCPURequest, DefaultMemoryRequest).
+// The requests that are assumed for a container without requests when nodes are compared (util.DefaultMilliCPURequest,
+// DefaultMemoryRequest).
 var (
 	defaultCPU    = quantity.MustParse("100m")
 	defaultMemory = quantity.New(200<<20, quantity.BinarySI)

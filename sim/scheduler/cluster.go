@@ -15,7 +15,7 @@ import (
 // it, and nothing is added up again (backend/cache).
 type cluster struct {
 	nodes  map[string]*node
-	order  []*node // those that exist, by name
+	order  []*node // existing nodes, by name
 	pods   map[controller.Key]*pod
 	apart  int                    // how many pods require to be apart from others
 	using  map[controller.Key]int // pods that use a claim
@@ -35,12 +35,12 @@ type node struct {
 
 	pods         []*pod
 	used, weight workload.Amounts
-	apart        []*pod         // those that require to be apart from others
+	apart        []*pod         // pods with a required anti-affinity
 	affine       []*pod         // those with any affinity to pods
 	matching     map[string]int // pods by spreadConstraint.counted, kept until a pod comes or goes
 }
 
-// readNode takes in what is said of a node.
+// readNode reads a Node object.
 func (n *node) readNode(obj object.Object) {
 	n.exists, n.labels, n.taints = true, obj.Labels(), workload.TaintsOf(obj)
 	n.unschedulable = obj.True("spec", "unschedulable")
@@ -115,7 +115,7 @@ func (c *cluster) node(name string) *node {
 	return n
 }
 
-// setNode takes in a node that was written. It returns the node as it was, without its pods; nil: it is new.
+// setNode applies a write of a node. It returns the node as it was, without its pods, or nil if it is new.
 func (c *cluster) setNode(obj object.Object) (before *node) {
 	n := c.node(obj.Name())
 	if n.exists {
@@ -166,7 +166,7 @@ func (c *cluster) tidy(n *node) {
 	}
 }
 
-// setPod takes in a pod that runs on a node, or is about to. It returns the pod as it was; nil: it is new.
+// setPod applies a write of a pod that runs on a node, or is about to. It returns the pod as it was, or nil if it is new.
 func (c *cluster) setPod(p *pod) (before *pod) {
 	before = c.removePod(p.Key)
 	c.pods[p.Key] = p
@@ -175,7 +175,7 @@ func (c *cluster) setPod(p *pod) (before *pod) {
 	return before
 }
 
-// removePod takes in that a pod is gone, or has ended. It returns the pod as it was; nil: it was on no node.
+// removePod removes a pod that was deleted or has ended. It returns the pod as it was, or nil if it was on no node.
 func (c *cluster) removePod(key controller.Key) *pod {
 	p := c.pods[key]
 	if p == nil {

@@ -16,14 +16,13 @@ type cycle struct {
 	cluster *cluster
 	pod     *pod
 
-	// What is counted once and asked of each node.
+	// State that is prepared once and read for each node.
 	spread  spreading
 	terms   termCounts
 	volumes volumeState
 }
 
-// prepare counts what the filters ask for. What it rejects no node can help. only are the nodes that come into question;
-// some says whether there are others.
+// prepare runs the PreFilter step of the plugins. If it rejects the pod, no node can help. only are the candidate nodes, if some is set.
 func (c *cycle) prepare() (v verdict, only []string, some bool) {
 	if !c.pod.affinity.Any() {
 		if only, some = c.pod.affinity.Names(); some && len(only) == 0 {

@@ -93,7 +93,7 @@ func replay(t *testing.T, number int, r recorded) (pods int) {
 			w.create(t, list.of, exact(obj))
 		}
 	}
-	for _, obj := range r.Nodes { // whoever makes it, a new node has a taint
+	for _, obj := range r.Nodes { // a new node has a taint
 		_ = w.api.Patch("nodes", "", controller.Key{Name: obj.Name()}, func(live object.Object) {
 			live.Set(exact(obj).List("spec", "taints"), "spec", "taints")
 		})

@@ -7,12 +7,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// series is an event that is told again and again.
+// series is an event that is recorded repeatedly.
 type series struct {
 	Name     string // of the event
 	Revision string // of the pod that it is about
 	Count    int64
-	Last     time.Time // when it was told
+	Last     time.Time // when it was last recorded
 	Written  time.Time // when its count was
 }
 
@@ -22,8 +22,8 @@ const (
 	seriesWritten = 30 * time.Minute
 )
 
-// tell records that something happened to a pod, as client-go's newer recorder does. What is told of a queued pod again,
-// while the pod is as it was, is a series, of which only the beginning and then the count is written.
+// tell records an event of a pod, as client-go's newer recorder does. An event that is repeated for an unchanged queued pod is a series,
+// of which only the first event and then the count is written.
 func (s *Scheduler) tell(api *controller.Client, p *pod, x *queued, kind, reason, action, note string) {
 	now := api.Now()
 	if x != nil && x.Told != nil && x.Told.Revision == p.revision && now.Sub(x.Told.Last) <= seriesEnds {

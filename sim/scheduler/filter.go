@@ -110,13 +110,13 @@ func filterResources(c *cycle, n *node) (v verdict) {
 // diagnosis is why a pod found no node (framework.Diagnosis).
 type diagnosis struct {
 	nodes   int
-	all     verdict // what was wrong before any node was looked at, or with those that were not
+	all     verdict // the reason that applies to all nodes, or to nodes that were not checked
 	each    map[*node]verdict
 	before  bool   // no node was looked at
 	preempt string // what came of preemption
 }
 
-// of returns what is said of a node.
+// of returns the verdict on a node.
 func (d *diagnosis) of(n *node) verdict {
 	if v, ok := d.each[n]; ok {
 		return v
@@ -124,7 +124,7 @@ func (d *diagnosis) of(n *node) verdict {
 	return d.all
 }
 
-// plugins returns who rejected a node, sorted.
+// plugins returns the names of the plugins that rejected a node, sorted.
 func (d *diagnosis) plugins() (names []string) {
 	for _, v := range d.each { // sorted below
 		names = append(names, v.plugin)

@@ -77,7 +77,7 @@ func hint(name string, c *cycle, e *event) bool {
 	return i >= 0 && plugins[i].hint(c, e)
 }
 
-// fitsNow is the hint of a plugin that looks only at what is said of the node and of the pod: it rejected the node before, and
+// fitsNow is the hint of a plugin that depends only on the node and the pod: it reports whether the plugin rejected the node before and
 // does not now.
 func fitsNow(filter func(c *cycle, n *node) verdict) func(c *cycle, e *event) bool {
 	return func(c *cycle, e *event) bool {
@@ -107,7 +107,7 @@ func resourcesHint(c *cycle, e *event) bool {
 	return false
 }
 
-// grown reports whether a node has more of what is asked for, or more room for pods.
+// grown reports whether a node has more of a requested resource, or more room for pods.
 func grown(asked workload.Amounts, before, now *node) bool {
 	more := func(asked, before, now int64) bool { return asked > 0 && now > before }
 	a, b := before.allocatable, now.allocatable

@@ -202,7 +202,7 @@ func (s *Scheduler) giveUp(api *controller.Client, x *queued, why string) {
 // lose lets go the node of a pod that could not be bound to it: it is tried again after a pause.
 func (s *Scheduler) lose(api *controller.Client, x *queued, message string) {
 	if s.memory.pending[x.Key] == nil || s.memory.Queue.get(x.Key) != x {
-		return // it is gone, or somebody else has bound it
+		return // it was deleted, or another client has bound it
 	}
 	gone := s.memory.cluster.removePod(x.Key)
 	x.Node = ""

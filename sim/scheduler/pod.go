@@ -41,7 +41,7 @@ type pod struct {
 	tolerations      []workload.Toleration
 	spread           []spreadConstraint
 	ports            []workload.HostPort
-	volumes          []object.Object // those that matter
+	volumes          []object.Object // volumes that affect scheduling
 	images           []string
 	containers       int64 // with init containers
 	claims           bool  // it asks for dynamic resources
@@ -139,8 +139,8 @@ func (p *pod) label(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// still reports whether a pod that runs is what it was, as far as the scheduler asks: most of what is written of a pod is its
-// status, and to read it all each time is what would cost most.
+// still reports whether a running pod is unchanged for the scheduler. Most writes of a pod change its status, and reading the whole pod
+// each time would be the largest cost.
 func (p *pod) still(it *resource.Item) bool {
 	return it.Field("spec.nodeName") == p.node && bytes.Contains(it.Bytes, []byte(`"deletionTimestamp":`)) == p.deleting &&
 		bytes.Contains(it.Bytes, []byte(`"uid":"`+p.uid+`"`)) && labelText(it.Bytes) == p.labelText &&

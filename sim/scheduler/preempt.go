@@ -31,7 +31,7 @@ type candidate struct {
 // that there is stays.
 func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 	if d.before {
-		d.preempt = "not found" // what was counted for dynamic resources: it was not
+		d.preempt = "not found" // the message for dynamic resources, which are not simulated
 		return nil, true
 	}
 	if c.pod.neverPreempts {
@@ -139,7 +139,7 @@ func (c *cycle) victims(n *node, budgets []budget) (candidate, verdict) {
 	return x, verdict{}
 }
 
-// starts returns when pods began to run; those that have not yet begin now (util.GetPodStartTime).
+// starts returns when pods began to run. For pods that have not begun it is now (util.GetPodStartTime).
 func (c *cycle) starts(pods []*pod) map[*pod]time.Time {
 	begun := make(map[*pod]time.Time, len(pods))
 	for _, p := range pods {
@@ -153,7 +153,7 @@ func (c *cycle) starts(pods []*pod) map[*pod]time.Time {
 	return begun
 }
 
-// split tells the pods whose budgets would be broken from the others (filterPodsWithPDBViolation).
+// split separates the pods whose disruption budgets would be violated from the others (filterPodsWithPDBViolation).
 func split(pods []*pod, budgets []budget) (protected, others []*pod) {
 	left := make([]int64, len(budgets))
 	for i, b := range budgets {
@@ -177,9 +177,8 @@ func split(pods []*pod, budgets []budget) (protected, others []*pod) {
 	return protected, others
 }
 
-// choose returns the candidate that costs least: fewest budgets broken, then the lowest priority of its most important
-// victim, the lowest sum of priorities, the fewest victims, those that began last (pickOneNodeForPreemption). One of several
-// is drawn.
+// choose returns the cheapest candidate: the fewest violated budgets, then the lowest priority of its most important victim, the
+// lowest sum of priorities, the fewest victims, the latest start (pickOneNodeForPreemption). Ties are broken by a draw.
 func (c *cycle) choose(all []candidate) *candidate {
 	costs := []func(x candidate) int64{
 		func(x candidate) int64 { return int64(x.broken) },

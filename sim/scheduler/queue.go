@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// Where a pod is on its way to a node.
+// The states of a pod in the queue.
 type place string
 
 const (
@@ -50,7 +50,7 @@ type queued struct {
 	at int // in its heap
 }
 
-// ends is when a pod that waits is tried again, or given up, if nothing happens. Where there is no node it never is.
+// ends is when a waiting pod is tried again, or given up, if nothing happens. Without nodes it is never tried.
 func (x *queued) ends() time.Time {
 	switch {
 	case x.Place == binding:
@@ -77,7 +77,7 @@ type queue struct {
 	backoff  order                       // by when their pause ends
 	failed   order                       // by when their pause ends
 	waiting  order                       // and those being bound, by when that ends
-	rejected map[string]map[*queued]bool // those that wait, by plugin, and those being bound
+	rejected map[string]map[*queued]bool // waiting pods by the plugin that rejected them, and pods being bound
 	nominees map[string][]*queued        // by node, in the order in which they were nominated
 }
 
@@ -105,12 +105,12 @@ func (o *order) Pop() any {
 	return q
 }
 
-// byPriority puts the highest priority first, then who has waited longest (PrioritySort).
+// byPriority orders pods by descending priority, then by waiting time (PrioritySort).
 func byPriority(a, b *queued) bool {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.Since.Compare(b.Since), cmp.Compare(a.Number, b.Number)) < 0
 }
 
-// byEnd puts first who has waited long enough first.
+// byEnd orders pods by the end of their pause.
 func byEnd(a, b *queued) bool {
 	return cmp.Or(a.ends().Compare(b.ends()), cmp.Compare(a.Number, b.Number)) < 0
 }
@@ -205,7 +205,7 @@ func (q *queue) enter(x *queued) {
 	}
 }
 
-// next returns the pod that is next, and takes it out of its place; nil: none is ready.
+// next removes and returns the next pod, or nil if none is ready.
 func (q *queue) next(now time.Time) *queued {
 	for _, h := range []*order{&q.backoff, &q.failed} {
 		for h.Len() > 0 && !h.pods[0].Until.After(now) {
@@ -222,7 +222,8 @@ func (q *queue) next(now time.Time) *queued {
 	return nil
 }
 
-// reject makes a pod wait for something that could help; nobody: something went wrong, and it is tried again later.
+// reject makes a pod wait for an event that could help the plugins that rejected it. Without plugins an error has occurred, and the pod
+// is tried again later.
 func (q *queue) reject(x *queued, by []string, now time.Time) {
 	to, times := failed, 0
 	if len(by) > 0 {
@@ -266,7 +267,7 @@ func (q *queue) waitingFor(plugins ...string) (all []*queued) {
 	return slices.Compact(all)
 }
 
-// nominate notes to which node a pod is nominated; "": to none.
+// nominate sets the nominated node of a pod, or clears it if the name is empty.
 func (q *queue) nominate(x *queued, node string) {
 	if x.Node == node || x.Place == binding {
 		return

@@ -83,7 +83,7 @@ func TestQueueOrder(t *testing.T) {
 	for _, x := range q.waitingFor(nodePorts) {
 		q.retry(x, now)
 	}
-	is.Equal(take(), "p1") // its pause has not ended, but nobody is before it
+	is.Equal(take(), "p1") // its pause has not ended, but no pod is before it
 	q.reject(q.get(aPod("p1", 0).Key), nil, now)
 	is.Equal([]string{take(), take(), take()}, []string{"p3", "p0", ""}) // what failed waits for its pause
 	at, ok := q.due()

@@ -1,6 +1,6 @@
-// Package scheduler is kube-scheduler: it gives pods their nodes.
+// Package scheduler simulates kube-scheduler: it assigns nodes to pods.
 //
-//	pods, nodes, … ─ commits ─▶ cluster: what runs where, kept up          pending pods ─▶ queue
+//	pods, nodes, … ─ commits ─▶ cluster: pods by node, kept up to date     pending pods ─▶ queue
 //	                               │                                                       │ the next one
 //	                               └──────────────▶ cycle ◀───────────────────────────────┘
 //	                                 filters ─▶ nodes that fit ─▶ scores ─▶ the best ─▶ binding
@@ -8,8 +8,8 @@
 //
 // It has the plugins of a default profile with their weights, one profile, default-scheduler, and is one controller of the
 // queue of its cluster: a reconcile places up to a hundred pods. Rules: Kubernetes' documents, "Scheduling Framework",
-// "Assigning Pods to Nodes", "Pod Priority and Preemption". What it does not do: dynamic resources (such pods wait), groups of
-// pods, extenders. A pod waits for a node where there is none; the real one tries again every ten seconds.
+// "Assigning Pods to Nodes", "Pod Priority and Preemption". Not simulated: dynamic resources (such pods wait), groups of pods,
+// extenders. Without nodes a pod waits; the real scheduler tries again every ten seconds.
 package scheduler
 
 import (
@@ -31,7 +31,7 @@ const profile = "default-scheduler"
 // Scheduler is kube-scheduler.
 type Scheduler struct{ memory memory }
 
-// memory is what it remembers from one attempt to the next. What is not printed is made anew from the cache.
+// memory is the state between two attempts. Fields that are not printed are rebuilt from the cache.
 type memory struct {
 	Queue queue `json:",omitzero"`
 	Next  int   `json:",omitempty"` // of the nodes, the one that is asked first
@@ -81,7 +81,7 @@ func (s *Scheduler) controller() controller.Controller {
 		}}
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (s *Scheduler) Memory() any { return &s.memory }
 
 // turn is the only key: the queue knows which pod is next.
@@ -95,7 +95,7 @@ func (s *Scheduler) wake() []controller.Key {
 	return nil
 }
 
-// Learn is controller.Learner's: what has changed can be told only of what was known before.
+// Learn implements controller.Learner: a change is found by comparing a commit with the state before.
 func (s *Scheduler) Learn(api *controller.Client) { s.begin(api) }
 
 // begin learns what there is, once.

@@ -124,7 +124,7 @@ func balance(n *node, cpu, memory int64) int64 {
 	return int64((1 - apart) * maxScore)
 }
 
-// What an image has to weigh to matter, and what is the most that counts for one container, in bytes.
+// The size from which an image counts, and the most that counts for one container, in bytes.
 const (
 	imagesMatter = 23 << 20
 	imageMost    = 1000 << 20

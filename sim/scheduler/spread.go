@@ -48,8 +48,8 @@ func spreadConstraintOf(c object.Object, namespace string, labels map[string]str
 	return s
 }
 
-// selected returns how many pods of a namespace on a node the constraint is about: those that end do not count, and an
-// empty selector counts none.
+// selected returns the number of pods of a namespace on a node that the constraint selects. Terminating pods do not count, and an empty
+// selector selects none.
 func (s *spreadConstraint) selected(n *node, namespace string) int {
 	if s.selector.Empty() {
 		return 0
@@ -103,7 +103,7 @@ func (s spreading) clone() spreading {
 	return spreading{s.constraints, counts}
 }
 
-// countSpread counts what is there.
+// countSpread counts the existing pods.
 func (c *cycle) countSpread() {
 	c.spread = spreading{}
 	for _, s := range c.pod.spread {
@@ -171,8 +171,8 @@ func filterSpread(c *cycle, n *node) verdict {
 	return verdict{}
 }
 
-// softConstraints returns those that nodes are compared by. A pod that has none is spread like those of its services and
-// its controller, over nodes and then zones (podtopologyspread, systemDefaultConstraints).
+// softConstraints returns the constraints that score nodes. A pod without any is spread like the pods of its services and its
+// controller, over nodes and then zones (podtopologyspread, systemDefaultConstraints).
 func (c *cycle) softConstraints() (soft []spreadConstraint, own bool) {
 	for _, s := range c.pod.spread {
 		if !s.hard {

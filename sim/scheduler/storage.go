@@ -36,7 +36,7 @@ func topologyMatches(term object.Object, labels map[string]string) bool {
 	})
 }
 
-// enoughStorage reports whether a driver that tells how much storage it has has enough for a claim on a node.
+// enoughStorage reports whether a driver that publishes its capacity has enough storage for a claim on a node.
 func (c *cycle) enoughStorage(claim, class object.Object, n *node) bool {
 	if !c.api.Get("csidrivers.storage.k8s.io", "", class.String("provisioner")).True("spec", "storageCapacity") {
 		return true

@@ -8,11 +8,11 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// hardAffinityWeight is what a required term of a pod that runs counts for those that it wants near
+// hardAffinityWeight is the weight of a running pod's required affinity term for the pods that it selects
 // (InterPodAffinityArgs.hardPodAffinityWeight).
 const hardAffinityWeight = 1
 
-// podTerm is a term of an affinity or anti-affinity to pods: those that it selects, in the same domain of a topology.
+// podTerm is a term of an affinity or anti-affinity to pods: it selects pods in the same domain of a topology.
 type podTerm struct {
 	topology   string // the label whose value names the domain
 	selector   selector.Labels
@@ -58,7 +58,7 @@ func (c *cycle) namespaceLabel(name string) func(string) (string, bool) {
 // domain is one value of a topology.
 type domain struct{ topology, value string }
 
-// domains counts what is in domains. What comes to 0 is not there.
+// domains counts pods by domain. A count that becomes 0 is removed.
 type domains map[domain]int64
 
 func (d domains) add(n *node, topology string, times int64) {
@@ -83,7 +83,7 @@ func (t termCounts) clone() termCounts {
 	return termCounts{maps.Clone(t.against), maps.Clone(t.with), maps.Clone(t.apart)}
 }
 
-// countTerms counts what is there.
+// countTerms counts the existing pods.
 func (c *cycle) countTerms() {
 	c.terms = termCounts{domains{}, domains{}, domains{}}
 	own := len(c.pod.with)+len(c.pod.apart) > 0

@@ -33,7 +33,7 @@ func (p *pod) claimNames() iter.Seq[controller.Key] {
 	}
 }
 
-// volumeState is what is known of the volumes of the pod to place.
+// volumeState describes the volumes of the pod to place.
 type volumeState struct {
 	shared    bool            // a disk that not all pods of a node may have
 	taken     int             // claims for one pod only that another has
@@ -52,7 +52,7 @@ type volumeLabel struct {
 	values []string
 }
 
-// prepareVolumes looks the volumes of the pod up. What it rejects no node can help.
+// prepareVolumes looks up the volumes of the pod. If it rejects the pod, no node can help.
 func (c *cycle) prepareVolumes() verdict {
 	c.volumes = volumeState{exclusive: map[string]bool{}, available: map[string][]object.Object{}, volumes: map[string]object.Object{}}
 	for _, check := range []struct {

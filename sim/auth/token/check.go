@@ -11,11 +11,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// leeway is how far apart the clocks of servers may be: a token is good for that much longer than it says, and begins
-// that much earlier. What a token is bound to may have been deleted for that long.
+// leeway is the allowed difference between the clocks of servers: a token is valid for that much longer, and begins that much
+// earlier. The object that a token is bound to may have been deleted for that long.
 const leeway = time.Minute
 
-// What is wrong with a token of a service account (pkg/serviceaccount of kube-apiserver, and go-jose).
+// The errors for tokens of service accounts (pkg/serviceaccount of kube-apiserver, and go-jose).
 var (
 	errNoKey       = errors.New("invalid signature, no keys found")
 	errSignature   = errors.New("go-jose/go-jose: error in cryptographic primitive")
@@ -35,7 +35,7 @@ type Holder struct {
 	Extra     map[string][]string
 	// Audiences are those of the wanted ones that the token is for.
 	Audiences []string
-	// Warning is what the client is told, "" for nothing.
+	// Warning is a warning for the client, if not empty.
 	Warning string
 }
 
@@ -46,9 +46,9 @@ type Use struct {
 	Day             string // YYYY-MM-DD
 }
 
-// Check returns who holds a token, nil for a text that is no token of the issuers of a, and what is wrong with one that is:
-// a bad signature, audiences of others, a token out of its time, an account or a bound object that no longer exists
-// (pkg/serviceaccount.jwtTokenAuthenticator). use may be there with an error, too.
+// Check returns the holder of a token, and nil for a text that is not a token of the issuers of a. It returns an error for a token with a
+// bad signature, with other audiences, outside of its time, or whose account or bound object no longer exists
+// (pkg/serviceaccount.jwtTokenAuthenticator). use may be set with an error, too.
 func (a *Authority) Check(text string, wanted []string, now time.Time, objects Objects) (h *Holder, use Use, err error) {
 	t := parse(text)
 	if t == nil {
@@ -168,7 +168,7 @@ func (a *Authority) checkSignature(t *parsed) error {
 	return err
 }
 
-// check returns who holds a bound token (pkg/serviceaccount.validator).
+// check returns the holder of a bound token (pkg/serviceaccount.validator).
 func check(claims object.Object, now time.Time, objects Objects) (*Holder, error) {
 	if err := checkTime(claims, now); err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func checkTime(claims object.Object, now time.Time) error {
 // checkAccount checks that the service account of a token exists.
 func checkAccount(about object.Object, objects Objects, deleted string) error {
 	namespace, name, uid := about.String("namespace"), about.String("serviceaccount", "name"), about.String("serviceaccount", "uid")
-	switch { // what a client of the API would be told
+	switch { // the errors that a client of the API would get
 	case name == "":
 		return errors.New("resource name may not be empty")
 	case namespace == "":

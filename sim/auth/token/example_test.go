@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 )
 
-// An Authority signs as the first of its issuers; what it is signed with everybody knows, unless Options have a key.
+// An Authority signs as the first of its issuers. Unless Options have a key, it signs with a published key.
 func ExampleNew() {
 	authority, err := token.New(token.Options{Issuers: []string{"https://cluster.example.com"}})
 	if err != nil {

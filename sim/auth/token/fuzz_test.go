@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzCheck: nothing that a client sends as a token makes the check panic, and only what was signed has a holder.
+// FuzzCheck: no token makes the check panic, and only a signed token has a holder.
 func FuzzCheck(f *testing.F) {
 	a, err := New(Options{})
 	if err != nil {

@@ -41,7 +41,7 @@ type webKey struct {
 	Exponent string `json:"e,omitempty"`
 }
 
-// The primes of the key that servers sign with when they are given none. Everybody knows it: it is for tests only.
+// The primes of the key that servers without a key of their own sign with. It is published here, so it is for tests only.
 const (
 	prime1 = "" +
 		"ca41fe91152abcbb640e674022cc5f9d260dee26af9e870434a4401cf3434a90" +
@@ -82,7 +82,7 @@ func newTestKey() *testKey {
 	return k
 }
 
-// What stands around the modulus of an RSA key of 2048 bits with the exponent 65537 when X.509 prints it in DER (RFC 5280).
+// The bytes around the modulus of an RSA key of 2048 bits with the exponent 65537 in the DER encoding of X.509 (RFC 5280).
 const (
 	publicHead = "\x30\x82\x01\x22\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00\x03\x82\x01\x0f\x00\x30\x82\x01\x0a\x02\x82\x01\x01\x00"
 	publicTail = "\x02\x03\x01\x00\x01"
@@ -121,7 +121,7 @@ func (k *testKey) size() int { return (k.n.BitLen() + 7) / 8 }
 // sumHead precedes a SHA-256 sum that is signed (RFC 8017, section 9.2).
 const sumHead = "\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20"
 
-// padded returns what is signed for a text (EMSA-PKCS1-v1_5).
+// padded returns the padded digest of a text (EMSA-PKCS1-v1_5).
 func (k *testKey) padded(text []byte) []byte {
 	sum := sha256.Sum256(text)
 	tail := append([]byte("\x00"+sumHead), sum[:]...)

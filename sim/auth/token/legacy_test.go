@@ -34,7 +34,7 @@ func TestLegacy(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		objects    stored
-		want       string // the warning, or what is wrong
+		want       string // the warning, or the error
 		use        Use
 	}{
 		{"good", good, stored{"serviceaccounts/sa": account, "secrets/s": secret}, "", used},

@@ -168,7 +168,7 @@ func privateKey(file []byte) (signer, error) {
 }
 
 // publicKeys returns the public keys in a file, those of private keys and certificates among them
-// (k8s.io/client-go/util/keyutil.ParsePublicKeysPEM). What is something else is left out.
+// (k8s.io/client-go/util/keyutil.ParsePublicKeysPEM). Other blocks are ignored.
 func publicKeys(file []byte) ([]verifier, error) {
 	var all []verifier
 	for block, rest := pem.Decode(file); block != nil; block, rest = pem.Decode(rest) {

@@ -1,15 +1,14 @@
-// Package token signs and checks the tokens of service accounts: JSON Web Tokens (RFC 7519) whose claims say whose they
-// are and what they are bound to (Kubernetes documentation, "Managing Service Accounts"; KEP-1205).
+// Package token signs and checks the tokens of service accounts: JSON Web Tokens (RFC 7519) whose claims name their holder and the object
+// that they are bound to (Kubernetes documentation, "Managing Service Accounts"; KEP-1205).
 //
 //	serviceaccounts/token ─▶ claims ─▶ Authority.Sign ─▶ header.claims.signature
 //	                                                              │
-//	Authorization: Bearer … ─▶ Authority.Check ─┬─ issuer ◀───────┘ another's: no token of ours
+//	Authorization: Bearer … ─▶ Authority.Check ─┬─ issuer ◀───────┘ of another issuer: not ours
 //	                                            ├─ signature, by one of the public keys
 //	                                            ├─ audiences, time
 //	                                            └─ account and bound object, which have to exist ─▶ Holder
 //
-// Without keys of its own an Authority signs with one that everybody knows (key.go). Those of files are read in pem.go,
-// which a page does without.
+// An Authority without keys of its own signs with a published one (key.go). pem.go reads keys from files; the page does not link it.
 package token
 
 import (
@@ -25,23 +24,22 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Options say who issues tokens and which are good. The fields are kube-apiserver's flags; the zero value is its default
-// as far as it has one.
+// Options set how tokens are issued and checked. The fields are flags of kube-apiserver; the zero value of a field is the flag's
+// default, if it has one.
 type Options struct {
-	// Issuers are what tokens name as theirs: the first issues them, those of all are accepted (--service-account-issuer).
-	// nil: DefaultIssuer.
+	// Issuers are the accepted issuers of tokens; the first one issues them (--service-account-issuer). The default is DefaultIssuer.
 	Issuers []string
-	// Audiences are those of the API server (--api-audiences): a token that names none of them is not for it. nil: Issuers.
+	// Audiences are the API server's audiences (--api-audiences). A token without one of them is refused. The default is Issuers.
 	Audiences []string
-	// SigningKey is the private key that tokens are signed with, RSA or ECDSA, PEM (--service-account-signing-key-file).
-	// nil: one that everybody knows, RSA, for tests only.
+	// SigningKey is the private key that signs tokens, RSA or ECDSA, PEM (--service-account-signing-key-file). The default is a
+	// published RSA key, for tests only.
 	SigningKey []byte
-	// Keys are files with the keys that tokens are checked with, RSA or ECDSA, public or private, several in one if need be,
-	// PEM (--service-account-key-file). nil: the signing key, which is not among them otherwise unless it is the one that
-	// everybody knows.
+	// Keys are the contents of files with the keys that check tokens: RSA or ECDSA, public or private, PEM, several in one file if need
+	// be (--service-account-key-file). If Keys is nil, the signing key checks them. Otherwise the signing key is not among them, unless
+	// it is the published one.
 	Keys [][]byte
-	// MaxExpiration is the longest time that a token may live (--service-account-max-token-expiration): one that is asked
-	// for longer gets it, with a warning. From an hour to 2³² seconds. 0: there is no limit.
+	// MaxExpiration is the longest lifetime of a token (--service-account-max-token-expiration), from an hour to 2³² seconds. A request
+	// for a longer one gets MaxExpiration and a warning. 0 means no limit.
 	MaxExpiration time.Duration
 	// NoExtendExpiration: tokens of pods die when the kubelet expects it, and do not live for a year
 	// (--service-account-extend-token-expiration=false).
@@ -49,11 +47,11 @@ type Options struct {
 	// NoLookup: a token of a Secret is good although neither the Secret nor its account exists
 	// (--service-account-lookup=false).
 	NoLookup bool
-	// JWKSURI is where the OpenID configuration says that the keys are (--service-account-jwks-uri). "": at the server.
+	// JWKSURI is the address of the keys in the OpenID configuration (--service-account-jwks-uri). The default is the server's own.
 	JWKSURI string
 }
 
-// DefaultIssuer is the issuer of a server that is not told otherwise, as kubeadm and kind set it.
+// DefaultIssuer is the default issuer, as kubeadm and kind set it.
 const DefaultIssuer = "https://kubernetes.default.svc"
 
 // Authority signs and checks tokens as one API server does. Nothing changes it.
@@ -63,8 +61,8 @@ type Authority struct {
 	keys    []verifier
 }
 
-// New returns an Authority, or what is wrong with the options (pkg/kubeapiserver/options and
-// pkg/controlplane/apiserver/options check the flags).
+// New returns an Authority. It returns an error for invalid options (pkg/kubeapiserver/options and pkg/controlplane/apiserver/options
+// check the flags).
 func New(o Options) (*Authority, error) {
 	if len(o.Issuers) == 0 {
 		o.Issuers = []string{DefaultIssuer}
@@ -195,7 +193,7 @@ func (a *Authority) OpenID(address string) (document []byte, ok bool) {
 	}{issuer, uri, []string{"id_token"}, []string{"public"}, slices.Compact(algorithms)}), true
 }
 
-// mustJSON prints a part of a token, or what is published about keys; encoding/json sorts the names of maps.
+// mustJSON prints a part of a token, or of the published keys. encoding/json sorts the names of maps.
 func mustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

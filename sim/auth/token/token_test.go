@@ -55,7 +55,7 @@ func made(t *testing.T, o Options) *Authority {
 	return a
 }
 
-// verdict returns the name of who holds a token, "" for nobody, and what is wrong with it, "" for nothing.
+// verdict returns the name of a token's holder and the error, each "" if there is none.
 func verdict(a *Authority, text string, objects Objects) (name, wrong string) {
 	h, _, err := a.Check(text, a.Audiences(), now, objects)
 	if err != nil {
@@ -69,7 +69,7 @@ func verdict(a *Authority, text string, objects Objects) (name, wrong string) {
 
 var accounts = stored{"serviceaccounts/sa": `{"metadata":{"name":"sa","namespace":"ns","uid":"u"}}`}
 
-// The arithmetic of the key that everybody knows is RSA: Go's own agrees, bit by bit.
+// The arithmetic of the published key is RSA: Go's own agrees, bit by bit.
 func TestTestKey(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
