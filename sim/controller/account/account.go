@@ -88,7 +88,7 @@ func RootCA(ca *string) controller.Controller {
 
 type publisher struct{ ca *string }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (p publisher) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	data := map[string]any{"ca.crt": *p.ca}
 	obj := api.Get(configMaps, key.Name, rootCA)

@@ -20,8 +20,8 @@ const (
 	trackingMap     = "kube-apiserver-legacy-service-account-token-tracking"
 )
 
-// LegacyTokens deletes tokens that were made for accounts by themselves, as those of old clusters were, when nobody has used
-// them for a year and no pod mounts them (pkg/controller/serviceaccount.LegacySATokenCleaner; KEP-2799):
+// LegacyTokens deletes auto-generated tokens of service accounts that have not been used for a year and that no pod mounts
+// (pkg/controller/serviceaccount.LegacySATokenCleaner; KEP-2799):
 //
 //	in use ─ a year ─▶ marked invalid: API servers refuse it ─ a year ─▶ deleted
 //
@@ -45,10 +45,10 @@ type legacyTokens struct {
 	}
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (l *legacyTokens) Memory() any { return &l.memory }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (l *legacyTokens) Reconcile(api *controller.Client, _ controller.Key) (again time.Duration, failed *status.Status) {
 	now := api.Now().UTC()
 	if next := l.memory.Looked.Add(cleanEvery); now.Before(next) {

@@ -50,7 +50,7 @@ type tokens struct {
 	by *token.Authority
 }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (t *tokens) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	parts := strings.Split(key.Name, "/")
 	if parts[0] == "account" {
@@ -106,7 +106,7 @@ func deleteToken(api *controller.Client, secret object.Object) *status.Status {
 	return settled(api.Delete(secrets, key, controller.Preconditions{UID: secret.UID()}))
 }
 
-// settled is a failure that is not one if the object has changed or is gone: what comes of that is told.
+// settled returns nil for a conflict or a missing object: the controller is notified of the change.
 func settled(s *status.Status) *status.Status {
 	if s != nil && s.Reason == status.ReasonConflict {
 		return nil
@@ -128,7 +128,7 @@ func removeReference(api *controller.Client, namespace, name, uid, secret string
 	if delete(account, "secrets"); len(left) > 0 {
 		account["secrets"] = left
 	}
-	_, _ = api.Update(accounts, "", account) // if somebody else has written it, it is not asked for again
+	_, _ = api.Update(accounts, "", account) // a conflict is ignored
 }
 
 // fill gives a Secret what it does not have: a token, the certificate, the namespace.
@@ -138,7 +138,7 @@ func (t *tokens) fill(api *controller.Client, account, cached object.Object) *st
 	}
 	live := api.Live(secrets, cached.Namespace(), cached.Name())
 	if live == nil || live.ResourceVersion() != cached.ResourceVersion() {
-		return nil // somebody has written it, of which the controller is told
+		return nil // another client has written it, and the controller is notified
 	}
 	for name, value := range t.missing(account, live) { // a map again
 		live.Set(base64.StdEncoding.EncodeToString([]byte(value)), "data", name)

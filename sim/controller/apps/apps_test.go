@@ -119,7 +119,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// Whoever a claim belongs to, after two steps at most nothing is left to do.
+// Whatever owns a claim, after two steps at most nothing is left to do.
 func TestRetentionSettles(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -189,8 +189,8 @@ func podOf(name, revision, node string, ready, deleting bool) *workload.Pod {
 	return workload.PodOf(resource.NewItem(plain, obj, 1, object.JSON(obj)))
 }
 
-// However many pods of which kind there are, no more are deleted than may be missing, and none that is new: those that are not
-// available already do not count.
+// For any set of pods, no more are deleted than maxUnavailable allows, and no new pod is deleted. Pods that are not available do not
+// count.
 func TestRollInstead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -223,7 +223,7 @@ func TestRollInstead(t *testing.T) {
 	}
 }
 
-// Of a Deployment in the middle of a rollout, ReplicaSets get their shares, and all together as many as there may be.
+// In the middle of a rollout the ReplicaSets of a Deployment get their shares, which add up to the allowed number.
 func TestProportion(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(5, 6))
@@ -256,6 +256,6 @@ func TestProportion(t *testing.T) {
 			}
 			given += part
 		}
-		is.True(given == add || (given < add) == (add > 0)) // what is left goes to the largest
+		is.True(given == add || (given < add) == (add > 0)) // the rest goes to the largest
 	}
 }

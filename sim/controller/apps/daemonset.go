@@ -34,7 +34,7 @@ func DaemonSet() controller.Controller {
 	return c
 }
 
-// ofRevisions is told of revisions, but not of a new one that a DaemonSet has (DaemonSetsController.addHistory).
+// ofRevisions watches revisions, except for a new one that a DaemonSet owns (DaemonSetsController.addHistory).
 func (d *daemons) ofRevisions() controller.Watch {
 	w := d.Watch(controllerRevisions, nil)
 	all := w.Keys
@@ -58,10 +58,10 @@ type daemons struct {
 	}
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (d *daemons) Memory() any { return &d.memory }
 
-// daemonFacts are what is kept with the item of a DaemonSet.
+// daemonFacts are the values that are cached with the item of a DaemonSet.
 type daemonFacts struct {
 	uid       string
 	placement *workload.Placement
@@ -112,7 +112,7 @@ func (d *daemons) ofNode(api *controller.Client, c *commit.Commit) (keys []contr
 	return keys
 }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (d *daemons) Reconcile(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
 	w, ok := d.Of(api, key)
 	switch {
@@ -158,7 +158,7 @@ type daemonSet struct {
 	hash         string  // of the newest revision: the label of its pods
 	old          history // the other revisions
 	pods         []*workload.Pod
-	places       []*place      // the nodes, in the order of their names, then those that are not there
+	places       []*place      // the nodes by name, then nodes that do not exist any more
 	backoff      time.Duration // until failed pods are looked at again
 }
 
@@ -213,7 +213,7 @@ func (s *daemonSet) arrange() *status.Status {
 	return nil
 }
 
-// oldest sorts pods: those that have a node first, then by age.
+// oldest sorts pods: first those with a node, then by age.
 func oldest(a, b *workload.Pod) int {
 	switch {
 	case a.Node != "" && b.Node == "":

@@ -129,8 +129,8 @@ func (s *daemonSet) manageNode(at *place) (wrong []*workload.Pod, needed bool) {
 	return wrong, false
 }
 
-// ended returns the pods of a node that have ended and are to go, and those that have not. Those that failed go with a
-// pause that grows.
+// ended returns the pods of a node that have ended and are to be deleted, and the others. Failed pods are deleted with a growing
+// backoff.
 func (s *daemonSet) ended(at *place) (gone, running []*workload.Pod) {
 	for _, p := range at.pods {
 		switch {

@@ -57,7 +57,7 @@ func podsOfDeployments() controller.Watch {
 // rollout is a Deployment and its ReplicaSets.
 type rollout struct {
 	workload.Workload
-	newest *replicaSetOf   // of its template; nil: there is none yet
+	newest *replicaSetOf   // of its template, nil if there is none yet
 	old    []*replicaSetOf // the oldest first
 	failed *status.Status  // the first thing that went wrong
 }
@@ -118,7 +118,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 		r.revise(false)
 		return 0, r.reportCounts()
 	case r.notePause(paused) || r.failed != nil:
-		return 0, r.failed // what was written brings it back
+		return 0, r.failed // its own write queues it again
 	case !paused && r.rollbackTo() != nil:
 		r.rollBack()
 		return 0, r.failed
@@ -140,7 +140,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 	return r.report()
 }
 
-// find claims the ReplicaSets of the Deployment and tells the one of its template from the others.
+// find claims the ReplicaSets of the Deployment and separates the one of its template from the others.
 func (r *rollout) find() *status.Status {
 	mine, failed := r.Claim(replicaSets, r.Candidates(replicaSets))
 	if failed != nil {
@@ -166,7 +166,7 @@ func (r *rollout) find() *status.Status {
 // template is the Deployment's template.
 func (r *rollout) template() map[string]any { return withoutHash(r.Object.Map("spec", "template")) }
 
-// withoutHash returns a copy of a template without the label that tells pods of several ReplicaSets apart.
+// withoutHash returns a copy of a template without the label pod-template-hash.
 func withoutHash(template map[string]any) map[string]any {
 	t := object.Object(template).Copy()
 	t.Remove("metadata", "labels", templateHash)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// What a Deployment writes to its ReplicaSets (deployment/util).
+// The annotations that a Deployment writes to its ReplicaSets (deployment/util).
 const (
 	templateHash     = "pod-template-hash"
 	revisionKey      = "deployment.kubernetes.io/revision"
@@ -237,7 +237,7 @@ func hashOf(template map[string]any, d object.Object) string {
 	return safe(h.Sum32())
 }
 
-// rollbackTo is the revision to go back to, which the annotation of the API of old asks for; nil: none.
+// rollbackTo returns the revision to roll back to, as the annotation of extensions/v1beta1 names it, or nil if there is none.
 func (r *rollout) rollbackTo() *int64 {
 	text, ok := r.Object.Annotations()[rollbackKey]
 	if n, err := strconv.ParseInt(text, 10, 64); ok && err == nil {

@@ -61,7 +61,7 @@ func (r *rollout) scale() {
 	}
 }
 
-// activeOrLatest returns the ReplicaSet that alone has workload.Pods, or where none has the newest; nil: several have.
+// activeOrLatest returns the only ReplicaSet with pods, or the newest one if none has pods. It returns nil if several have.
 func (r *rollout) activeOrLatest(running []*replicaSetOf) *replicaSetOf {
 	switch {
 	case len(running) == 1:
@@ -159,7 +159,7 @@ func (r *rollout) roll() {
 	}
 }
 
-// shrink takes replicas from the old ReplicaSets, those that are not available first. It reports whether it has.
+// shrink scales the old ReplicaSets down, unavailable replicas first. It reports whether it has written anything.
 func (r *rollout) shrink() bool {
 	old := active(r.old)
 	_, unavailable := r.fenceposts()

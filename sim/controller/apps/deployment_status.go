@@ -149,7 +149,7 @@ func (r *rollout) deadline() time.Time {
 	return workload.TimeOf(c.String("lastUpdateTime")).Add(time.Duration(r.Object.Int64("spec", "progressDeadlineSeconds")) * time.Second)
 }
 
-// untilDeadline is how long until a rollout that goes on is to be looked at again. 0: it needs not be.
+// untilDeadline returns the time until a progressing rollout has to be checked again, or 0 if it need not be.
 func (r *rollout) untilDeadline() time.Duration {
 	c := r.Object.Condition("Progressing")
 	if c == nil || r.complete(r.Object) || c.String("reason") == "ProgressDeadlineExceeded" {

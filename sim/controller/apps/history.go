@@ -25,7 +25,7 @@ const (
 // history is the ControllerRevisions of a workload, the oldest first: the templates that it had (pkg/controller/history).
 type history []object.Object
 
-// historyOf returns the revisions of a workload, which adopts those that it selects and nobody has.
+// historyOf returns the revisions of a workload, which adopts matching revisions without a controller.
 func historyOf(w *workload.Workload, candidates []*resource.Item) (history, *status.Status) {
 	mine, failed := w.Claim(controllerRevisions, candidates)
 	if failed != nil {

@@ -48,10 +48,10 @@ type replicas struct {
 	expectations workload.Expectations
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (r *replicas) Memory() any { return &r.expectations }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (r *replicas) Reconcile(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
 	w, ok := r.Of(api, key)
 	if !ok {
@@ -113,8 +113,8 @@ func (s *replicaSet) manage() (failed *status.Status) {
 	return nil
 }
 
-// delete deletes pods, and no longer counts them: the Deployment, which is told of the set's new size, too, is not to find that
-// all the pods of before are available.
+// delete deletes pods and no longer counts them: the Deployment, which is notified of the set's new size, must not find all the pods of
+// before available.
 func (s *replicaSet) delete(going []*workload.Pod) (failed *status.Status) {
 	key := s.Key().String()
 	names, gone := []string(nil), map[*workload.Pod]bool{}

@@ -41,7 +41,7 @@ type statefulSet struct {
 	workload.Workload
 	history         history
 	current, update object.Object // revisions: what the pods had, and what they are to have
-	collisions      int64         // names of revisions that somebody else had
+	collisions      int64         // number of revision names that were already in use
 	pods            []*workload.Pod
 	replicas        []*replica // by ordinal
 	condemned       []*replica // pods of other ordinals, the highest first
@@ -51,7 +51,7 @@ type statefulSet struct {
 
 // replica is a pod of a StatefulSet.
 type replica struct {
-	*workload.Pod // nil: it has yet to be made
+	*workload.Pod // nil until the pod is created
 	name          string
 	ordinal       int64
 }
@@ -76,7 +76,7 @@ func (s *statefulSet) available(r *replica) bool {
 // unavailable reports whether a pod does not count as one that serves.
 func (s *statefulSet) unavailable(r *replica) bool { return !s.available(r) || r.Deleting }
 
-// sync does one step. What goes wrong with pods is in no condition, but the status and the history are kept up.
+// sync does one step. Errors with pods are in no condition, but the status and the history are kept up to date.
 func (s *statefulSet) sync() (again time.Duration, failed *status.Status) {
 	revisions := slices.DeleteFunc(s.Candidates(controllerRevisions), func(it *resource.Item) bool { return !s.Selector.Match(it.Label) })
 	if s.history, failed = historyOf(&s.Workload, revisions); failed != nil {

@@ -109,7 +109,7 @@ func (s *statefulSet) deleted(when string) bool {
 	return s.Object.String("spec", "persistentVolumeClaimRetentionPolicy", when) == "Delete"
 }
 
-// retention returns who is to own the claims of a replica.
+// retention returns the owners that the claims of a replica should have.
 func (s *statefulSet) retention(r *replica) retention {
 	scaledDown := r.ordinal < s.start() || r.ordinal >= s.start()+s.want()
 	x := retention{set: owner{"apps/v1", "StatefulSet", s.Object.Name(), s.Object.UID()}, pod: owner{"v1", "Pod", r.name, ""},
@@ -171,7 +171,7 @@ type retention struct {
 	toSet, toPod bool
 }
 
-// owner is who a reference can name.
+// owner is a possible owner of a claim.
 type owner struct{ apiVersion, kind, name, uid string }
 
 // named reports whether a reference names the owner, or one that had its name.

@@ -17,8 +17,8 @@ const (
 	podIndexLabel = "apps.kubernetes.io/pod-index"
 )
 
-// parentAndOrdinal takes the name of a pod apart: web-0 is the first of web. A name without a number is nobody's; one whose
-// number is too large has the ordinal -1.
+// parentAndOrdinal splits the name of a pod: web-0 is ordinal 0 of web. A name without a number has no parent; a number that is too large
+// gives the ordinal -1.
 func parentAndOrdinal(name string) (parent string, ordinal int64) {
 	at := strings.LastIndexByte(name, '-')
 	digits := name[at+1:]
@@ -181,14 +181,14 @@ func (s *statefulSet) delete(r *replica) *status.Status {
 	return failed
 }
 
-// tell says in an event what was done to a pod.
+// tell records an event for an action on a pod.
 func (s *statefulSet) tell(verb string, r *replica, failed *status.Status) {
 	s.say(verb, fmt.Sprintf("%s Pod %s in StatefulSet %s", verb, r.name, s.Object.Name()), "successful", failed)
 }
 
 func (s *statefulSet) say(verb, action, done string, failed *status.Status) {
 	if failed == nil {
-		_ = s.API.Event(s.Object, "Normal", "Successful"+verb, action+" "+done) // nobody hears it twice
+		_ = s.API.Event(s.Object, "Normal", "Successful"+verb, action+" "+done) // a lost event is not recorded again
 		return
 	}
 	_ = s.API.Event(s.Object, "Warning", "Failed"+verb, action+" failed error: "+failed.Message)

@@ -10,7 +10,7 @@ import (
 // stabilization is how long the highest recommendation counts (--horizontal-pod-autoscaler-downscale-stabilization).
 const stabilization = 5 * time.Minute
 
-// history is what a HorizontalPodAutoscaler has recommended and done: what is old is written over.
+// history holds the recommendations and actions of a HorizontalPodAutoscaler. Old entries are overwritten.
 type history struct {
 	Selector        string  `json:",omitempty"` // of its pods
 	Recommendations []entry `json:",omitempty"`
@@ -23,7 +23,7 @@ type entry struct {
 	At time.Time
 }
 
-// put adds an entry, in the place of the last of those that are old.
+// put adds an entry in the place of the last old one.
 func put(entries []entry, n int64, now time.Time, old func(entry) bool) []entry {
 	for i := len(entries) - 1; i >= 0; i-- {
 		if old(entries[i]) {
@@ -40,7 +40,7 @@ type limits struct {
 	now      time.Time
 	min, max int64
 	current  int64
-	up, down object.Object // of spec.behavior; nil: it has none
+	up, down object.Object // of spec.behavior, nil if it has none
 }
 
 // decision is how many replicas there are to be, and why not as many as recommended.
@@ -101,7 +101,7 @@ func (l limits) stabilize(want int64) int64 {
 	return highest
 }
 
-// stabilizeBoth returns what is nearest to the current number between the lowest and the highest of the recent
+// stabilizeBoth returns the number nearest to the current one between the lowest and the highest of the recent
 // recommendations, each by a window of its own (stabilizeRecommendationWithBehaviors).
 func (l limits) stabilizeBoth(want int64) int64 {
 	upFrom, downFrom := l.now.Add(-window(l.up, 0)), l.now.Add(-window(l.down, stabilization))

@@ -48,7 +48,7 @@ func HorizontalPodAutoscaler(kubelets Kubelets) controller.Controller {
 // Controller is its Reconciler.
 type Controller struct {
 	memory   memory
-	kubelets Kubelets // nil: there are none
+	kubelets Kubelets // may be nil
 }
 
 type memory struct {
@@ -56,13 +56,13 @@ type memory struct {
 	Histories map[string]*history `json:",omitempty"` // by key
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (c *Controller) Memory() any { return &c.memory }
 
 // Set says what a metric is from now on.
 func (c *Controller) Set(m Metric) error { return c.memory.Metrics.Set(m) }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (c *Controller) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	name := key.String()
 	obj := api.Get(autoscalers, key.Namespace, key.Name)
@@ -101,7 +101,7 @@ type autoscaler struct {
 }
 
 func (h *autoscaler) warn(reason, message string) {
-	_ = h.api.Event(h.Object, "Warning", reason, message) // nobody hears it twice
+	_ = h.api.Event(h.Object, "Warning", reason, message) // a lost event is not recorded again
 }
 
 // set makes a condition say something.
@@ -281,7 +281,7 @@ func (h *autoscaler) tolerance() tolerance {
 	return tolerance{down: of("scaleDown"), up: of("scaleUp")}
 }
 
-// rescale writes the number of replicas, as often as somebody else has written the target meanwhile.
+// rescale writes the number of replicas. It retries on conflicts.
 func (h *autoscaler) rescale(l limits, to int64, reason string, statuses []any) {
 	var s *status.Status
 	for range 5 { // retry.DefaultRetry

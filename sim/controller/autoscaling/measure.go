@@ -15,7 +15,7 @@ import (
 type proposal struct {
 	replicas int64
 	name     string        // of the metric, as events say it
-	status   object.Object // what status.currentMetrics says; empty: it could not be measured
+	status   object.Object // the entry of status.currentMetrics; empty if it could not be measured
 	reason   string        // why it could not: that of the condition
 }
 
@@ -52,7 +52,7 @@ func (h *autoscaler) propose(spec object.Object) (p proposal, err error) {
 	return p, err
 }
 
-// said is an error whose text the event and the condition say without what is put around it elsewhere.
+// said is an error whose text goes into the event and the condition without the prefix that other callers add.
 type said struct{ inner, outer error }
 
 func (e said) Error() string { return e.outer.Error() }

@@ -27,10 +27,10 @@ import (
 type Metric struct {
 	Namespace string
 	Name      string            // of the metric; cpu and memory are what pods use
-	Object    string            // KIND/NAME of what it describes, where a last * is any rest of a name; "": it is external
-	Container string            // that uses a resource; "": the pod as a whole
+	Object    string            // KIND/NAME of the described object, with an optional * at the end; empty for an external metric
+	Container string            // the container that uses a resource; empty for the pod as a whole
 	Labels    map[string]string // by which selectors pick it
-	Value     string            // a quantity; "": it is not measured any more
+	Value     string            // a quantity, "" if it is not measured any more
 }
 
 // window is over how long a metric is measured.
@@ -55,9 +55,8 @@ type Kubelets interface {
 	PodMetrics(namespace string) []object.Object
 }
 
-// Metrics are the metrics that were set. What pods use of which none was set, kubelets say. A cluster with neither serves
-// those that are stored as objects: PodMetrics of metrics.k8s.io/v1beta1, and ExternalMetricValue of
-// external.metrics.k8s.io/v1beta1.
+// Metrics are the metrics that were set. For other pods kubelets report the usage. A cluster with neither serves the metrics that are
+// stored as objects: PodMetrics of metrics.k8s.io/v1beta1, and ExternalMetricValue of external.metrics.k8s.io/v1beta1.
 type Metrics []Metric
 
 // Set says what a metric is from now on.
@@ -109,7 +108,7 @@ type measurement struct {
 	metrics   Metrics
 	kubelets  Kubelets
 	namespace string
-	pods      []*pod // those that it selects
+	pods      []*pod // selected pods
 	labels    selector.Labels
 }
 
@@ -135,7 +134,7 @@ func (m *measurement) usage(resource, container string) (map[string]sample, erro
 	return samples, nil
 }
 
-// set reads what was set of the pods.
+// set reads the metrics that were set for the pods.
 func (m *measurement) set(resource, container string, samples map[string]sample) (found bool) {
 	for _, p := range m.pods {
 		x, ok := m.metrics.find(m.namespace, resource, "Pod", p.Name, selector.Labels{}, container)

@@ -24,7 +24,7 @@ type tolerance struct{ down, up float64 }
 
 func (t tolerance) within(ratio float64) bool { return 1-t.down <= ratio && ratio <= 1+t.up }
 
-// pod is what is asked of a pod.
+// pod holds the fields of a Pod that the calculation reads.
 type pod struct {
 	*resource.Item
 	*podFacts
@@ -33,11 +33,11 @@ type pod struct {
 type podFacts struct {
 	phase       string
 	deleting    bool
-	condition   string // Ready: True, False, …; "": there is none
+	condition   string // Ready: True, False, …, "" if there is none
 	readySince  time.Time
 	started     time.Time
 	requests    []request
-	podRequests map[string]int64 // of the pod as a whole, in thousandths; nil: there are none
+	podRequests map[string]int64 // of the pod as a whole, in thousandths, nil if there are none
 }
 
 // request is what a container asks for, in thousandths.
@@ -113,7 +113,7 @@ type group struct {
 	unready, missing []string // by name
 }
 
-// groupPods takes the samples that do not count out of those that there are.
+// groupPods removes the samples that do not count.
 func groupPods(pods []*pod, samples map[string]sample, resource string, now time.Time) (g group) {
 	for _, p := range pods {
 		s, found := samples[p.Name]
@@ -147,7 +147,7 @@ func (p *pod) warmingUp(s sample, now time.Time) bool {
 // target is what a metric of pods is compared with: a number of thousandths, or a percentage of what pods request.
 type target struct {
 	value    int64
-	requests map[string]int64 // nil: value is no percentage
+	requests map[string]int64 // nil if value is not a percentage
 }
 
 // use is how much the pods with a sample use.
@@ -191,8 +191,8 @@ func (t target) instead(name string) int64 {
 	return t.requests[name] * max(100, t.value) / 100
 }
 
-// replicas returns how many pods a metric of theirs calls for (ReplicaCalculator.GetResourceReplicas, calcPlainMetricReplicas).
-// Where some have no sample, or are not ready, they are taken to use what speaks against a change.
+// replicas returns the number of pods for a pod metric (ReplicaCalculator.GetResourceReplicas, calcPlainMetricReplicas). Pods without a
+// sample, or not ready, are assumed to have the usage that argues against a change.
 func replicas(current int64, t target, samples map[string]sample, g group, within tolerance) (int64, use, error) {
 	if len(samples) == 0 {
 		return 0, use{}, errors.New("did not receive metrics for targeted pods (pods might be unready)")

@@ -59,7 +59,7 @@ func TestReplicas(t *testing.T) {
 	is.Equal(err.Error(), "no metrics returned matched known pods")
 }
 
-// Where all pods are measured, the number is that at which each would use its target, and never grows when they use less.
+// If all pods have samples, the result is the number at which each would use its target, and it never grows when they use less.
 func TestReplicasMeetTheTarget(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

@@ -31,7 +31,7 @@ func (f failures) after(succeeded, failed []*pod) failures {
 	return f
 }
 
-// pause is how long it is until the next pod may be made. 0: it may be now.
+// pause is how long it is until the next pod may be made. If 0, it may be now.
 func (f failures) pause(now time.Time) time.Duration {
 	if f.Count == 0 {
 		return 0

@@ -191,7 +191,8 @@ func (j *cronJob) start(at time.Time) (again time.Duration, failed *status.Statu
 	return j.wait(), nil
 }
 
-// create makes a Job. One that is there already and was not noted down is taken; nil: there is nothing to note down.
+// create creates a Job and returns it. It returns an existing Job that the status does not list yet, and nil if there is nothing to add
+// to the status.
 func (j *cronJob) create(name string, at time.Time) (object.Object, *status.Status) {
 	template := j.Object.At("spec", "jobTemplate").Copy()
 	meta := object.Object{"name": name, "namespace": j.Object.Namespace(), "ownerReferences": []any{j.Ref()}}
@@ -281,7 +282,7 @@ func (j *cronJob) last() time.Time {
 		j.Object.String("metadata", "creationTimestamp")))
 }
 
-// missedMany is the number of missed times from which on the user is told.
+// missedMany is the number of missed times from which on a warning is recorded.
 const missedMany = 100
 
 // due returns the latest time that has come since a Job was scheduled last, not before a deadline, and roughly how many have
@@ -324,7 +325,7 @@ func (j *cronJob) wait() time.Duration {
 }
 
 func (j *cronJob) say(reason, message string) {
-	_ = j.API.Event(j.Object, "Normal", reason, message) // nobody hears it twice
+	_ = j.API.Event(j.Object, "Normal", reason, message) // a lost event is not recorded again
 }
 
 func (j *cronJob) warn(reason, message string) {

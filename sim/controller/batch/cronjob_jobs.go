@@ -26,7 +26,7 @@ func (j *cronJob) cleanUp() {
 		slices.SortStableFunc(ended, func(a, b object.Object) int {
 			from, to := a.String("status", "startTime"), b.String("status", "startTime")
 			if (from == "") != (to == "") {
-				return strings.Compare(to, from) // who has not begun is last
+				return strings.Compare(to, from) // Jobs that have not started are last
 			}
 			return cmp.Or(strings.Compare(from, to), strings.Compare(a.Name(), b.Name()))
 		})
@@ -49,12 +49,12 @@ func (j *cronJob) delete(job object.Object) bool {
 	return true
 }
 
-// listed reports whether a Job is among those that are active.
+// listed reports whether status.active has a Job.
 func (j *cronJob) listed(uid string) bool {
 	return slices.ContainsFunc(j.status.Objects("active"), func(ref object.Object) bool { return ref.String("uid") == uid })
 }
 
-// strike takes a Job from those that are active.
+// strike removes a Job from status.active.
 func (j *cronJob) strike(uid string) {
 	left := slices.DeleteFunc(j.status.List("active"), func(v any) bool { return object.As(v).String("uid") == uid })
 	if delete(j.status, "active"); len(left) > 0 {
@@ -86,7 +86,7 @@ func (j *cronJob) observe() {
 	}
 }
 
-// missing takes Jobs that are gone from those that are active.
+// missing removes Jobs that do not exist any more from status.active.
 func (j *cronJob) missing() {
 	for _, ref := range j.status.Objects("active") {
 		known := func(job object.Object) bool { return job.UID() == ref.String("uid") }

@@ -11,8 +11,8 @@ type indexes []span
 
 type span struct{ first, last int }
 
-// parseIndexes reads what String prints, of a Job with some completions: what is beyond them does not count, and neither
-// does what is no number.
+// parseIndexes parses the output of String for a Job with some completions. Indexes beyond the completions and anything that is not a
+// number are ignored.
 func parseIndexes(text string, completions int) (all indexes) {
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(part, "-")
@@ -43,7 +43,7 @@ func (x indexes) add(s span) indexes {
 	return append(x, s)
 }
 
-// merge returns what is in one or the other.
+// merge returns the union.
 func (x indexes) merge(y indexes) (all indexes) {
 	for len(x) > 0 || len(y) > 0 {
 		if len(y) == 0 || len(x) > 0 && x[0].first < y[0].first {

@@ -15,8 +15,8 @@ func TestIndexes(t *testing.T) {
 		{"1,2", "1,2"}, // two are no range
 		{"1,2,3", "1-3"},
 		{"0-1", "0,1"},
-		{"3,x,5", "3,5"}, // what is no number does not count
-		{"7-12", "7-9"},  // nor what is beyond the completions
+		{"3,x,5", "3,5"}, // anything that is not a number is ignored
+		{"7-12", "7-9"},  // and so are indexes beyond the completions
 		{"9,10", "9"},
 	}
 	for _, tt := range tests {

@@ -26,7 +26,7 @@ const (
 
 	// batchPeriod is how long what happens to pods is gathered before their Job is looked at.
 	batchPeriod = time.Second
-	// podsMax bounds the pods that are made or deleted, and those that are counted, in one go.
+	// podsMax bounds the pods that one reconcile creates, deletes or counts.
 	podsMax = 500
 )
 
@@ -85,7 +85,7 @@ func podKey(namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: "pod/" + name}
 }
 
-// jobFacts are what is asked of a Job, or of a CronJob, whenever it or what it controls changes.
+// jobFacts are the fields of a Job or a CronJob that are read whenever it or an object that it controls changes.
 type jobFacts struct {
 	controller object.Object // the reference to its controller, or nil
 	uid        string
@@ -130,7 +130,7 @@ type progress struct {
 	Written  uint64   `json:",omitempty"` // the revision of the Job that it wrote last
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (c *jobController) Memory() any { return &c.memory }
 
 func (c *jobController) of(key string) *progress {
@@ -150,7 +150,7 @@ func (c *jobController) forget(key string) {
 	delete(c.memory.Expectations, key)
 }
 
-// podChanged returns the keys of the Jobs of a pod: that which controls it, and did before, or those that could adopt it.
+// podChanged returns the keys of the Jobs of a pod: its controller and its controller before, or the Jobs that could adopt it.
 func (c *jobController) podChanged(api *controller.Client, x *commit.Commit) (keys []controller.Key) {
 	now := podOf(x.Item())
 	key, controlled := jobOf(api, now)
@@ -217,7 +217,7 @@ func orphaned(api *controller.Client, c *commit.Commit) []controller.Key {
 	return nil
 }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (c *jobController) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	if name, ok := strings.CutPrefix(key.Name, "pod/"); ok {
 		return 0, releaseOrphan(api, controller.Key{Namespace: key.Namespace, Name: name})

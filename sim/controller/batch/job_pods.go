@@ -59,8 +59,8 @@ func (j *job) wanted() int {
 	return parallelism
 }
 
-// surplus returns the active pods that have to go: those whose index another has or nobody wants, and as many as are too
-// many (activePodsForRemoval).
+// surplus returns the active pods to delete: pods with a duplicate or unneeded index, and pods in excess of parallelism
+// (activePodsForRemoval).
 func (j *job) surplus(least int) []*pod {
 	var going []*pod
 	staying := j.working
@@ -92,7 +92,7 @@ func (j *job) surplus(least int) []*pod {
 	return going
 }
 
-// byDeletion returns pods by who is deleted first.
+// byDeletion returns pods in the order in which they are deleted.
 func (j *job) byDeletion(pods []*pod) []*pod {
 	if len(pods) < 2 {
 		return pods
@@ -199,7 +199,7 @@ func (j *job) complete(p object.Object, index int) {
 	}
 }
 
-// inherit tells a pod how often its index has failed before, by the pod that it replaces; nil: never.
+// inherit sets the number of earlier failures of a pod's index from the pod that it replaces, which may be nil.
 func (j *job) inherit(p object.Object, replaced *pod) {
 	failed, ignored := 0, 0
 	if replaced != nil {

@@ -9,7 +9,7 @@ import (
 
 // judged is what the podFailurePolicy of a Job says of a pod that failed (KEP-3329).
 type judged struct {
-	action  string // FailJob, FailIndex, Ignore, Count; "": no rule matches
+	action  string // FailJob, FailIndex, Ignore or Count; empty if no rule matches
 	message string // of FailJob
 }
 

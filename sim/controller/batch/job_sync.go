@@ -25,13 +25,13 @@ type job struct {
 	dirty        bool          // it has to be written
 	ended        bool          // and says that the Job has finished
 
-	pods, working        []*pod // all, and those that are active
+	pods, working        []*pod // all pods, and the active ones
 	uncounted            map[string]map[string]bool
-	succeeded, failed    int      // with those that are not counted yet
+	succeeded, failed    int      // including pods that the status does not count yet
 	failures             failures // with them
 	before, done, lost   indexes  // completion indexes: succeeded before this, succeeded and failed
 	delayed              map[int]*pod
-	verdict              object.Object // the condition that ends the Job; nil: it goes on
+	verdict              object.Object // the condition that ends the Job, or nil
 	active, ready, going int
 }
 
@@ -126,7 +126,7 @@ func (j *job) valid(p *pod) bool {
 // tracks reports whether a pod has the finalizer, as far as is known.
 func (j *job) tracks(p *pod) bool { return p.tracked && !slices.Contains(j.Unseen, p.UID) }
 
-// count counts the pods that have ended, those that are in the status and those that are new.
+// count counts the pods that have ended, those in the status and new ones.
 func (j *job) count() {
 	j.uncounted = map[string]map[string]bool{}
 	for _, name := range []string{"succeeded", "failed"} {
@@ -166,8 +166,8 @@ func (j *job) addCondition(c object.Object) {
 	j.dirty = true
 }
 
-// judge finds out whether the Job is over, by what was found before, its policy, the backoff limit or its deadline. It
-// returns how long until the deadline. 0: there is none.
+// judge decides whether the Job is over, by an earlier verdict, its policy, the backoff limit or its deadline. It returns the time until
+// the deadline, or 0 if there is none.
 func (j *job) judge() (deadline time.Duration) {
 	if c := j.Object.Condition("SuccessCriteriaMet"); c.String("status") == "True" {
 		j.verdict = c
@@ -307,7 +307,7 @@ func (j *job) goOn(satisfied bool) (wait time.Duration, failed *status.Status) {
 		j.verdict = j.condition("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods")
 	case managed && j.suspended():
 		if j.setCondition("Suspended", "True", "JobSuspended", "Job suspended") {
-			_ = j.API.Event(j.Object, "Normal", "Suspended", "Job suspended") // nobody hears it twice
+			_ = j.API.Event(j.Object, "Normal", "Suspended", "Job suspended") // a lost event is not recorded again
 			if j.API.Since(36) {                                              // MutableSchedulingDirectivesForSuspendedJobs
 				delete(j.status, "startTime")
 			}

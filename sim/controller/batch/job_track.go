@@ -135,8 +135,8 @@ func (j *job) printIndexes(released []*pod) {
 	}
 }
 
-// announce says in the status how the Job will end, before its pods lose their finalizers, and returns the condition that
-// says that it has ended. nil: it goes on.
+// announce writes into the status how the Job will end, before its pods lose their finalizers. It returns the final condition, or nil if
+// the Job goes on.
 func (j *job) announce() (final object.Object) {
 	v := j.verdict
 	switch v.String("type") {
@@ -198,10 +198,10 @@ func (j *job) finish(final object.Object) bool {
 	return true
 }
 
-// tell records in an event how the Job has ended.
+// tell records an event with the result of the Job.
 func (j *job) tell(final object.Object) {
 	if final.String("type") != "Complete" {
-		_ = j.API.Event(j.Object, "Warning", final.String("reason"), final.String("message")) // nobody hears it twice
+		_ = j.API.Event(j.Object, "Warning", final.String("reason"), final.String("message")) // a lost event is not recorded again
 		return
 	}
 	if n, ok := j.spec().Int("completions"); ok && j.status.Int64("succeeded") > n {

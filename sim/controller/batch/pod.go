@@ -29,7 +29,7 @@ type podFacts struct {
 	common            workload.PodFacts
 	tracked           bool
 	index             int // its completion index, or noIndex
-	failures, ignored int // of the pods before it at its index: those that count, and those that do not
+	failures, ignored int // earlier failures at its index, counted and ignored
 	restarts          int64
 	finishedAt        time.Time
 	exits             []exit
@@ -94,8 +94,7 @@ func finishedAt(obj object.Object) time.Time {
 	return workload.TimeOf(obj.String("metadata", "creationTimestamp"))
 }
 
-// containersEnded is when the last container ended, and whether all have: of the init containers, those that run beside
-// the others.
+// containersEnded returns when the last container ended, and whether all have. Of the init containers only sidecars count.
 func containersEnded(obj object.Object) (last time.Time, ok bool) {
 	sidecar := map[string]bool{}
 	for _, c := range obj.Objects("spec", "initContainers") {

@@ -23,7 +23,7 @@ func Approving() controller.Controller {
 // recognizer is a kind of request that is approved if its sender may create a subresource of requests.
 type recognizer struct {
 	subresource, message string
-	own                  bool // of who sends the request
+	own                  bool // a kubelet's request for itself
 }
 
 var recognizers = []recognizer{

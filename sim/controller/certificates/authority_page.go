@@ -4,5 +4,5 @@ package certificates
 
 import "time"
 
-// notAfter knows no certificate: in a page nobody issues one.
+// notAfter returns false: the page issues no certificates.
 func notAfter(string) (end time.Time, ok bool) { return end, false }

@@ -21,7 +21,7 @@ const (
 	requests    = "certificatesigningrequests.certificates.k8s.io"
 	podRequests = "podcertificaterequests.certificates.k8s.io"
 
-	// How long a request is kept once it was issued, denied or has failed, and while nobody has decided or issued.
+	// How long a request is kept after it was issued, denied or has failed, and while it is undecided or not issued.
 	doneLife    = time.Hour
 	pendingLife = 24 * time.Hour
 

@@ -38,7 +38,7 @@ func Signing(seed *uint64) controller.Controller {
 	return c
 }
 
-// signing has an Authority as soon as somebody asks for a certificate.
+// signing creates its Authority for the first request for a certificate.
 type signing struct {
 	seed      *uint64
 	of        uint64 // the seed of the Authority
@@ -54,7 +54,7 @@ func (s *signing) ready() (err error) {
 	return err
 }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (s *signing) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	csr := api.Get(requests, "", key.Name)
 	approved, denied := decided(csr)
@@ -121,8 +121,7 @@ func parse(csr object.Object) (*x509.CertificateRequest, error) {
 	return x509.ParseCertificateRequest(block.Bytes)
 }
 
-// allowed returns what is against a request, as its signer sees it (pkg/apis/certificates.ValidateKubeletServingCSR and
-// others).
+// allowed returns the reason for which a signer refuses a request, or nil (pkg/apis/certificates.ValidateKubeletServingCSR and others).
 func allowed(csr object.Object, q *x509.CertificateRequest) error {
 	usages := csr.Strings("spec", "usages")
 	switch csr.String("spec", "signerName") {
@@ -143,7 +142,7 @@ func allowed(csr object.Object, q *x509.CertificateRequest) error {
 	return nil
 }
 
-// kubeletAllowed returns what is against a request of a kubelet, for a certificate to serve with or to ask with.
+// kubeletAllowed returns the reason to refuse a kubelet's request for a serving or a client certificate, or nil.
 func kubeletAllowed(q *x509.CertificateRequest, usages []string, main string) error {
 	serving := main == "server auth"
 	wants := slices.Sorted(slices.Values([]string{"digital signature", "key encipherment", main}))

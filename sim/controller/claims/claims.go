@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Where they are stored.
+// The storage names of claims, volumes and classes.
 const (
 	Claims  = "persistentvolumeclaims"
 	Volumes = "persistentvolumes"
@@ -127,11 +127,11 @@ func SameMode(claim, volume object.Object) bool {
 	return mode(claim) == mode(volume)
 }
 
-// Place is where a volume is to be used. nil: that is not known.
+// Place is the node on which a volume is to be used, or nil if that is not known.
 type Place struct{ Labels map[string]string }
 
-// Match returns the volume for a claim among some, or nil: the one that is meant for it, or else the smallest that will do
-// (volume.FindMatchingVolume). Without a place, a claim that waits for its first consumer gets only what is meant for it.
+// Match returns the volume for a claim among some, or nil: the one that is bound to it in advance, or else the smallest that will do
+// (volume.FindMatchingVolume). Without a place, a claim that waits for its first consumer gets only a volume that is bound to it.
 func Match(claim object.Object, volumes []object.Object, at *Place, delayed bool) (best object.Object) {
 	labels := selector.Labels{}
 	if claim.Has("spec", "selector") {
@@ -159,7 +159,8 @@ func Match(claim object.Object, volumes []object.Object, at *Place, delayed bool
 	return best
 }
 
-// Of returns the name of the claim of a volume of a pod, and whether it is made for that pod; "": it is no claim.
+// Of returns the name of the claim of a pod's volume, and whether the claim is created for that pod. The name is empty if the volume is
+// not a claim.
 func Of(pod string, volume object.Object) (name string, ephemeral bool) {
 	switch {
 	case volume.Has("persistentVolumeClaim"):

@@ -44,14 +44,14 @@ func Endpoints() controller.Controller {
 type endpointsOf struct {
 	memory struct {
 		Triggers triggers          `json:",omitempty"`
-		Stale    map[string]string `json:",omitempty"` // resourceVersions by key: what was there before the last write
+		Stale    map[string]string `json:",omitempty"` // resourceVersions by key, from before the last write
 	}
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (r *endpointsOf) Memory() any { return &r.memory }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (r *endpointsOf) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	s := find(api, key)
 	if s == nil {
@@ -104,7 +104,7 @@ func addresses(s *service, selected []*pod) (all []address) {
 	return all
 }
 
-// endpointAddress is the address of a pod of the family that the service prefers; nil: it has none.
+// endpointAddress returns a pod's address of the family that the service prefers, or nil if it has none.
 func endpointAddress(s *service, p *pod) object.Object {
 	family := s.families()[0]
 	for _, at := range p.ips {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// sliceController is who manages the slices of services that have a selector.
+// sliceController is the managed-by label of slices of services with a selector.
 const sliceController = "endpointslice-controller.k8s.io"
 
 // EndpointSlices keeps the EndpointSlices of services that have a selector (pkg/controller/endpointslice).
@@ -27,7 +27,7 @@ func EndpointSlices() controller.Controller {
 	return c
 }
 
-// slicesOf remembers what slices were made of, and what was written.
+// slicesOf remembers the sources of slices, and the writes to them.
 type slicesOf struct {
 	writer
 	memory struct {
@@ -37,10 +37,10 @@ type slicesOf struct {
 	}
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (r *slicesOf) Memory() any { return &r.memory }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (r *slicesOf) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	s := find(api, key)
 	if s == nil {
@@ -102,7 +102,7 @@ func annotateSlice(x *slice, changed string) {
 	setMap(x.Object, "annotations", annotations)
 }
 
-// reconcile returns what is to be done to the slices of a family, and what is wrong with some pods.
+// reconcile returns the changes to the slices of a family, and an error for invalid pods.
 func (s *service) reconcile(api *controller.Client, family string, have []*slice, selected []*pod) (c changes, missing []string) {
 	byPorts := map[string][]*slice{}
 	for _, x := range have {
@@ -138,7 +138,7 @@ type group struct {
 	endpointSet
 }
 
-// groups returns the endpoints that a service should have in a family, and what is wrong with pods that it should not have.
+// groups returns the endpoints that a service should have in a family, and an error for pods that are left out.
 func (s *service) groups(api *controller.Client, family string, selected []*pod) (groups []*group, missing []string) {
 	for _, p := range selected {
 		if !p.answers() {
@@ -166,7 +166,7 @@ func (s *service) groups(api *controller.Client, family string, selected []*pod)
 	return groups, missing
 }
 
-// endpoint is a pod as an endpoint of the service; nil: it has no address of the family.
+// endpoint returns a pod as an endpoint of the service, or nil if it has no address of the family.
 func (s *service) endpoint(p *pod, family, zone string) object.Object {
 	var addresses []any
 	for _, at := range p.ips {
@@ -231,8 +231,8 @@ type writer struct {
 	of      string // the kind of what slices are made of
 }
 
-// write does what is to be done to the slices of an object, up to the first failure. prepare is called with each slice that
-// is written. None is made for an object that is to go, or in a namespace that is.
+// write writes the changes to the slices of an object, up to the first failure. prepare is called with each slice that is written.
+// No slice is created for an object that is being deleted, or in a namespace that is.
 func (w *writer) write(api *controller.Client, owner object.Object, c changes, prepare func(*slice)) *status.Status {
 	key := controller.Key{Namespace: owner.Namespace(), Name: owner.Name()}
 	if owner.DeletionTimestamp() == "" {

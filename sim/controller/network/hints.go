@@ -6,9 +6,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// hint says in the endpoints of a service where their traffic should come from, as its spec.trafficDistribution wants it
-// (endpointslice/trafficdist; KEP-4444, KEP-3015); "": nothing is said. Slices that nothing is done to are changed if what they
-// say is wrong.
+// hint sets the hints of a service's endpoints, as its spec.trafficDistribution says (endpointslice/trafficdist; KEP-4444, KEP-3015).
+// If it is empty, there are no hints. Otherwise unchanged slices are changed if their hints are wrong.
 func (c *changes) hint(near string, have []*slice) {
 	wrong := func(e object.Object) bool {
 		if near == "" {

@@ -61,16 +61,16 @@ func isMirrored(obj object.Object) bool {
 	return obj.Labels()[skipMirror] != "true" && !ofLeader
 }
 
-// mirrors remembers what was written.
+// mirrors remembers the writes of the controller.
 type mirrors struct {
 	writer
 	memory tracker
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (r *mirrors) Memory() any { return &r.memory }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (r *mirrors) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	have := list(api, key, mirrorController)
 	obj, s := api.Get(endpoints, key.Namespace, key.Name), find(api, key)
@@ -187,7 +187,7 @@ func mirrorOf(a object.Object, at ip, ready bool) object.Object {
 	return e
 }
 
-// mirror returns what is to be done to the slices of a group: the first of them has all endpoints.
+// mirror returns the changes to the slices of a group. The first of them has all endpoints.
 func (g *mirrorGroup) mirror(obj object.Object, have []*slice) (c changes) {
 	made := newSlice(obj, "Endpoints", g.family, g.ports, map[string]any{})
 	labels, annotations := map[string]any{}, map[string]any{}

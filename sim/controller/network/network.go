@@ -1,12 +1,12 @@
-// Package network holds the controllers of services: which pods answer for one (pkg/controller/endpoint, endpointslice and
-// endpointslicemirroring).
+// Package network holds the controllers of services, which keep Endpoints and EndpointSlices up to date (pkg/controller/endpoint,
+// endpointslice and endpointslicemirroring).
 //
 //	Service ─selector─▶ pods ─┬─▶ Endpoints web            all addresses, by the ports that they have
 //	                          └─▶ EndpointSlices web-x2x9k  a hundred addresses each, of one family and with the same ports
 //	Endpoints whose service has no selector ─▶ EndpointSlices that mirror them
 //
-// service and pod are what the controllers ask of those objects, taken out of their items once; slices keeps the EndpointSlices
-// of a service as they should be, whoever wants them.
+// service and pod hold the fields that the controllers read of those objects, extracted from their items once. slices keeps the
+// EndpointSlices of a service as they should be, for any of the controllers.
 package network
 
 import (
@@ -34,7 +34,7 @@ const (
 	maxRetries = 15
 )
 
-// service is what controllers ask of a service. It is shared: nobody changes it.
+// service holds the fields of a Service that controllers read. It is shared and must not be changed.
 type service struct {
 	object.Object
 	selector selector.Labels
@@ -112,7 +112,7 @@ func (s *service) pods(api *controller.Client, yield func(*pod)) {
 	})
 }
 
-// pod is what controllers ask of a pod. It is shared: nobody changes it.
+// pod holds the fields of a Pod that controllers read. It is shared and must not be changed.
 type pod struct {
 	namespace, name, uid, node string
 	hostname, subdomain        string

@@ -9,7 +9,7 @@ import (
 // perSlice is how many endpoints the endpointslice-controller puts into a slice (--max-endpoints-per-slice).
 const perSlice = 100
 
-// changes are what is to be done to slices.
+// changes are the pending writes to slices.
 type changes struct{ create, update, remove []*slice }
 
 func (c *changes) add(more changes) {
@@ -56,7 +56,7 @@ func (s *endpointSet) insert(e object.Object) {
 	s.byKey[key] = e
 }
 
-// take takes an endpoint with a key out; nil: there is none.
+// take removes and returns the endpoint with a key, or returns nil if there is none.
 func (s *endpointSet) take(key string) object.Object {
 	e := s.byKey[key]
 	delete(s.byKey, key)
@@ -78,11 +78,11 @@ func (s *endpointSet) fill(into *slice, most int) {
 // pack puts endpoints that have the same ports into slices (endpointslice.reconcileByPortMapping), and changes as few slices
 // as it can:
 //
-//  1. What is in a slice already stays there. What is not wanted any more is taken out.
-//  2. What is left fills up the slices that are changed anyhow, the fullest first,
+//  1. Endpoints that are in a slice stay there. Endpoints that are not wanted any more are removed.
+//  2. The rest fills up the slices that are changed anyhow, the fullest first,
 //  3. then the one slice that it fits into best, and otherwise new ones.
 //
-// relabel sets the labels of a slice, and reports whether they were others.
+// relabel sets the labels of a slice, and reports whether that changes them.
 func pack(have []*slice, want *endpointSet, most int, relabel func(*slice) bool, empty func() *slice) (c changes) {
 	var same []*slice
 	for _, s := range have {

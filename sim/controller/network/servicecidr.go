@@ -77,8 +77,8 @@ func allocatedAddress(it *resource.Item) (at netip.Addr, ok bool) {
 	return at, err == nil && by == "ipallocator.k8s.io"
 }
 
-// hosts reports whether a service may have an address of a range: that of the network is nobody's, nor is its broadcast
-// address (servicecidr.PrefixContainsIP).
+// hosts reports whether a service may have an address of a range. The network's own address and its broadcast address cannot be
+// allocated (servicecidr.PrefixContainsIP).
 func hosts(p netip.Prefix, at netip.Addr) bool {
 	if !p.Contains(at) || p.Masked().Addr() == at {
 		return false

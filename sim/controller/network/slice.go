@@ -88,7 +88,7 @@ func prefix(service string) string {
 	return service + "-"
 }
 
-// endpointKey tells endpoints apart: two with the same key are states of one (endpointslice/util.hashEndpoint).
+// endpointKey identifies an endpoint: two with the same key are states of one (endpointslice/util.hashEndpoint).
 func endpointKey(e object.Object) string {
 	addresses := e.Strings("addresses")
 	slices.Sort(addresses)
@@ -106,7 +106,7 @@ func sameEndpoint(a, b object.Object) bool {
 		object.Equal(a.Map("conditions"), b.Map("conditions")) && object.Equal(ref(a), ref(b))
 }
 
-// list returns the slices of a service that a controller manages and nobody deletes, as the cache has them.
+// list returns the slices of a service that a controller manages and that are not being deleted, as the cache has them.
 func list(api *controller.Client, key controller.Key, manager string) (all []*slice) {
 	api.Items(endpointSlices, key.Namespace, func(it *resource.Item) bool {
 		if name, _ := it.Label(serviceName); name != key.Name {

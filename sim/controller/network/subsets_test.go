@@ -46,7 +46,7 @@ func TestSubsets(t *testing.T) {
 	is.Equal(texts(subsets([]address{{Object: all[0].Object, ready: true}})), map[string]bool{"2:0": true})
 }
 
-// What is left of each subset is its share, rounded up; who is not ready goes first.
+// Each subset keeps its share, rounded up; addresses that are not ready are removed first.
 func TestTruncate(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// topology is what is remembered of services whose annotation wants their endpoints shared out among zones, in proportion to
-// the CPUs of their nodes (package topologycache of k8s.io/endpointslice; KEP-2433):
+// topology is the state of services whose annotation asks for their endpoints to be shared out among zones, in proportion to the CPUs
+// of their nodes (package topologycache of k8s.io/endpointslice; KEP-2433):
 //
 //	CPUs of zones a and b, 3 : 1 ─▶ of four endpoints, three are for a ─▶ hints of endpoints in b, if it has two: a, b
 type topology struct {
@@ -40,11 +40,11 @@ func (s *service) byTopology() bool {
 	return mode == "Auto" || mode == "auto"
 }
 
-// told is an event about the hints of a service.
+// told is an event about the hints of a Service.
 type told struct{ kind, reason, message string }
 
-// hint gives the endpoints of a service and a family their hints: by zones or, if it has no annotation that wants that, as its
-// spec says. It returns what is to be said of that.
+// hint sets the hints of the endpoints of a service and a family: by zones, or, without the annotation, as its spec says. It returns
+// the event to record.
 func (t *topology) hint(api *controller.Client, s *service, family string, c *changes, have []*slice) (all []told) {
 	key := s.Namespace() + "/" + s.Name()
 	if s.byTopology() {
@@ -74,8 +74,8 @@ func (t *topology) remove(key, family string) {
 	delete(t.Enabled, key)
 }
 
-// share shares the endpoints of a service out among zones. It returns what is to be said, with the reason hintsGone if that
-// cannot be done (TopologyCache.AddHints).
+// share shares the endpoints of a service out among zones. It returns the event to record, with the reason hintsGone if that is not
+// possible (TopologyCache.AddHints).
 func (t *topology) share(key, family string, c *changes, have []*slice, zones map[string]float64) (kind, reason, message string) {
 	ready := 0
 	for _, x := range slices.Concat(c.create, c.update, c.untouched(have)) {
@@ -258,7 +258,7 @@ func sharesOf(zones map[string]float64, endpoints int) (shares map[string]share,
 // leastOf is how many endpoints bear the traffic of so many.
 func leastOf(wanted float64) int { return int(math.Ceil(wanted * (1 / (1 + overload)))) }
 
-// zonesOf returns which part of the CPUs of the nodes that are ready each zone has; nil: there are not two, or it is not known
+// zonesOf returns the share of each zone in the CPUs of ready nodes, or nil if there are fewer than two zones or it is not known
 // of a node (TopologyCache.SetNodes).
 func zonesOf(api *controller.Client) map[string]float64 {
 	cpus, total := map[string]int64{}, int64(0)

@@ -52,7 +52,7 @@ func outOfDate() *status.Status {
 	return status.Plain("EndpointSlice informer cache is out of date")
 }
 
-// watches watch the slices that a controller manages: its keys are the services of those that somebody else has written.
+// watches watch the slices that a controller manages. The keys are the services of slices that another client has written.
 func (t *tracker) watches(manager string, watch controller.Watch) []controller.Watch {
 	managed := func(it *resource.Item) bool {
 		by, _ := it.Label(managedBy)
@@ -89,7 +89,7 @@ func serviceKey(it *resource.Item) controller.Key {
 	return controller.Key{Namespace: it.Namespace, Name: name}
 }
 
-// identity tells slices and their states apart.
+// identity identifies a slice and its state.
 type identity struct {
 	uid        string
 	generation int64

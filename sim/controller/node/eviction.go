@@ -33,7 +33,7 @@ func TaintEviction() controller.Controller {
 		controller.Watch{Resource: nodeObjects, Keys: e.nodeWritten}, controller.Watch{Resource: workload.Pods, Keys: e.podWritten})
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (e *eviction) Memory() any { return &e.memory }
 
 // nodeWritten returns the pods of a node whose taints NoExecute have changed.

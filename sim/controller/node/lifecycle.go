@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Where nodes and what they renew are stored.
+// The storage names of nodes and their leases.
 const (
 	nodeObjects = "nodes"
 	leases      = "leases.coordination.k8s.io"
@@ -37,7 +37,7 @@ type lifecycleMemory struct {
 	Lost  bool               `json:",omitempty"` // no node of any zone is ready
 }
 
-// health is what is known of one node.
+// health is the recorded health of one node.
 type health struct {
 	UID       string
 	Zone      string
@@ -66,7 +66,7 @@ func Lifecycle() controller.Controller {
 	return c
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (l *lifecycle) Memory() any { return &l.memory }
 
 // renewed hears of a node by its lease. Only a node that was given up has to be looked at: all others are when their time is up.
@@ -135,7 +135,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 	return l.updateHealth(api, node, h)
 }
 
-// tell says something of a node.
+// tell records an event about a node.
 func tell(api *controller.Client, name, uid, reason, message string) {
 	about := object.Object{"kind": "Node", "apiVersion": "v1", "metadata": map[string]any{"name": name, "uid": uid}}
 	_ = api.Event(about, "Normal", reason, message)
@@ -180,7 +180,7 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		tell(api, node.Name(), h.UID, "NodeNotReady", fmt.Sprintf("Node %s status is now: NodeNotReady", node.Name()))
 		failed = l.podsNotReady(api, node.Name())
 	}
-	if !silent && !(h.Ready == "True" && api.Beats(nodeObjects, "", node.Name())) { // who beats is heard of when it does not
+	if !silent && !(h.Ready == "True" && api.Beats(nodeObjects, "", node.Name())) { // a node with a live heartbeat is reported when it stops
 		again = h.Probe.Add(patience).Sub(now) + 1
 	}
 	return soonest(again, l.turn(api, h)), failed

@@ -28,8 +28,8 @@ const (
 	outOfService = "node.kubernetes.io/out-of-service"
 )
 
-// PodGC deletes pods that nobody else would (pkg/controller/podgc): those that have ended when there are too many, those of
-// nodes that are gone, those that are being deleted and have no node, or one that is out of service.
+// PodGC deletes pods that no other controller deletes (pkg/controller/podgc): ended pods in excess of a limit, pods of deleted nodes, and
+// terminating pods without a node or on a node that is out of service.
 //
 // Its keys are
 //
@@ -77,7 +77,7 @@ func nodeChanged(api *controller.Client, c *commit.Commit) (keys []controller.Ke
 	return keys
 }
 
-// state is what is asked of a node.
+// state holds the fields of a node that the controller reads.
 type state struct{ outOfService bool }
 
 func stateOf(it *resource.Item) *state {
@@ -135,7 +135,7 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 	return 0, nil
 }
 
-// removeEnded deletes pods that have ended until there are not too many: those that were evicted first, then the oldest.
+// removeEnded deletes ended pods in excess of the limit: evicted pods first, then the oldest.
 func removeEnded(api *controller.Client) (failed *status.Status) {
 	var all []*workload.Pod
 	api.Items(workload.Pods, "", func(it *resource.Item) bool {

@@ -20,12 +20,12 @@ type ttl struct{ memory struct{ Step int } }
 // ttlSteps are how long in clusters of which sizes. They overlap, so that one node more or less does not change all.
 var ttlSteps = []struct{ least, most, seconds int }{{0, 100, 0}, {90, 500, 15}, {450, 1000, 30}, {900, 2000, 60}, {1800, 1 << 30, 300}}
 
-// TTL tells nodes how long to keep what they have read, the longer the more nodes there are (pkg/controller/ttl).
+// TTL annotates nodes with the time for which kubelets may cache what they read; it grows with the number of nodes (pkg/controller/ttl).
 func TTL() controller.Controller {
 	return controller.Account("ttl-controller", "ttl-controller", &ttl{}, controller.Watch{Resource: nodeObjects})
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (t *ttl) Memory() any { return &t.memory }
 
 // Reconcile annotates a node.

@@ -208,7 +208,7 @@ func (l *lifecycle) taint(api *controller.Client, node object.Object, h *health)
 	return nil
 }
 
-// pace is how long a zone waits after it has tainted a node; 0: it taints none.
+// pace returns the pause of a zone after it has tainted a node, or 0 if it taints none.
 func (l *lifecycle) pace(name string) time.Duration {
 	if z := l.memory.Zones[name]; z == nil || z.State != partial {
 		return taintEvery

@@ -38,7 +38,7 @@ func Disruption() controller.Controller {
 	return c
 }
 
-// budget is what the controller asks of a PodDisruptionBudget. It is shared: nobody changes it.
+// budget holds the fields of a PodDisruptionBudget that the controller reads. It is shared and must not be changed.
 type budget struct{ selector selector.Labels }
 
 func budgetOf(it *resource.Item) *budget {
@@ -170,7 +170,7 @@ func (s *sync) sync() (again time.Duration, failed *status.Status) {
 	return again, s.write(expected, desired, healthy, disrupted)
 }
 
-// say records an event about the budget. That it could not be is nobody's concern.
+// say records an event about the budget. It ignores errors.
 func (s *sync) say(kind, reason, message string) { _ = s.api.Event(s.budget, kind, reason, message) }
 
 // disrupted returns the pods that were evicted and are not being deleted yet, as the status has them.

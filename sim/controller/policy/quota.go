@@ -1,7 +1,7 @@
-// Package policy holds the controllers of what limits others: how much a namespace uses of its ResourceQuotas, and how many
-// pods of a PodDisruptionBudget may be evicted (pkg/controller/resourcequota, disruption).
+// Package policy holds the controllers of limits: the usage of ResourceQuotas, and the number of pods of a PodDisruptionBudget that may be
+// evicted (pkg/controller/resourcequota, disruption).
 //
-//	ResourceQuota: spec.hard ──▶ status.hard, status.used   admission counts what is made, this what is there
+//	ResourceQuota: spec.hard ──▶ status.hard, status.used   admission counts new objects, the controller existing ones
 //	PodDisruptionBudget ──▶ status: pods expected, healthy, disruptions allowed   evictions take one, this gives it back
 package policy
 
@@ -41,7 +41,7 @@ func keyOf(it *resource.Item) controller.Key {
 	return controller.Key{Namespace: it.Namespace, Name: it.Name}
 }
 
-// limits are the limits of a quota, those that it should have and those that it has.
+// limits are the limits of a quota: in its spec and in its status.
 type limits struct {
 	spec, hard, used resource.Amounts
 	scopes           []any
@@ -129,7 +129,7 @@ func (l *limits) differs(m *resource.Meter, ctx *resource.Context, c *commit.Com
 	return in != m.Within(l.scopes, before) || in && !same(m.Amounts(ctx, now), m.Amounts(ctx, before))
 }
 
-// count writes what is used of a quota into its status.
+// count writes the usage of a quota into its status.
 func count(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
 	it := api.Item(quotas, key.Namespace, key.Name)
 	if it == nil {
@@ -141,7 +141,7 @@ func count(api *controller.Client, key controller.Key) (again time.Duration, fai
 	for _, name := range l.spec.Names() {
 		q, ok := counted[name]
 		if !ok {
-			pending = true // nobody serves it yet
+			pending = true // no server serves it yet
 			if q, ok = l.used[name]; !ok {
 				continue
 			}

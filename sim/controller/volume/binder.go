@@ -40,7 +40,7 @@ func Binder() controller.Controller {
 	return c
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (b *binder) Memory() any { return &b.memory }
 
 func volumeKey(name string) controller.Key { return controller.Key{Name: name} }
@@ -135,7 +135,7 @@ func syncUnbound(api *controller.Client, claim object.Object) *status.Status {
 	return s
 }
 
-// bestFor returns the best volume for a claim, or nil: of those with the fewest access modes that have all that are asked for
+// bestFor returns the best volume for a claim, or nil. It prefers volumes with the fewest access modes that include all requested ones
 // (persistentVolumeOrderedIndex.findByClaim).
 func bestFor(api *controller.Client, claim object.Object, delayed bool) object.Object {
 	groups := map[string][]object.Object{}

@@ -68,7 +68,7 @@ func failVolume(api *controller.Client, volume object.Object, reason, message st
 	return s
 }
 
-// setClaim makes the status of a claim say that it is in a phase, and what it has of its volume; nil: it has none
+// setClaim sets the phase of a claim's status, and what it has of its volume, which may be nil
 // (updateClaimStatus).
 func setClaim(api *controller.Client, claim object.Object, phase string, volume object.Object) (object.Object, *status.Status) {
 	before := claim.Copy()
@@ -167,7 +167,7 @@ func release(api *controller.Client, volume object.Object) (failed *status.Statu
 	return nil
 }
 
-// deleteVolume deletes a volume that nobody else does. Of the volumes that kube-controller-manager deletes itself here are
+// deleteVolume deletes a volume that no other driver deletes. Of the volumes that kube-controller-manager deletes itself, kubesim has
 // directories below /tmp of its own machine.
 func deleteVolume(api *controller.Client, volume object.Object) *status.Status {
 	const plugin = "kubernetes.io/"

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The finalizers of what is in use.
+// The finalizers of claims and volumes in use.
 const (
 	claimFinalizer  = "kubernetes.io/pvc-protection"
 	volumeFinalizer = "kubernetes.io/pv-protection"

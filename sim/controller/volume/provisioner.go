@@ -23,7 +23,7 @@ const driverFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
 
 // Provisioner is a storage system with its CSI driver: it makes volumes for claims of StorageClasses whose provisioner is
 // Driver, makes them larger and deletes them, at once and as the sidecars external-provisioner and external-resizer do. There is
-// room for everything, and volumes can be used on every node. No class is there unless somebody makes one:
+// room for everything, and volumes can be used on every node. No class exists until a client creates one:
 //
 //	kind: StorageClass
 //	metadata: {name: standard, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}

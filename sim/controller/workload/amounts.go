@@ -95,7 +95,7 @@ type Lack struct {
 	Requested, Used, Capacity int64
 }
 
-// Lacks returns what is asked for and not left of what a node has: cpu, memory and storage, and then the others by name.
+// Lacks returns the requested resources that a node does not have left: cpu, memory and storage, and then the others by name.
 func (a Amounts) Lacks(has, used Amounts) (all []Lack) {
 	ask := func(name string, wanted, capacity, used int64) {
 		if wanted > 0 && wanted > capacity-used {
@@ -113,7 +113,7 @@ func (a Amounts) Lacks(has, used Amounts) (all []Lack) {
 	return all
 }
 
-// Requests returns what a pod asks for. Of one that runs counts what it was given, too (KEP-1287).
+// Requests returns the requests of a pod. For a running pod its allocated resources count, too (KEP-1287).
 func Requests(pod object.Object) Amounts {
 	return AmountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", Effective(pod)), "requests"))
 }

@@ -43,7 +43,7 @@ func (e Expectations) Deleted(key, name string) {
 	}
 }
 
-// Seen is told of each commit to a pod of an object: see Owner.Watch.
+// Seen observes each commit to a pod of an object (see Owner.Watch).
 func (e *Expectations) Seen(key controller.Key, c *commit.Commit) {
 	switch p := PodOf(c.Item()); {
 	case c.Deleted() || p.Deleting:

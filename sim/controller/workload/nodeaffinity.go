@@ -91,7 +91,7 @@ func nodeRequirements(list []object.Object) (all []nodeRequirement) {
 	return all
 }
 
-// Match reports whether the term selects a node. What it says of names is not asked of "".
+// Match reports whether the term selects a node. matchFields are ignored if the name is empty.
 func (t NodeTerm) Match(name string, labels map[string]string) bool {
 	if len(t.labels)+len(t.fields) == 0 {
 		return false

@@ -14,7 +14,7 @@ type Node struct {
 	*NodeFacts
 }
 
-// NodeFacts are those that are kept with the item.
+// NodeFacts returns the facts that are cached with a Node's item.
 type NodeFacts struct {
 	Labels map[string]string
 	Taints []Taint

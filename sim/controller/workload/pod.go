@@ -18,7 +18,7 @@ type Pod struct {
 	*PodFacts
 }
 
-// PodFacts are those that are kept with the item.
+// PodFacts returns the facts that are cached with a Pod's item.
 type PodFacts struct {
 	UID             string
 	Controller      object.Object // the reference to its controller, or nil
@@ -94,7 +94,7 @@ func namedNode(pod object.Object) string {
 	return ""
 }
 
-// TimeOf reads a metav1.Time; what is none is the zero time.
+// TimeOf parses a metav1.Time. It returns the zero time for any other text.
 func TimeOf(text string) time.Time {
 	t, _ := time.Parse(time.RFC3339, text)
 	return t
@@ -117,7 +117,7 @@ func (p *Pod) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Fai
 
 func (p *Pod) Active() bool { return !p.Finished() && !p.Deleting }
 
-// AvailableIn is how long until the pod has been ready for a while; 0: it has. It is false for a pod that is not ready.
+// AvailableIn returns the time until the pod has been ready for a while, or 0 if it has, and false for a pod that is not ready.
 func (p *Pod) AvailableIn(minReady time.Duration, now time.Time) (time.Duration, bool) {
 	if !p.Ready {
 		return 0, false
@@ -130,7 +130,7 @@ func (p *Pod) Available(minReady time.Duration, now time.Time) bool {
 	return ready && left == 0
 }
 
-// NextAvailable is how long until one more of the pods that are ready counts as available. 0: all do.
+// NextAvailable returns the time until one more ready pod counts as available, or 0 if all do.
 func NextAvailable(pods []*Pod, minReady time.Duration, now time.Time) (soonest time.Duration) {
 	for _, p := range pods {
 		if left, ready := p.AvailableIn(minReady, now); ready && left > 0 && (soonest == 0 || left < soonest) {
@@ -140,8 +140,8 @@ func NextAvailable(pods []*Pod, minReady time.Duration, now time.Time) (soonest 
 	return soonest
 }
 
-// ByDeletion sorts pods by who is deleted first (controller.ActivePodsWithRanks): what has no node, has not begun, is not
-// ready, costs less, is doubled up on its node, is younger. ranks say how many pods alike are on a node.
+// ByDeletion sorts pods in the order in which they are deleted (controller.ActivePodsWithRanks): without a node, pending, not ready, with
+// a lower deletion cost, with more similar pods on their node, younger. ranks are the numbers of similar pods on the node.
 func ByDeletion(pods []*Pod, ranks map[string]int, now time.Time) {
 	slices.SortStableFunc(pods, func(a, b *Pod) int {
 		if n := cmp.Or(compareProgress(a, b), cmp.Compare(a.Cost, b.Cost), cmp.Compare(ranks[b.Node], ranks[a.Node])); n != 0 {
@@ -173,7 +173,7 @@ var phases = map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
 
 // compareProgress compares how far two pods have come.
 func compareProgress(a, b *Pod) int {
-	yes := func(a, b bool) int { // who is not is first
+	yes := func(a, b bool) int { // false is first
 		if a == b {
 			return 0
 		}

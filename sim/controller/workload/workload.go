@@ -1,9 +1,9 @@
-// Package workload is what controllers of pods share: whose a pod is, which go first, what was done and not yet seen.
+// Package workload is shared by the controllers of pods: ownership, the order of deletion, and expectations.
 //
 //	Owner     a kind whose objects control others: Watch, Of
 //	Workload  one such object: Candidates ─▶ Claim (adopt, let go) ─▶ CreatePod, DeletePod ─▶ WriteStatus
-//	Pod       what controllers ask of a pod, taken out of its item once
-//	Expectations  what was done to pods and not yet seen in the cache
+//	Pod       the fields that controllers read of a pod, extracted from its item once
+//	Expectations  creations and deletions of pods that the cache does not show yet
 package workload
 
 import (
@@ -26,7 +26,7 @@ const Pods = "pods"
 type Owner struct {
 	Resource  string // its storage name
 	Plain     bool   // spec.selector is a map of labels
-	Finalizer string // what is adopted gets it, and loses it when it is let go; "": none
+	Finalizer string // set on adoption and removed on release, if not empty
 }
 
 // Workload is an object that has Pods, or objects that have.
@@ -35,7 +35,7 @@ type Workload struct {
 	API      *controller.Client
 	Object   object.Object
 	Selector selector.Labels
-	Member   func(*resource.Item) bool // what else makes an object that is selected the workload's; nil: nothing
+	Member   func(*resource.Item) bool // a further condition for selected objects, if not nil
 }
 
 // Of returns what the cache has of a workload, and false if it has nothing.
@@ -57,7 +57,7 @@ func (o Owner) selector(obj object.Object) selector.Labels {
 	return labels
 }
 
-// ownerFacts are what is kept with the item of an object of the kind.
+// ownerFacts are the values that are cached with the item of an object of the kind.
 type ownerFacts struct {
 	uid      string
 	selector selector.Labels
@@ -68,7 +68,7 @@ func (o Owner) facts(it *resource.Item) *ownerFacts {
 }
 
 // Watch watches what objects of the kind control: its keys are those of the controllers of an object, before and after a
-// commit, and of those that could adopt an orphan. seen is told of each object that has a controller; nil: nobody is.
+// commit, and of the objects that could adopt an orphan. seen, if not nil, is called for each object with a controller.
 func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.Commit)) controller.Watch {
 	return controller.Watch{Resource: dependents, Keys: func(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 		var told controller.Key
@@ -130,7 +130,7 @@ func (w *Workload) Ref() map[string]any {
 		"controller": true, "blockOwnerDeletion": true}
 }
 
-// Candidates returns the objects that the workload has, and those of its namespace that nobody controls.
+// Candidates returns the objects that the workload controls, and the objects of its namespace without a controller.
 func (w *Workload) Candidates(of string) (all []*resource.Item) {
 	for _, ref := range w.API.Owned(w.Object.UID()) {
 		if ref.Resource == of && ref.Namespace == w.Object.Namespace() {
@@ -147,8 +147,8 @@ func (w *Workload) Candidates(of string) (all []*resource.Item) {
 	return all
 }
 
-// Claim returns those of some objects that the workload controls: it adopts those that it selects and nobody controls, and
-// lets go those that it does not select any more (controller.BaseControllerRefManager). failed is the last failure.
+// Claim returns the objects that the workload controls. It adopts matching objects without a controller, and releases objects that it does
+// not select any more (controller.BaseControllerRefManager). failed is the last failure.
 func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resource.Item, failed *status.Status) {
 	me, deleting := w.Object.UID(), w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
@@ -178,9 +178,9 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	return mine, failed
 }
 
-// dependent is what is asked of an object that could have a controller. A pod whose facts are kept with its item tells it, too.
+// dependent is an object that could have a controller: an object, or the cached facts of a pod.
 type dependent interface {
-	Ref() object.Object // to its controller; nil: it has none
+	Ref() object.Object // to its controller, nil if it has none
 	Owner() string      // the uid of its controller, or ""
 	Going() bool        // it was deleted
 }
@@ -258,7 +258,7 @@ func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
 	made, s := w.API.Create(Pods, obj)
 	switch {
 	case s == nil:
-		_ = w.API.Event(w.Object, "Normal", "SuccessfulCreate", "Created pod: "+made.Name) // nobody hears it twice
+		_ = w.API.Event(w.Object, "Normal", "SuccessfulCreate", "Created pod: "+made.Name) // a lost event is not recorded again
 	case !Terminating(s):
 		_ = w.API.Event(w.Object, "Warning", "FailedCreate", "Error creating: "+s.Message)
 	}
@@ -315,7 +315,7 @@ func SetCounts(obj object.Object, numbers map[string]int64) {
 	}
 }
 
-// WriteStatus writes the status of a workload; one that somebody else has written meanwhile is read anew, once.
+// WriteStatus writes the status of a workload. On a conflict it reads the workload again and retries once.
 func (w *Workload) WriteStatus(now object.Object) *status.Status {
 	obj := w.Object
 	for attempt := 0; ; attempt++ {
