@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// What counts as a new generation is what differs in the real server's memory.
+// A new generation is a difference in the real server's memory.
 func TestSpecChanged(t *testing.T) {
 	t.Parallel()
 	kinds := served()

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// typeAt follows a path of the table into a type; nil: there is no such field.
+// typeAt follows a path of the table into a type, and returns nil if there is no such field.
 func typeAt(t *schema.Type, path string) *schema.Type {
 	for _, name := range strings.Split(strings.TrimSuffix(path, "?"), ".") {
 		if name == "*" {

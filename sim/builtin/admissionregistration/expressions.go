@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// expressions compile what a policy or a webhook configuration says in CEL. What an expression can name hangs on where it
-// stands: a condition has no variables, a message no authorizer, only a mutation the types of patches. nil checks nothing.
+// expressions compile the CEL expressions of a policy or a webhook configuration. The variables of an expression depend on its place: a
+// condition has no variables, a message no authorizer, and only a mutation has the types of patches. A nil value checks nothing.
 type expressions struct {
 	minor     int // of the server
 	params    bool
@@ -26,7 +26,7 @@ type environment struct {
 	stored bool
 }
 
-// expressionsOf returns what compiles the expressions in a value, or nil if it is as it was: what is stored did compile.
+// expressionsOf returns the compiler for the expressions in a value, or nil if the value is unchanged: stored expressions compile.
 func expressionsOf(ctx *resource.Context, at field.Cursor, params bool) *expressions {
 	if at.Updates() && !at.Changed() {
 		return nil

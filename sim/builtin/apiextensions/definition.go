@@ -1,5 +1,5 @@
-// Package apiextensions has what CustomResourceDefinitions share with the other built-in kinds. What a definition may say is the business
-// of package crd.
+// Package apiextensions has the parts that CustomResourceDefinitions share with the other built-in kinds. Package crd validates
+// definitions.
 package apiextensions
 
 import (

@@ -1,4 +1,4 @@
-// Package authentication has the questions who a token belongs to, and issues the tokens of service accounts.
+// Package authentication has the token reviews, and issues the tokens of service accounts.
 package authentication
 
 import (

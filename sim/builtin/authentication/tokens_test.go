@@ -108,7 +108,7 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
-// What the API server may be told about tokens: how long they live, whether those of the kubelet live longer, whose they are.
+// The options for tokens: their lifetime, the longer lifetime of kubelets' tokens, and their issuers.
 func TestTokenLimits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -136,7 +136,7 @@ func TestTokenLimits(t *testing.T) {
 		answer, s = c.Connect(IssueToken, "sa", kubelet)
 		is.Equal(s, nil)
 		extended := strings.Contains(claimsOf(t, answer.String("status", "token")), `"exp":1798859045`)
-		is.Equal(extended, o.Audiences != nil && !o.NoExtendExpiration) // for the API server only, and unless told otherwise
+		is.Equal(extended, o.Audiences != nil && !o.NoExtendExpiration) // for the API server only, and unless switched off
 	}
 }
 

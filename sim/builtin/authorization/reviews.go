@@ -1,4 +1,4 @@
-// Package authorization has the questions who may do what.
+// Package authorization has the access reviews.
 package authorization
 
 import (
@@ -53,7 +53,7 @@ func emptyMetadata(at field.Cursor, text string, allowed ...string) {
 	}
 }
 
-// validateAttributes checks what is asked: for a resource or for a path, about somebody.
+// validateAttributes checks a review: of a resource or of a path, for a user.
 func validateAttributes(ctx *resource.Context, at field.Cursor, somebody bool) {
 	asked, path := at.Child("resourceAttributes"), at.Child("nonResourceAttributes")
 	const oneOf = "exactly one of nonResourceAttributes or resourceAttributes must be specified"

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// What autoscaling/v1 has no fields for is kept in annotations of its objects, as JSON: metrics, their values and the
+// Values without a field in autoscaling/v1 are kept in annotations of its objects, as JSON: metrics, their values and the
 // conditions in the types of v1 (which nothing else uses), the behavior as the API server holds it in memory.
 //
 //	v2 spec.metrics[cpu utilization] ── spec.targetCPUUtilizationPercentage             v1

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// sourceField is a field of the source of a metric: its path in v2, its name in v1, its Go type, and where v1 prints it even
-// when there is none, because it is no pointer. What a metric wants has fields called target, what it has now, current.
+// sourceField is a field of the source of a metric: its path in v2, its name in v1, its Go type, and whether v1 prints it even when it is
+// unset, because it is not a pointer. The fields of a metric's target are called target, those of its current value current.
 type sourceField struct {
 	v2, v1  string
 	of      *schema.Type

@@ -23,7 +23,7 @@ var (
 		of(aList(aStruct(of(aString, "type"), of(anInt, "value", "periodSeconds"))), "policies"))
 )
 
-// What each annotation holds.
+// The contents of each annotation.
 var (
 	metricsType, currentType = kind.ValueOf(aList(aMetric(false))), kind.ValueOf(aList(aMetric(true)))
 	conditionsType           = kind.ValueOf(aList(aCondition))

@@ -31,7 +31,7 @@ func validateScheduling(ctx *resource.Context, spec field.Cursor) {
 	}
 	at.Declared(true, func(c field.Cursor) field.Cursor {
 		switch {
-		case !ctx.Enabled("WorkloadWithJob"): // what is stored is kept
+		case !ctx.Enabled("WorkloadWithJob"): // the stored value is kept
 			return c.ForbidIf(c.Has() && !object.Equal(c.Value(), map[string]any(c.Old())), "")
 		case pinned(c):
 			checkPolicy(policy)

@@ -45,7 +45,7 @@ func TestJobSelector(t *testing.T) {
 	is := is.New(t)
 	rt := kindtest.Rules{Kinds: served, Storage: "jobs.batch", Base: jobJSON}
 	obj, errs, _ := rt.Result(t, kindtest.Case{})
-	is.Equal(errs, "")                                                                                                        // what is generated is valid
+	is.Equal(errs, "")                                                                                                        // generated values are valid
 	is.Equal(string(object.JSON(obj.Map("spec", "selector"))), `{"matchLabels":{"batch.kubernetes.io/controller-uid":"u1"}}`) // the uid selects
 	const labels = `{"batch.kubernetes.io/controller-uid":"u1","batch.kubernetes.io/job-name":"j","controller-uid":"u1","job-name":"j"}`
 	is.Equal(string(object.JSON(obj.Map("spec", "template", "metadata", "labels"))), labels) // four labels

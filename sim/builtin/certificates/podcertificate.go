@@ -56,7 +56,7 @@ func cellPodCertificate(obj object.Object) any {
 // Sizes in bytes, and times that a certificate has to keep to.
 const (
 	maxPodUID      = 128
-	maxKeyData     = 10 << 10 // a request, a key, a proof that somebody has the key
+	maxKeyData     = 10 << 10 // a request, a key, a proof of possession
 	maxChain       = 100 << 10
 	shortestLife   = time.Hour
 	clockTolerance = 5 * time.Minute
@@ -253,7 +253,7 @@ func timeOf(at field.Cursor) time.Time {
 	return t
 }
 
-// authorizeSigner checks that whoever changes the status may sign for the signer, or for all of its domain
+// authorizeSigner checks that the user that changes the status may sign for the signer, or for all of its domain
 // (certificates/authorization.IsAuthorizedForSignerName).
 func authorizeSigner(ctx *resource.Context, at field.Cursor) {
 	status, was := at.Child("status").Object(), at.Old().At("status")

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// TestIssuedCertificates tries what is recorded nowhere, because it depends on the time: answers of a kube-apiserver v1.37.2.
+// TestIssuedCertificates has answers of a kube-apiserver v1.37.2 that cannot be recorded, because they depend on the time.
 func TestIssuedCertificates(t *testing.T) {
 	t.Parallel()
 	csr, err := x509.CreateCertificateRequest(noRandom{}, &x509.CertificateRequest{}, testKey())
@@ -85,6 +85,6 @@ func TestOnlySignersMaySign(t *testing.T) {
 		for _, e := range cursor.Errors() {
 			got += e.Error()
 		}
-		is.Equal(got, c.want) // who may sign
+		is.Equal(got, c.want) // the permitted signers
 	}
 }

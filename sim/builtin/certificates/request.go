@@ -66,7 +66,7 @@ func cellCSRStatus(obj object.Object) any {
 	return text
 }
 
-// prepareCSR records who sends the request.
+// prepareCSR records the user of the request.
 func prepareCSR(ctx *resource.Context, obj object.Object) {
 	spec := kind.ObjectAt(obj, "spec")
 	for _, name := range []string{"username", "uid", "groups", "extra"} {

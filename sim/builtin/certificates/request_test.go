@@ -87,7 +87,7 @@ func TestCSRPrepare(t *testing.T) {
 	is := is.New(t)
 	rt := csrTest(t)
 	obj, _, _ := rt.Result(t, kindtest.Case{Patch: `{"spec":{"username":"mallory","groups":["x"]}}`})
-	is.Equal(obj.String("spec", "username"), "admin")                   // who asks is told by the server
+	is.Equal(obj.String("spec", "username"), "admin")                   // the server sets the user
 	is.Equal(obj.Strings("spec", "groups"), []string{"system:masters"}) // with the groups
 	obj, _, _ = rt.Result(t, kindtest.Case{Sub: "approval", Old: `{"status":{"certificate":"YQ=="}}`,
 		Patch: `{"spec":{"signerName":"x"},"status":{"certificate":"","conditions":[{"type":"Approved","status":"True"}]}}`})

@@ -38,7 +38,7 @@ func organizations(der []byte) ([]string, error) {
 	return request.Subject.Organization, nil
 }
 
-// checkAuthority returns what is wrong with the certificate of an authority.
+// checkAuthority returns the error in the certificate of an authority.
 func checkAuthority(der []byte) string {
 	switch c, err := x509.ParseCertificate(der); {
 	case err != nil:
@@ -66,7 +66,7 @@ func CheckKeyPair(certificate, key []byte) error {
 	return err
 }
 
-// checkStubRequest returns what is wrong with a certificate request (RFC 2986) of a pod, and the value that shows it.
+// checkStubRequest returns the error in a pod's certificate request (RFC 2986), and the offending value.
 func checkStubRequest(der []byte) (shown any, problem string) {
 	request, err := x509.ParseCertificateRequest(der)
 	if err != nil {
@@ -81,7 +81,7 @@ func checkStubRequest(der []byte) (shown any, problem string) {
 	return nil, ""
 }
 
-// checkKey returns what is wrong with a public key, and the value that shows it: unknown for one of another kind.
+// checkKey returns the error in a public key and the offending value: unknown for a key of another kind.
 func checkKey(key any, curves string, unknown any) (shown any, problem string) {
 	switch key := key.(type) {
 	case ed25519.PublicKey:
@@ -99,7 +99,7 @@ func checkKey(key any, curves string, unknown any) (shown any, problem string) {
 	return nil, ""
 }
 
-// checkPossession returns what is wrong with a public key, with nil for the key itself as what shows it, and whether a proof is the
+// checkPossession returns the error in a public key, with nil as the offending value for the key itself, and whether a proof is the
 // signature of a text by its private key.
 func checkPossession(der, proof, text []byte) (shown any, problem string, signed bool) {
 	key, err := x509.ParsePKIXPublicKey(der)

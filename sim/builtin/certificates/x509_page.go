@@ -26,7 +26,7 @@ func checkStubRequest([]byte) (shown any, problem string) { return nil, "" }
 
 func checkPossession(_, _, _ []byte) (shown any, problem string, signed bool) { return nil, "", true }
 
-// leaf is a certificate that nobody has read.
+// leaf is a certificate that has not been parsed.
 type leaf struct {
 	known               bool
 	notBefore, notAfter time.Time

@@ -113,8 +113,7 @@ func validateNamespacePhase(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// components are what ComponentStatuses tell of: the store answers, and on the machine of an API server that is on its own
-// nobody else does.
+// components are the components of ComponentStatuses. The store answers; the others do not run on the machine of a lone API server.
 func components() []object.Object {
 	health := func(name, status, message string) object.Object {
 		return object.Object{"metadata": map[string]any{"name": name},

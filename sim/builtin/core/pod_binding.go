@@ -37,7 +37,7 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 		return nil
 	})
 	if s != nil {
-		if s.Reason == status.ReasonNotFound { // of bindings, too, the pod is what is missing
+		if s.Reason == status.ReasonNotFound { // errors of bindings name the pod as missing, too
 			s = status.NotFound(status.Resource{Resource: "pods"}, name)
 		}
 		return nil, s

@@ -48,7 +48,7 @@ func podLimit(_ *resource.Context, name string) bool {
 	return name == "pods" || slices.Contains(limitsOn(side, resource), name)
 }
 
-// stated returns the limits on what is stated on the two sides, with how much is stated.
+// stated returns the limits on resources that both sides state, with the stated amounts.
 func stated(requests, limits resource.Amounts) resource.Amounts {
 	sum := resource.Amounts{}
 	for side, resources := range map[string]resource.Amounts{"requests": requests, "limits": limits} { // order does not matter
@@ -112,8 +112,8 @@ func endsByItself(pod object.Object) bool {
 	return ok && n >= 0
 }
 
-// bestEffort reports whether a pod has the lowest class of service. What its status says counts: a client may have sent
-// another class than follows from the containers.
+// bestEffort reports whether a pod has the lowest QoS class. The class in its status counts: a client may have sent another class than
+// the containers imply.
 func bestEffort(pod object.Object) bool { return pod.String("status", "qosClass") == "BestEffort" }
 
 var podScopes = map[string]resource.QuotaScope{

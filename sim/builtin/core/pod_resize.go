@@ -69,7 +69,7 @@ func validateResize(r podRules) {
 	r.spec.ForbidIf(len(r.spec.Errors()) == 0 && !gotext.Same(gotext.PodSpec, rest, was), "only cpu and memory resources are mutable")
 }
 
-// nodeResizes reports whether the kubelet that runs the pod told what its containers really have.
+// nodeResizes reports whether the pod's kubelet reports the actual resources of its containers.
 func nodeResizes(pod object.Object) bool {
 	for _, c := range pod.Objects("status", "containerStatuses") {
 		if c.Has("state", "running") {

@@ -178,7 +178,7 @@ func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Obje
 	}
 }
 
-// samePodIP checks that podIP is the first of podIPs, which those who write them are made to keep.
+// samePodIP checks that podIP is the first of podIPs.
 func samePodIP(at field.Cursor) {
 	ip, ips := at.String("podIP"), at.Child("podIPs")
 	switch first := ips.Index(0).Child("ip").OrEmpty(); {
@@ -189,7 +189,7 @@ func samePodIP(at field.Cursor) {
 	}
 }
 
-// volumeHealth checks what is known of the health of the pod's volumes (KEP-5729).
+// volumeHealth checks the health of the pod's volumes (KEP-5729).
 func volumeHealth(at field.Cursor, pod object.Object) {
 	volumes := kind.Texts(pod.Objects("spec", "volumes"), "name")
 	seen := field.Seen{}

@@ -39,7 +39,7 @@ func defaultPod(obj object.Object) {
 	}
 }
 
-// defaultResources fills in what is needed by the pod as a whole, unless that waits for admission.
+// defaultResources fills in the resources of the pod as a whole, unless admission does so later.
 func defaultResources(pod object.Object) { podspec.DefaultResources(pod.At("spec")) }
 
 // limitsBecomeRequests makes each limit of a container the request where there is none. Empty limits make empty requests,
@@ -172,7 +172,7 @@ func keepPod(obj, old object.Object) {
 }
 
 // prepareResize keeps everything but the resources and resize policies of containers that are the same ones in the same
-// order, and the resources of the pod. Otherwise validation finds out what is wrong.
+// order, and the resources of the pod. Otherwise validation reports the error.
 func prepareResize(obj, old object.Object) {
 	lists := podContainers
 	for _, list := range lists {

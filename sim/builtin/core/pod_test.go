@@ -103,7 +103,7 @@ func TestPodGracePeriod(t *testing.T) {
 		{`{"spec":{"nodeName":"n","terminationGracePeriodSeconds":30},"status":{"phase":"Failed"}}`, seconds(9), 0},
 	} {
 		is := is.New(t)
-		is.Equal(podGracePeriod(kindtest.Parse(t, c.in), c.requested), c.want) // a pod that nobody runs goes at once
+		is.Equal(podGracePeriod(kindtest.Parse(t, c.in), c.requested), c.want) // a pod that no kubelet runs goes at once
 	}
 }
 
@@ -229,7 +229,7 @@ func TestReplicationController(t *testing.T) {
 	none := kindtest.Parse(t, `{"status":{"replicas":-1}}`)
 	is.Equal(k.Strategy.ValidateUpdate(ctx, none, obj).Text(), "[status.replicas: Invalid value: -1: must be greater than or equal to 0, "+
 		"status.fullyLabeledReplicas: Invalid value: 0: cannot be greater than status.replicas, status.readyReplicas: Invalid value: 0: cannot be greater than status.replicas, "+
-		"status.availableReplicas: Invalid value: 0: cannot be greater than status.replicas]") // what is left out is 0
+		"status.availableReplicas: Invalid value: 0: cannot be greater than status.replicas]") // a missing field is 0
 	status := kindtest.Parse(t, `{"status":{"replicas":1,"readyReplicas":2,"availableReplicas":3}}`)
 	is.Equal(k.Strategy.ValidateUpdate(ctx, status, obj).Text(), "[status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas, "+
 		"status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas, status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas]") // counters

@@ -97,7 +97,7 @@ func validatePodUpdate(r podRules) {
 	}
 	r.tolerationUpdates()
 	r.gateUpdates()
-	if r.pod.Object().Generation() != r.old.Generation() { // which is how the registry has told that the spec changes
+	if r.pod.Object().Generation() != r.old.Generation() { // the registry increments the generation when the spec changes
 		r.specUpdate(was)
 	}
 }
@@ -149,7 +149,7 @@ func (r podRules) tolerationUpdates() {
 			return
 		}
 	}
-	if r.BadTolerations { // which is told again
+	if r.BadTolerations { // the error is repeated
 		r.CheckTolerations(at)
 	}
 }
@@ -177,8 +177,7 @@ const podUpdateText = "pod updates may not change fields other than `spec.contai
 	"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"
 
-// specUpdate checks that nothing else of the spec changed. What may change is set back to what it was, then the rest
-// must be the same.
+// specUpdate checks that nothing else of the spec changed: it resets the fields that may change, and the rest must be equal.
 func (r podRules) specUpdate(old object.Object) {
 	rest := r.Spec.Copy()
 	for _, list := range podContainers {

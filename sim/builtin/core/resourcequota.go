@@ -103,7 +103,7 @@ func misfits(scope string, hard []string) []string {
 	return slices.DeleteFunc(slices.Clone(hard), func(name string) bool { return !isQuotaResource(name) || slices.Contains(fitting, name) })
 }
 
-// conflictingScopes reports scopes that exclude each other. What it prints is spec.scopes, also for those of the selector.
+// conflictingScopes reports scopes that exclude each other. The error prints spec.scopes, also for scopes of the selector.
 func conflictingScopes(at field.Cursor, scopes []string) {
 	for _, pair := range [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}} {
 		at.InvalidIf(slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]), "conflicting scopes")
@@ -162,7 +162,7 @@ func warnQuota(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// quotaCell makes the cell of what is used of the limits, or of all others.
+// quotaCell returns the cell with the usage of limits, or of all other resources.
 func quotaCell(limits bool) func(object.Object) any {
 	return func(obj object.Object) any {
 		var texts []string

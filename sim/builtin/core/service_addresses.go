@@ -11,13 +11,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Cluster IPs of services (KEP-1880). An address is taken by whoever has made its IPAddress; a service makes one before it
-// is stored, and deletes it when it goes or becomes an external name.
+// Cluster IPs of services (KEP-1880). The creator of an IPAddress owns the address. A service creates one before it is stored, and
+// deletes it when the service is deleted or becomes an external name.
 //
 //	ServiceCIDRs ─ rangesOf ─▶ a range ─ draw ─▶ an address ─ Reserve ─▶ IPAddress ─▶ the Service
 //
-// A cluster without ServiceCIDRs, as one that starts bare, keeps no IPAddresses: addresses are of Context.ServiceCIDR,
-// and taken is what services have.
+// A cluster without ServiceCIDRs, such as a bare one, keeps no IPAddresses: addresses are drawn from Context.ServiceCIDR, and the
+// addresses of services are in use.
 const (
 	ipAddresses = "ipaddresses.networking.k8s.io"
 
@@ -102,7 +102,7 @@ func (t *taken) nextIn(obj object.Object, r addressRange) (ip string, err error)
 			return false
 		}
 		err = t.reserve(obj, ip)
-		return !errors.Is(err, errAllocated) // somebody else was faster
+		return !errors.Is(err, errAllocated) // another client was faster
 	}
 	if t.draw(r.drawn, r.last, take) < 0 && t.draw(1, r.drawn-1, take) < 0 {
 		return "", errFull
@@ -110,7 +110,7 @@ func (t *taken) nextIn(obj object.Object, r addressRange) (ip string, err error)
 	return ip, err
 }
 
-// takeAddress takes the address that a client chose. A dry run does not look whether somebody has it.
+// takeAddress takes the address that a client chose. A dry run does not check whether it is in use.
 func (t *taken) takeAddress(obj object.Object, ip string) error {
 	if t.ctx.DryRun {
 		r, err := t.dryRange(ip)
@@ -145,7 +145,7 @@ func (t *taken) dryRange(ip string) (addressRange, error) {
 	return ready[0], nil
 }
 
-// hasAddress reports whether somebody has an address.
+// hasAddress reports whether an address is in use.
 func (t *taken) hasAddress(ip string) bool {
 	if t.keeps {
 		_, exists := t.ctx.Objects.Field(ipAddresses, "", ip, "metadata.name")
@@ -190,7 +190,7 @@ func addressName(ip string) string {
 	return ip
 }
 
-// reservations returns the IPAddresses of a service; those that are outside of all ranges stay when it goes.
+// reservations returns the IPAddresses of a service. Addresses outside of all ranges stay when the service is deleted.
 func (t *taken) reservations(spec object.Object) (all []resource.Reservation) {
 	if !t.keeps || spec.String("type") == typeExternalName || isHeadless(spec) {
 		return nil

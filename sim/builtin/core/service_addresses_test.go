@@ -67,7 +67,7 @@ func TestChosenAddressOfSeveralRanges(t *testing.T) {
 	for ip, want := range map[string]string{
 		"10.1.0.1": "the provided network does not match the current range", // not ready
 		"10.2.0.0": "the provided network does not match the current range", // the network
-		"10.3.0.7": "the provided network does not match the current range", // everybody
+		"10.3.0.7": "the provided network does not match the current range", // the broadcast address
 		"10.3.0.6": "",
 	} {
 		_, errs := r.Create(strings.Replace(plainService, `'spec':{`, `'spec':{'clusterIP':'`+ip+`',`, 1))

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// allocateService fills in addresses, families and ports, and takes away those that the service no longer has.
+// allocateService fills in addresses, families and ports, and releases the ones that the service no longer has.
 func allocateService(ctx *resource.Context, obj, old object.Object) (field.ErrorList, *status.Status) {
 	spec, was := obj.At("spec"), old.At("spec")
 	if was != nil {
@@ -148,8 +148,8 @@ func chosenNodePort(ports []object.Object, number int64) int64 {
 	return 0
 }
 
-// updateNodePorts gives ports that have none a node port. Those that the service had stay its own until the update is
-// done; ports of different protocols may share one.
+// updateNodePorts allocates node ports for ports without one. The service keeps its earlier node ports until the update is done. Ports
+// of different protocols may share a node port.
 func (t *taken) updateNodePorts(spec, was object.Object) (field.ErrorList, *status.Status) {
 	type nodePort struct {
 		protocol string
@@ -182,7 +182,7 @@ func (t *taken) updateNodePorts(spec, was object.Object) (field.ErrorList, *stat
 	return nil, nil
 }
 
-// patchAllocated keeps what was allocated when a client sends its manifest again, which does not have it.
+// patchAllocated keeps allocated values when a client sends its manifest again without them.
 func patchAllocated(spec, was object.Object) {
 	if spec.String("type") != typeExternalName && was.String("type") != typeExternalName {
 		if spec.String("clusterIP") == "" && was.String("clusterIP") != "" {

@@ -27,7 +27,7 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 	}
 	bare := spec.String("clusterIP") == headless && len(spec.Map("selector")) == 0
 	first := singleStack
-	if bare { // headless without a selector: whoever makes the endpoints decides
+	if bare { // headless without a selector: the endpoints decide
 		first = requireDual
 	}
 	spec.SetDefault(cmp.Or(was.String("ipFamilyPolicy"), first), "ipFamilyPolicy")

@@ -50,7 +50,7 @@ func referenceOf(address object.Object) reference {
 	}
 }
 
-// MendService returns what is to be done about the addresses of a service.
+// MendService returns the repairs of a service's addresses.
 func MendService(stored resource.Reader, namespace, name string) (all []Mending) {
 	ranges, it := rangesOf(stored), stored.Item("services", namespace, name)
 	if len(ranges) == 0 || it == nil {
@@ -99,7 +99,7 @@ func mendServiceAt(stored resource.Reader, ranges []addressRange, it *resource.I
 	return m
 }
 
-// MendAddress returns what is to be done about an IPAddress, or after which time somebody has to look again.
+// MendAddress returns the repair of an IPAddress, or the time after which it has to be checked again.
 func MendAddress(stored resource.Reader, name string, now time.Time) (m Mending, again time.Duration) {
 	it := stored.Item(ipAddresses, "", name)
 	if it == nil {
@@ -151,7 +151,7 @@ func MendParent(address *resource.Item) (namespace, name string) {
 	return "", ""
 }
 
-// mendEvent tells about an object what was found.
+// mendEvent returns an event about a repair.
 func mendEvent(kind, apiVersion string, it *resource.Item, reason, action, note string) object.Object {
 	namespace := it.Namespace
 	regarding := map[string]any{"kind": kind, "apiVersion": apiVersion, "name": it.Name, "uid": it.Object().UID(),

@@ -106,7 +106,7 @@ func TestMendAddress(t *testing.T) {
 	}
 }
 
-// told is what a Mending does, in short.
+// told summarizes a Mending.
 func told(m Mending) string {
 	text := ""
 	if m.Delete != "" {

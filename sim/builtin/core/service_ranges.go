@@ -16,8 +16,8 @@ const clusterFamily = "IPv4"
 
 var defaultServiceCIDR = netip.MustParsePrefix("10.0.0.0/24")
 
-// addressRange is a range of addresses by their numbers in it: 0 is the address of the network, the one after last
-// that of everybody (calculateRangeOffset of ipallocator).
+// addressRange is a range of addresses by their numbers in it: 0 is the address of the network, and the one after last is the broadcast
+// address (calculateRangeOffset of ipallocator).
 type addressRange struct {
 	netip.Prefix
 	drawn, last int  // first is 1

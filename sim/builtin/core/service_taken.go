@@ -10,8 +10,8 @@ import (
 )
 
 // Addresses and ports of services, as a server hands them out that was started with the defaults of a small cluster.
-// Both ranges begin with a part that is given away last, for those who choose themselves (KEP-3070, KEP-3668). A free
-// one is looked for from a place that Context.Random draws; a dry run draws nothing and shows made-up values.
+// Both ranges begin with a part that is allocated last and is meant for static assignment (KEP-3070, KEP-3668). The search for a free
+// value begins at a position that Context.Random draws. A dry run draws nothing and shows made-up values.
 //
 //	10.0.0.0/24   .1 ─ .16 chosen   .17 ─ .254 drawn        30000 ─ 30085 chosen   30086 ─ 32767 drawn
 const (

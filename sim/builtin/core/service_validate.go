@@ -130,7 +130,7 @@ func validatePortUse(ports field.Cursor, serviceType string) {
 	}
 }
 
-// validateSourceRanges checks who may use a load balancer: the field, or the annotation from before there was one.
+// validateSourceRanges checks the clients that may use a load balancer: the field, or the older annotation.
 func validateSourceRanges(ctx *resource.Context, at field.Cursor) {
 	balancer, before := isBalancer(at.Child("spec").Object()), at.Old()
 	if ranges := at.Child("spec", "loadBalancerSourceRanges").ReportAt(at.Child("spec", "LoadBalancerSourceRanges")); ranges.Len() > 0 {

@@ -187,7 +187,7 @@ func proxied(id string) (name string, ok bool) {
 	return name, ok && name != ""
 }
 
-// checkContainer checks the container that is asked for; only a pod with a single one need not be told.
+// checkContainer checks the requested container. It may be left out only for a pod with a single container.
 func checkContainer(pod object.Object, container string) *status.Status {
 	names := kind.Texts(slices.Collect(podspec.Containers(pod.At("spec"))), "name")
 	switch {

@@ -90,7 +90,7 @@ func volumeClaimStatus(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// claimResource checks the name of something that a claim has been given: storage, or a resource of somebody else.
+// claimResource checks the name of an allocated resource of a claim: storage, or an extended resource.
 func claimResource(at field.Cursor, name string) (ok bool) {
 	switch {
 	case len(field.QualifiedName(name)) > 0:

@@ -13,7 +13,7 @@ var volumeClaimQuota = resource.Quota{Each: []string{claims}, Limits: volumeClai
 
 const (
 	claims          = "persistentvolumeclaims"
-	classSuffix     = ".storageclass.storage.k8s.io/" // between a storage class and what is limited of it
+	classSuffix     = ".storageclass.storage.k8s.io/" // between a storage class and a limited resource
 	requestsStorage = "requests.storage"
 )
 

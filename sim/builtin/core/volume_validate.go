@@ -161,13 +161,13 @@ func validateMountOptions(at field.Cursor) {
 	options.ForbidIf(options.Has() && !mounted, "may not specify mount options for this volume type")
 }
 
-// validateVolumeAsNew is the first half of what is said twice about a changed volume.
+// validateVolumeAsNew is the first of the two validations of a changed volume.
 func validateVolumeAsNew(_ *resource.Context, at field.Cursor) {
 	validateVolumeSpec(at.Child("spec"), at.Object().Name(), hasBadAffinityValue(at.Old()))
 	validateMountOptions(at)
 }
 
-// validatePersistentVolume reports what is wrong with a changed volume twice, as the real server does.
+// validatePersistentVolume reports the errors of a changed volume twice, as the real server does.
 func validatePersistentVolume(ctx *resource.Context, at field.Cursor) {
 	if !at.Updates() {
 		validateVolumeAsNew(ctx, at)

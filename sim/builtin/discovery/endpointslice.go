@@ -29,7 +29,7 @@ func sliceOrLabelsChanged(typ func() *schema.Type) func(obj, old object.Object) 
 	}
 }
 
-// What one slice may hold (KEP-752).
+// The limits of one slice (KEP-752).
 const (
 	maxSliceEndpoints = 1000
 	maxSliceAddresses = 100

@@ -13,7 +13,7 @@ import (
 // flowVerbs are the verbs a rule may name, in order.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
-// mandatoryLevels and MandatorySchemas are the specs of the objects that every API server has and nobody may change
+// mandatoryLevels and MandatorySchemas are the specs of the objects that every API server has and that cannot be changed
 // (flowcontrol/bootstrap).
 var (
 	mandatoryLevels = map[string]object.Object{

@@ -1,4 +1,4 @@
-// Package flowcontrol has FlowSchema and PriorityLevelConfiguration. What servers do with them is in sim/flowcontrol.
+// Package flowcontrol has FlowSchema and PriorityLevelConfiguration. Package sim/flowcontrol applies them.
 package flowcontrol
 
 import (

@@ -16,8 +16,8 @@ type edit struct {
 
 const diffContext = 3
 
-// unifiedDiff compares two texts as Python's difflib does (Ratcliff and Obershelp: the longest common block first, then
-// what is left and right of it), which is how the server's messages do it. There is no header.
+// unifiedDiff compares two texts as Python's difflib does (Ratcliff and Obershelp: the longest common block first, then the parts before
+// and after it), as the server's messages do. There is no header.
 func unifiedDiff(a, b []string) string {
 	var out strings.Builder
 	for _, group := range groupEdits(edits(a, b)) {

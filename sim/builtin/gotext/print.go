@@ -23,8 +23,8 @@ import (
 //	{"hostPort":80}  ─ JSON(ContainerPort) ─▶  {"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}
 type Type string
 
-// typeTexts are types.txt, which has a line for each struct as schema.Default has it, and for some minors after it types-MINOR.txt,
-// which has those that are others since then.
+// typeTexts are types.txt, with a line for each struct of schema.Default, and types-MINOR.txt for some later minors, with the structs that
+// have changed.
 //
 //go:embed types*.txt
 var typeTexts embed.FS

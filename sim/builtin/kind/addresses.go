@@ -5,9 +5,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// IP is the rule for an address in a field that is older than Kubernetes 1.33 (KEP-4858): it need not be canonical, and servers
-// without StrictIPCIDRValidation take one that only those can read who know that leading zeros are not octal and that
-// ::ffff:1.2.3.4 is IPv4.
+// IP is the rule for an address in a field that is older than Kubernetes 1.33 (KEP-4858). The address need not be canonical. Servers
+// without StrictIPCIDRValidation accept ambiguous ones: leading zeros, which are not octal, and ::ffff:1.2.3.4 for an IPv4 address.
 func IP(ctx *resource.Context) func(string) []string {
 	if ctx.Enabled("StrictIPCIDRValidation") {
 		return field.LegacyIP

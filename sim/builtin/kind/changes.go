@@ -9,13 +9,13 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// comparison says how the API server compares what a client sends with what is stored.
+// comparison is how the API server compares a sent value with the stored one.
 type comparison bool
 
 const (
 	// Semantically is apiequality.Semantic.DeepEqual: empty and missing lists and maps are the same.
 	Semantically comparison = false
-	// Literally is reflect.DeepEqual: an empty list or map that was sent is not a missing one. What is stored has none.
+	// Literally is reflect.DeepEqual: an empty list or map in the request differs from a missing one. Stored objects have no empty ones.
 	Literally comparison = true
 )
 

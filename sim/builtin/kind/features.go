@@ -10,9 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// features are the feature gates that decide something here, with the minor from which on each is on by default (36 is 1.36),
-// 0 for those that are off in every minor there is. Gates that only kubelets, schedulers or controllers ask are not among
-// them.
+// features are the feature gates that affect the API server, each with the minor from which on it is on by default (36 is 1.36), or 0 if
+// it is off in every minor. Gates of kubelets, schedulers or controllers alone are not among them.
 var features = map[string]int{
 	"AllowUnsafeMalformedObjectDeletion":           37,
 	"AtomicWriteVolumeUserFields":                  0,

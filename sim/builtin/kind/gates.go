@@ -25,13 +25,13 @@ type Gate struct {
 	// what contained the field with it when nothing else is left there.
 	Fields []string
 
-	// Values are enum values at a path that only an enabled gate lets in; allowed are the others. nil: none.
+	// Values are enum values at a path that only an enabled gate allows; allowed are the others.
 	Values *GatedValue
 
-	// Defaults fills in defaults that only an enabled gate has, Otherwise those that only a disabled one has. nil: none.
+	// Defaults fills in the defaults of an enabled gate, Otherwise those of a disabled one. Either may be nil.
 	Defaults, Otherwise func(obj object.Object)
 
-	// Changed is Kind.Changed where only an enabled gate counts generations. nil: the gate does not decide that.
+	// Changed replaces Kind.Changed if the gate is enabled. If nil, the gate does not affect generations.
 	Changed Changes
 }
 

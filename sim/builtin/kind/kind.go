@@ -23,9 +23,8 @@ type Kind struct {
 	Strategy resource.Strategy
 	Changed  Changes // Strategy.SpecChanged, where it needs the type of the objects
 
-	// Validate finds what is wrong with an object, metadata aside. ValidateStatus does so for a write of the status
-	// subresource; nil: Validate. They become Strategy.Validate and Strategy.ValidateUpdate. ValidateFirst becomes
-	// Strategy.ValidateFirst.
+	// Validate validates an object except for its metadata. ValidateStatus does so for writes of the status subresource; its default is
+	// Validate. They become Strategy.Validate and Strategy.ValidateUpdate. ValidateFirst becomes Strategy.ValidateFirst.
 	Validate, ValidateStatus, ValidateFirst Rule
 
 	// Defaults by version; "" is every version without an entry.
@@ -36,8 +35,8 @@ type Kind struct {
 	Select []string
 
 	// Labels are the field selector labels by group/version ("v1", "events.k8s.io/v1"), each mapped to a key of
-	// Strategy.Fields; "" is every version. nil: they are called as the fields are. Unknown is the text for other labels, where
-	// there are labels; nil: UnsupportedLabel.
+	// Strategy.Fields; the key "" is every version. If nil, labels are the names of the fields. Unknown returns the error for other
+	// labels; its default is UnsupportedLabel.
 	Labels  map[string]map[string]string
 	Unknown func(label string) string
 
@@ -68,11 +67,11 @@ type Kind struct {
 
 	NullRows bool // Definition.NullRows
 	Columns  []table.Column
-	Row      func(now time.Time, obj object.Object) resource.Row // nil: the cells of the columns
+	Row      func(now time.Time, obj object.Object) resource.Row // the default has the cells of the columns
 	Order    func(a, b object.Object) int                        // of rows
 }
 
-// Rule finds what is wrong with a new or a changed object; at is the object and knows what is stored.
+// Rule validates a new or a changed object. at is the object, and at.Old the stored one.
 type Rule func(ctx *resource.Context, at field.Cursor)
 
 // complete makes the strategy and the row of what the kind says more shortly.

@@ -1,6 +1,6 @@
 // Package kindtest runs the rules of kinds as the registry does, for tests of the packages that define them.
 //
-//	Served(Kinds) ──▶ New(t, served, "pods") ──▶ Create, Update: one object after the other, with what is stored beside it
+//	Served(Kinds) ──▶ New(t, served, "pods") ──▶ Create, Update: one object after the other, with other stored objects
 //	             └──▶ Rules{…}.Run(t, cases):    many small changes of one object; On makes Rules of another minor, or of gates
 //	NewStore(t, objects).Connect(connector, …):  subresources that write other objects
 package kindtest
@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// TB is what is asked of a *testing.T.
+// TB is the part of testing.TB that the package uses.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -71,7 +71,7 @@ func Part(obj object.Object, path ...string) string {
 	return strings.ReplaceAll(string(object.JSON(v)), `"`, "'")
 }
 
-// Merge applies a JSON merge patch (RFC 7396), but for an empty object, which replaces what is there.
+// Merge applies a JSON merge patch (RFC 7396), except that an empty object replaces the existing value.
 func Merge(obj, patch map[string]any) {
 	for name, v := range patch { // order does not matter
 		from, ok := v.(map[string]any)

@@ -13,7 +13,7 @@ type Rules struct {
 	Kinds                  func() map[string]*kind.Kind // Served
 	Storage, Version, Base string
 	Stored                 map[string][]object.Object // beside it, by storage
-	server                 *resource.Server           // On's; nil: a 1.36 with the default feature gates
+	server                 *resource.Server           // set by On; the default is 1.36 with the default feature gates
 }
 
 // Case is a change of a base object, as a JSON merge patch, and what the kind says about the result: an error per line. With

@@ -10,15 +10,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Store is a small store for Connectors: objects by storage name and name. It notes what was deleted, with the
-// options.
+// Store is a small store for Connectors: objects by storage name and name. It records deletions with their options.
 type Store struct {
-	resource.Reader // nil: of the rest of it nothing is asked for
+	resource.Reader // nil: the other methods are not called
 
 	Objects map[string]object.Object
 	Deleted map[string]string
 
-	Tokens   *token.Authority // nil: that of no options
+	Tokens   *token.Authority // the default has no options
 	Warnings []string
 
 	t   TB

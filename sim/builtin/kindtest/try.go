@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Try is a kind under test with what is stored beside it.
+// Try is a kind under test, with other stored objects.
 type Try struct {
 	Kind     *kind.Kind
 	Ctx      *resource.Context
@@ -51,7 +51,7 @@ func New(t TB, served func() map[string]*kind.Kind, storage string) *Try {
 	return r
 }
 
-// Get returns a copy of what is stored.
+// Get returns a copy of a stored object.
 func (r *Try) Get(storage, namespace, name string) object.Object {
 	for _, o := range r.Stored[storage] {
 		if o.Namespace() == namespace && o.Name() == name {
@@ -73,7 +73,7 @@ func (r *Try) Field(storage, namespace, name, label string) (string, bool) {
 	return "", true
 }
 
-// All returns copies of what is stored.
+// All returns copies of all stored objects.
 func (r *Try) All(storage, _ string) (objects []object.Object) {
 	for _, o := range r.Stored[storage] {
 		objects = append(objects, o.Copy())
@@ -125,7 +125,7 @@ func (r *Try) setDefaults(obj object.Object) {
 	}
 }
 
-// Create does what a POST does, up to storing, and returns the object and what is wrong with it, an error per line.
+// Create does the steps of a POST up to storing. It returns the object and its errors, one per line.
 func (r *Try) Create(text string) (object.Object, string) {
 	r.t.Helper()
 	return r.create(r.Parse(text))

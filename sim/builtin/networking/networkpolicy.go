@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// policyRules are where the rules of a network policy are, and who is on the other side.
+// policyRules are the fields of a network policy's rules, and of their peers.
 var policyRules = [][2]string{{"ingress", "from"}, {"egress", "to"}}
 
 func validateNetworkPolicy(ctx *resource.Context, all field.Cursor) {

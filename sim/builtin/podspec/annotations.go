@@ -84,8 +84,8 @@ func (r *Rules) appArmorAnnotation(at field.Cursor, container string) {
 		`invalid AppArmor profile name: "`+profile+`"`)
 }
 
-// NameProfiles reports whether one of the annotations is the old form of a profile for seccomp or AppArmor. Hardly a pod has
-// any, and what is said of each container need not be looked for then.
+// NameProfiles reports whether one of the annotations is the old form of a profile for seccomp or AppArmor. Few pods have any, and the
+// others need no search for each container.
 func NameProfiles(annotations object.Object) bool {
 	for key := range annotations { // order does not matter
 		if key == seccompPodAnnotation || strings.HasPrefix(key, seccompPrefix) || strings.HasPrefix(key, AppArmorPrefix) {

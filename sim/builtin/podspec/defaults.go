@@ -18,7 +18,7 @@ func DefaultTemplate(template map[string]any) {
 	Default(kind.ObjectAt(o, "spec"))
 }
 
-// Default fills in the defaults that pods and pod templates share. What only pods get is in defaultPod.
+// Default fills in the defaults that pods and pod templates share. defaultPod has the defaults of pods alone.
 func Default(spec map[string]any) {
 	if spec == nil {
 		return
@@ -173,7 +173,7 @@ func defaultVolume(v object.Object) {
 	DefaultSource(v)
 }
 
-// DefaultSource fills in the defaults of what is said of a volume, in a pod or in a PersistentVolume.
+// DefaultSource fills in the defaults of a volume source, in a pod or in a PersistentVolume.
 func DefaultSource(v object.Object) {
 	for _, d := range sourceDefaults {
 		source := v.At(d.source)

@@ -47,7 +47,7 @@ func IscsiVolume(_ *Rules, at field.Cursor) { iscsiTarget(at, " starting with iq
 // PersistentIscsiVolume checks the target of a PersistentVolume, whose errors do not say how names start.
 func PersistentIscsiVolume(_ *Rules, at field.Cursor) { iscsiTarget(at, "") }
 
-// iscsiTarget checks a target; starts is what is said of a name that starts otherwise than all do.
+// iscsiTarget checks a target. starts is the error for a name with an unknown prefix.
 func iscsiTarget(at field.Cursor, starts string) {
 	named := func(name string) []string {
 		format := iscsiNames[name[:min(3, len(name))]]

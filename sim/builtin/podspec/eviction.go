@@ -9,11 +9,11 @@ import (
 const (
 	maxEvictionResponders = 10
 	maxResponderPriority  = 100_000
-	ownResponderPriority  = 1000 // those below are Kubernetes' own
+	ownResponderPriority  = 1000 // lower priorities are reserved for Kubernetes
 )
 
-// evictionResponders checks who is asked before the pod is evicted, which stands as tags on the type (KEP-4563, gate
-// EvictionRequestAPI; core/v1.Validate_EvictionResponder).
+// evictionResponders checks the responders of an eviction request, as the tags of the type demand (KEP-4563, gate EvictionRequestAPI;
+// core/v1.Validate_EvictionResponder).
 func (r *Rules) evictionResponders() {
 	if !r.at.Has("evictionResponders") {
 		return

@@ -56,8 +56,8 @@ func (r *Rules) bindMountOptions(mount field.Cursor) {
 	}
 }
 
-// namesAndPaths returns the volumes of a container's mounts or devices, and where they are. Of a volume that is there more
-// than once only the last path counts.
+// namesAndPaths returns the volumes of a container's mounts or devices with their paths. For a volume that is mounted more than once
+// only the last path counts.
 func namesAndPaths(c object.Object, list, path string) (names, paths field.Seen) {
 	names, paths = field.Seen{}, field.Seen{}
 	for _, item := range slices.Backward(c.Objects(list)) {

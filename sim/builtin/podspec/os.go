@@ -31,7 +31,8 @@ func (r *Rules) linux() {
 	}
 }
 
-// What a pod and a container on Windows may not have, in the order of the server's checks. Those of the host come last since 1.37.
+// The fields that a pod and a container on Windows may not have, in the order of the server's checks. Fields of the host come last since
+// 1.37.
 var (
 	hostOnWindows = []string{"hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"}
 	notOnWindows  = []string{"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",

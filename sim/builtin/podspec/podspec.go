@@ -25,7 +25,7 @@ type Rules struct {
 	volumes map[string]object.Object // the volumes without errors, by name
 	claims  []string                 // the names of spec.resourceClaims
 
-	// What checks have come across, for later ones that ask all containers once more.
+	// Findings of earlier checks, which spare later ones a second pass over all containers.
 	onWindows bool // settings for Windows
 	fileKeys  bool // variables from files
 

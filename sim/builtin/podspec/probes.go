@@ -32,7 +32,7 @@ func (r *Rules) lifecycleAndProbes(c field.Cursor) {
 	}
 }
 
-// signals are those that a container can be stopped with, which no container of Windows knows most of (KEP-4960).
+// signals are the stop signals of a container; Windows has only a few of them (KEP-4960).
 var signals = strings.Fields("SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE " +
 	"SIGPOLL SIGPROF SIGPWR SIGQUIT SIGRTMAX SIGRTMAX-1 SIGRTMAX-10 SIGRTMAX-11 SIGRTMAX-12 SIGRTMAX-13 SIGRTMAX-14 SIGRTMAX-2 " +
 	"SIGRTMAX-3 SIGRTMAX-4 SIGRTMAX-5 SIGRTMAX-6 SIGRTMAX-7 SIGRTMAX-8 SIGRTMAX-9 SIGRTMIN SIGRTMIN+1 SIGRTMIN+10 SIGRTMIN+11 " +

@@ -140,7 +140,7 @@ func (v *projection) certificate(at field.Cursor) {
 // annotationsMax is the greatest size of all of them together, as of the annotations of an object.
 const annotationsMax = 256 << 10
 
-// CheckUserAnnotations checks what somebody tells the signer of a pod's certificate.
+// CheckUserAnnotations checks the annotations for the signer of a pod's certificate.
 func CheckUserAnnotations(at field.Cursor) {
 	size, annotations := 0, at.Object()
 	for _, key := range object.SortedKeys(annotations) {

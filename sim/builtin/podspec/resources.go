@@ -17,8 +17,8 @@ const (
 	QuotaPrefix = "requests."
 )
 
-// standardResources are the resources without a domain that there are at all, standardContainerResources those that a
-// container has; IntegerResources count things.
+// standardResources are the resources without a domain, standardContainerResources those of a container. IntegerResources are counted in
+// integers.
 var (
 	standardResources = []string{"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory",
 		"requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas",
@@ -34,7 +34,7 @@ func IsNativeResource(name string) bool {
 	return !strings.Contains(name, "/") || strings.Contains(name, nativeDomain)
 }
 
-// IsExtendedResource reports whether the name is that of a resource of somebody else, such as example.com/gpu.
+// IsExtendedResource reports whether the name is that of an extended resource, such as example.com/gpu.
 func IsExtendedResource(name string) bool {
 	return !IsNativeResource(name) && !strings.HasPrefix(name, QuotaPrefix) && len(field.QualifiedName(QuotaPrefix+name)) == 0
 }

@@ -179,8 +179,7 @@ func (w *podWarner) volumes() {
 }
 
 // fractions warns about parts of a byte in an entry of a resource list, which take a point, a negative exponent or one of
-// three suffixes. So does an amount whose
-// thousandfold overflows, if what is left of it is no multiple of 1000.
+// three suffixes. So does an amount whose thousandfold overflows, if the rest is not a multiple of 1000.
 func (w *podWarner) fractions(at field.Cursor, path ...string) {
 	text := at.String(path...)
 	const whole = 15 // digits whose thousandfold fits

@@ -1,4 +1,4 @@
-// Package rbac has roles and their bindings, and the aggregation of ClusterRoles. Who may do what is decided in sim/auth.
+// Package rbac has roles and their bindings, and the aggregation of ClusterRoles. Package sim/auth decides with them.
 package rbac
 
 import (

@@ -12,9 +12,9 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Who may change the status of a claim needs rights of his own for what he changes (KEP-4817 and gate
+// A client that changes the status of a claim needs further rights, depending on the fields that it changes (KEP-4817 and gate
 // DRAResourceClaimGranularStatusAuthorization; pkg/registry/resource, AuthorizedForBinding and AuthorizedForDeviceStatus):
-// on resourceclaims/binding for what schedulers write, on resourceclaims/driver of each driver for what drivers write.
+// on resourceclaims/binding for the fields of schedulers, on resourceclaims/driver of each driver for the fields of drivers.
 
 // nodeOfToken is the extra of a user whose token is bound to a pod of a node.
 const nodeOfToken = "authentication.kubernetes.io/node-name"

@@ -164,7 +164,7 @@ func TestShapesOfResource(t *testing.T) {
 	}
 }
 
-// TestDriverNamesByTags: what the tags of 1.37 let pass, and what is written by hand complains of, is heard.
+// TestDriverNamesByTags tests names that the tags of 1.37 accept and the hand-written validation refuses.
 func TestDriverNamesByTags(t *testing.T) {
 	rt := kindtest.On("1.37", nil, Kinds)
 	rt.Storage, rt.Base = "resourceclaims.resource.k8s.io", claimJSON

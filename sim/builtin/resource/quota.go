@@ -96,8 +96,8 @@ func devicesOf(request object.Object) (class string, n int) {
 	return request.String("deviceClassName"), n
 }
 
-// podBehind returns the pod for whose extended resources the scheduler made a claim, nil if the claim only says so: the
-// pod must be its owner, and name this claim, or none while it is the oldest of those that say so.
+// podBehind returns the pod for whose extended resources the scheduler created a claim. It returns nil unless the pod owns the claim and
+// names it, or names none while this claim is the oldest one for the pod.
 func podBehind(ctx *resource.Context, claim object.Object) object.Object {
 	name, uid := podOwner(claim)
 	pod := ctx.Objects.Get("pods", claim.Namespace(), name)

@@ -24,8 +24,7 @@ const (
 	maxAttributeName     = 32
 )
 
-// requestNames are the names by which a claim's requests can be referred to: request and request/subrequest. Of requests
-// with the same name the last one counts.
+// requestNames are the names of a claim's requests: request and request/subrequest. If several have the same name, the last one counts.
 func requestNames(spec object.Object) []string {
 	var names []string
 	for _, r := range spec.Objects("devices", "requests") {
@@ -215,8 +214,8 @@ func validateDeviceToleration(ctx *resource.Context, at field.Cursor) {
 // deviceEffects are the effects of a device taint, in order.
 var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
 
-// nameRule is what the name of an attribute or a capacity has to be: the rule for the domain that it may have in front, and what is
-// said where nothing is before or behind the slash.
+// nameRule is the rule for the name of an attribute or a capacity: the rule for its optional domain, and the error for a name with nothing
+// before or after the slash.
 type nameRule struct {
 	domain           func(field.Cursor) field.Cursor
 	noDomain, noName string

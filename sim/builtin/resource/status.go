@@ -22,7 +22,7 @@ const (
 	maxHardwareAddress  = 128
 )
 
-// validateClaimStatus checks what is allocated to a claim, for whom, and what drivers say of it.
+// validateClaimStatus checks the allocation of a claim, its consumers, and the reports of drivers.
 func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	at, obj := all.Child("status"), all.Object()
 	reserved, devices, allocation := at.Child("reservedFor"), at.Child("devices"), at.Child("allocation")
@@ -75,7 +75,7 @@ func validateAdminStatus(ctx *resource.Context, namespace string, at field.Curso
 	}
 }
 
-// reservesMore reports whether a claim is reserved for somebody new.
+// reservesMore reports whether a claim has a new consumer.
 func reservesMore(reserved, old []object.Object) bool {
 	return slices.ContainsFunc(reserved, func(r object.Object) bool {
 		return !slices.ContainsFunc(old, func(o object.Object) bool { return object.SemanticEqual(map[string]any(o), map[string]any(r)) })
@@ -146,7 +146,7 @@ func validateShareID(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// uuidProblem says what is wrong with a UUID, which may be without hyphens, in braces, or a URN.
+// uuidProblem returns the error in a UUID, which may be without hyphens, in braces, or a URN.
 func uuidProblem(id string) string {
 	const form = "invalid UUID format"
 	switch len(id) {

@@ -80,8 +80,7 @@ func (c Column) Join(none string, path ...string) Column {
 	return c.Cell(func(obj object.Object) any { return cmp.Or(strings.Join(obj.Strings(path...), ","), none) })
 }
 
-// Int returns the column with the integer at the path as its cell. Some say of themselves that they are strings all the same:
-// Of("string").
+// Int returns the column with the integer at the path as its cell. Some such columns have the type string all the same: Of("string").
 func (c Column) Int(path ...string) Column {
 	return c.Of("integer").Cell(func(obj object.Object) any { return obj.Int64(path...) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Where descriptions of columns come from: definition names of Go types.
+// The definition names of the Go types from which descriptions of columns are taken.
 const (
 	DocMeta       = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 	DocCore       = "io.k8s.api.core.v1."
@@ -21,7 +21,7 @@ const (
 	DocRBAC       = "io.k8s.api.rbac.v1."
 )
 
-// Texts of cells for what is not there.
+// Texts of cells for missing values.
 const (
 	None    = "<none>"
 	Unset   = "<unset>"
