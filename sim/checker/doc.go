@@ -77,7 +77,7 @@ type Call struct {
 	Match    string // resourceVersionMatch
 	Limit    int
 	Continue string
-	Based    uint64 // resourceVersion that a write names as its precondition; 0: none
+	Based    uint64 // resourceVersion that a write names as its precondition, 0 if there is none
 
 	Called, Returned int64 // when it was sent and answered, counted in steps; Returned 0: never
 	Code             int

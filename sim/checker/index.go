@@ -22,7 +22,7 @@ type Evidence struct {
 	pages    map[token]page
 }
 
-// version is an object from a revision on; nil: it is not there.
+// version is an object from a revision on, nil if it is not there.
 type version struct {
 	rev uint64
 	obj *Object

@@ -26,25 +26,25 @@ import (
 // Cluster says what a cluster and its API servers are like. The zero value is right for most tests. Fields without JSON are about the
 // process that runs the cluster: they are not kept in a file, and package sim does not read them, Clock aside.
 type Cluster struct {
-	// Clock is the cluster's time. nil: a clock.Manual at clock.Epoch, which moves by Advance only.
+	// Clock is the cluster's time. The default is a clock.Manual at clock.Epoch, which moves by Advance only.
 	Clock clock.Clock `json:"-"`
 	// Seed decides uids, generated names and every other draw. 0: 1.
 	Seed uint64
 	// Auth decides who may do what. The zero value lets everybody do everything, as cluster-admin.
 	Auth auth.Mode
 	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
-	// which gives kubelets no rights here, and RBAC. Requests are authenticated then, whatever Auth says. nil: Auth decides.
+	// which gives kubelets no rights here, and RBAC. Requests are authenticated then, whatever Auth says. If nil, Auth decides.
 	Authorizers []string `json:",omitempty"`
 
 	// Where requests are authenticated, the first of these who knows the sender says who it is: Server.Authenticate, a proxy
 	// (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), a bearer token (Tokens, ServiceAccounts). Whoever
 	// shows nothing is system:anonymous.
 
-	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). nil: auth.DefaultTokens.
+	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). The default is auth.DefaultTokens.
 	Tokens []auth.Token
 	// ClientCA are the certificates, PEM, of those who sign the certificates of clients (--client-ca-file): whoever shows a
 	// listener with TLS one of theirs, good at the server's time, is the user that it names. The ConfigMap
-	// extension-apiserver-authentication publishes them. nil: there are none.
+	// extension-apiserver-authentication publishes them. If nil, there are none.
 	ClientCA []byte `json:",omitempty"`
 	// ClientCAFile and ProxyCAFile are files that ClientCA and RequestHeader.ClientCA are read from, when the server starts and
 	// again whenever they change: the ConfigMap has the new certificates, too, then. "": those are as they are.
@@ -110,7 +110,7 @@ type Cluster struct {
 	// OpenID configuration. 0: 6443.
 	Port int `json:",omitempty"`
 	// RootCA is a bundle of PEM certificates, as of kube-controller-manager's --root-ca-file: who asks the API servers over
-	// TLS has to trust one of them. The controllers that run put it where pods find it. "": they ask without TLS.
+	// TLS has to trust one of them. The controllers that run put it where pods find it. If empty, they ask without TLS.
 	RootCA string `json:",omitempty"`
 
 	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
@@ -119,7 +119,7 @@ type Cluster struct {
 	Data string `json:"-"`
 	// Archive is a file with the whole server, as Snapshot has it, which keeps up with each commit. A server over a file that
 	// is there goes on from it: as it was when it was closed, or, where it was not, with new API servers over all that was
-	// committed. What the file says of the cluster counts, as with Snapshot. See Server.DataError. "": there is none.
+	// committed. What the file says of the cluster counts, as with Snapshot. See Server.DataError. If empty, there is none.
 	Archive string `json:"-"`
 	// ArchiveSync brings each commit to the disk before anybody knows of it. Otherwise the end of the process loses nothing,
 	// and that of the machine the last second at most.
@@ -131,9 +131,9 @@ type Cluster struct {
 	// ServiceAddresses says where services are really reached: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
 	// Server.ServiceAddress.
 	ServiceAddresses map[string]string `json:"-"`
-	// ServiceCerts is a folder for a certificate of these services. "": none is made. See Server.ServiceCerts.
+	// ServiceCerts is a folder for a certificate of these services. If empty, none is made. See Server.ServiceCerts.
 	ServiceCerts string `json:"-"`
-	// ProxyClientCert and ProxyClientKey, PEM, are the certificate that aggregated API servers are shown. nil: none.
+	// ProxyClientCert and ProxyClientKey, PEM, are the client certificate for aggregated API servers. If nil, there is none.
 	ProxyClientCert []byte `json:"-"`
 	ProxyClientKey  []byte `json:"-"`
 
@@ -143,7 +143,7 @@ type Cluster struct {
 	// NoHashes keeps the records of Trace without their hashes, which costs less and cannot be compared with another run.
 	NoHashes bool `json:",omitempty"`
 	// Replay makes faults happen as was decided in a run before (srv.Faults.Decisions, or those of its trace;
-	// fault.ParseDecisions reads them). nil: they are drawn from the seed.
+	// fault.ParseDecisions reads them). If nil, they are drawn from the seed.
 	Replay []fault.Decision `json:",omitempty"`
 
 	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those

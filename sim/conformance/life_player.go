@@ -83,8 +83,8 @@ func (p *player) play() (bool, error) {
 	return true, err
 }
 
-// next returns what to do next: with nodes first, then with pods that are deleted, then with the others, those of one owner
-// together. nil: nothing.
+// next returns the next action, or nil: for nodes first, then for pods that are being deleted, then for the others, the pods of one
+// owner together.
 func (p *player) next() func() error {
 	for _, node := range p.seen.there("Node") {
 		if !silent(node) && condition(node, "Ready") == nil {
@@ -110,7 +110,7 @@ func (p *player) next() func() error {
 	return nil
 }
 
-// nextOf returns what to do with a pod. nil: nothing.
+// nextOf returns the next action for a pod, or nil if there is none.
 func (p *player) nextOf(pod *Object) func() error {
 	at := pathOf(pod)
 	as, argument, _ := strings.Cut(p.roleOf(pod), " ")

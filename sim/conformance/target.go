@@ -13,11 +13,11 @@ import (
 type Target struct {
 	URL       string            // scheme and host
 	Transport http.RoundTripper // nil: Network(false). It must send URL.RequestURI() and obey the request's context
-	Second    *Target           // another API server over the same store, of which only URL and Transport count; nil: none
-	Token     string            // bearer token; empty: none
+	Second    *Target           // another API server over the same store, of which only URL and Transport count, nil if there is none
+	Token     string            // bearer token, empty if there is none
 	Seed      uint64            // draws the namespaces' names; a server that outlives a run needs another one each time
 
-	// Minor is the server's, "1.37": cases of another one do not run. "": they do.
+	// Minor is the server's, "1.37": cases of another one do not run. If empty, they do.
 	Minor string
 
 	// NoControl says that the server has no POST /sim/v1/compact and /sim/v1/expire, as a real one.

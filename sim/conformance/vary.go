@@ -81,7 +81,7 @@ func (v *variation) step(fits func(Step) bool) int {
 	return pick(v.Rand, at)
 }
 
-// change lets f change a step that fits, and returns what f says of it; "": it is left as it was.
+// change lets f change a step that fits, and returns what f says of it, or "" if it is left as it was.
 func (v *variation) change(fits func(Step) bool, f func(s *Step) string) string {
 	i := v.step(fits)
 	if i < 0 {

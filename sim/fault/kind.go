@@ -9,7 +9,7 @@ type Kind struct{ row *kind }
 type kind struct {
 	name    string
 	form    form
-	point   Point               // where it is decided; "": that can be chosen
+	point   Point               // where it is decided, "" if that can be chosen
 	level   func(f Fault) Level // nil: Legal
 	final   bool                // nothing else can happen to the request or event after it
 	trouble *trouble.Kind       // what it does to a replica or a controller; nil: nothing

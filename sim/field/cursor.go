@@ -123,7 +123,7 @@ func (c Cursor) With(value any) Cursor {
 	return c
 }
 
-// Was returns a cursor at the same place with another stored object; nil: there is none.
+// Was returns a cursor at the same place with another stored object, or nil if there is none.
 func (c Cursor) Was(old object.Object) Cursor {
 	c = c.same(c.at.value)
 	c.at.store(old)

@@ -27,7 +27,7 @@ const maxSteps = 4
 // step is a field or a key, and the index that follows it; or an index alone.
 type step struct {
 	name  string
-	index int32 // 1 + the index; 0: none
+	index int32 // 1 + the index, 0 if there is none
 	kind  stepKind
 }
 

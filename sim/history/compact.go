@@ -15,7 +15,7 @@ const compactionInterval = 5 * time.Minute
 type Compaction struct {
 	Next    time.Time
 	Seen    uint64    // revision that is compacted then: the newest at the last one
-	Floor   uint64    // compacted revision that the caches have yet to learn about; 0: they know
+	Floor   uint64    // compacted revision that the caches have yet to learn about, 0 if they know
 	FloorAt time.Time // when they do
 }
 

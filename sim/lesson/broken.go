@@ -12,14 +12,14 @@ const longest = 300
 // Broken says that a lesson cannot be finished any more by doing what its steps ask for, or that what they say is not true
 // any more.
 type Broken struct {
-	N    int    // the op of the learner since which it is so, counted from 1; 0: there was none
+	N    int    // the op of the learner since which it is so, counted from 1, 0 if there was none
 	Line string // that op
 	Step int    // the step that cannot be finished, counted from 0
 	Why  string // what is in the way
 }
 
 // Broken looks whether the lesson can be finished from here. It does the rest of the lesson, as its solutions say, in a
-// world of its own, and so needs about the time of the lesson's ops so far. nil: it can.
+// world of its own, and so needs about the time of the lesson's ops so far. If nil, it can.
 func (s *Session) Broken() *Broken {
 	if len(s.did) > longest {
 		return nil

@@ -12,7 +12,7 @@ type Rehearsed struct {
 
 // Rehearse takes a lesson with its own solutions, and returns its steps as far as they can be reached. Broken is why the last of
 // them cannot be passed: what it needs is not so, its check holds before anything was done or does not hold after its solution, or
-// its question has not exactly one right answer. nil: the lesson can be solved.
+// its question has not exactly one right answer. If nil, the lesson can be solved.
 func Rehearse(l *Lesson) ([]Rehearsed, *Broken) {
 	s, err := Start(l)
 	if err != nil {

@@ -96,7 +96,7 @@ type Field struct {
 	Inline []int
 
 	Required bool     // listed as required in the published OpenAPI
-	Default  any      // default in the published OpenAPI ({} and "" of the generator included); nil: none
+	Default  any      // default in the published OpenAPI ({} and "" of the generator included), nil if there is none
 	Enum     []string // values as published, sorted, of the field or, in a list or map, of its elements; nil: any. Nothing checks them
 	Format   string   // OpenAPI format
 	PlainRef bool     // published as a $ref and nothing else (the Go field has no comment), not as an allOf with one

@@ -20,7 +20,7 @@ type Options struct {
 	Config Config
 	Ops    []scenario.Op // nil: those that Generate draws
 	// Tamper gets each event of a watch before its client and returns what the client gets instead: to plant a bug. watch
-	// is the number of the op that began it. nil: the event as it is.
+	// is the number of the op that began it. If nil, events are unchanged.
 	Tamper func(watch int, event []byte) [][]byte
 }
 
@@ -53,7 +53,7 @@ type runner struct {
 	o       Options
 	world   *scenario.World
 	hash    hash.Hash
-	numbers []int // of each of the World's operations: what the hash calls it; 0: it is not in the hash
+	numbers []int // of each of the World's operations: what the hash calls it, 0 if it is not in the hash
 	done    int
 	moves   int // how often the run went on with another cluster
 }
@@ -126,14 +126,14 @@ func (r *runner) do(op scenario.Op, n int) error {
 	return nil
 }
 
-// Answer is scenario.Tap's.
+// Answer implements scenario.Tap.
 func (r *runner) Answer(op int, a *apiserver.Answer) {
 	if n := r.numbers[op-1]; n != 0 {
 		fmt.Fprintf(r.hash, "%d %d %s\n", n, a.Code, a.Sent().Bytes())
 	}
 }
 
-// Event is scenario.Tap's.
+// Event implements scenario.Tap.
 func (r *runner) Event(op int, event []byte) [][]byte {
 	fmt.Fprintf(r.hash, "%d %s", r.numbers[op-1], event)
 	if r.o.Tamper != nil {

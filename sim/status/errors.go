@@ -137,7 +137,7 @@ func BadRequest(format string, args ...any) *Status {
 	return &Status{Code: wire.StatusBadRequest, Reason: ReasonBadRequest, Message: sprintf(format, args)}
 }
 
-// NameParameter refuses a name that storage has no key for (registry/generic/registry.NoNamespaceKeyFunc). nil: it has one.
+// NameParameter refuses a name that storage has no key for (registry/generic/registry.NoNamespaceKeyFunc). If nil, it has one.
 func NameParameter(name string) *Status {
 	if name == "" {
 		return BadRequest("Name parameter required.")

@@ -41,7 +41,7 @@ type Kind struct {
 	Name      string
 	Help      string // one sentence
 	Example   string
-	Duration  string // what a control request calls how long; "": it is not asked
+	Duration  string // what a control request calls how long, "" if it is not asked
 	Resources bool   // it may be for some resources only
 
 	needsDuration bool
@@ -129,7 +129,7 @@ func Requests(which func(*Kind) bool) string {
 // Trouble is what is done to one replica, or to one controller.
 type Trouble struct {
 	Kind       *Kind
-	Replica    int           // counted from 1; 0: it is done to a controller
+	Replica    int           // counted from 1, 0 if it is done to a controller
 	Controller string        // its name
 	Duration   time.Duration // 0: for ever
 	Resources  []string      // pods, deployments.apps; none: all

@@ -13,7 +13,7 @@ import (
 type Request struct {
 	URL     string // Address
 	Trusted []byte // Bundle
-	Plugin  string // the admission plugin that asks; "": it is a conversion
+	Plugin  string // the admission plugin that asks, "" if it is a conversion
 	Review  []byte // JSON
 
 	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's

@@ -71,7 +71,7 @@ func problems(issues *cel.Issues, expression string) string {
 }
 
 // beginning returns where a name begins that is found missing at a place: a.b.c(…) at the bracket, which is a call, a.b.c at the
-// last point. names are the whole name, and its first and last part; nil: there is no such name.
+// last point. names are the whole name, and its first and last part, or nil if there is no such name.
 func beginning(at celcommon.Location, expression string, names []string) (begin celcommon.Location, called bool) {
 	lines := strings.Split(expression, "\n")
 	if names == nil || at.Line() < 1 || at.Line() > len(lines) {

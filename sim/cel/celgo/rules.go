@@ -59,7 +59,7 @@ func CompileVersion(of expr.Environment, schema map[string]any, known expr.Known
 	return &Rules{node: n}, c.errs
 }
 
-// At returns the rules of the schema that steps lead to: names of properties, and 0 for items. nil: it has none.
+// At returns the rules of the schema that steps lead to: names of properties, and 0 for items. If nil, it has none.
 func (r *Rules) At(steps []any) *Rules {
 	if r == nil {
 		return nil

@@ -18,7 +18,7 @@ type subject struct {
 	node *node
 	self any
 	path field.Path
-	was  *structural.Correlation // with what it was before an update; nil: it is new, or nobody knows
+	was  *structural.Correlation // with what it was before an update, nil if it is new, or nobody knows
 	kept *structural.Correlation // was, or that of the innermost value around that has one; nil: nothing is ratcheted
 }
 

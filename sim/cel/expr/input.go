@@ -39,7 +39,7 @@ type Declarations struct {
 	Patch      bool // the types Object and JSONPatch of mutations
 	Alone      bool // there are no variables of a policy: conditions are looked at before them
 
-	// Types are what object and oldObject, and params, are. nil: anything, as for expressions that run.
+	// Types are the types of object, oldObject and params. If nil, they are dynamic, as in expressions that run.
 	Types *Types
 }
 
@@ -55,7 +55,7 @@ type Input struct {
 	// Structs and ParamsStructs say that Object and OldObject, and Params, are of built-in kinds. Since 1.37 such values are
 	// not turned into JSON first, and say so when they are compared with something else.
 	Structs, ParamsStructs bool
-	// Authorizer answers for the user of the request. nil: everything is allowed.
+	// Authorizer answers for the user of the request. If nil, everything is allowed.
 	Authorizer Authorizer
 	// Resource is what the request itself is about: requestResource of the authorizer.
 	Resource Access
