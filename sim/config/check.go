@@ -15,8 +15,8 @@ const maxNodes = 1000
 // smallestCIDR is how long the prefix of a range of addresses may be: kube-apiserver wants eight of them.
 const smallestCIDR = 29
 
-// Check returns an error if the value of a field is none that it can have. Names of plugins, controllers and versions are checked by
-// those who know them.
+// Check returns an error for the first field with an invalid value. The packages that define plugins, controllers and versions check
+// their names.
 func (c *Cluster) Check() error {
 	if c.Nodes < 0 || c.Nodes > maxNodes {
 		return fmt.Errorf("there cannot be %d nodes: there may be from 0 to %d", c.Nodes, maxNodes)
@@ -58,7 +58,7 @@ func (c *Cluster) Signers() auth.Signers {
 	return auth.Signers{ClientCA: c.ClientCA, Proxies: c.RequestHeader}
 }
 
-// Records returns what is kept of what happens.
+// Records returns the number of trace records to keep.
 func (c *Cluster) Records() trace.Options {
 	if c.Trace <= 0 {
 		return trace.Options{}

@@ -28,39 +28,37 @@ import (
 type Cluster struct {
 	// Clock is the cluster's time. The default is a clock.Manual at clock.Epoch, which moves by Advance only.
 	Clock clock.Clock `json:"-"`
-	// Seed decides uids, generated names and every other draw. 0: 1.
+	// Seed decides uids, generated names and every other draw. The default is 1.
 	Seed uint64
-	// Auth decides who may do what. The zero value lets everybody do everything, as cluster-admin.
+	// Auth selects the authorization. The zero value allows every request, as by cluster-admin.
 	Auth auth.Mode
 	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
 	// which gives kubelets no rights here, and RBAC. Requests are authenticated then, whatever Auth says. If nil, Auth decides.
 	Authorizers []string `json:",omitempty"`
 
-	// Where requests are authenticated, the first of these who knows the sender says who it is: Server.Authenticate, a proxy
-	// (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), a bearer token (Tokens, ServiceAccounts). Whoever
-	// shows nothing is system:anonymous.
+	// If requests are authenticated, the first of these that knows the sender decides: Server.Authenticate, a proxy
+	// (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), a bearer token (Tokens, ServiceAccounts). A request without
+	// credentials is system:anonymous.
 
 	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). The default is auth.DefaultTokens.
 	Tokens []auth.Token
-	// ClientCA are the certificates, PEM, of those who sign the certificates of clients (--client-ca-file): whoever shows a
-	// listener with TLS one of theirs, good at the server's time, is the user that it names. The ConfigMap
+	// ClientCA are the PEM certificates of the authorities for client certificates (--client-ca-file). A client of a listener with TLS
+	// that presents a certificate of theirs, valid at the server's time, is the user that it names. The ConfigMap
 	// extension-apiserver-authentication publishes them. If nil, there are none.
 	ClientCA []byte `json:",omitempty"`
 	// ClientCAFile and ProxyCAFile are files that ClientCA and RequestHeader.ClientCA are read from, when the server starts and
-	// again whenever they change: the ConfigMap has the new certificates, too, then. "": those are as they are.
+	// again whenever they change; the ConfigMap then has the new certificates, too. If empty, ClientCA and RequestHeader.ClientCA count.
 	ClientCAFile string `json:"-"`
 	ProxyCAFile  string `json:"-"`
 	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too. The
 	// ConfigMap extension-apiserver-authentication publishes it.
 	RequestHeader auth.RequestHeader
-	// ServiceAccounts says who signs the tokens of service accounts and which are good. The zero value signs with a key
-	// that everybody knows.
+	// ServiceAccounts sets how tokens of service accounts are signed and checked. The zero value signs with a published key.
 	ServiceAccounts token.Options
 	// NoAnonymous: requests without credentials get 401 (--anonymous-auth=false).
 	NoAnonymous bool `json:",omitempty"`
-	// Plugins are names of admission plugins that run beside those that kube-apiserver runs and a server without controllers
-	// can do with (admission.Optional): ServiceAccount is one, for which a service account "default" must be in the namespace of
-	// every pod.
+	// Plugins are names of admission plugins that run in addition to the default ones (admission.Optional has the names). ServiceAccount
+	// is one: it wants a service account "default" in the namespace of every pod, which a controller creates.
 	Plugins []string `json:",omitempty"`
 	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
 	WithoutPlugins []string `json:",omitempty"`
@@ -79,53 +77,51 @@ type Cluster struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
 	// and view do. A real server on its own, as of envtest, has them empty.
 	NoControllers bool `json:",omitempty"`
-	// Controllers are those of kube-controller-manager that run: controller.All, or by name, "-NAME" for one that does
-	// not. nil: ClusterRoles aggregate others, and no more, so that a test sees only what it does itself. See Server.Settle.
+	// Controllers are the controllers of kube-controller-manager that run: controller.All, or names, with "-NAME" for one that does not
+	// run. If nil, only the aggregation of ClusterRoles runs, so that a test sees only its own writes. See Server.Settle.
 	Controllers []string `json:",omitempty"`
-	// Nodes is how many nodes there are, node-1, node-2, …: their kubelets run the pods that are bound to them. Nothing runs in
-	// a container; what it does follows from its image (Images), from annotations of its pod (kubelet.Annotation) and from its
-	// command, if that ends in an obvious way. 0: none.
+	// Nodes is the number of nodes: node-1, node-2, …. Their kubelets run the pods that are bound to them. Nothing runs in a container;
+	// its behaviour follows from its image (Images), from annotations of its pod (kubelet.Annotation) and from its command, if that ends
+	// in an obvious way.
 	Nodes int `json:",omitempty"`
 	// Images say what containers do, by the name of their image with or without its tag. One that is not there starts in a
 	// second and runs until it is stopped.
 	Images map[string]images.Image `json:",omitempty"`
-	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
-	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
-	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
-	// Clock.Advance.
+	// WriteGap is the time on the clock between the two writes of one request: a pod without a kubelet gets its deletionTimestamp, and
+	// then it is removed. A real store takes about a millisecond, and some controllers rely on it. If 0, clients see both writes at once,
+	// in their order. With a manual clock the request waits for Clock.Advance.
 	WriteGap time.Duration `json:",omitempty"`
-	// ServiceCIDR is the range of addresses of services, IPv4, as of --service-cluster-ip-range: the Service kubernetes has the
-	// first. "": 10.0.0.0/24.
+	// ServiceCIDR is the IPv4 range of Service addresses (--service-cluster-ip-range). The Service kubernetes has the first one. The
+	// default is 10.0.0.0/24.
 	ServiceCIDR string `json:",omitempty"`
-	// Advertise is the address of the first API server in the endpoints of the Service kubernetes, as of --advertise-address. "":
+	// Advertise is the address of the first API server in the endpoints of the Service kubernetes (--advertise-address). The default is
 	// 192.0.2.1.
 	Advertise string `json:",omitempty"`
-	// MinRequestTimeout is how long a watch lasts at least whose client names no timeout, as of --min-request-timeout; it lasts up to
-	// twice as long. 0: half an hour. Negative: it does not end by itself.
+	// MinRequestTimeout is the shortest duration of a watch without a timeout (--min-request-timeout); a watch lasts up to twice as long.
+	// The default is half an hour. If negative, such a watch does not end by itself.
 	MinRequestTimeout time.Duration `json:",omitempty"`
-	// RequestTimeout is how long a request may take that is not a watch or another that lasts, as of --request-timeout; a client may ask
-	// for less with ?timeout=. A write of one object has at most 34 s in any case. 0: a minute.
+	// RequestTimeout is the deadline of a request that is not long-running (--request-timeout). A client may ask for less with ?timeout=.
+	// A write of one object has at most 34 s in any case. The default is a minute.
 	RequestTimeout time.Duration `json:",omitempty"`
-	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints, in discovery and in the
-	// OpenID configuration. 0: 6443.
+	// Port is the published port of the API servers: in the Service kubernetes and its endpoints, in discovery and in the OpenID
+	// configuration. The default is 6443.
 	Port int `json:",omitempty"`
-	// RootCA is a bundle of PEM certificates, as of kube-controller-manager's --root-ca-file: who asks the API servers over
-	// TLS has to trust one of them. The controllers that run put it where pods find it. If empty, they ask without TLS.
+	// RootCA is a bundle of PEM certificates (kube-controller-manager's --root-ca-file) that clients of the API servers trust. The
+	// controllers publish it for pods. If empty, pods are expected to connect without TLS.
 	RootCA string `json:",omitempty"`
 
-	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
-	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
-	// is kept.
+	// Data is a folder in which the server keeps the store, commit by commit, as etcd does. A server over a folder with data goes on from
+	// it, with new API servers: their caches are empty, and these options apply. If empty, nothing is kept.
 	Data string `json:"-"`
-	// Archive is a file with the whole server, as Snapshot has it, which keeps up with each commit. A server over a file that
-	// is there goes on from it: as it was when it was closed, or, where it was not, with new API servers over all that was
-	// committed. What the file says of the cluster counts, as with Snapshot. See Server.DataError. If empty, there is none.
+	// Archive is a file with the whole server, as in Snapshot, to which each commit is appended. A server over an existing file goes on from
+	// it: as it was when it was closed or, if it was not closed, with new API servers over all commits. The options in the file apply, as
+	// with Snapshot. See Server.DataError. If empty, there is no archive.
 	Archive string `json:"-"`
-	// ArchiveSync brings each commit to the disk before anybody knows of it. Otherwise the end of the process loses nothing,
-	// and that of the machine the last second at most.
+	// ArchiveSync brings each commit to the disk before it becomes visible. Otherwise the end of the process loses nothing, and the end of
+	// the machine at most the last second.
 	ArchiveSync bool `json:"-"`
-	// Snapshot is a server to go on from: what Server.Snapshot returned. What it says of the cluster counts, not these Options, but
-	// for those of the process. A Clock that is not nil must not be behind the time of the snapshot.
+	// Snapshot is a server to go on from, as Server.Snapshot returned it. Its options apply instead of these, except for options of the
+	// process. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte `json:"-"`
 
 	// ServiceAddresses says where services are really reached: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
@@ -137,8 +133,8 @@ type Cluster struct {
 	ProxyClientCert []byte `json:"-"`
 	ProxyClientKey  []byte `json:"-"`
 
-	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
-	// keeps the last few to print them when it fails. Below 0: none at all.
+	// Trace is the number of trace records to keep, with their hashes. If 0, none are kept, except that a test keeps the last few for its
+	// failure report. If negative, none at all are kept.
 	Trace int `json:",omitempty"`
 	// NoHashes keeps the records of Trace without their hashes, which costs less and cannot be compared with another run.
 	NoHashes bool `json:",omitempty"`
@@ -146,11 +142,11 @@ type Cluster struct {
 	// fault.ParseDecisions reads them). If nil, they are drawn from the seed.
 	Replay []fault.Decision `json:",omitempty"`
 
-	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
-	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
-	// new names count, too. 0: 1,000 in a testing/synctest bubble and in Explore, where time moves only when all goroutines
-	// wait; elsewhere there is no limit. If negative, there is no limit.
+	// MaxWritesPerInstant bounds the writes of one object while time stands still. A test that exceeds it fails, with the writers and
+	// their changes, because they would never stop. Objects that are deleted and created again under new names count, too. The default is
+	// 1,000 in a testing/synctest bubble and in Explore, where time moves only when all goroutines wait; elsewhere, and if negative, there
+	// is no limit.
 	MaxWritesPerInstant int `json:"-"`
-	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
+	// FailOnWarning fails a test when an answer has a warning, such as that an unknown field was dropped.
 	FailOnWarning bool `json:"-"`
 }

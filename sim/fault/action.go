@@ -15,7 +15,7 @@ type Point string
 
 // The points, in the order in which a write passes them.
 const (
-	RequestArrived   Point = "request.arrived"   // it is known who asks for what
+	RequestArrived   Point = "request.arrived"   // the user and the request are known
 	RequestDecided   Point = "request.decided"   // the request is let through and about to be served
 	RequestValidated Point = "request.validated" // a write is checked and about to be stored: it is known what will be
 	StoreCommitted   Point = "store.committed"   // there is a new revision, which no replica knows yet
@@ -62,8 +62,8 @@ var reasons = []Reason{Conflict, NotFound, Expired, Gone, TooManyRequests, Inter
 type Action struct {
 	Kind       Kind
 	Reason     Reason        // Fail, Error, CommitThenFail
-	RetryAfter int           // Fail, CommitThenFail: seconds; 0 says nothing
-	Wait       time.Duration // DelayRequest, DelayAnswer, Delay, Slow; of Stall until the connection breaks, 0: never
+	RetryAfter int           // Fail, CommitThenFail: seconds; no header if 0
+	Wait       time.Duration // DelayRequest, DelayAnswer, Delay, Slow; for Stall the time until the connection breaks, or 0 for never
 	Bytes      int           // Truncate: how many arrive
 	Code       int           // Error: HTTP status
 	Message    string        // Error

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Decision is what was decided about one fault at one place. Fault, Site and Nth are the key under which a replay finds
-// it again: a change elsewhere, which only moves it in time, leaves the key as it is.
+// Decision is the decision about one fault at one place. A replay finds it by Fault, Site and Nth: a change elsewhere moves a decision in
+// time, and leaves this key unchanged.
 type Decision struct {
 	Fault string        `json:"fault"`           // its text, and behind a # which of several equal ones it is
 	Site  string        `json:"site"`            // the point and what happened there, to whom: RequestDecided update widgets/status default/a client=op/v1
@@ -88,9 +88,9 @@ func ParseDecisions(lines [][]byte) ([]Decision, error) {
 	return list, nil
 }
 
-// Follow makes the Injector decide, from now on, as was decided in list. Its faults are those that are added. Each choice is
-// looked up by its key; what was not decided then does not happen. How often and how long a fault may happen has been
-// decided, too: nth, every, p, times and until do not count.
+// Follow makes the Injector decide, from now on, as in list. Each decision is looked up by its key; a fault without a decision does not
+// happen. The numbers and the end of a fault (nth, every, p, times, until) are part of the decisions and are ignored. Faults have to be
+// added as before.
 func (in *Injector) Follow(list []Decision) {
 	in.choices = make(map[choice]Decision, len(list))
 	for i := range list {

@@ -18,7 +18,7 @@ type Trigger struct {
 	where, became           []string // conditions on the object
 	nth, every              int
 	probability             float64
-	times                   int // 0: for ever
+	times                   int // 0 means no limit
 	until                   time.Duration
 	at                      Point
 }
@@ -36,7 +36,7 @@ var eventTypes = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK"}
 
 var writes = []string{"create", "update", "patch", "delete", "deletecollection"}
 
-// overloaded are the errors that a server answers with before it looks at what is asked.
+// overloaded are the errors with which a server answers before it reads the request.
 var overloaded = []Reason{TooManyRequests, Unavailable, Timeout, Internal}
 
 // On triggers on requests, and with the verb watch on the events of watches.
@@ -70,8 +70,8 @@ func (t Trigger) Replica(n int) Trigger { t.replica = n; return t }
 // Event triggers on watch events of one type: ADDED, MODIFIED, DELETED or BOOKMARK.
 func (t Trigger) Event(eventType string) Trigger { t.eventType = eventType; return t }
 
-// Where triggers when the object meets a condition: the one in the body of a create or update, the one of an event or a
-// commit, otherwise the one that is stored. Conditions:
+// Where triggers when the object meets a condition: the object in the body of a create or update, the object of an event or a commit,
+// otherwise the stored object. Conditions:
 //
 //	metadata.deletionTimestamp              the field is there
 //	!status.phase                           it is not
@@ -83,17 +83,16 @@ func (t Trigger) Where(condition string) Trigger {
 	return t
 }
 
-// Became triggers when the object meets a condition of Where and did not before: after the write of a create, update,
-// patch or delete, whatever it was before for the watch of an event. What a patch or a delete makes of an object is known
-// from the point RequestValidated on.
+// Became triggers when the object meets a condition of Where and did not meet it before: after the write of a create, update, patch or
+// delete, or between two events of a watch. The result of a patch or a delete is known from the point RequestValidated on.
 func (t Trigger) Became(condition string) Trigger {
 	t.became = append(t.became[:len(t.became):len(t.became)], condition)
 	return t
 }
 
 // Nth lets pass what matches before the n-th time, and with no Every also what matches after it. Requests are counted in the order in
-// which they arrive, whether or not each of them gets as far as the fault's point; with a condition (Where, Became), those that meet it
-// at that point are counted. Events and commits are counted as they come.
+// which they arrive, whether or not each of them gets as far as the fault's point. With a condition (Where, Became), only requests that
+// meet it at that point are counted. Events and commits are counted as they come.
 func (t Trigger) Nth(n int) Trigger { t.nth = n; return t }
 
 // Every triggers each n-th time, counted as for Nth.
@@ -108,14 +107,14 @@ func (t Trigger) Times(n int) Trigger { t.times = n; return t }
 // Until ends the fault when it has been there for d of the cluster's time.
 func (t Trigger) Until(d time.Duration) Trigger { t.until = d; return t }
 
-// At says where Fail, Compact, Expire and what is done to a replica happens. Without it a Fail is decided where the real
-// server refuses a request for that reason; the others happen when a write was committed and before a read is served.
+// At sets the point of Fail, Compact, Expire and actions on a replica. Without it a Fail is decided where the real server refuses a
+// request for that reason; the others happen when a write was committed and before a read is served.
 func (t Trigger) At(p Point) Trigger { t.at = p; return t }
 
 // Do makes the Fault of any action.
 func (t Trigger) Do(a Action) Fault { return Fault{t, a} }
 
-// RetryAfter sets the seconds after which an error tells its client to try again.
+// RetryAfter sets the seconds after which an error asks its client to try again.
 func (f Fault) RetryAfter(seconds int) Fault { f.action.RetryAfter = seconds; return f }
 
 // Action returns what the fault does.
@@ -160,7 +159,7 @@ func (f Fault) Level() Level {
 	return Legal
 }
 
-// Check reports what is wrong with a fault that can never happen.
+// Check returns an error for a fault that can never happen.
 func (f Fault) Check() error {
 	t := f.trigger
 	if err := f.action.check(); err != nil {

@@ -20,7 +20,7 @@ type Injector struct {
 	decisions []Decision
 	forgotten uint64
 	level     Level               // the worst there was
-	choices   map[choice]Decision // of a replay; nil: choices are drawn
+	choices   map[choice]Decision // decisions of a replay; if nil, they are drawn
 }
 
 // live is a fault that was added, and what has become of it.
@@ -108,14 +108,13 @@ func (in *Injector) String() string {
 // Level returns the worst that a fault could do that was ever added.
 func (in *Injector) Level() Level { return in.level }
 
-// Decisions returns what was decided, the oldest first, and how many older decisions were forgotten. A match that could
-// not happen, because of its number or the fault's end, is no decision.
+// Decisions returns the decisions, the oldest first, and the number of older ones that were dropped. A match that could not happen,
+// because of its number or the fault's end, is not a decision.
 func (in *Injector) Decisions() (list []Decision, forgotten uint64) {
 	return slices.Clone(in.decisions), in.forgotten
 }
 
-// At decides what happens to op at a point. Of several actions the order is that of the plan; nothing follows one that
-// ends the request or event.
+// At decides the actions on op at a point, in the order of the plan. No action follows one that ends the request or event.
 func (in *Injector) At(p Point, op *Op, now time.Time) []Fired {
 	var out []Fired
 	ended := false
@@ -151,8 +150,8 @@ func (in *Injector) Arrive(op *Op) Numbers {
 	return numbers
 }
 
-// countsRequests reports whether the fault counts requests when they arrive. One with a condition on the object counts those that
-// meet it at its point.
+// countsRequests reports whether the fault counts requests when they arrive. A fault with a condition on the object counts the requests
+// that meet it at its point.
 func (l *live) countsRequests() bool {
 	t := &l.trigger
 	if t.nth == 0 && t.every == 0 || len(t.where) > 0 || len(t.became) > 0 {
@@ -172,8 +171,8 @@ func (l *live) over(now time.Time) bool {
 	return t.times > 0 && l.fired >= t.times || t.until > 0 && !now.Before(l.added.Add(t.until))
 }
 
-// decide counts a match and draws, or looks up what was drawn when the run was recorded. It draws even when the op has
-// already ended by another fault: what one fault does must not shift the draws of the next.
+// decide counts a match and draws, or looks the decision up in a replay. It draws even when another fault has already ended the op:
+// one fault must not change the draws of the next.
 func (in *Injector) decide(l *live, op *Op, ended bool) (a Action, fired bool) {
 	d := Decision{Fault: l.key, Site: l.site(op), Wait: l.action.Wait}
 	l.matched++

@@ -10,10 +10,10 @@ type kind struct {
 	name    string
 	form    form
 	point   Point               // where it is decided, "" if that can be chosen
-	level   func(f Fault) Level // nil: Legal
+	level   func(f Fault) Level // the default is Legal
 	final   bool                // nothing else can happen to the request or event after it
-	trouble *trouble.Kind       // what it does to a replica or a controller; nil: nothing
-	fits    func(op *Op) bool   // whether it can be done to an answer; nil: to any
+	trouble *trouble.Kind       // the action on a replica or a controller, if any
+	fits    func(op *Op) bool   // reports whether it is possible for an answer; if nil, for any
 
 	// One of these is what it happens to.
 	request func(Request, Action)
@@ -35,7 +35,7 @@ func kindNamed(name string) Kind {
 // String returns its name in the text of a fault.
 func (k Kind) String() string { return k.about().name }
 
-// about returns what is known of the kind; of the zero Kind there is nothing.
+// about returns the row of the kind, which is empty for the zero Kind.
 func (k Kind) about() *kind {
 	if k.row == nil {
 		return &kind{}

@@ -19,7 +19,7 @@ var (
 	Error = Kind{&kind{name: "error", form: withStatus, level: errorLevel, final: true, request: Request.Fail}}
 	// Answer answers with an object, and does nothing else.
 	Answer = Kind{&kind{name: "answer", form: withObject, point: RequestArrived, level: always(Illegal), final: true, request: Request.Answer}}
-	// CommitThenFail does what was asked, then answers with an error. Only a success can be made one.
+	// CommitThenFail serves the request, then answers with an error in place of a success.
 	CommitThenFail = Kind{&kind{name: "commit-then-fail", form: withReason, point: RequestAnswered, level: lateLevel, final: true,
 		fits: func(op *Op) bool { return !op.Failed && !op.Stream }, answer: Reply.Fail}}
 	// DelayRequest serves the request later.
@@ -32,9 +32,9 @@ var (
 
 	// Drop loses an event.
 	Drop = Kind{&kind{name: "drop", point: WatchSent, level: always(Illegal), final: true, event: Event.Drop}}
-	// Delay lets an event, and what is behind it, come later.
+	// Delay delays an event and all events behind it.
 	Delay = Kind{&kind{name: "delay", form: withWait, point: WatchSent, event: Event.Delay}}
-	// Hold lets an event, and what is behind it, wait for Release.
+	// Hold holds an event and all events behind it until Release.
 	Hold = Kind{&kind{name: "hold", point: WatchSent, final: true, event: Event.Hold}}
 	// Close ends the stream before the event.
 	Close = Kind{&kind{name: "close", point: WatchSent, final: true, event: Event.Close}}
@@ -97,8 +97,8 @@ func (t Trigger) Error(code int, reason Reason, message string) Fault {
 	return t.Do(Action{Kind: Error, Code: code, Reason: reason, Message: message})
 }
 
-// Answer answers with an object, which need not exist, with kind and apiVersion; what was asked is not done. A watch has no such
-// answer.
+// Answer answers with an object, which need not exist and has kind and apiVersion. The request is not served. It is not possible for a
+// watch.
 func (t Trigger) Answer(obj any) Fault {
 	text, err := json.Marshal(obj)
 	if err != nil {
@@ -107,7 +107,7 @@ func (t Trigger) Answer(obj any) Fault {
 	return t.Do(Action{Kind: Answer, Object: string(text)})
 }
 
-// CommitThenFail does what was asked and, if that succeeded, answers with an error: the client cannot know.
+// CommitThenFail serves the request and, if that succeeded, answers with an error: the client does not know that it succeeded.
 func (t Trigger) CommitThenFail(r Reason) Fault { return t.Do(Action{Kind: CommitThenFail, Reason: r}) }
 
 // DelayRequest serves the request d later.
@@ -124,10 +124,10 @@ func (t Trigger) Truncate(n int) Fault { return t.Do(Action{Kind: Truncate, Byte
 // Drop loses the event.
 func (t Trigger) Drop() Fault { return t.Do(Action{Kind: Drop}) }
 
-// Delay sends the event, and what is behind it in the stream, d later.
+// Delay sends the event, and all events behind it in the stream, d later.
 func (t Trigger) Delay(d time.Duration) Fault { return t.Do(Action{Kind: Delay, Wait: d}) }
 
-// Hold keeps the event, and what is behind it in the stream, until it is released.
+// Hold keeps the event, and all events behind it in the stream, until they are released.
 func (t Trigger) Hold() Fault { return t.Do(Action{Kind: Hold}) }
 
 // Close ends the stream before the event.
@@ -169,7 +169,7 @@ func (t Trigger) ResumeController(name string) Fault {
 	return t.Do(Action{Kind: Resume, Controller: name})
 }
 
-// StopController stops a controller: what it is told of waits for StartController.
+// StopController stops a controller. Its queue grows until StartController.
 func (t Trigger) StopController(name string) Fault { return t.Do(Action{Kind: Stop, Controller: name}) }
 
 // CrashController stops a controller, which forgets everything.
@@ -187,7 +187,7 @@ func (t Trigger) RestartController(name string) Fault {
 	return t.Do(Action{Kind: Restart, Controller: name})
 }
 
-// SlowController lets a controller wait for d before it does what it is told of. 0: no longer.
+// SlowController makes a controller wait for d before each reconcile. 0 ends that.
 func (t Trigger) SlowController(name string, d time.Duration) Fault {
 	return t.Do(Action{Kind: Slow, Controller: name, Wait: d})
 }

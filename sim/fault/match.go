@@ -138,7 +138,7 @@ func (t Trigger) conditions(op *Op) bool {
 // condition is one comparison of a field.
 type condition struct {
 	path  []string
-	op    string // "": it is there; "!": it is not; "=" and "!=": its value
+	op    string // empty for present, "!" for absent, "=" and "!=" for a comparison
 	value string
 }
 

@@ -16,12 +16,11 @@ func Random(seed uint64, n int, resources ...string) Plan {
 
 // Swarm says from what random plans are drawn.
 type Swarm struct {
-	// Resources are what the faults are about. Empty: all resources, but not discovery: a client that looks up a kind under
-	// a lock of its own (controller-runtime's lazy RESTMapper) would hold up all others in a testing/synctest bubble, where
-	// no time passes while somebody waits for a lock. "*" is everything, and "/apis*" a part of discovery.
+	// Resources are the resources of the faults. The default is all resources without discovery: a client that looks up a kind under a
+	// lock of its own (controller-runtime's lazy RESTMapper) would block all others in a testing/synctest bubble, where no time passes
+	// while a goroutine waits for a lock. "*" is everything, and "/apis*" a part of discovery.
 	Resources []string
-	// Replicas is how many replicas there are to lag, restart and, if the Level allows it, be cut off. Each is resumed
-	// after a while. 0: nothing is done to replicas.
+	// Replicas is the number of replicas that may lag, restart and, if the Level allows it, be cut off. Each is resumed after a while.
 	Replicas int
 	// Streams allows faults after which a watch says nothing until the faults are cleared (hold) or its connection breaks
 	// 45 s later (stall), as a client notices that sends pings (client-go: 30 s and 15 s).

@@ -77,13 +77,13 @@ func TestReplay(t *testing.T) {
 	read, err := ParseDecisions(lines)
 	is.NoErr(err)
 	is.Equal(read, decisions)
-	is.True(strings.HasSuffix(decisions[0].Site, "update pods p0 client=op/v1")) // who, too
+	is.True(strings.HasSuffix(decisions[0].Site, "update pods p0 client=op/v1")) // with the client
 	for _, extra := range []bool{false, true} {
 		again := replay(t, read)
 		is.Equal(traffic(again, 60, extra), want)
 	}
 	again := replay(t, read[:1])
-	is.True(len(traffic(again, 60, false)) <= 1) // what was not decided does not happen
+	is.True(len(traffic(again, 60, false)) <= 1) // a fault without a decision does not happen
 }
 
 // An Injector that was saved decides as if nothing had been.

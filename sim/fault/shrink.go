@@ -70,8 +70,8 @@ func halve(d *time.Duration) bool {
 	return true
 }
 
-// ShrinkDecisions is Shrink for what was decided in a run: without the kinds of faults, the faults and then the single
-// times that the run fails without, and with shorter waits. Only what happened is left: a replay does nothing else.
+// ShrinkDecisions is Shrink for the decisions of a run: it removes kinds of faults, then faults, then single decisions without which the
+// run still fails, and shortens waits. Only decisions that happened remain, because a replay does nothing else.
 func ShrinkDecisions(list []Decision, fails func([]Decision) bool) []Decision {
 	list = slices.DeleteFunc(slices.Clone(list), func(d Decision) bool { return !d.Fired })
 	if !fails(list) {
@@ -123,7 +123,7 @@ func Minimize[S ~[]E, E any](list S, fails func(S) bool) S {
 			}
 		}
 		if piece = min(piece, len(list)); piece == 1 && less {
-			continue // what was needed only by what is gone may go, too
+			continue // a removed fault may make another one unnecessary
 		}
 		piece /= 2
 	}

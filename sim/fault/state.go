@@ -15,7 +15,7 @@ type State struct {
 	Faults    []FaultState
 	Decisions []Decision
 	Forgotten uint64
-	Follows   []Decision // of a replay, sorted; nil: choices are drawn
+	Follows   []Decision // decisions of a replay, sorted; if nil, they are drawn
 }
 
 // FaultState is a fault that was added, and what has become of it.

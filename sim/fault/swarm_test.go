@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A Swarm leaves discovery alone unless it is told not to.
+// A Swarm leaves discovery alone unless Resources names it.
 func TestSwarmAndDiscovery(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -28,7 +28,7 @@ func TestSwarmAndDiscovery(t *testing.T) {
 	is.True(hit(Swarm{Resources: []string{"/apis*"}}, apis))
 }
 
-// A Swarm draws what it allows and nothing else, and whoever lags or is cut off is resumed.
+// A Swarm draws only what it allows, and each replica that lags or is cut off is resumed.
 func TestSwarm(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -58,7 +58,7 @@ func TestSwarm(t *testing.T) {
 					delete(needs, a.Replica)
 				}
 			}
-			is.Equal(len(needs), 0) // nobody is left behind
+			is.Equal(len(needs), 0) // every replica is resumed
 			again, err := Parse(plan.String())
 			is.NoErr(err)
 			is.Equal(again, plan)

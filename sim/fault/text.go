@@ -242,7 +242,7 @@ func parseAction(words []string) (Action, error) {
 	return a, nil
 }
 
-// treat reads what is done to which replica or controller. A fault is about one resource, or all.
+// treat parses an action on a replica or controller. A fault is about one resource, or all.
 func (a *Action) treat(args []string) error {
 	t, err := a.Kind.about().trouble.Parse(args)
 	if err == nil && len(t.Resources) > 1 {
@@ -258,7 +258,7 @@ func (a *Action) treat(args []string) error {
 	return nil
 }
 
-// argument reads the words after a kind and returns those that are too many.
+// argument parses the words after a kind and returns the remaining ones.
 func (a *Action) argument(f form, args []string) (rest []string, err error) {
 	first, rest := args[0], args[1:]
 	switch f {

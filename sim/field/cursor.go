@@ -27,10 +27,10 @@ import (
 // values that are stored, are only looked for when a check asks for them.
 type Cursor struct{ at *place }
 
-// reports are those that nobody needs any more, whose places are empty.
+// reports holds unused reports, whose places are empty.
 var reports = sync.Pool{New: func() any { return &report{} }}
 
-// newCursor returns a cursor at the first place of a new report. was is what is stored; nil: nothing is.
+// newCursor returns a cursor at the first place of a new report. was is the stored object, or nil.
 func newCursor(base string, value any, was object.Object) Cursor {
 	r := reports.Get().(*report)
 	r.base = base
@@ -69,7 +69,7 @@ func plain(value any) any {
 	return value
 }
 
-// Errors returns what is wrong with the object so far.
+// Errors returns the errors of the object so far.
 func (c Cursor) Errors() ErrorList { return c.at.report.errs }
 
 // Child returns a cursor at a field, or at a field of a field.

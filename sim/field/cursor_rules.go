@@ -102,13 +102,13 @@ func (c Cursor) messages(texts []string) Cursor {
 	return c
 }
 
-// Min checks that a number is at least lo; detail says what is wrong otherwise.
+// Min checks that a number is at least lo. detail is the text of the error.
 func (c Cursor) Min(lo int64, detail string) Cursor {
 	n, ok := c.at.value.(int64)
 	return c.InvalidIf(ok && n < lo, detail)
 }
 
-// Max checks that a number is at most hi; detail says what is wrong otherwise.
+// Max checks that a number is at most hi. detail is the text of the error.
 func (c Cursor) Max(hi int64, detail string) Cursor {
 	n, ok := c.at.value.(int64)
 	return c.InvalidIf(ok && n > hi, detail)
@@ -193,8 +193,8 @@ func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
 	return c.tagged(tag{declared: is}, rule)
 }
 
-// Discriminated is Declared for a rule that stands on the struct around the field, because another field of it decides: what it
-// finds comes before what is found at the fields.
+// Discriminated is Declared for a rule on the struct around the field, because another field of it decides. Its errors come before those
+// of the fields.
 func (c Cursor) Discriminated(is bool, rule func(Cursor) Cursor) Cursor {
 	return c.tagged(tag{declared: is, around: is}, rule)
 }
@@ -211,12 +211,12 @@ func (c Cursor) tagged(t tag, rule func(Cursor) Cursor) Cursor {
 	return next
 }
 
-// Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
+// Changed reports whether this is an update and the value differs from the stored one. null, {} and [] count as absent.
 func (c Cursor) Changed() bool {
 	return c.Updates() && !object.SemanticEqual(c.at.value, c.at.old())
 }
 
-// Updates reports whether this is an update, and what is stored here known.
+// Updates reports whether this is an update and the stored value at this place is known.
 func (c Cursor) Updates() bool { return c.at.updates() }
 
 // Immutable checks on update that the value has not changed, and prints it as one of a named type.
@@ -235,7 +235,7 @@ func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 	return c
 }
 
-// CheckError reports the value if err says what is wrong with it.
+// CheckError reports the value with the text of err, if err is not nil.
 func (c Cursor) CheckError(err error) Cursor {
 	if err != nil {
 		c.Invalid(c.at.value, err.Error())

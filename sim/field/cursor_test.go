@@ -88,8 +88,8 @@ func TestCursorComparesWithWhatIsStored(t *testing.T) {
 	is.True(!at.Child("empty").OrEmpty().Changed()) // unless absent is ""
 	is.True(!at.Child("zero").OrZero().Changed() && !at.Child("none").OrZero().Changed())
 	is.True(at.Child("was").OrEmpty().With("x").Updates() == false)                 // nothing is stored of another value
-	is.True(at.Child("spec", "none").Changed() && at.Child("no", "such").Updates()) // what is gone, and what has never been, is known
-	is.True(!at.Child("spec", "a").ReportAt(at.Child("was")).Changed())             // it is compared with what is stored where it is from
+	is.True(at.Child("spec", "none").Changed() && at.Child("no", "such").Updates()) // removed and absent values are known
+	is.True(!at.Child("spec", "a").ReportAt(at.Child("was")).Changed())             // it is compared with the stored value at its own place
 	is.True(at.Child("spec").ReportAt(at.Child("x")).Child("none").Changed())       // so are fields of it
 	is.True(!at.Child("spec", "list").Index(0).Child("c").Updates() && !at.Child("spec").Was(nil).Child("a").Updates())
 	is.Equal(at.Child("spec").Was(object.Object{"a": "c"}).Child("a").Immutable().Path().String(), "spec.a")

@@ -1,5 +1,5 @@
-// Package field describes what is wrong with one field of an object, in the words of the API server, and holds the
-// rules for names, labels and other formats that many fields share.
+// Package field describes errors of single fields of an object, in the words of the API server, and holds the rules for names, labels
+// and other formats that many fields share.
 //
 //	Error{Invalid, spec.replicas, -1, "must be greater than or equal to 0"}
 //	  Error()      spec.replicas: Invalid value: -1: must be greater than or equal to 0
@@ -65,8 +65,8 @@ type Error struct {
 	Value  any
 	Detail string
 
-	// Declared: the rule is one of those that stand as tags on the types of the real server (declarative validation). What
-	// such rules find comes after everything else.
+	// Declared marks a rule that is a tag on the types of the real server (declarative validation). Errors of such rules come after
+	// all others.
 	Declared bool
 	// Around says that the rule stands on the struct around the field: Cursor.Discriminated.
 	Around bool
@@ -121,7 +121,7 @@ func valueText(v any) string {
 // tag says whose rule it is that finds an error: Error.Declared and Error.Around.
 type tag struct{ declared, around bool }
 
-// word words a new error as the tag does: one has no details of what is required, and does not print what may not change.
+// word words a new error as the tag does: without details for required fields, and without the value of immutable ones.
 func (t tag) word(e *Error) *Error {
 	if !t.declared {
 		return e

@@ -75,7 +75,7 @@ func RegexText(says, re string, examples ...string) string {
 	return says + " (e.g. " + strings.Join(quoted, " or ") + "regex used for validation is '" + re + "')"
 }
 
-// unless adds to what is wrong with a value the RegexText of a rule that it breaks.
+// unless appends the RegexText of a rule to the errors of a value that violates the rule.
 func unless(ok bool, msgs []string, says, re string, examples ...string) []string {
 	if ok {
 		return msgs

@@ -43,7 +43,7 @@ func QualifiedName(value string) []string {
 	return msgs
 }
 
-// labelPrefix checks the subdomain in front of a label key. Its limit is told in bytes, unlike that of other subdomains.
+// labelPrefix checks the subdomain of a label key. Unlike other subdomains, its limit is printed in bytes.
 func labelPrefix(prefix string) []string {
 	var msgs []string
 	if len(prefix) > DNSSubdomainMax {

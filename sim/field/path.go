@@ -5,15 +5,15 @@ import "strconv"
 // Path is the path of a field inside an object, as the API server prints it in errors: spec.containers[0].name,
 // metadata.labels[app]. The zero value is the object itself. A Path is a value: adding to it makes a new one.
 //
-// Validation walks over every field of an object and nearly always finds nothing wrong, so a Path does not print what
-// nobody reads: it holds the last steps as they were given, and String puts them together.
+// Validation walks over every field of an object and nearly always finds no error, so a Path is printed only when it is needed: it holds
+// the last steps as they were given, and String joins them.
 //
 //	Root("spec").Child("containers").Index(0).Child("ports").Key("http")
 //
 //	base  steps[0]          steps[1]  steps[2]
 //	spec  .containers [0]   .ports    [http]
 //
-// When the steps are full, what there is becomes the base. The same path can therefore be held in two ways: compare
+// When the steps are full, they become the base. The same path can therefore be held in two ways: compare
 // the Strings of two paths, not the paths.
 type Path struct {
 	base  string

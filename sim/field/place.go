@@ -2,14 +2,14 @@ package field
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// place is where a cursor is.
+// place is the position of a cursor.
 //
 //	report ◀─┬───────────────┬──────────────────┐
 //	         root ◀─ up ─ .containers ◀─ up ─ [0] ◀─ up ─ .name
 //
-// What is stored there follows from where it was come from, unless stored says otherwise.
+// The stored value follows from the move that led here, unless stored says otherwise.
 type place struct {
-	value  any    // nil: absent or null
+	value  any    // nil if absent or null
 	name   string // of the field or entry that move leads to
 	up     *place
 	other  *place // of stored: see there
@@ -25,25 +25,25 @@ const (
 	stay    move = iota // to the same place
 	toField             // .name
 	toKey               // [name]
-	toItem              // [0]; what is above it leads to the items that follow
+	toItem              // [0]; the place above it leads to the following items
 )
 
-// stored says what is stored at a place.
+// stored is how the stored value of a place is found.
 type stored uint8
 
 const (
-	alike     stored = iota // what the move leads to in what is stored at up
+	alike     stored = iota // by the same move from the stored value of up
 	nothing                 // nothing to compare with, as on create, and in the items of lists
 	given                   // the value of other
-	elsewhere               // what is stored at other
+	elsewhere               // the stored value of other
 	orEmpty                 // as alike, but an absent value is ""
 	orZero                  // as alike, but an absent value is 0
 )
 
-// unknown is what is stored where there is nothing to compare with.
+// unknown is the stored value of a place without anything to compare with.
 type unknown struct{}
 
-// old returns what is stored at a place, nil if it is absent or null.
+// old returns the stored value of a place, or nil if it is absent or null.
 func (p *place) old() any {
 	switch p.stored {
 	case nothing:
@@ -73,7 +73,7 @@ func (p *place) old() any {
 	return old
 }
 
-// updates reports whether what is stored at a place is known.
+// updates reports whether the stored value of a place is known.
 func (p *place) updates() bool {
 	switch p.stored {
 	case nothing:
@@ -86,7 +86,7 @@ func (p *place) updates() bool {
 	return p.up.updates()
 }
 
-// store sets what is stored at a place: nil for nothing.
+// store sets the stored value of a place; nil means absent.
 func (p *place) store(was object.Object) {
 	if was == nil {
 		p.stored = nothing
@@ -112,7 +112,7 @@ func (p *place) path() Path {
 	}
 }
 
-// report is what the cursors share that come from one: the errors, and the memory of places. What no place uses yet is empty.
+// report is shared by all cursors that come from one: the errors, and the memory of places. Unused memory is empty.
 type report struct {
 	errs   ErrorList
 	tag    tag    // of the rule that runs
