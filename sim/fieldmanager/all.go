@@ -18,7 +18,7 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 		return nil, err
 	}
 	w := differ{}
-	m.scratch = w.appendObject(m.scratch[:0], m.model(typeOf(d), d.Custom).root, obj, reset(d, "").Fields)
+	m.scratch = w.appendObject(m.scratch[:0], m.model(typeOf(d), d.Custom).root, obj, resets(d, ""))
 	if w.err != nil || len(m.scratch) == 0 {
 		return nil, w.err
 	}

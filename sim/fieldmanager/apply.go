@@ -128,7 +128,7 @@ func (a *application) merge(force bool) (*outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge config: %w", err)
 	}
-	set := owned(a.model.root.paths(map[string]any(a.config)), reset(a.d, a.by.Subresource))
+	set := owned(a.model.root.paths(map[string]any(a.config)), resets(a.d, a.by.Subresource))
 	if last := a.entries.find(a.self); last != nil && a.prunes(last, set) {
 		if merged, err = a.prune(merged, last, set); err != nil {
 			return nil, fmt.Errorf("failed to prune fields: %w", err)

@@ -210,7 +210,7 @@ func (c *comparison) at(apiVersion string) (*change, error) {
 	}
 	// Other writes of custom resources reset in their own version.
 	if v == c.d || v.StorageCodec == nil || c.by.Subresource == "status" {
-		putBack := reset(v, c.by.Subresource)
+		putBack := resets(v, c.by.Subresource)
 		x.changed, x.removed = owned(x.changed, putBack), owned(x.removed, putBack)
 	}
 	c.done = append(c.done, comparedVersion{apiVersion, x})
