@@ -148,7 +148,7 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 		}
 		return
 	}
-	typed, all := d.typed(s), s.names(m)
+	typed, all := s.typed, s.names(m)
 	for i := range s.fields {
 		f := &s.fields[i]
 		if !f.mayBeIn(all, typed) {
@@ -194,7 +194,7 @@ func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
 
 func (d *differ) itemPath(s *shape, item any) string {
 	var err error
-	if d.path, err = s.appendItemPath(d.path[:0], item, d.typed(s)); err != nil && d.err == nil {
+	if d.path, err = s.appendItemPath(d.path[:0], item, s.typed); err != nil && d.err == nil {
 		d.err = err
 	}
 	return string(d.path)

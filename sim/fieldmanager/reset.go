@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // resets returns the fields that a write through a subresource puts back, and so cannot own.
@@ -22,6 +23,25 @@ func resets(d *resource.Definition, subresource string) []string {
 		return []string{"spec"}
 	}
 	return nil
+}
+
+// resetsIn reports whether a write of d cannot own what it puts back in the version v either: other writes of custom resources than
+// those of the status know that of their own version only.
+func resetsIn(d, v *resource.Definition, subresource string) bool {
+	return v == d || v.StorageCodec == nil || subresource == "status"
+}
+
+// resetFilter returns the filter of the paths that a write can own, for structured-merge-diff.
+func resetFilter(resets []string) fieldpath.Filter {
+	set := fieldpath.NewSet()
+	for _, path := range resets {
+		var p fieldpath.Path
+		for _, name := range strings.Split(path, ".") {
+			p = append(p, fieldpath.PathElement{FieldName: &name})
+		}
+		set.Insert(p)
+	}
+	return fieldpath.NewExcludeSetFilter(set)
 }
 
 // owned returns the paths of a set that a write can own, which puts back some fields.

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // kind says how the parts of a value are owned.
@@ -69,10 +70,8 @@ type member struct {
 type model struct {
 	root *shape
 	once sync.Once
-	smd  *smdType
-	gaps map[string]bool // key fields that items of some list map may leave out
-
-	lists map[*shape]smdRef // the types of lists whose items are owned one by one
+	smd  *typed.ParseableType
+	gaps bool // whether items of some list map may leave out a key field
 }
 
 // builtin holds the models of Go types, for every Cluster of the process.
