@@ -148,18 +148,14 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 		}
 		return
 	}
-	typed, all := s.typed, s.names(m)
 	for i := range s.fields {
 		f := &s.fields[i]
-		if !f.mayBeIn(all, typed) {
-			continue
-		}
-		v, ok := f.in(m, typed)
+		v, ok := f.in(m, s.typed)
 		if !ok {
 			continue
 		}
 		zero := noZero
-		if typed && f.show == schema.Always {
+		if s.typed && f.show == schema.Always {
 			zero = f.zero
 		}
 		yield(f.name, f.text, f.shape, zero, v)

@@ -74,14 +74,10 @@ func isEmptyContainer(v any) bool {
 func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
 	was, _ := wasAny.(map[string]any)
 	is, _ := isAny.(map[string]any)
-	typed, all := s.typed, s.names(was)|s.names(is)
 	for i := range s.fields {
 		f := &s.fields[i]
-		if !f.mayBeIn(all, typed) {
-			continue
-		}
-		before, had := f.in(was, typed)
-		after, has := f.in(is, typed)
+		before, had := f.in(was, s.typed)
+		after, has := f.in(is, s.typed)
 		if !had && !has {
 			continue
 		}

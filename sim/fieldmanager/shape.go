@@ -59,7 +59,6 @@ type member struct {
 	shape   *shape
 	zero    any          // what an absent field of a Go struct counts as
 	def     any          // default of a key field that is absent; nil: none
-	bit     names        // its own
 	show    schema.Shown // when a field of a Go struct is printed
 	pointer bool         // nil is not the zero value
 
@@ -171,7 +170,7 @@ func (b *builder) structure(t *schema.Type) *shape {
 	s.fields = make([]member, len(t.Fields))
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name), bit: nameBit(f.Name),
+		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
 			zero: zero(f), def: f.Default, show: f.Shown(), pointer: f.Pointer}
 	}
 	slices.SortFunc(s.fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
