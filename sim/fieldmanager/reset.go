@@ -35,13 +35,17 @@ func resetsIn(d, v *resource.Definition, subresource string) bool {
 func resetFilter(resets []string) fieldpath.Filter {
 	set := fieldpath.NewSet()
 	for _, path := range resets {
-		var p fieldpath.Path
-		for _, name := range strings.Split(path, ".") {
-			p = append(p, fieldpath.PathElement{FieldName: &name})
-		}
-		set.Insert(p)
+		set.Insert(pathOf(strings.Split(path, ".")...))
 	}
 	return fieldpath.NewExcludeSetFilter(set)
+}
+
+// pathOf returns the path of a field.
+func pathOf(names ...string) (path fieldpath.Path) {
+	for _, name := range names {
+		path = append(path, fieldpath.PathElement{FieldName: &name})
+	}
+	return path
 }
 
 // owned returns the paths of a set that a write can own, which puts back some fields.

@@ -149,7 +149,7 @@ func (a *application) entriesOf(sets fieldpath.ManagedFields, changed bool) mana
 		own.time = object.Time(a.by.Time)
 	}
 	if set := sets[a.identifier]; set != nil {
-		own.fields = stripped(fromSet(set.Set()))
+		own.fields = fromSet(set.Set().Difference(stripSet))
 	}
 	if len(own.fields) == 0 {
 		return entries

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // Update records in obj's managedFields what by changed. live is the object as it was, nil for a create. What by set
@@ -228,6 +229,15 @@ func replaced(m map[string]any, name string, v any) map[string]any {
 // unowned are the fields of metadata that nobody owns.
 var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
 	"managedFields", "resourceVersion"}
+
+// stripSet is the set of all that nobody owns.
+var stripSet = func() *fieldpath.Set {
+	set := fieldpath.NewSet(pathOf("apiVersion"), pathOf("kind"), pathOf("metadata"))
+	for _, name := range unowned {
+		set.Insert(pathOf("metadata", name))
+	}
+	return set
+}()
 
 // stripped returns a set without the fields that nobody owns.
 func stripped(set map[string]any) map[string]any {
