@@ -18,7 +18,7 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 		return nil, err
 	}
 	w := differ{}
-	m.scratch = w.appendObject(m.scratch[:0], m.model(typeOf(d), d.Custom).root, obj, reset(d, "").Fields)
+	m.scratch = w.appendObject(m.scratch[:0], m.model(typeOf(d), d.Custom).root, obj, resets(d, ""))
 	if w.err != nil || len(m.scratch) == 0 {
 		return nil, w.err
 	}
@@ -148,18 +148,14 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 		}
 		return
 	}
-	typed, all := d.typed(s), s.names(m)
 	for i := range s.fields {
 		f := &s.fields[i]
-		if !f.mayBeIn(all, typed) {
-			continue
-		}
-		v, ok := f.in(m, typed)
+		v, ok := f.in(m, s.typed)
 		if !ok {
 			continue
 		}
 		zero := noZero
-		if typed && f.show == schema.Always {
+		if s.typed && f.show == schema.Always {
 			zero = f.zero
 		}
 		yield(f.name, f.text, f.shape, zero, v)
@@ -194,7 +190,7 @@ func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
 
 func (d *differ) itemPath(s *shape, item any) string {
 	var err error
-	if d.path, err = s.appendItemPath(d.path[:0], item, d.typed(s)); err != nil && d.err == nil {
+	if d.path, err = s.appendItemPath(d.path[:0], item, s.typed); err != nil && d.err == nil {
 		d.err = err
 	}
 	return string(d.path)

@@ -13,6 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // beforeFirstApply owns what an object had when its fields were not tracked.
@@ -23,36 +24,26 @@ const beforeFirstApply = "before-first-apply"
 // changed anything: only then is the object defaulted. Other managers' fields that would change are a conflict unless force
 // takes them.
 func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (obj object.Object, changed bool, s *status.Status) {
-	if live == nil {
-		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
+	a, s := m.application(d, live, config, by)
+	if s != nil {
+		return nil, false, s
 	}
-	entries, err := decode(live.List("metadata", "managedFields"))
+	merged, entries, err := a.overLastApplied(force)
+	if conflicts, ok := err.(merge.Conflicts); ok {
+		return nil, false, a.conflict(conflicts)
+	}
 	if err != nil {
-		return nil, false, status.Plain("failed to decode managed fields: %v", err)
+		return nil, false, status.Plain("%s", err.Error())
 	}
-	known := live.List("metadata", "managedFields")
-	live = bare(live)
-	if len(entries) == 0 {
-		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
-		if entries, err = m.track(d, nil, live, nil, before); err != nil {
-			return nil, false, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
-				live.Namespace(), live.Name(), d.GVK, cmp.Or(m.model(typeOf(d), d.Custom).root.unreachable(live), err.Error()))
-		}
+	if obj, err = a.object(merged); err != nil {
+		return nil, false, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
+			a.called(config), d.GVK, err)
 	}
-	a := &application{m: m, d: d, live: live, config: config, known: known, by: by, entries: entries}
-	if s := a.read(); s != nil {
-		return nil, false, s
-	}
-	if a.entries, err = m.reconciled(d, live, known, a.entries); err != nil {
-		return nil, false, status.Plain("%s", err)
-	}
-	if obj, changed, s = a.run(force); s != nil {
-		return nil, false, s
-	}
+	entries.put(obj)
 	if by.Name == kubectl {
 		refreshLastApplied(obj, config)
 	}
-	return obj, changed, nil
+	return obj, merged != nil, nil
 }
 
 // application is one apply.
@@ -60,34 +51,48 @@ type application struct {
 	m            *Manager
 	d            *resource.Definition
 	live, config object.Object
-	known        []any // managedFields of live
 	by           By
 	entries      managed
+	identifier   string // of the entry of by
 
-	model *model
-	whole map[string]any // live with its zero values
-	self  id
+	liveTyped, configTyped *typed.TypedValue
+	sets                   fieldpath.ManagedFields                   // of entries
+	filters                map[fieldpath.APIVersion]fieldpath.Filter // of what by cannot own
 }
 
-// outcome is what an apply comes to.
-type outcome struct {
-	merged  map[string]any // nil: the object stays as it is
-	entries managed
-}
-
-// read checks the configuration and the object against the schema: structured-merge-diff, which would do so again with less
-// to say, is told that they are right.
-func (a *application) read() *status.Status {
-	a.model = a.m.model(typeOf(a.d), a.d.Custom)
-	a.self = id{manager: a.by.Name, operation: opApply, subresource: a.by.Subresource}
-	if text := a.model.root.invalid(map[string]any(a.config)); text != "" {
-		return status.Plain("failed to create typed patch object (%s): %s", a.called(a.config), text)
+// application reads the managedFields of the live object, which may be nil, and checks both objects against the schema:
+// structured-merge-diff, whose errors are worded otherwise than those of the real server's version, is told that they are right.
+func (m *Manager) application(d *resource.Definition, live, config object.Object, by By) (*application, *status.Status) {
+	if live == nil {
+		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
 	}
-	a.whole = a.model.whole(a.d, a.live)
-	if text := a.model.root.unreachable(a.whole); text != "" {
-		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), text)
+	entries, err := decode(live.List("metadata", "managedFields"))
+	if err != nil {
+		return nil, status.Plain("failed to decode managed fields: %v", err)
 	}
-	return nil
+	if d.StorageCodec == nil { // nobody converts it who could see them
+		live = bare(live)
+	}
+	model := m.model(typeOf(d), d.Custom)
+	if len(entries) == 0 {
+		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
+		if entries, err = m.track(d, nil, live, nil, before); err != nil {
+			return nil, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
+				live.Namespace(), live.Name(), d.GVK, cmp.Or(model.root.unreachable(live), err.Error()))
+		}
+	}
+	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries,
+		identifier: id{manager: by.Name, operation: opApply, subresource: by.Subresource}.text()}
+	if text := model.root.invalid(map[string]any(config)); text != "" {
+		return nil, status.Plain("failed to create typed patch object (%s): %s", a.called(config), text)
+	}
+	whole := model.whole(d, live)
+	if text := model.root.unreachable(whole); text != "" {
+		return nil, status.Plain("failed to create typed live object (%s): %s", a.called(live), text)
+	}
+	a.liveTyped, a.configTyped = model.typed(whole), model.typed(config)
+	a.filters, a.sets = a.resetFields(), a.managedSets()
+	return a, nil
 }
 
 // called names an object in errors: namespace/name; version, Kind=kind.
@@ -95,121 +100,11 @@ func (a *application) called(obj object.Object) string {
 	return obj.Namespace() + "/" + obj.Name() + "; " + a.d.GVK.String()
 }
 
-// run merges, and once more with force where kubectl may take over what it managed before server-side apply.
-func (a *application) run(force bool) (obj object.Object, changed bool, s *status.Status) {
-	out, err := a.merge(force)
-	if conflicts, ok := err.(merge.Conflicts); ok && a.by.Name == kubectl {
-		left, known := a.notLastApplied(conflicts)
-		switch {
-		case known && len(left) > 0:
-			err = left
-		case known:
-			out, err = a.merge(true)
-		}
-	}
-	if conflicts, ok := err.(merge.Conflicts); ok {
-		return nil, false, a.conflict(conflicts)
-	}
-	if err != nil {
-		return nil, false, status.Plain("%s", err.Error())
-	}
-	if obj, err = a.object(out.merged); err != nil {
-		return nil, false, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
-			a.called(a.config), a.d.GVK, err)
-	}
-	out.entries.put(obj)
-	return obj, out.merged != nil, nil
-}
-
-// merge merges the configuration into the object. Its errors are merge.Conflicts or failures (Updater.Apply of
-// structured-merge-diff).
-func (a *application) merge(force bool) (*outcome, error) {
-	merged, err := a.model.merge(a.whole, a.config)
-	if err != nil {
-		return nil, fmt.Errorf("failed to merge config: %w", err)
-	}
-	set := owned(a.model.root.paths(map[string]any(a.config)), reset(a.d, a.by.Subresource))
-	if last := a.entries.find(a.self); last != nil && a.prunes(last, set) {
-		if merged, err = a.prune(merged, last, set); err != nil {
-			return nil, fmt.Errorf("failed to prune fields: %w", err)
-		}
-	}
-	return a.take(merged, set, force)
-}
-
-// prunes reports whether by may have given something up since its last apply. Where custom resources have owners in other
-// versions the answer does not matter as much as the question: it fails with fields that those versions do not know.
-func (a *application) prunes(last *entry, set map[string]any) bool {
-	if last.apiVersion != a.d.GV() || a.d.StorageCodec != nil && len(a.entries.others(a.d)) > 0 {
-		return true
-	}
-	return !object.Same(plus(set, last.fields), set)
-}
-
-// take gives the applier its set and takes what merging changed from everybody else.
-func (a *application) take(merged map[string]any, set map[string]any, force bool) (*outcome, error) {
-	c := &comparison{m: a.m, d: a.d, live: a.whole, known: a.known, obj: merged, by: a.by, merged: true}
-	out := &outcome{entries: make(managed, 0, len(a.entries)+1)}
-	var conflicts merge.Conflicts
-	for _, e := range a.entries {
-		e := *e
-		if e.id() != a.self {
-			change, err := c.at(e.apiVersion)
-			if err != nil {
-				return nil, err
-			}
-			conflicts = appendConflicts(conflicts, e.id().text(), both(e.fields, change.changed))
-			if e.lose(change); len(e.fields) == 0 {
-				continue
-			}
-		}
-		out.entries = append(out.entries, &e)
-	}
-	if len(conflicts) > 0 && !force {
-		return nil, conflicts
-	}
-	if !equalMaps(a.whole, merged) {
-		out.merged = merged
-	}
-	out.entries = a.applied(out.entries, stripped(set), out.merged != nil)
-	return out, nil
-}
-
-// appendConflicts adds a conflict with a manager for each path of a set.
-func appendConflicts(list merge.Conflicts, manager string, set map[string]any) merge.Conflicts {
-	if len(set) == 0 {
-		return list
-	}
-	toSet(set).Iterate(func(p fieldpath.Path) {
-		list = append(list, merge.Conflict{Manager: manager, Path: p.Copy()})
-	})
-	return list
-}
-
-// applied gives a set to the applier. The time of its entry is that of its last change of the object.
-func (a *application) applied(entries managed, set map[string]any, changed bool) managed {
-	e := &entry{manager: a.by.Name, operation: opApply, apiVersion: a.d.GV(), subresource: a.by.Subresource, fields: set}
-	old := entries.find(a.self)
-	if old != nil {
-		e.time = old.time
-	}
-	if changed {
-		e.time = object.Time(a.by.Time)
-	}
-	switch {
-	case len(set) > 0:
-		return entries.set(e)
-	case old != nil:
-		return entries.drop(old)
-	}
-	return entries
-}
-
 // object returns the merged object read as its kind, or the live one where merging changed nothing. It shares nothing with
 // the live one that may be changed.
 func (a *application) object(merged map[string]any) (object.Object, error) {
 	if merged == nil {
-		return a.live.Copy(), nil
+		return bare(a.live).Copy(), nil
 	}
 	t := typeOf(a.d)
 	if t == nil || a.d.Custom {
@@ -230,7 +125,7 @@ func (a *application) conflict(conflicts merge.Conflicts) *status.Status {
 	message := fmt.Sprintf("Apply failed with %d conflicts: ", len(conflicts))
 	last := ""
 	for i, c := range conflicts {
-		who, field := a.nameOf(c.Manager), a.model.print(c.Path)
+		who, field := a.nameOf(c.Manager), printed(c.Path)
 		causes[i] = status.Cause{Reason: "FieldManagerConflict", Message: "conflict with " + who, Field: field}
 		switch {
 		case len(conflicts) == 1:

@@ -4,13 +4,9 @@ import "github.com/kubesim/kubesim/sim/object"
 
 // differ compares objects.
 type differ struct {
-	whole bool   // objects have all their zero values: what is absent is absent
-	path  []byte // where paths of items are printed before they get memory of their own
-	err   error  // what is wrong with an item that has no path
+	path []byte // where paths of items are printed before they get memory of their own
+	err  error  // what is wrong with an item that has no path
 }
-
-// typed reports whether absent fields of s have their zero value.
-func (d *differ) typed(s *shape) bool { return s.typed && !d.whole }
 
 // diff compares two values that are both there. changed holds the paths below them whose value is new or other than it
 // was, removed those that are gone; leaf stands for the value itself. The rules are those of structured-merge-diff:
@@ -78,14 +74,10 @@ func isEmptyContainer(v any) bool {
 func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
 	was, _ := wasAny.(map[string]any)
 	is, _ := isAny.(map[string]any)
-	typed, all := d.typed(s), s.names(was)|s.names(is)
 	for i := range s.fields {
 		f := &s.fields[i]
-		if !f.mayBeIn(all, typed) {
-			continue
-		}
-		before, had := f.in(was, typed)
-		after, has := f.in(is, typed)
+		before, had := f.in(was, s.typed)
+		after, has := f.in(is, s.typed)
 		if !had && !has {
 			continue
 		}
@@ -203,63 +195,4 @@ func (d *differ) diffItem(s *shape, x *items) (changed, removed map[string]any) 
 		return nil, d.all(s.elem, x.was[0])
 	}
 	return d.diff(s.elem, x.was[0], x.is[0])
-}
-
-// paths returns the set of an applied configuration: every leaf and every item. Objects and lists that have something
-// in them are not in the set, items of lists and undeclared fields are.
-func (s *shape) paths(m map[string]any) map[string]any {
-	var out map[string]any
-	for name, v := range m { // order does not matter: it fills a set
-		if f := s.field(name); f != nil {
-			out = add(out, f.path, "", f.shape.pathsOf(v, isEmptyMap(v)))
-		} else {
-			out = add(out, "f:", name, s.child(name).pathsOf(v, true))
-		}
-	}
-	return out
-}
-
-func isEmptyMap(v any) bool {
-	m, ok := v.(map[string]any)
-	return v == nil || ok && len(m) == 0
-}
-
-// pathsOf returns what is below the path of v, which is in the set itself if member says so.
-func (s *shape) pathsOf(v any, member bool) map[string]any {
-	var out map[string]any
-	switch x := v.(type) {
-	case map[string]any:
-		if !s.atomic && s.kind != scalar {
-			out = s.paths(x)
-		} else {
-			member = true
-		}
-	case []any:
-		if s.kind == set || s.kind == listMap {
-			out = s.pathsOfItems(x)
-		} else {
-			member = true
-		}
-	case nil:
-	default:
-		member = true
-	}
-	switch {
-	case !member:
-		return out
-	case out == nil:
-		return leaf
-	}
-	out["."] = leaf
-	return out
-}
-
-func (s *shape) pathsOfItems(l []any) map[string]any {
-	var out map[string]any
-	for _, v := range l {
-		if path, err := s.itemPath(v, false); err == nil {
-			out = add(out, path, "", s.elem.pathsOf(v, true))
-		}
-	}
-	return out
 }

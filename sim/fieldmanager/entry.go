@@ -38,7 +38,7 @@ func (e *entry) id() id {
 
 // text is the identifier as the real server keeps it, which decides orders.
 func (k id) text() string {
-	m := []byte{'{'}
+	m := append(make([]byte, 0, 128), '{')
 	for _, f := range [...][2]string{
 		{"manager", k.manager}, {"operation", k.operation}, {"apiVersion", k.apiVersion}, {"subresource", k.subresource},
 	} {

@@ -47,7 +47,7 @@ func (f *member) mayBeEmpty() bool {
 func (d *differ) sameFields(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)
-	typed := d.typed(s)
+	typed := s.typed
 	for i := range s.fields {
 		f := &s.fields[i]
 		x, inA := f.in(a, typed)

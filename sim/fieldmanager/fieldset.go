@@ -1,11 +1,9 @@
 package fieldmanager
 
 import (
-	"bytes"
 	"maps"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // A set of paths is kept as FieldsV1 has it: a map from path element to what is below. A path is in the set when
@@ -169,22 +167,4 @@ func without(set map[string]any, elements ...string) map[string]any {
 		delete(out, element)
 	}
 	return out
-}
-
-// canonical reads the FieldsV1 that a client sent: keys in any order or notation, unknown kinds of path elements.
-func canonical(fields map[string]any) (map[string]any, error) {
-	set := &fieldpath.Set{}
-	if err := set.FromJSON(bytes.NewReader(object.JSON(fields))); err != nil {
-		return nil, err
-	}
-	return fromSet(set), nil
-}
-
-// fromSet turns a set of structured-merge-diff into FieldsV1.
-func fromSet(set *fieldpath.Set) map[string]any {
-	text, err := set.ToJSON()
-	if err != nil {
-		panic("fieldmanager: " + err.Error())
-	}
-	return parsed(text)
 }

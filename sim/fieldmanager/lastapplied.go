@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
@@ -15,22 +16,26 @@ const (
 	annotationsMax = 256 << 10 // bytes of all annotations (TotalAnnotationSizeLimitB)
 )
 
-// notLastApplied returns the conflicts about fields that the annotation does not list with their present value. ok is
-// false where the annotation does not help.
-func (a *application) notLastApplied(conflicts merge.Conflicts) (left merge.Conflicts, ok bool) {
-	owned := a.lastAppliedSet()
-	if owned == nil {
-		return conflicts, false
+// overLastApplied merges, and once more with force where kubectl may take over what it managed before server-side apply.
+func (a *application) overLastApplied(force bool) (merged object.Object, entries managed, err error) {
+	merged, entries, err = a.structuredMerge(force)
+	conflicts, ok := err.(merge.Conflicts)
+	if !ok || a.by.Name != kubectl {
+		return merged, entries, err
 	}
-	for _, c := range conflicts {
-		if !owned.Has(c.Path) {
-			left = append(left, c)
-		}
+	allowed := a.lastAppliedSet()
+	if allowed == nil {
+		return nil, nil, conflicts
 	}
-	return left, true
+	conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return allowed.Has(c.Path) })
+	if len(conflicts) > 0 {
+		return nil, nil, conflicts
+	}
+	return a.structuredMerge(true)
 }
 
-// lastAppliedSet returns the fields of the annotation that have the same value in the live object.
+// lastAppliedSet returns the fields of the annotation that have the same value in the live object, or nil if the annotation does
+// not help.
 func (a *application) lastAppliedSet() *fieldpath.Set {
 	text := a.live.Annotations()[lastApplied]
 	if text == "" {
@@ -40,24 +45,21 @@ func (a *application) lastAppliedSet() *fieldpath.Set {
 	if err != nil || applied.APIVersion() != a.d.GV() || applied.Kind() != a.d.Kind {
 		return nil
 	}
-	root := a.model.root
-	if root.invalid(map[string]any(applied)) != "" || root.invalid(a.whole) != "" { // no repeated items either
+	model := a.m.model(typeOf(a.d), a.d.Custom)
+	live, err := untyped(a.liveTyped)
+	if err != nil || model.root.invalid(map[string]any(applied)) != "" || model.root.invalid(map[string]any(live)) != "" { // no repeated items either
 		return nil
 	}
-	was := a.model.typed(applied)
+	was := model.typed(applied)
 	set, err := was.ToFieldSet()
 	if err != nil {
 		return nil
 	}
-	differ, err := was.Compare(a.model.typed(a.whole))
+	differ, err := was.Compare(a.liveTyped)
 	if err != nil {
 		return nil
 	}
-	set = set.Difference(differ.Modified).Difference(differ.Added).Difference(differ.Removed)
-	if len(a.model.gaps) == 0 {
-		return set
-	}
-	return toSet(a.model.emptied(fromSet(set)))
+	return set.Difference(differ.Modified).Difference(differ.Added).Difference(differ.Removed)
 }
 
 // refreshLastApplied notes the configuration in the annotation of obj, if it has one, for a later client-side apply.

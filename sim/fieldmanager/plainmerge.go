@@ -26,11 +26,12 @@ func (m *Manager) Merge(d *resource.Definition, live, config object.Object) (obj
 	if text := model.root.unreachable(whole); text != "" {
 		return nil, fmt.Errorf("failed to convert original object to typed object: %s", text)
 	}
-	merged, err := model.merge(whole, config)
+	merged, err := model.typed(whole).Merge(configTyped)
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge patch: %w", err)
 	}
-	return object.Object(merged).Copy(), nil
+	obj, err := untyped(merged)
+	return obj.Copy(), err
 }
 
 // atomics returns the paths of everything in a value that can only be replaced as a whole.

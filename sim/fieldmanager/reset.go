@@ -4,47 +4,56 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
-// The rules that hold for every resource.
-var (
-	resetNothing    = resource.Reset{}
-	resetStatus     = resource.Reset{Fields: []string{"status"}}
-	resetSpec       = resource.Reset{Fields: []string{"spec"}}
-	resetAllButStat = resource.Reset{Fields: []string{"spec", "metadata"}}
-)
-
-// reset returns what a write through a subresource cannot own.
-func reset(d *resource.Definition, subresource string) resource.Reset {
-	if r, ok := d.Hub.Strategy.Resets[subresource]; ok {
-		return r
+// resets returns the fields that a write through a subresource puts back, and so cannot own.
+func resets(d *resource.Definition, subresource string) []string {
+	strategy := d.Hub.Strategy
+	if fields, ok := strategy.Resets[subresource]; ok {
+		return fields
 	}
-	switch strategy := d.Hub.Strategy; {
+	switch {
 	case !strategy.HasStatus:
-		return resetNothing
 	case subresource == "":
-		return resetStatus
-	case subresource != "status":
-		return resetNothing
-	case strategy.CustomStatus:
-		return resetAllButStat
+		return []string{"status"}
+	case subresource == "status" && strategy.CustomStatus:
+		return []string{"spec", "metadata"}
+	case subresource == "status":
+		return []string{"spec"}
 	}
-	return resetSpec
+	return nil
 }
 
-// owned returns the paths of a set that a write can own.
-func owned(set map[string]any, r resource.Reset) map[string]any {
-	for _, path := range r.Fields {
+// resetsIn reports whether a write of d cannot own what it puts back in the version v either: other writes of custom resources than
+// those of the status know that of their own version only.
+func resetsIn(d, v *resource.Definition, subresource string) bool {
+	return v == d || v.StorageCodec == nil || subresource == "status"
+}
+
+// resetFilter returns the filter of the paths that a write can own, for structured-merge-diff.
+func resetFilter(resets []string) fieldpath.Filter {
+	set := fieldpath.NewSet()
+	for _, path := range resets {
+		set.Insert(pathOf(strings.Split(path, ".")...))
+	}
+	return fieldpath.NewExcludeSetFilter(set)
+}
+
+// pathOf returns the path of a field.
+func pathOf(names ...string) (path fieldpath.Path) {
+	for _, name := range names {
+		path = append(path, fieldpath.PathElement{FieldName: &name})
+	}
+	return path
+}
+
+// owned returns the paths of a set that a write can own, which puts back some fields.
+func owned(set map[string]any, resets []string) map[string]any {
+	for _, path := range resets {
 		set = cut(set, strings.Split(path, "."))
 	}
-	if r.Only == nil {
-		return set
-	}
-	var kept map[string]any
-	for _, path := range r.Only {
-		kept = plus(kept, pick(set, strings.Split(path, ".")))
-	}
-	return kept
+	return set
 }
 
 // cut returns a set without the paths that begin with path.
@@ -64,28 +73,4 @@ func cut(set map[string]any, path []string) map[string]any {
 		return without(set, element)
 	}
 	return replaced(set, element, rest)
-}
-
-// pick returns the paths of a set that begin with path. "*" stands for any element of a list.
-func pick(set map[string]any, path []string) map[string]any {
-	if len(path) == 0 {
-		return set
-	}
-	var out map[string]any
-	for element := range set { // order does not matter
-		node, _ := below(set, element)
-		if element == "." || element != "f:"+path[0] && (path[0] != "*" || element[0] == 'f') {
-			continue
-		}
-		if len(path) > 1 {
-			if len(node) == 0 {
-				continue
-			}
-			if node = pick(node, path[1:]); len(node) == 0 {
-				continue
-			}
-		}
-		out = add(out, element, "", node)
-	}
-	return out
 }

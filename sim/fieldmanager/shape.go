@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // kind says how the parts of a value are owned.
@@ -58,7 +59,6 @@ type member struct {
 	shape   *shape
 	zero    any          // what an absent field of a Go struct counts as
 	def     any          // default of a key field that is absent; nil: none
-	bit     names        // its own
 	show    schema.Shown // when a field of a Go struct is printed
 	pointer bool         // nil is not the zero value
 
@@ -69,10 +69,8 @@ type member struct {
 type model struct {
 	root *shape
 	once sync.Once
-	smd  *smdType
-	gaps map[string]bool // key fields that items of some list map may leave out
-
-	lists map[*shape]smdRef // the types of lists whose items are owned one by one
+	smd  *typed.ParseableType
+	gaps bool // whether items of some list map may leave out a key field
 }
 
 // builtin holds the models of Go types, for every Cluster of the process.
@@ -172,7 +170,7 @@ func (b *builder) structure(t *schema.Type) *shape {
 	s.fields = make([]member, len(t.Fields))
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name), bit: nameBit(f.Name),
+		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
 			zero: zero(f), def: f.Default, show: f.Shown(), pointer: f.Pointer}
 	}
 	slices.SortFunc(s.fields, func(a, b member) int { return strings.Compare(a.name, b.name) })

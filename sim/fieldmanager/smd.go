@@ -5,15 +5,8 @@ import (
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
-)
-
-// smdType is a kind as structured-merge-diff knows it, smdRef a type of which it speaks.
-type (
-	smdType = typed.ParseableType
-	smdRef  = schema.TypeRef
 )
 
 // The types of values without a schema. structured-merge-diff knows the first one by this name.
@@ -23,15 +16,15 @@ var (
 )
 
 // parser returns the kind for structured-merge-diff. It is made when it is first asked for.
-func (m *model) parser() *smdType {
+func (m *model) parser() *typed.ParseableType {
 	m.once.Do(func() {
-		b := &smdBuilder{names: map[*shape]string{}, used: map[string]int{}, gaps: map[string]bool{}, lists: map[*shape]smdRef{}}
+		b := &smdBuilder{names: map[*shape]string{}, used: map[string]int{}}
 		b.types = []schema.TypeDef{
 			{Name: freeName, Atom: b.untyped(freeName, schema.Separable)},
 			{Name: rawName, Atom: b.untyped(rawName, schema.Atomic)},
 		}
 		root := b.ref(m.root)
-		m.smd, m.gaps, m.lists = &smdType{Schema: &schema.Schema{Types: b.types}, TypeRef: root}, b.gaps, b.lists
+		m.smd, m.gaps = &typed.ParseableType{Schema: &schema.Schema{Types: b.types}, TypeRef: root}, b.gaps
 	})
 	return m.smd
 }
@@ -42,8 +35,7 @@ type smdBuilder struct {
 	types []schema.TypeDef
 	names map[*shape]string
 	used  map[string]int // how often a name was taken
-	gaps  map[string]bool
-	lists map[*shape]smdRef // whose items are owned one by one
+	gaps  bool
 }
 
 func (b *smdBuilder) untyped(element string, objects schema.ElementRelationship) schema.Atom {
@@ -69,12 +61,8 @@ func (b *smdBuilder) ref(s *shape) schema.TypeRef {
 		return schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
 			ElementType: b.ref(s.elem), ElementRelationship: relationship(s.atomic, schema.Separable)}}}
 	case list, set, listMap:
-		ref := schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+		return schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
 			ElementType: b.ref(s.elem), Keys: s.given, ElementRelationship: relationship(s.kind == list, schema.Associative)}}}
-		if s.kind != list {
-			b.lists[s] = ref
-		}
-		return ref
 	}
 	return schema.TypeRef{Inlined: b.scalar(s.accept)}
 }
@@ -118,7 +106,7 @@ func (b *smdBuilder) named(s *shape) *string {
 		f := &s.fields[i]
 		def := f.def
 		if f.optional {
-			def, b.gaps[f.name] = absent, true
+			def, b.gaps = absent, true
 		}
 		m.Fields = append(m.Fields, schema.StructField{Name: f.name, Type: b.ref(f.shape), Default: def})
 	}
@@ -127,12 +115,6 @@ func (b *smdBuilder) named(s *shape) *string {
 	}
 	b.types = append(b.types, schema.TypeDef{Name: name, Atom: schema.Atom{Map: m}})
 	return &name
-}
-
-// typed returns an object in which nothing is wrong (see invalid.go) for structured-merge-diff.
-func (m *model) typed(obj map[string]any) *typed.TypedValue {
-	parser := m.parser()
-	return typedAs(obj, parser.Schema, parser.TypeRef)
 }
 
 // whole returns an object of the server with the zero values that its Go struct has.
@@ -180,25 +162,6 @@ func (s *shape) completeFields(m map[string]any) map[string]any {
 		}
 	}
 	return out
-}
-
-// toSet turns FieldsV1 into a set of structured-merge-diff.
-func toSet(fields map[string]any) *fieldpath.Set {
-	set := &fieldpath.Set{}
-	for element := range fields { // order does not matter: sets are sorted
-		pe, err := fieldpath.DeserializePathElement(element)
-		if element == "." || err != nil {
-			continue
-		}
-		node, _ := below(fields, element)
-		if isMember(node) {
-			set.Members.Insert(pe)
-		}
-		if child := toSet(node); !child.Empty() {
-			*set.Children.Descend(pe) = *child
-		}
-	}
-	return set
 }
 
 // plain returns an object as it is merged: its raw values are what they say. Where merging changes nothing they stay as

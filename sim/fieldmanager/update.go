@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // Update records in obj's managedFields what by changed. live is the object as it was, nil for a create. What by set
@@ -72,15 +73,14 @@ func clears(sent []any) bool {
 
 // track moves what differs between live and obj to by, an updater.
 func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries managed, by By) (managed, error) {
-	known := live.List("metadata", "managedFields")
-	c := &comparison{m: m, d: d, live: bare(live), known: known, obj: bare(obj), by: by}
+	c := &comparison{m: m, d: d, live: live, obj: bare(obj), by: by}
 	if err := m.misfit(d, c.obj, true); err != nil {
 		return nil, err
 	}
 	if err := m.misfit(d, c.live, true); err != nil {
 		return nil, err
 	}
-	entries, err := m.reconciled(d, c.live, known, entries)
+	entries, err := m.reconciled(d, live, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -171,9 +171,7 @@ type comparison struct {
 	m         *Manager
 	d         *resource.Definition // version of live and obj
 	live, obj object.Object        // live is nil for a create
-	known     []any                // managedFields of live
 	by        By
-	merged    bool // obj was made from live by an apply: both have all their zero values
 	done      []comparedVersion
 }
 
@@ -189,28 +187,23 @@ func (c *comparison) at(apiVersion string) (*change, error) {
 			return x.change, nil
 		}
 	}
-	v, live, err := c.m.inVersion(c.d, c.live, apiVersion, c.known)
+	v, live, err := c.m.inVersion(c.d, c.live, apiVersion)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert old object: %w", err)
 	}
-	var known []any
-	if c.merged {
-		known = c.known
-	}
-	_, obj, err := c.m.inVersion(c.d, c.obj, apiVersion, known)
+	_, obj, err := c.m.inVersion(c.d, c.obj, apiVersion)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert new object: %w", err)
 	}
-	d := differ{whole: c.merged && v == c.d}
+	d := differ{}
 	x := &change{}
 	root := c.m.model(typeOf(v), v.Custom).root
-	x.changed, x.removed = d.diffFields(root, map[string]any(live), map[string]any(obj))
+	x.changed, x.removed = d.diffFields(root, map[string]any(bare(live)), map[string]any(bare(obj)))
 	if d.err != nil {
 		return nil, fmt.Errorf("failed to compare objects: %w", d.err)
 	}
-	// Other writes of custom resources reset in their own version.
-	if v == c.d || v.StorageCodec == nil || c.by.Subresource == "status" {
-		putBack := reset(v, c.by.Subresource)
+	if resetsIn(c.d, v, c.by.Subresource) {
+		putBack := resets(v, c.by.Subresource)
 		x.changed, x.removed = owned(x.changed, putBack), owned(x.removed, putBack)
 	}
 	c.done = append(c.done, comparedVersion{apiVersion, x})
@@ -236,6 +229,15 @@ func replaced(m map[string]any, name string, v any) map[string]any {
 // unowned are the fields of metadata that nobody owns.
 var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
 	"managedFields", "resourceVersion"}
+
+// stripSet is the set of all that nobody owns.
+var stripSet = func() *fieldpath.Set {
+	set := fieldpath.NewSet(pathOf("apiVersion"), pathOf("kind"), pathOf("metadata"))
+	for _, name := range unowned {
+		set.Insert(pathOf("metadata", name))
+	}
+	return set
+}()
 
 // stripped returns a set without the fields that nobody owns.
 func stripped(set map[string]any) map[string]any {

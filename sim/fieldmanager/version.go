@@ -26,13 +26,13 @@ func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.D
 }
 
 // inVersion returns obj, of the version d, in the version of an entry, whose definition it returns too: nil where that
-// version is gone, so that the entry is to be dropped. It does not change obj, which has no managedFields: a conversion of a custom
-// resource gets them from known, if the real server keeps them in this object, and they are not in the result.
+// version is gone, so that the entry is to be dropped. It does not change obj, whose managedFields a conversion of a custom resource
+// sees.
 //
 // Of custom resources no version is ever gone in this sense: what their definition does not name is an error of the
 // conversion, and so is a field that the other version's schema does not have, because nothing prunes the object on the
 // way (versionConverter of apimachinery, with the converter that apiextensions-apiserver hands it).
-func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersion string, known []any) (*resource.Definition, object.Object, error) {
+func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersion string) (*resource.Definition, object.Object, error) {
 	if apiVersion == d.GV() {
 		return d, obj, nil
 	}
@@ -50,7 +50,7 @@ func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersio
 	if obj == nil {
 		obj = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
 	}
-	converted, err := convertCustom(d, obj, apiVersion, known)
+	converted, err := d.StorageCodec.Convert(obj.Copy(), apiVersion)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -58,20 +58,6 @@ func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersio
 		return nil, nil, nil
 	}
 	return v, converted, m.misfit(v, converted, false)
-}
-
-// convertCustom converts a custom resource without its managedFields, which known has, if the conversion is to see them. It does not
-// change obj.
-func convertCustom(d *resource.Definition, obj object.Object, apiVersion string, known []any) (object.Object, error) {
-	obj = obj.Copy()
-	if known != nil {
-		obj.Set(object.Copy(known), "metadata", "managedFields")
-	}
-	obj, err := d.StorageCodec.Convert(obj, apiVersion)
-	if err != nil {
-		return nil, err
-	}
-	return bare(obj), nil
 }
 
 // misfit returns what is wrong with an object of a custom resource as the version d describes it; nil when every value has
@@ -144,14 +130,14 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 
 // reconciled brings the sets of entries into line with the schema: what is owned as a whole now but was owned in parts
 // before is one path. Only schemas of custom resources change; clients may send anything. Entries of a version that is
-// gone are dropped. known are the managedFields of live, which is without them. It fails where live cannot be shown in the version of an entry (reconcileManagedFieldsWithSchemaChanges
+// gone are dropped. It fails where live cannot be shown in the version of an entry (reconcileManagedFieldsWithSchemaChanges
 // of structured-merge-diff).
-func (m *Manager) reconciled(d *resource.Definition, live object.Object, known []any, entries managed) (managed, error) {
+func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries managed) (managed, error) {
 	for _, apiVersion := range entries.others(d) {
 		if d.StorageCodec == nil {
 			break // what is built in can be shown in each version
 		}
-		if _, _, err := m.inVersion(d, live, apiVersion, known); err != nil {
+		if _, _, err := m.inVersion(d, live, apiVersion); err != nil {
 			return nil, err
 		}
 	}
@@ -206,7 +192,7 @@ func (s *shape) unknownOnly() bool {
 
 // below returns the shape that a path element leads to, or nil.
 func (s *shape) below(element string) *shape {
-	if len(element) < 2 {
+	if s == nil || len(element) < 2 {
 		return nil
 	}
 	switch s.kind {

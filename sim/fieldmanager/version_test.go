@@ -18,7 +18,7 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 		return schema.Field{Name: name, Type: t, Pointer: true, OmitEmpty: true}
 	}
 	typeWith := func(size string) *schema.Type {
-		meta := schema.NewStruct("", "", []schema.Field{custom("name", str), custom("uid", str)})
+		meta := schema.NewStruct("", "", []schema.Field{custom("name", str), custom("uid", str), custom("managedFields", &schema.Type{Kind: schema.Any})})
 		spec := schema.NewStruct("", "", []schema.Field{custom(size, number), custom("kept", str)})
 		return schema.NewStruct("", "", []schema.Field{custom("apiVersion", str), custom("kind", str),
 			custom("metadata", meta), custom("spec", spec)})

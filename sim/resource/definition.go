@@ -142,13 +142,6 @@ func Body(kind schema.GVK, structure func() *schema.Type, defaults func(object.O
 	return d
 }
 
-// Reset names the fields that a write puts back, as dotted paths: "spec", "metadata.labels". An element "*" stands for
-// every item of a list.
-type Reset struct {
-	Fields []string // these and everything below
-	Only   []string // everything but these and what is below them; nil: nothing more
-}
-
 // Column describes one column of a Table, as metav1.TableColumnDefinition.
 type Column struct {
 	Name, Type, Format, Description string

@@ -67,9 +67,9 @@ type Strategy struct {
 	TTL time.Duration
 	// Checks are the steps of validation.
 	Checks Checks
-	// Resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), by
-	// subresource, "" for the main resource. Where nothing is said the rule of HasStatus holds.
-	Resets map[string]Reset
+	// Resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), as dotted paths by
+	// subresource, "" for the main resource. If a subresource has no entry, the rule of HasStatus holds.
+	Resets map[string][]string
 	// AnyFinalizers: finalizers need no domain-qualified names, as those of custom resources.
 	AnyFinalizers bool
 	// CustomStatus: the status subresource freezes metadata too, as custom resources do.

@@ -21,10 +21,10 @@ func Kinds() []kind.Kind {
 				Update:       []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind},
 				Subresources: map[string][]resource.Check{"approval": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}, "status": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			},
-			Resets: map[string]resource.Reset{
-				"":         {Fields: []string{"spec", "status"}},
-				"approval": {Fields: []string{"spec", "status.certificate"}},
-				"status":   {Fields: []string{"spec", "status.conditions"}},
+			Resets: map[string][]string{
+				"":         {"spec", "status"},
+				"approval": {"spec", "status.certificate"},
+				"status":   {"spec", "status.conditions"},
 			},
 			HasStatus:        true,
 			NameRule:         func(string, bool) []string { return nil },

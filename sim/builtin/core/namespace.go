@@ -23,7 +23,7 @@ func namespaceKind() kind.Kind {
 		Storage: "namespaces",
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			Resets:    map[string]resource.Reset{"finalize": {Fields: []string{"status"}}},
+			Resets:    map[string][]string{"finalize": {"status"}},
 			HasStatus: true, ReturnsDeleted: true, NameRule: field.NameDNSLabel,
 			PrepareForCreate: prepareNamespace,
 			PrepareForUpdate: prepareNamespaceUpdate,

@@ -28,7 +28,7 @@ func nodeKind() kind.Kind {
 		KeyPrefix: "minions",
 		Strategy: resource.Strategy{
 			Checks: resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			Resets: map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"spec"}}},
+			Resets: map[string][]string{"": {"status"}, "status": {"spec"}},
 			// status sent with a create is kept, so HasStatus is not for nodes
 			PrepareForCreate: prepareNode,
 			PrepareForUpdate: prepareNodeUpdate,

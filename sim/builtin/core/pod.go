@@ -34,8 +34,8 @@ func podKind() kind.Kind {
 				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind},
 				Subresources: map[string][]resource.Check{"ephemeralcontainers": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}, "resize": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			},
-			Resets: map[string]resource.Reset{
-				"status": {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
+			Resets: map[string][]string{
+				"status": {"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"},
 			},
 			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,

@@ -1,0 +1,113 @@
+package fieldmanager
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
+)
+
+// absent stands for a key field that an item leaves out. structured-merge-diff v4 wants every key field in the path of an
+// item, the real server's version only those that the item has. Where a key may be left out (shareID of the devices of a
+// ResourceClaim; any key without a default of a custom resource, until validation finds that it is required) the schema
+// of smd.go has this default for it.
+const absent = "\x00absent"
+
+// toSet returns FieldsV1 as a set of structured-merge-diff. m is nil for a version that is gone.
+func (m *model) toSet(fields map[string]any) *fieldpath.Set {
+	if m == nil || m.parser() == nil || !m.gaps {
+		return toSet(nil, fields)
+	}
+	return toSet(m.root, fields)
+}
+
+// toSet returns what FieldsV1 has below a value of the shape s. If s is nil, no item below leaves out a key field.
+func toSet(s *shape, fields map[string]any) *fieldpath.Set {
+	set := &fieldpath.Set{}
+	for element := range fields { // order does not matter: sets are sorted
+		pe, err := fieldpath.DeserializePathElement(element)
+		if element == "." || err != nil {
+			continue
+		}
+		s.fillKey(pe.Key)
+		node, _ := below(fields, element)
+		if isMember(node) {
+			set.Members.Insert(pe)
+		}
+		if child := toSet(s.below(element), node); !child.Empty() {
+			*set.Children.Descend(pe) = *child
+		}
+	}
+	return set
+}
+
+// fillKey adds the key fields that an item leaves out to its key, which is nil for other path elements.
+func (s *shape) fillKey(key *value.FieldList) {
+	if s == nil || s.kind != listMap || key == nil {
+		return
+	}
+	for _, k := range s.keys {
+		if k.optional && !slices.ContainsFunc(*key, func(f value.Field) bool { return f.Name == k.name }) {
+			*key = append(*key, value.Field{Name: k.name, Value: value.NewValueInterface(absent)})
+		}
+	}
+	key.Sort()
+}
+
+// given returns a path element with the key fields that the item has.
+func given(pe fieldpath.PathElement) fieldpath.PathElement {
+	leftOut := func(f value.Field) bool { return f.Value.IsString() && f.Value.AsString() == absent }
+	if pe.Key == nil || !slices.ContainsFunc(*pe.Key, leftOut) {
+		return pe
+	}
+	fields := slices.DeleteFunc(slices.Clone(*pe.Key), leftOut)
+	return fieldpath.PathElement{Key: &fields}
+}
+
+// printed returns a path as errors have it.
+func printed(path fieldpath.Path) string {
+	path = slices.Clone(path)
+	for i, pe := range path {
+		path[i] = given(pe)
+	}
+	return path.String()
+}
+
+// fromSet returns a set of structured-merge-diff as FieldsV1.
+func fromSet(set *fieldpath.Set) map[string]any {
+	fields := make(map[string]any, set.Members.Size())
+	name := func(pe fieldpath.PathElement) string {
+		if pe.FieldName != nil {
+			return "f:" + *pe.FieldName
+		}
+		text, err := fieldpath.SerializePathElement(given(pe))
+		if err != nil {
+			panic("fieldmanager: " + err.Error())
+		}
+		return text
+	}
+	set.Members.Iterate(func(pe fieldpath.PathElement) { fields[name(pe)] = leaf })
+	set.Children.Iterate(func(pe fieldpath.PathElement) {
+		child, _ := set.Children.Get(pe)
+		node := fromSet(child)
+		if len(node) == 0 {
+			return
+		}
+		if set.Members.Has(pe) {
+			node["."] = leaf
+		}
+		fields[name(pe)] = node
+	})
+	return fields
+}
+
+// canonical reads the FieldsV1 that a client sent: keys in any order or notation, unknown kinds of path elements.
+func canonical(fields map[string]any) (map[string]any, error) {
+	set := &fieldpath.Set{}
+	if err := set.FromJSON(bytes.NewReader(object.JSON(fields))); err != nil {
+		return nil, err
+	}
+	return fromSet(set), nil
+}
