@@ -18,7 +18,7 @@ type journal struct {
 	option string // that asked for it
 	torn   string // what was wrong with the file when it was opened; "": nothing
 
-	ended   sync.WaitGroup // what brings it to the disk
+	ended   sync.WaitGroup // keepUp has
 	lost    chan struct{}  // closed when it does not keep up any more
 	losing  sync.Once
 	close   sync.Once
@@ -117,12 +117,13 @@ func (s *Server) rewriteJournal() error {
 	return nil
 }
 
-// syncEvery is how often what was written is brought to the disk, in real time.
-const syncEvery = time.Second
+// keepUpEvery is how often the server looks after its journal, in real time.
+const keepUpEvery = time.Second
 
-// keepUp brings the journal to the disk, and makes it smaller when it has grown, until the server is closed.
+// keepUp makes the journal smaller when it has grown, and closes lost when the journal has an error, until the server is
+// closed.
 func (s *Server) keepUp() {
-	ticker := time.NewTicker(syncEvery)
+	ticker := time.NewTicker(keepUpEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -130,12 +131,9 @@ func (s *Server) keepUp() {
 			return
 		case <-ticker.C:
 		}
-		err := s.journal.Sync()
+		err := s.journal.Err()
 		if err == nil && s.journal.Grown() {
 			err = s.journal.Keep(s.cluster)
-		}
-		if err == nil {
-			err = s.journal.Err()
 		}
 		if err != nil {
 			s.journal.losing.Do(func() { close(s.journal.lost) })

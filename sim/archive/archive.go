@@ -12,17 +12,28 @@
 //	event:REV             a commit: key, put or delete, and the revision of what was there before
 //	mark:REV              when it was made, and the random numbers after it
 //	view:REV              a state that no commit leads to: the revisions of all that was stored
-//	trace:TIME:N          a record of the trace, as JSON; found by time, and by the indexes of object and of site
+//	trace:TIME:N          a record of the trace, as JSON
 //
-// A Journal adds to such a file what is committed from then on (journal.go). Who reads one finds the cluster as it was at the
+// A Journal adds to such a file what is committed from then on (journal.go). Reading one returns the cluster as it was at the
 // last commit, with its API servers started anew.
 //
 // A loaded cluster answers as the saved one would have: lists and watches from old revisions, continue tokens, fields'
-// managers, generated names. What it does not have: open watches, requests that waited, and the functions that a program
-// has registered.
+// managers, generated names. It does not have open watches, requests that waited, and the functions that a program has
+// registered.
 //
-// buntdb has a goroutine that looks at the wall clock for as long as a database is open. Each function here opens one,
-// works and closes it; none belongs on the path of a request.
+// The database is open while an archive is written or read, and from Journal.Keep to Journal.Close. An open database has a
+// goroutine that ticks on the wall clock and sees nothing but the database. That is why package sim does not import this one:
+// a program that wants a file opens it and closes it. In a testing/synctest bubble the goroutine ends one second of the
+// bubble's time after the database is closed.
+//
+// Limits of buntdb:
+//
+//	lengths      it allocates what a length in a file says, so it is given only sets that are whole (whole)
+//	torn file    it cuts the file, so a Journal never opens the file that it found: it writes a new one
+//	memory       it holds the file, so a Journal takes about as much memory as its file is long
+//	fsync        it drops the error, so a Journal learns of failed writes, but not of a disk that failed after them
+//	Shrink       it writes secrets to a file that all may read, and renames it before it is on the disk: Keep takes its place
+//	indexes      over 100,000 records one takes a second or more to build, as long as 1,000 scans (search.go)
 package archive
 
 import (
@@ -31,10 +42,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/tidwall/buntdb"
 )
 
@@ -45,9 +58,10 @@ const format = 3
 
 // Archive is a saved cluster.
 type Archive struct {
-	data  []byte // without the log of a Journal
-	state *sim.State
-	info  Info
+	state   *sim.State
+	info    Info
+	records []trace.Record // the trace, in the order of its times
+	index   index          // of records
 }
 
 // Info says what an Archive holds.
@@ -61,8 +75,8 @@ type Info struct {
 	Size    int // in bytes
 	Commits int // since the cluster was saved: a Journal's
 
-	// Torn says where and why the log of a Journal ends before the file does: the machine or the process ended while it was
-	// written. What is behind that place does not count. "": it does not.
+	// Torn says behind which revision the log of a Journal ends before the file does, and why: the machine or the process
+	// ended while it was written. What is behind that place does not count. If Torn is empty, the log is whole.
 	Torn string
 }
 
@@ -89,28 +103,33 @@ func writeState(w io.Writer, s *sim.State) error {
 }
 
 // Save writes a cluster to a file, which it replaces as a whole or not at all.
-func Save(path string, c *sim.Cluster) error { return save(path, c.State()) }
-
-// save is Save for the state of a cluster.
-func save(path string, s *sim.State) error {
-	var b bytes.Buffer
-	if err := writeState(&b, s); err != nil {
-		return err
-	}
+func Save(path string, c *sim.Cluster) error {
 	part := path + ".part"
-	err := os.WriteFile(part, b.Bytes(), 0o600) // it may hold tokens and secrets
+	err := saveState(part, c.State())
 	if err == nil {
-		err = os.Rename(part, path)
+		if err = os.Rename(part, path); err != nil {
+			_ = os.Remove(part) // the error says more
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("archive: cannot save: %w", errors.Join(err, ignoreMissing(os.Remove(part))))
+		return fmt.Errorf("archive: cannot save: %w", err)
 	}
 	return nil
 }
 
-func ignoreMissing(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// saveState writes the state of a cluster to the disk. The file may hold tokens and secrets: only its owner may read it.
+func saveState(path string, s *sim.State) error {
+	var b bytes.Buffer
+	if err := writeState(&b, s); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b.Bytes())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(path) // the error says more
 	}
 	return err
 }
@@ -132,7 +151,7 @@ func Open(path string) (*Archive, error) {
 // sizeMax is the greatest size of an archive in bytes.
 const sizeMax = 1 << 30
 
-// Read reads what Write wrote. Of anything else it says what is wrong with it.
+// Read reads an archive or a journal. If data is anything else, it returns an error that describes the problem.
 func Read(r io.Reader) (*Archive, error) {
 	data, err := io.ReadAll(io.LimitReader(r, sizeMax+1))
 	if err != nil {
@@ -150,35 +169,50 @@ func Read(r io.Reader) (*Archive, error) {
 
 // parse is Read of bytes.
 func parse(data []byte) (*Archive, error) {
-	end, err := check(data)
-	if err != nil {
-		return nil, err
-	}
-	a := &Archive{data: data[:end]}
-	if err := a.view(nil, a.read); err != nil {
-		return nil, err
-	}
-	a.info.Size = len(data)
-	a.replay(data[end:])
-	return a, nil
-}
-
-// view opens a database with what the archive holds, calls prepare and then f, and closes it.
-func (a *Archive) view(prepare func(*buntdb.DB) error, f func(*buntdb.Tx) error) error {
 	db, err := buntdb.Open(":memory:")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer db.Close()
-	if err := db.Load(bytes.NewReader(a.data)); err != nil {
-		return fmt.Errorf("the file is damaged: %w", err)
+	a, end := &Archive{info: Info{Size: len(data)}}, whole(data)
+	if err := db.Load(bytes.NewReader(data[:end])); err != nil {
+		return nil, fmt.Errorf("the file is damaged: %w", err)
 	}
-	if prepare != nil {
-		if err := prepare(db); err != nil {
-			return err
+	var torn error
+	if end < len(data) {
+		torn = fmt.Errorf("at byte %d of %d, the set of a key is cut off or is not one", end, len(data))
+	}
+	return a, db.View(func(tx *buntdb.Tx) error {
+		_, err := tx.Get(logMark)
+		switch {
+		case err == nil:
+			return a.readLog(tx, torn)
+		case torn != nil:
+			return fmt.Errorf("the file is damaged, or not an archive: %w", torn)
 		}
+		return a.read(tx)
+	})
+}
+
+// whole returns the length of the part of data that consists of whole sets, each "*3 $3 set $LENGTH KEY $LENGTH VALUE" with
+// \r\n behind each word. buntdb reads more than that, but it allocates the memory that a length asks for.
+func whole(data []byte) int {
+	rest := data
+	for {
+		next, ok := bytes.CutPrefix(rest, []byte("*3\r\n$3\r\nset\r\n"))
+		for word := 0; ok && word < 2; word++ {
+			length, behind, _ := bytes.Cut(next, []byte("\r\n"))
+			digits, _ := bytes.CutPrefix(length, []byte("$"))
+			n, err := strconv.ParseUint(string(digits), 10, 31)
+			if ok = len(digits) < len(length) && err == nil && n <= uint64(len(behind)); ok {
+				next, ok = bytes.CutPrefix(behind[n:], []byte("\r\n"))
+			}
+		}
+		if !ok {
+			return len(data) - len(rest)
+		}
+		rest = next
 	}
-	return db.View(f)
 }
 
 // Info returns what the Archive holds.

@@ -105,7 +105,7 @@ func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.kubesim")
 	is.NoErr(os.WriteFile(path, []byte("old"), 0o600))
 	_, err := archive.Open(path)
-	is.True(err != nil && strings.Contains(err.Error(), "a.kubesim: archive: the file is damaged, or no archive: at byte 0"))
+	is.True(err != nil && strings.Contains(err.Error(), "a.kubesim: archive: the file is damaged, or not an archive: at byte 0"))
 	is.NoErr(archive.Save(path, c))
 	_, err = archive.Open(path)
 	is.NoErr(err)

@@ -1,57 +1,54 @@
 package archive
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/tidwall/buntdb"
 )
 
 // Journal keeps what a cluster stores in a file, so that it outlives the process however that ends:
 //
 //	the cluster when Keep began   an archive
 //	~log
-//	put:REV                       each commit since, written before anybody knows of it:
-//	delete:REV                    checksum, time in nanoseconds since 1970, key, and what was put
+//	put:REV  delete:REV           each commit since, written before anything that reads the cluster can see it
 //	lease:REV                     when what was put at REV ends
 //	compact:REV                   when everything before REV was forgotten
 //
-// It is an append-only file of buntdb as an archive is, and Read reads it. What the operating system has taken over is safe
-// from the end of the process; from that of the machine only what Sync, or Always, has brought to the disk. Keep begins a file
-// anew, beside the old one, whose place it takes as a whole:
+// The file is a buntdb database that is open from Keep to Close. A commit is one set in it: what the operating system has
+// taken over survives the end of the process, and buntdb brings it to the disk each second (SyncPolicy EverySecond) or before
+// the commit goes on (Always). Keep begins a file anew, beside the old one, whose place it takes as a whole:
 //
 //	commits ─▶ FILE ───────────────────────────────┐
-//	       └─▶ late, while Keep writes FILE.part ──┴─▶ appended to it ─▶ renamed to FILE
+//	       └─▶ late, while Keep writes FILE.part ──┴─▶ added to it ─▶ renamed to FILE
 type Journal struct {
 	path   string
-	always bool // each commit is on the disk before anybody knows of it
+	policy buntdb.SyncPolicy
 	torn   bool // FILE was, when it was opened
 
 	keeping sync.Mutex // held by Keep
 
-	mu    sync.Mutex
-	file  *os.File // nil before Keep
-	base  int64    // size of its archive
-	size  int64
-	dirty bool   // something was written since Sync
-	late  []byte // nil: Keep is not writing
-	buf   []byte
-	err   error // the first that the log met: it ends there
+	mu   sync.Mutex
+	db   *buntdb.DB // nil before Keep
+	base int64      // size of the file when Keep had written it
+	late []entry    // nil unless Keep is writing
+	err  error      // the first that the log met: it ends there
 }
 
-// OpenJournal opens the journal in a file and what it holds: nil for one that is not there yet. always says that each commit
-// is to be on the disk before anybody knows of it (fsync); otherwise Sync sees to that.
+// OpenJournal opens the journal in a file and returns what the file holds, or nil if there is no file yet. If always is set,
+// each commit is on the disk before anything that reads the cluster can see it; otherwise it is there a second later.
 func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
-	j := &Journal{path: path, always: always}
+	j := &Journal{path: path, policy: buntdb.EverySecond}
+	if always {
+		j.policy = buntdb.Always
+	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return j, nil, nil
@@ -71,69 +68,59 @@ func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
 func (j *Journal) Keep(c *sim.Cluster) error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()
-	err := j.begin(c)
+	j.mu.Lock()
+	j.late = []entry{}
+	j.mu.Unlock()
+	db, err := j.begin(c.Keep(j))
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if err == nil {
+		err = j.replace(db)
+	}
 	j.late = nil
 	if err != nil {
-		j.err = fmt.Errorf("archive: %s: %w", j.path, err)
-		return j.err
+		err = fmt.Errorf("archive: %s: %w", j.path, err)
 	}
-	return nil
+	j.err = err
+	return err
 }
 
-// begin writes a new file and lets it take the place of the old one.
-func (j *Journal) begin(c *sim.Cluster) error {
-	j.mu.Lock()
-	j.late = []byte{}
-	j.mu.Unlock()
-	state := c.Keep(j)
-	var b bytes.Buffer
-	if err := writeState(&b, state); err != nil {
-		return err
+// begin writes a new file beside the old one and opens it. For now, each write to it is brought to the disk.
+func (j *Journal) begin(s *sim.State) (*buntdb.DB, error) {
+	part := j.path + ".part"
+	if err := saveState(part, s); err != nil {
+		return nil, err
 	}
-	b.WriteString(logBegin)
-	part, err := os.OpenFile(j.path+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // it may hold tokens and secrets
+	db, err := buntdb.Open(part)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err = part.Write(b.Bytes()); err == nil {
-		err = part.Sync()
+	return db, db.SetConfig(buntdb.Config{SyncPolicy: buntdb.Always, AutoShrinkDisabled: true})
+}
+
+// replace adds to a new file what was committed since the state that it holds, and lets it take the place of the old one.
+func (j *Journal) replace(db *buntdb.DB) error {
+	err := db.Update(func(tx *buntdb.Tx) error { // entries of what the state holds do no harm
+		return set(tx, append(j.late, entry{logMark, "1"})...)
+	})
+	if err == nil && j.torn {
+		_ = os.Remove(j.path + ".torn") // of an earlier end, if any
+		err = os.Link(j.path, j.path+".torn")
+		j.torn = err != nil
 	}
 	if err == nil {
-		err = j.replace(part, int64(b.Len()), state.History.Store.Rev())
+		err = db.SetConfig(buntdb.Config{SyncPolicy: j.policy, AutoShrinkDisabled: true})
+	}
+	if err == nil {
+		err = os.Rename(j.path+".part", j.path)
 	}
 	if err != nil {
-		return errors.Join(err, part.Close(), ignoreMissing(os.Remove(j.path+".part")))
+		return errors.Join(err, db.Close(), os.Remove(j.path+".part"))
 	}
-	return nil
-}
-
-// replace adds to a new file what was committed since the revision that it holds, and lets it take the place of the old one.
-func (j *Journal) replace(part *os.File, base int64, held uint64) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	late := after(j.late, held)
-	if _, err := part.Write(late); err != nil {
-		return err
+	if j.db != nil {
+		_ = j.db.Close() // its file is not needed any more
 	}
-	if err := part.Sync(); err != nil {
-		return err
-	}
-	if j.torn {
-		if err := errors.Join(ignoreMissing(os.Remove(j.path+".torn")), os.Link(j.path, j.path+".torn")); err != nil {
-			return err
-		}
-		j.torn = false
-	}
-	if err := os.Rename(j.path+".part", j.path); err != nil {
-		return err
-	}
-	old := j.file
-	j.file, j.base, j.size, j.dirty, j.err = part, base, base+int64(len(late)), false, nil
-	if old != nil {
-		_ = old.Close() // nobody needs it any more
-	}
+	j.db, j.base = db, j.size()
 	if folder, err := os.Open(filepath.Dir(j.path)); err == nil { // the new name is to be on the disk, where the system can do that
 		_ = folder.Sync()
 		_ = folder.Close()
@@ -141,18 +128,23 @@ func (j *Journal) replace(part *os.File, base int64, held uint64) error {
 	return nil
 }
 
-// after returns of a log what is not in a state at a revision: commits and leases after it. What was forgotten since is
-// in it, too, or is no harm.
-func after(log []byte, held uint64) (late []byte) {
-	for len(log) > 0 {
-		name, _, rest, ok := cutSet(log)
-		kind, number, _ := strings.Cut(string(name), ":")
-		if rev, err := strconv.ParseUint(number, 10, 64); !ok || err != nil || rev > held || kind == "compact" {
-			late = append(late, log[:len(log)-len(rest)]...)
-		}
-		log = rest
+// size returns the size of the file.
+func (j *Journal) size() int64 {
+	info, err := os.Stat(j.path)
+	if err != nil {
+		return 0
 	}
-	return late
+	return info.Size()
+}
+
+// set sets entries.
+func set(tx *buntdb.Tx, entries ...entry) error {
+	for _, e := range entries {
+		if _, _, err := tx.Set(e.name, e.value, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // growth is how large a log becomes, at least, before it is worth writing the file anew.
@@ -162,25 +154,7 @@ const growth = 32 << 20
 func (j *Journal) Grown() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.size-j.base > max(growth, j.base)
-}
-
-// Sync brings to the disk what has been written. Commits go on meanwhile.
-func (j *Journal) Sync() error {
-	j.mu.Lock()
-	file, dirty := j.file, j.dirty
-	j.dirty = false
-	j.mu.Unlock()
-	if !dirty {
-		return nil
-	}
-	err := file.Sync()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err != nil && j.file == file && j.err == nil {
-		j.err = fmt.Errorf("archive: %w", err)
-	}
-	return j.err
+	return j.size()-j.base > max(growth, j.base)
 }
 
 // Err returns the error that ended the log, if any.
@@ -196,16 +170,16 @@ func (j *Journal) Close() error {
 	defer j.keeping.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.file == nil {
+	if j.db == nil {
 		return nil
 	}
 	if j.err == nil {
 		j.err = os.ErrClosed
 	}
-	return errors.Join(j.file.Sync(), j.file.Close())
+	return j.db.Close()
 }
 
-// Commit is history.Journal's.
+// Commit implements history.Journal.
 func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 	if e.KV == nil {
 		j.append("delete", e.Rev, at, e.Key, nil)
@@ -214,30 +188,21 @@ func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 	j.append("put", e.Rev, at, e.Key, e.KV.Value)
 }
 
-// Grant is history.Journal's.
+// Grant implements history.Journal.
 func (j *Journal) Grant(l history.Lease) { j.append("lease", l.Rev, l.At, l.Key, nil) }
 
-// Compact is history.Journal's.
+// Compact implements history.Journal.
 func (j *Journal) Compact(rev uint64, at time.Time) { j.append("compact", rev, at, "", nil) }
 
-// append writes one set to the log.
+// append adds one entry to the log.
 func (j *Journal) append(kind string, rev uint64, at time.Time, key string, value []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.file == nil && j.late == nil {
-		return
-	}
-	j.buf = appendLogged(j.buf[:0], kind, rev, at, key, value)
+	e := newEntry(kind, rev, at, key, value)
 	if j.late != nil {
-		j.late = append(j.late, j.buf...)
+		j.late = append(j.late, e)
 	}
-	if j.file == nil || j.err != nil {
-		return
-	}
-	var n int
-	n, j.err = j.file.Write(j.buf)
-	j.size, j.dirty = j.size+int64(n), true
-	if j.err == nil && j.always {
-		j.err, j.dirty = j.file.Sync(), false
+	if j.db != nil && j.err == nil {
+		j.err = j.db.Update(func(tx *buntdb.Tx) error { return set(tx, e) })
 	}
 }

@@ -134,7 +134,7 @@ func TestJournalTorn(t *testing.T) {
 		a, err := archive.Read(bytes.NewReader(damaged))
 		is.NoErr(err)
 		is.Equal(a.Info().Newest, first)
-		is.True(strings.HasPrefix(a.Info().Torn, fmt.Sprintf("at byte %d of %d, behind revision %d: ", len(whole), len(file), first)))
+		is.True(strings.HasPrefix(a.Info().Torn, fmt.Sprintf("behind revision %d: ", first)))
 	}
 
 	is.NoErr(os.WriteFile(path, file[:len(file)-3], 0o600))
@@ -176,7 +176,7 @@ func TestJournalKeeps(t *testing.T) {
 	go func() {
 		var err error
 		for range 5 {
-			err = errors.Join(err, j.Keep(c), j.Sync())
+			err = errors.Join(err, j.Keep(c))
 		}
 		done <- err
 	}()

@@ -11,116 +11,147 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/tidwall/buntdb"
 )
 
-// logMark is the key behind which the log of a Journal begins. It sorts behind those of an archive, which must be whole;
-// what comes after it counts as far as it goes.
+// logMark is the key that says that the file is a Journal's: the archive in it is whole, and the rest counts as far as it
+// goes.
 const logMark = "~log"
 
-// logBegin is the set of logMark.
-const logBegin = "*3\r\n$3\r\nset\r\n$4\r\n" + logMark + "\r\n$1\r\n1\r\n"
+// kinds are those of the keys in a Journal's file.
+const kinds = " cluster kv event mark view trace put delete lease compact " + logMark + " "
+
+// entry is a set in the log of a Journal:
+//
+//	put:REV  delete:REV  lease:REV  compact:REV    CHECKSUM NANOSECONDS "KEY" VALUE
+//
+// After the machine has ended, a file may have any content where nothing had reached the disk. The checksum, which covers
+// the name too, finds that.
+type entry struct{ name, value string }
+
+// newEntry returns the entry of a change at a revision.
+func newEntry(kind string, rev uint64, at time.Time, key string, value []byte) entry {
+	name := numbered(kind, rev)
+	text := strconv.FormatInt(at.UnixNano(), 10) + " " + strconv.Quote(key) + " " + string(value)
+	return entry{name, checksum(name, text) + " " + text}
+}
 
 // castagnoli is the polynomial of the checksums in a log.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendLogged appends one set of a log, with its checksum.
-func appendLogged(b []byte, kind string, rev uint64, at time.Time, key string, value []byte) []byte {
-	name := numbered(kind, rev)
-	head := strconv.FormatInt(at.UnixNano(), 10) + " " + strconv.Quote(key) + " "
-	sum := crc32.Update(checksum(name, head), castagnoli, value)
-	b = fmt.Appendf(b, "*3\r\n$3\r\nset\r\n$%d\r\n%s\r\n$%d\r\n%08x %s", len(name), name, len("01234567 ")+len(head)+len(value), sum, head)
-	return append(append(b, value...), "\r\n"...)
+// checksum returns the checksum of an entry: of its name and of the text behind the checksum.
+func checksum(name, text string) string {
+	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum([]byte(name), castagnoli), castagnoli, []byte(text)))
 }
 
-// checksum is that of a set of a log: of its name and what comes behind the checksum.
-func checksum(name, rest string) uint32 {
-	return crc32.Update(crc32.Checksum([]byte(name), castagnoli), castagnoli, []byte(rest))
+// change is what an entry says.
+type change struct {
+	put   bool
+	at    time.Time
+	key   string
+	value string
 }
 
-// replay makes the archive what a log says, as far as that is whole: nothing counts behind the first set that is not.
-func (a *Archive) replay(log []byte) {
-	at := len(a.data)
-	for len(log) > 0 {
-		name, value, rest, ok := cutSet(log)
-		err := errors.New("it is cut off")
-		if ok {
-			err = a.take(string(name), string(value))
-		}
-		if err != nil {
-			a.info.Torn = fmt.Sprintf("at byte %d of %d, behind revision %d: %v", at, a.info.Size, a.state.History.Store.Rev(), err)
-			break
-		}
-		at += len(log) - len(rest)
-		log = rest
+// parse returns what an entry says.
+func (e entry) parse() (change, error) {
+	sum, text, _ := strings.Cut(e.value, " ")
+	if sum != checksum(e.name, text) {
+		return change{}, errors.New("the checksum is wrong")
 	}
-	if a.info.Commits > 0 { // its API servers have not seen what the log says
-		h := &a.state.History
+	nanos, text, _ := strings.Cut(text, " ")
+	ns, err := strconv.ParseInt(nanos, 10, 64)
+	c := change{put: strings.HasPrefix(e.name, "put:"), at: time.Unix(0, ns)}
+	if err == nil && !strings.HasPrefix(e.name, "compact:") {
+		c.key, c.value, err = cutKey(text)
+	}
+	return c, err
+}
+
+// readLog reads the State that the log of a Journal leads to. The log may be torn: it counts as far as it is whole and
+// follows from what was there before.
+func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
+	if err := a.read(tx); err != nil {
+		return err
+	}
+	h := &a.state.History
+	held := h.Store.Rev()
+	if err := errors.Join(redo(tx, h), torn); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		a.info.Torn = fmt.Sprintf("behind revision %d: %s", h.Store.Rev(), first)
+	}
+	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // its API servers have not seen what the log says
 		a.info.Oldest, a.info.Newest, a.info.Time = h.Store.Compacted(), h.Store.Rev(), h.Now
 		a.state = sim.Restarted(a.state, a.state.Options)
 	}
+	return nil
 }
 
-// cutSet cuts one set off data.
-func cutSet(data []byte) (key, value, rest []byte, ok bool) {
-	rest, ok = strip(data)
-	if ok {
-		key, rest, ok = bulk(rest)
+// redo adds to a history what a log says: commits, then leases and what was forgotten. Entries of what the history has
+// already do no harm.
+func redo(tx *buntdb.Tx, h *history.State) error {
+	commits, held := map[uint64]entry{}, h.Store.Rev()
+	collect := func(kind string) error {
+		return each(tx, kind, func(rev uint64, value string) error {
+			if rev > held {
+				commits[rev] = entry{numbered(kind, rev), value}
+			}
+			return nil
+		})
 	}
-	if ok {
-		value, rest, ok = bulk(rest)
-	}
-	return key, value, rest, ok
-}
-
-// take does what a set of the log says.
-func (a *Archive) take(name, value string) error {
-	s := a.state
-	sum, value, _ := strings.Cut(value, " ")
-	if sum != fmt.Sprintf("%08x", checksum(name, value)) {
-		return fmt.Errorf("the checksum of %q is wrong", name)
-	}
-	kind, number, _ := strings.Cut(name, ":")
-	rev, err := strconv.ParseUint(number, 10, 64)
-	nanos, text, _ := strings.Cut(value, " ")
-	ns, err2 := strconv.ParseInt(nanos, 10, 64)
-	if err := errors.Join(err, err2); err != nil {
-		return err
-	}
-	at := time.Unix(0, ns).In(s.History.Now.Location())
-	if kind == "compact" {
-		if rev <= s.History.Store.Compacted() {
-			return nil // it was forgotten when the file was begun
+	err := errors.Join(collect("put"), collect("delete"))
+	for rev := held + 1; err == nil && len(commits) > 0; rev++ {
+		e, there := commits[rev]
+		if !there {
+			return fmt.Errorf("the commit of revision %d is missing", rev)
 		}
-		return s.History.Compact(rev, at)
+		delete(commits, rev)
+		if err = e.commit(h); err != nil {
+			err = fmt.Errorf("%s: %w", e.name, err)
+		}
 	}
-	key, rest, err := cutKey(text)
+	newest := h.Store.Rev()
+	unknown := tx.Ascend("", func(key, _ string) bool {
+		kind, _, _ := strings.Cut(key, ":")
+		if !strings.Contains(kinds, " "+kind+" ") {
+			err = errors.Join(err, fmt.Errorf("the key %q is unknown", key))
+		}
+		return true
+	})
+	leases := each(tx, "lease", func(rev uint64, value string) error {
+		c, err := entry{numbered("lease", rev), value}.parse()
+		if err == nil && rev > held && rev <= newest {
+			h.Leases = append(h.Leases, history.Lease{Key: c.key, Rev: rev, At: c.at.In(h.Now.Location())})
+		}
+		return err
+	})
+	forgotten := each(tx, "compact", func(rev uint64, value string) error {
+		c, err := entry{numbered("compact", rev), value}.parse()
+		if err != nil || rev <= h.Store.Compacted() || rev > newest {
+			return err
+		}
+		return h.Compact(rev, c.at.In(h.Now.Location()))
+	})
+	return errors.Join(err, unknown, leases, forgotten)
+}
+
+// commit adds the next commit to a history.
+func (e entry) commit(h *history.State) error {
+	c, err := e.parse()
 	if err != nil {
 		return err
 	}
-	if kind == "lease" {
-		s.History.Leases = append(s.History.Leases, history.Lease{Key: key, Rev: rev, At: at})
-		return nil
-	}
-	if next := s.History.Store.Rev() + 1; rev != next {
-		return fmt.Errorf("the commit of revision %d is missing", next)
-	}
-	switch kind {
-	case "put":
-		if _, err := object.Parse([]byte(rest)); err != nil {
-			return fmt.Errorf("the value of %s is no object: %w", key, err)
+	if c.put {
+		if _, err := object.Parse([]byte(c.value)); err != nil {
+			return fmt.Errorf("the value of %s is not an object: %w", c.key, err)
 		}
-		s.History.Store.Put(key, []byte(rest), nil)
-	case "delete":
-		if _, ok := s.History.Store.Delete(key); !ok {
-			return fmt.Errorf("%s is deleted, and was not there", key)
-		}
-	default:
-		return fmt.Errorf("%q is neither put, delete nor lease", kind)
+		h.Store.Put(c.key, []byte(c.value), nil)
+	} else if _, ok := h.Store.Delete(c.key); !ok {
+		return fmt.Errorf("%s is deleted, and was not there", c.key)
 	}
-	if at.After(s.History.Now) {
-		s.History.Now = at
+	at := c.at.In(h.Now.Location())
+	if at.After(h.Now) {
+		h.Now = at
 	}
-	s.History.Marks = append(s.History.Marks, history.Mark{Rev: rev, At: at})
-	a.info.Commits++
+	h.Marks = append(h.Marks, history.Mark{Rev: h.Store.Rev(), At: at})
 	return nil
 }

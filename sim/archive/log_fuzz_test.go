@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,8 +35,11 @@ func FuzzLog(f *testing.F) {
 	f.Add("compact", next-1, "", []byte{}, 0)
 	f.Add("compact", uint64(1)<<63, "", []byte("x"), 9)
 	f.Fuzz(func(t *testing.T, kind string, rev uint64, key string, value []byte, torn int) {
-		log := appendLogged(nil, kind, rev, time.Unix(1800000000, int64(rev)), key, value)
-		log = appendLogged(log, "put", c.Revision()+2, time.Unix(1900000000, 0), "/registry/configmaps/default/b", []byte(`{"metadata":{"name":"b"}}`))
+		var log []byte
+		for _, e := range []entry{newEntry(kind, rev, time.Unix(1800000000, int64(rev)), key, value),
+			newEntry("put", c.Revision()+2, time.Unix(1900000000, 0), "/registry/configmaps/default/b", []byte(`{"metadata":{"name":"b"}}`))} {
+			log = fmt.Appendf(log, "*3\r\n$3\r\nset\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(e.name), e.name, len(e.value), e.value)
+		}
 		if torn > 0 && torn < len(log) {
 			log = log[:len(log)-torn]
 		}

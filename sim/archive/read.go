@@ -57,17 +57,17 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 	if a.state, err = r.state(); err != nil {
 		return err
 	}
-	a.info = Info{Module: d.Module, Time: d.Now, Oldest: d.Oldest, Newest: d.Newest, Size: len(a.data)}
-	if a.state.Observed.Records != nil {
-		a.info.Records = len(a.state.Observed.Records.Records)
+	if trace := a.state.Observed.Records; trace != nil {
+		a.records = trace.Records
 	}
-	a.info.Options = a.state.Options
+	a.info = Info{Module: d.Module, Options: a.state.Options, Time: d.Now, Oldest: d.Oldest, Newest: d.Newest, Size: a.info.Size,
+		Records: len(a.records)}
 	return nil
 }
 
-// each yields what belongs to the revisions of one kind. An error names the key.
-func (r *reader) each(kind string, f func(rev uint64, value string) error) error {
-	return r.under(kind, func(text, value string) error {
+// each yields what belongs to the revisions of one kind, in their order. An error names the key.
+func each(tx *buntdb.Tx, kind string, f func(rev uint64, value string) error) error {
+	return under(tx, kind, func(text, value string) error {
 		rev, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			return err
@@ -77,9 +77,9 @@ func (r *reader) each(kind string, f func(rev uint64, value string) error) error
 }
 
 // under yields what is of one kind, with the key behind it. An error names the key.
-func (r *reader) under(kind string, f func(rest, value string) error) error {
+func under(tx *buntdb.Tx, kind string, f func(rest, value string) error) error {
 	var bad error
-	err := r.tx.AscendGreaterOrEqual("", kind+":", func(key, value string) bool {
+	err := tx.AscendGreaterOrEqual("", kind+":", func(key, value string) bool {
 		rest, ok := strings.CutPrefix(key, kind+":")
 		if !ok {
 			return false
@@ -93,7 +93,7 @@ func (r *reader) under(kind string, f func(rest, value string) error) error {
 }
 
 func (r *reader) readKVs() error {
-	return r.each("kv", func(rev uint64, value string) error {
+	return each(r.tx, "kv", func(rev uint64, value string) error {
 		key, rest, err := cutKey(value)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func cutKey(value string) (key, rest string, err error) {
 }
 
 func (r *reader) readEvents() error {
-	return r.each("event", func(rev uint64, value string) error {
+	return each(r.tx, "event", func(rev uint64, value string) error {
 		key, rest, err := cutKey(value)
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (r *reader) readEvents() error {
 }
 
 func (r *reader) readViews() error {
-	return r.each("view", func(rev uint64, value string) error {
+	return each(r.tx, "view", func(rev uint64, value string) error {
 		var kvs []*mvcc.KV
 		for _, word := range strings.Fields(value) {
 			n, err := strconv.ParseUint(word, 10, 64)
@@ -229,7 +229,7 @@ func (r *reader) state() (*sim.State, error) {
 
 func (r *reader) marks(s *sim.State) error {
 	last := time.Time{}
-	return r.each("mark", func(rev uint64, value string) error {
+	return each(r.tx, "mark", func(rev uint64, value string) error {
 		text, data, ok := strings.Cut(value, " ")
 		nanos, err := strconv.ParseInt(text, 10, 64)
 		if !ok || err != nil || len(data)%16 != 0 || len(data)/16 > len(s.History.Streams) || rev > r.doc.Newest {
@@ -352,7 +352,7 @@ func (r *reader) trace(s *sim.State) error {
 	if s.Observed.Records = t; t == nil {
 		return nil
 	}
-	return r.under("trace", func(_, line string) error {
+	return under(r.tx, "trace", func(_, line string) error {
 		record, err := trace.ParseRecord([]byte(line))
 		t.Records = append(t.Records, record)
 		return err

@@ -1,107 +1,82 @@
 package archive
 
 import (
-	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"math"
-	"slices"
+	"sort"
+	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/tidwall/buntdb"
 )
 
 // Query says which records of the trace are asked for: those that meet all that is set.
 type Query struct {
+	// Client is the User-Agent of the request or watch.
+	Client string
 	// What is the resource, as pods, deployments.apps or pods/status.
 	What string
 	// Key is the object, as default/a; with What it names one.
 	Key string
 	// Site is what the record is about.
 	Site trace.Site
-	// From and Until bound the time, both included. Zero: no bound.
+	// From and Until bound the time, both included. A zero time is no bound.
 	From, Until time.Time
-	// Limit is how many records there are at most. 0: all.
+	// Limit is how many records there are at most. If it is 0, there is no limit.
 	Limit int
 }
 
-// Names of the indexes.
-const (
-	byObject = "object" // resource, then key
-	bySite   = "site"
-)
+// index says where in the trace the records of a client and of a key are. Search builds it when it first needs it. Measured
+// with 100,000 records, of which a search finds 100 (BenchmarkSearch, and the same search with CreateIndex):
+//
+//	                     built in      a search
+//	scan                               1 ms
+//	index                10 ms         20 µs
+//	an index of buntdb   1 to 4 s      60 µs, and 250 µs to parse the records again
+//
+// An index of buntdb orders values, so each of some twenty comparisons for a record looks for members in two JSON texts: it
+// would pay after a thousand searches, and this one does after ten. A search by time needs no index, because records are in
+// the order of their times.
+type index struct {
+	once            sync.Once
+	byClient, byKey map[string][]int
+}
 
-// Search returns the records of the trace that a query asks for, in the order in which they happened. An index finds
-// them: that of objects for a query with What, that of sites for one with Site, else that of times.
+// build fills the index.
+func (x *index) build(records []trace.Record) {
+	x.byClient, x.byKey = map[string][]int{}, map[string][]int{}
+	for i := range records {
+		r := &records[i]
+		x.byClient[r.Client] = append(x.byClient[r.Client], i)
+		x.byKey[r.Key] = append(x.byKey[r.Key], i)
+	}
+}
+
+// Search returns the records of the trace that a query asks for, in the order in which they happened.
 func (a *Archive) Search(q Query) ([]trace.Record, error) {
+	n, record := len(a.records), func(i int) *trace.Record { return &a.records[i] }
+	if q.Client != "" || q.Key != "" {
+		a.index.once.Do(func() { a.index.build(a.records) })
+		places := a.index.byKey[q.Key]
+		if q.Key == "" {
+			places = a.index.byClient[q.Client]
+		}
+		n, record = len(places), func(i int) *trace.Record { return &a.records[places[i]] }
+	}
 	var found []trace.Record
-	var bad error
-	take := func(key, line string) bool {
-		r, err := trace.ParseRecord([]byte(line))
-		if err != nil {
-			bad = fmt.Errorf("%s: %w", key, err)
-			return false
+	first := sort.Search(n, func(i int) bool { return !record(i).At.Before(q.From) })
+	for i := first; i < n && (q.Limit <= 0 || len(found) < q.Limit); i++ {
+		r := record(i)
+		if !q.Until.IsZero() && r.At.After(q.Until) {
+			break
 		}
-		if q.matches(&r) {
-			found = append(found, r)
+		if q.matches(r) {
+			found = append(found, *r)
 		}
-		return true
-	}
-	err := a.view(func(db *buntdb.DB) error {
-		if err := db.CreateIndex(byObject, "trace:*", buntdb.IndexJSON("what"), buntdb.IndexJSON("key")); err != nil {
-			return err
-		}
-		return db.CreateIndex(bySite, "trace:*", buntdb.IndexJSON("site"))
-	}, func(tx *buntdb.Tx) error { return q.ask(tx, take) })
-	if err = errors.Join(err, bad); err != nil {
-		return nil, fmt.Errorf("archive: %w", err)
-	}
-	slices.SortFunc(found, func(a, b trace.Record) int { return cmp.Compare(a.N, b.N) })
-	if q.Limit > 0 && len(found) > q.Limit {
-		found = found[:q.Limit]
 	}
 	return found, nil
 }
 
-// matches reports whether a record meets all that is set.
+// matches reports whether a record, whose time is within the bounds, meets all that is set.
 func (q *Query) matches(r *trace.Record) bool {
-	return (q.What == "" || r.What == q.What) && (q.Key == "" || r.Key == q.Key) && (q.Site == "" || r.Site == q.Site) &&
-		(q.From.IsZero() || !r.At.Before(q.From)) && (q.Until.IsZero() || !r.At.After(q.Until))
-}
-
-// pivot is the JSON that an index compares with.
-func pivot(q map[string]string) string {
-	b, err := json.Marshal(q)
-	if err != nil {
-		panic("archive: strings cannot be printed: " + err.Error())
-	}
-	return string(b)
-}
-
-// ask yields what the best index has.
-func (q *Query) ask(tx *buntdb.Tx, take func(key, line string) bool) error {
-	switch {
-	case q.What != "" && q.Key != "":
-		return tx.AscendEqual(byObject, pivot(map[string]string{"what": q.What, "key": q.Key}), take)
-	case q.What != "":
-		return tx.AscendGreaterOrEqual(byObject, pivot(map[string]string{"what": q.What}), func(key, line string) bool {
-			r, err := trace.ParseRecord([]byte(line))
-			return (err != nil || r.What == q.What) && take(key, line)
-		})
-	case q.Site != "":
-		return tx.AscendEqual(bySite, pivot(map[string]string{"site": string(q.Site)}), take)
-	}
-	from, until := int64(math.MinInt64), int64(math.MaxInt64)
-	if !q.From.IsZero() {
-		from = q.From.UnixNano()
-	}
-	if !q.Until.IsZero() {
-		until = q.Until.UnixNano()
-	}
-	end := recordKey(until, math.MaxUint64)
-	return tx.AscendGreaterOrEqual("", recordKey(from, 0), func(key, line string) bool {
-		return key <= end && take(key, line)
-	})
+	return (q.Client == "" || r.Client == q.Client) && (q.What == "" || r.What == q.What) && (q.Key == "" || r.Key == q.Key) &&
+		(q.Site == "" || r.Site == q.Site)
 }

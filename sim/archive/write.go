@@ -108,7 +108,7 @@ func (w *writer) server(r replica.ServerState) apiServer {
 	}
 	for _, name := range object.SortedKeys(r.Caches) {
 		c := r.Caches[name]
-		to := cache{c.Prefix, c.Capacity, c.ListRev, c.Evicted, c.Floor, nil}
+		to := cache{Prefix: c.Prefix, Capacity: c.Capacity, ListRev: c.ListRev, Evicted: c.Evicted, Floor: c.Floor}
 		for _, e := range c.Ring {
 			w.event(e.Event)
 			to.Ring = append(to.Ring, at{e.Event.Rev, e.At})

@@ -62,7 +62,8 @@ func (h *History) compactTo(rev uint64, at time.Time) error {
 	return nil
 }
 
-// Compact makes a State forget what its cluster forgot after it was taken.
+// Compact makes a State forget what its cluster forgot at a time after it was taken. The commits of before and after that
+// time are in the State.
 func (s *State) Compact(rev uint64, at time.Time) error {
 	if err := s.Store.Compact(rev); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (s *State) Compact(rev uint64, at time.Time) error {
 	m := marks{list: s.Marks}
 	m.forget(rev)
 	s.Marks = m.list
-	s.Compaction = Compaction{Next: at.Add(compactionInterval), Seen: s.Store.Rev()}
+	s.Compaction = Compaction{Next: at.Add(compactionInterval), Seen: max(rev, m.revisionAt(at))}
 	return nil
 }
 
