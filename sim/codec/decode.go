@@ -44,20 +44,33 @@ func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, 
 	} else {
 		v = d.root()
 	}
-	d.End()
-	switch {
-	case d.Bad:
-		return nil, nil, json.SyntaxError(d.Text)
-	case d.fatal != nil:
-		return nil, nil, d.fatal
-	case d.first != nil:
-		return nil, nil, d.first
+	if err := d.finish(); err != nil {
+		return nil, nil, err
 	}
 	m, _ := v.(map[string]any)
 	if m == nil {
 		m = map[string]any{}
 	}
 	return m, d.strict, nil
+}
+
+// finish returns what is wrong with the text after its value was read.
+func (d *decoder) finish() error {
+	d.End()
+	switch {
+	case d.Bad:
+		return json.SyntaxError(d.Text)
+	case d.fatal != nil:
+		return d.fatal
+	}
+	return d.first
+}
+
+// CheckJSON is DecodeJSON for a value of any type, of which only the mistakes are wanted.
+func CheckJSON(data []byte, t *schema.Type) (strict []string, err error) {
+	d := newDecoder(string(data), nil)
+	d.value(t, nil, false)
+	return d.strict, d.finish()
 }
 
 // shareLimit is the size of documents whose strings stay parts of the document: copies of small strings cost more

@@ -37,8 +37,11 @@ func (d *decoder) special(t *schema.Type, c byte) any {
 	case schema.IntOrString:
 		return d.intOrString(c)
 	case schema.Any:
-		if t.Elem != nil {
+		switch {
+		case t.Elem != nil:
 			return d.union(t, c)
+		case t.GoType == "interface {}":
+			return d.untyped()
 		}
 	case schema.FieldsV1:
 		return d.fieldSet()
