@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -55,7 +56,7 @@ func (c *converter) value(v any, t *schema.Type) (any, error) {
 	case schema.String, schema.Bool, schema.Int, schema.Float:
 		return scalar(v, t)
 	}
-	d := &decoder{scanner: scanner{text: string(object.JSON(v))}}
+	d := &decoder{Scanner: json.Scanner{Text: string(object.JSON(v))}}
 	d.value(t, nil, false)
 	if d.fatal != nil {
 		return nil, d.fatal

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -29,7 +29,7 @@ func decode(text string, t *schema.Type) (obj object.Object, strict []string, er
 
 // newDecoder returns the decoder of a text that may have parts of an item that was read, nil for none.
 func newDecoder(text string, before *resource.Item) *decoder {
-	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit, where: make(path, 0, 8)}
+	d := &decoder{Scanner: json.Scanner{Text: text, Own: len(text) > shareLimit}, where: make(path, 0, 8)}
 	if before != nil {
 		d.before = before.Parsed()
 	}
@@ -44,14 +44,8 @@ func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, 
 	} else {
 		v = d.root()
 	}
-	d.end()
-	switch {
-	case d.bad:
-		return nil, nil, syntaxError(d.text)
-	case d.fatal != nil:
-		return nil, nil, d.fatal
-	case d.first != nil:
-		return nil, nil, d.first
+	if err := d.finish(); err != nil {
+		return nil, nil, err
 	}
 	m, _ := v.(map[string]any)
 	if m == nil {
@@ -60,14 +54,32 @@ func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, 
 	return m, d.strict, nil
 }
 
+// finish returns what is wrong with the text after its value was read.
+func (d *decoder) finish() error {
+	d.End()
+	switch {
+	case d.Bad:
+		return json.SyntaxError(d.Text)
+	case d.fatal != nil:
+		return d.fatal
+	}
+	return d.first
+}
+
+// CheckJSON is DecodeJSON for a value of any type, of which only the mistakes are wanted.
+func CheckJSON(data []byte, t *schema.Type) (strict []string, err error) {
+	d := newDecoder(string(data), nil)
+	d.value(t, nil, false)
+	return d.strict, d.finish()
+}
+
 // shareLimit is the size of documents whose strings stay parts of the document: copies of small strings cost more
 // than the memory that a part holds back.
 const shareLimit = 8 << 10
 
 // decoder reads one document into the form of a schema.Type.
 type decoder struct {
-	scanner
-	share bool
+	json.Scanner
 
 	before *resource.Parsed // what may be met again; nil: nothing
 	parts  *resource.Parsed // what is read from an item, which nobody changes; nil: it is something else that is read
@@ -83,26 +95,22 @@ type decoder struct {
 
 // root reads an object without a type.
 func (d *decoder) root() any {
-	switch d.next() {
-	case '{':
-		return d.anyObject(true)
-	case 'n':
-		d.literal("null")
-		return nil
+	if c := d.Next(); c != '{' && c != 'n' {
+		return d.mismatch(&schema.Type{GoType: "map[string]interface {}"}, nil)
 	}
-	return d.mismatch(&schema.Type{GoType: "map[string]interface {}"}, nil)
+	return d.untyped()
 }
 
 // value reads a value of type t. old is what an earlier field of the same name left behind: structs and maps are
 // decoded over it. nil stands for the zero value, and for the nil pointer when pointer is true.
 func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
-	c := d.next()
+	c := d.Next()
 	if d.fatal != nil {
-		d.skip()
+		d.Skip()
 		return nil
 	}
 	if c == 'n' {
-		d.literal("null")
+		d.Literal("null")
 		return d.null(t, old, pointer)
 	}
 	switch t.Kind {
@@ -120,15 +128,15 @@ func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
 		}
 	case schema.String:
 		if c == '"' {
-			return d.string()
+			return d.Keep(d.String())
 		}
 	case schema.Bool:
 		switch c {
 		case 't':
-			d.literal("true")
+			d.Literal("true")
 			return true
 		case 'f':
-			d.literal("false")
+			d.Literal("false")
 			return false
 		}
 	case schema.Int, schema.Float:
@@ -182,20 +190,20 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 	read := room[:0]
 	m, _ := old.(map[string]any)
 	at := 0
-	for more := d.enter('}'); more; more = d.more('}') {
-		key := d.key()
+	for more := d.Enter('}'); more; more = d.More('}') {
+		key := d.Key()
 		f := find(t, key, &at)
 		if f == nil {
-			if !d.bad && d.report("unknown field", key) {
-				d.unknown = append(d.unknown, d.to(key))
+			if at := d.to(key); !d.Bad && d.report("unknown field", at) {
+				d.unknown = append(d.unknown, at)
 			}
-			d.skip()
+			d.Skip()
 			continue
 		}
 		before := m[f.Name]
 		again := slices.IndexFunc(read, func(x readField) bool { return x.field == f })
 		if again >= 0 {
-			d.report("duplicate field", f.Name)
+			d.report("duplicate field", d.to(f.Name))
 			before = read[again].value
 		} else {
 			again = len(read)
@@ -280,10 +288,10 @@ func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 	} else {
 		seen = map[string]any{}
 	}
-	for more := d.enter('}'); more; more = d.more('}') {
-		key := d.kept(d.key())
+	for more := d.Enter('}'); more; more = d.More('}') {
+		key := d.Keep(d.Key())
 		if _, ok := seen[key]; ok {
-			d.report("duplicate field", key)
+			d.report("duplicate field", d.to(key))
 		}
 		d.where = append(d.where, step{name: key})
 		v := d.value(t.Elem, nil, t.ElemPointer)
@@ -300,7 +308,7 @@ func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 func (d *decoder) list(t *schema.Type, old any) []any {
 	before, _ := old.([]any)
 	out := []any{}
-	for more := d.enter(']'); more; more = d.more(']') {
+	for more := d.Enter(']'); more; more = d.More(']') {
 		if len(out) == 0 {
 			out = make([]any, 0, 4)
 		}
@@ -319,22 +327,12 @@ func (d *decoder) list(t *schema.Type, old any) []any {
 	return out
 }
 
-// string reads a string that is kept.
-func (d *decoder) string() string { return d.kept(d.str()) }
-
-func (d *decoder) kept(s string) string {
-	if d.share {
-		return s
-	}
-	return strings.Clone(s)
-}
-
 func isNumber(c byte) bool { return c == '-' || c >= '0' && c <= '9' }
 
 // numeric reads a number for a Go integer or float.
 func (d *decoder) numeric(t *schema.Type, old any) any {
-	text := d.number()
-	if d.bad {
+	text := d.Number()
+	if d.Bad {
 		return nil
 	}
 	if t.Kind == schema.Float {
@@ -360,7 +358,7 @@ func fits(n int64, bits int) bool {
 
 // base64 reads bytes.
 func (d *decoder) base64(old any) any {
-	data, err := base64.StdEncoding.DecodeString(d.str())
+	data, err := base64.StdEncoding.DecodeString(d.String())
 	if err != nil {
 		if d.first == nil {
 			d.first = err

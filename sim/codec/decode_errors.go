@@ -101,8 +101,8 @@ func (e *typeError) Error() string {
 
 // mismatch reads over a value that does not fit and remembers the error. It returns old.
 func (d *decoder) mismatch(t *schema.Type, old any) any {
-	what := jsonType(d.next())
-	if d.skip(); !d.bad {
+	what := jsonType(d.Next())
+	if d.Skip(); !d.Bad {
 		d.wrong(what, t.GoType)
 	}
 	return old
@@ -146,11 +146,11 @@ func (d *decoder) stop(err error) {
 const maxStrict = 100
 
 // report remembers an unknown or repeated field, and whether it had not done so before.
-func (d *decoder) report(problem, key string) bool {
+func (d *decoder) report(problem, at string) bool {
 	if d.lenient > 0 || len(d.strict) >= maxStrict {
 		return false
 	}
-	text := problem + " " + strconv.Quote(d.to(key))
+	text := problem + " " + strconv.Quote(at)
 	if slices.Contains(d.strict, text) {
 		return false
 	}

@@ -2,11 +2,11 @@ package codec
 
 import (
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -37,33 +37,29 @@ func (d *decoder) special(t *schema.Type, c byte) any {
 	case schema.IntOrString:
 		return d.intOrString(c)
 	case schema.Any:
-		if t.Elem != nil {
+		switch {
+		case t.Elem != nil:
 			return d.union(t, c)
+		case t.GoType == "interface {}":
+			return d.untyped()
 		}
 	case schema.FieldsV1:
 		return d.fieldSet()
 	}
-	start := d.pos
-	v := d.unchecked()
-	if t.Kind != schema.RawExtension || d.bad {
+	start := d.Pos
+	v := d.Value()
+	if t.Kind != schema.RawExtension || d.Bad {
 		return v
 	}
-	return object.AsWritten(d.kept(d.text[start:d.pos]), v)
-}
-
-// unchecked reads a value as it is, with whatever it has.
-func (d *decoder) unchecked() any {
-	d.lenient++
-	defer func() { d.lenient-- }()
-	return d.any(false)
+	return object.AsWritten(d.Keep(d.Text[start:d.Pos]), v)
 }
 
 // onlyString reads a string; any other value is an error.
 func (d *decoder) onlyString(c byte) (string, bool) {
 	if c == '"' {
-		return d.str(), !d.bad
+		return d.String(), !d.Bad
 	}
-	if d.skip(); !d.bad {
+	if d.Skip(); !d.Bad {
 		d.stop(d.typeError(jsonType(c), stringType.GoType))
 	}
 	return "", false
@@ -71,8 +67,8 @@ func (d *decoder) onlyString(c byte) (string, bool) {
 
 // quantity reads a number or a string; escapes in the string are not resolved.
 func (d *decoder) quantity() any {
-	text := d.skip()
-	if d.bad {
+	text := d.Skip()
+	if d.Bad {
 		return nil
 	}
 	if len(text) >= 2 && text[0] == '"' {
@@ -83,7 +79,7 @@ func (d *decoder) quantity() any {
 		d.stop(err)
 		return nil
 	}
-	return d.kept(s)
+	return d.Keep(s)
 }
 
 // time reads a timestamp; the zero time is nil.
@@ -101,7 +97,7 @@ func (d *decoder) time(c byte, layout string) any {
 	case t.IsZero():
 		return nil
 	case layout == time.RFC3339 && len(s) == len("2006-01-02T15:04:05Z") && s[len(s)-1] == 'Z': // as it is printed
-		return d.kept(s)
+		return d.Keep(s)
 	}
 	return t.UTC().Format(layout)
 }
@@ -117,18 +113,18 @@ func (d *decoder) duration(s string) any {
 
 func (d *decoder) intOrString(c byte) any {
 	if c == '"' {
-		return d.string()
+		return d.Keep(d.String())
 	}
 	if !isNumber(c) {
-		if d.skip(); !d.bad {
+		if d.Skip(); !d.Bad {
 			d.stop(d.typeError(jsonType(c), int32Type.GoType))
 		}
 		return nil
 	}
-	text := d.number()
+	text := d.Number()
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || !fits(n, 32) {
-		if !d.bad {
+		if !d.Bad {
 			d.stop(d.typeError("number "+text, int32Type.GoType))
 		}
 		return nil
@@ -174,8 +170,8 @@ func (d *decoder) union(t *schema.Type, c byte) any {
 // unionLiteral reads what is neither an object nor a list: a bool where there may be one, an error where there may not,
 // nothing in the other types.
 func (d *decoder) unionLiteral(t *schema.Type, c byte) any {
-	text := d.skip()
-	if t.GoType != schemaOrBool || d.bad {
+	text := d.Skip()
+	if t.GoType != schemaOrBool || d.Bad {
 		return nil
 	}
 	if c != 't' && c != 'f' {
@@ -191,60 +187,18 @@ func (d *decoder) nullUnion(t *schema.Type) any {
 	return nil
 }
 
-// any reads a value as it is. With keep, repeated fields are reported and numbers beyond float64 are errors.
-func (d *decoder) any(keep bool) any {
-	switch c := d.next(); c {
-	case '{':
-		return d.anyObject(keep)
-	case '[':
-		list := []any{}
-		for more := d.enter(']'); more; more = d.more(']') {
-			d.where = append(d.where, step{index: len(list), element: true})
-			list = append(list, d.any(keep))
-			d.where = d.where[:len(d.where)-1]
+// untyped reads a value as it is, and reports repeated fields and a number that is too large.
+func (d *decoder) untyped() any {
+	start := d.Pos
+	d.Repeats, d.Huge = false, ""
+	v := d.Value()
+	if d.Repeats {
+		for _, at := range json.Repeated(d.Text[start:d.Pos], d.where.String()) {
+			d.report("duplicate field", at)
 		}
-		return list
-	case '"':
-		return d.string()
-	case 't':
-		d.literal("true")
-		return true
-	case 'f':
-		d.literal("false")
-		return false
-	case 'n':
-		d.literal("null")
-		return nil
-	default:
-		return d.anyNumber(keep)
 	}
-}
-
-func (d *decoder) anyObject(keep bool) map[string]any {
-	m := map[string]any{}
-	for more := d.enter('}'); more; more = d.more('}') {
-		key := d.kept(d.key())
-		if _, ok := m[key]; ok && keep {
-			d.report("duplicate field", key)
-		}
-		d.where = append(d.where, step{name: key})
-		m[key] = d.any(keep)
-		d.where = d.where[:len(d.where)-1]
+	if d.Huge != "" {
+		d.wrong("number "+d.Huge, "float64")
 	}
-	return m
-}
-
-func (d *decoder) anyNumber(keep bool) any {
-	text := d.number()
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err == nil || d.bad {
-		return f
-	}
-	if keep {
-		d.wrong("number "+text, "float64")
-	}
-	return math.Copysign(math.MaxFloat64, f)
+	return v
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -17,29 +18,29 @@ func SaysVersion(data []byte, mediaType string) bool {
 // typeMeta finds kind and apiVersion in a JSON text. It is the one place where names match in any case, as in
 // encoding/json.
 func typeMeta(text string) (schema.GVK, error) {
-	d := &decoder{scanner: scanner{text: text}}
+	d := &decoder{Scanner: json.Scanner{Text: text}}
 	var apiVersion, kind string
-	switch c := d.next(); c {
+	switch c := d.Next(); c {
 	case '{':
-		for more := d.enter('}'); more; more = d.more('}') {
-			switch key := d.key(); {
+		for more := d.Enter('}'); more; more = d.More('}') {
+			switch key := d.Key(); {
 			case strings.EqualFold(key, "apiVersion"):
 				apiVersion = d.metaString("apiVersion", apiVersion)
 			case strings.EqualFold(key, "kind"):
 				kind = d.metaString("kind", kind)
 			default:
-				d.skip()
+				d.Skip()
 			}
 		}
 	case 'n':
-		d.literal("null")
+		d.Literal("null")
 	default:
 		d.mismatch(typeMetaType, nil)
 	}
-	d.end()
+	d.End()
 	err := d.first
-	if d.bad {
-		err = syntaxError(text)
+	if d.Bad {
+		err = json.SyntaxError(text)
 	}
 	if err != nil {
 		return schema.GVK{}, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)

@@ -71,7 +71,7 @@ func (r *protoReader) fieldSet(text string) (any, error) {
 	}
 	d := newDecoder(text, nil)
 	v := d.fieldSet()
-	if d.end(); d.bad {
+	if d.End(); d.Bad {
 		return object.ParseValue([]byte(text))
 	}
 	return v, nil

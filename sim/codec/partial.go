@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -31,7 +32,7 @@ func openPartial(dst []byte, version string) []byte {
 
 // partialMeta returns the metadata of a canonical object: that of a built-in kind is a piece of it.
 func partialMeta(canonical []byte) []byte {
-	meta := member(canonical, `"metadata"`)
+	meta := memberOf(canonical, "metadata")
 	switch {
 	case meta == nil:
 		return []byte("{}")
@@ -82,18 +83,18 @@ func closing(n int) string {
 
 // order is the order of the fields of a Go struct, and of the structs in it.
 type order struct {
-	keys   []string // quoted
+	keys   []string
 	nested map[string]*order
 }
 
 var metaOrder = order{
-	keys: []string{`"name"`, `"generateName"`, `"namespace"`, `"selfLink"`, `"uid"`, `"resourceVersion"`, `"generation"`,
-		`"creationTimestamp"`, `"deletionTimestamp"`, `"deletionGracePeriodSeconds"`, `"labels"`, `"annotations"`,
-		`"ownerReferences"`, `"finalizers"`, `"managedFields"`},
+	keys: []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations",
+		"ownerReferences", "finalizers", "managedFields"},
 	nested: map[string]*order{
-		`"ownerReferences"`: {keys: []string{`"apiVersion"`, `"kind"`, `"name"`, `"uid"`, `"controller"`, `"blockOwnerDeletion"`}},
-		`"managedFields"`: {keys: []string{`"manager"`, `"operation"`, `"apiVersion"`, `"time"`, `"fieldsType"`, `"fieldsV1"`,
-			`"subresource"`}},
+		"ownerReferences": {keys: []string{"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}},
+		"managedFields": {keys: []string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1",
+			"subresource"}},
 	},
 }
 
@@ -104,8 +105,8 @@ func appendOrdered(dst, raw []byte, o *order) []byte {
 	case len(raw) > 0 && raw[0] == '[':
 		dst = append(dst, '[')
 		start := len(dst)
-		for _, elem := range rawElements(raw) {
-			dst = appendOrdered(separate(dst, start), elem, o)
+		for elem := range json.Members(raw) {
+			dst = appendOrdered(separate(dst, start), elem.Value, o)
 		}
 		return append(dst, ']')
 	case len(raw) == 0 || raw[0] != '{':
@@ -114,11 +115,11 @@ func appendOrdered(dst, raw []byte, o *order) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	for _, key := range o.keys {
-		value := member(raw, key)
+		value := memberOf(raw, key)
 		if value == nil {
 			continue
 		}
-		dst = append(append(separate(dst, start), key...), ':')
+		dst = append(append(append(separate(dst, start), '"'), key...), '"', ':')
 		if inner := o.nested[key]; inner != nil {
 			dst = appendOrdered(dst, value, inner)
 		} else {
@@ -128,69 +129,10 @@ func appendOrdered(dst, raw []byte, o *order) []byte {
 	return append(dst, '}')
 }
 
-// member returns the value of the quoted key in a printed object, or nil.
-func member(raw []byte, key string) []byte {
-	for k, v := range rawElements(raw) {
-		if string(k) == key {
-			return v
-		}
+// memberOf returns the value of a key in a printed object, or nil.
+func memberOf(raw []byte, key string) []byte {
+	if at := json.Find(raw, key); at >= 0 {
+		return raw[at:json.End(raw, at)]
 	}
 	return nil
-}
-
-// rawElements walks over the values of a printed object, each with its quoted key, or of an array, with empty keys. The
-// text must be JSON without spaces, as everything printed here is; the walk ends where it is not.
-func rawElements(raw []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func(key, value []byte) bool) {
-		for i := 1; i < len(raw); i++ { // raw[0] is the bracket, later raw[i-1] is a comma
-			var key []byte
-			if raw[0] == '{' {
-				end := rawEnd(raw, i)
-				if end >= len(raw) || raw[end] != ':' {
-					return
-				}
-				key, i = raw[i:end], end+1
-			}
-			end := rawEnd(raw, i)
-			if end == i || end >= len(raw) || !yield(key, raw[i:end]) {
-				return
-			}
-			i = end
-		}
-	}
-}
-
-// rawEnd returns the index behind the value that begins at raw[i].
-func rawEnd(raw []byte, i int) int {
-	depth := 0
-	for ; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			i++
-			for i < len(raw) && raw[i] != '"' {
-				if raw[i] == '\\' {
-					i++
-				}
-				i++
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i // the end of what holds a number or a word
-			}
-			depth--
-		case ',', ':':
-			if depth == 0 {
-				return i
-			}
-			continue
-		default:
-			continue
-		}
-		if depth == 0 {
-			return min(i+1, len(raw))
-		}
-	}
-	return len(raw)
 }

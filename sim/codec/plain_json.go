@@ -2,7 +2,6 @@ package codec
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -14,96 +13,51 @@ import (
 //
 // Plain is an object on one line, of ASCII, with integers that fit int64, without the escapes that YAML does not have.
 func PlainJSON(data []byte) (obj object.Object, ok bool) {
-	if len(data) == 0 || data[0] != '{' || bytes.ContainsAny(bytes.TrimSuffix(data, []byte("\n")), "\t\r\n\x7f") {
+	text := string(bytes.TrimSuffix(data, []byte("\n")))
+	if !strings.HasPrefix(text, "{") || strings.ContainsFunc(text, isOdd) {
 		return nil, false
 	}
-	p := &plainReader{scanner{text: string(data)}}
-	v := p.value()
-	if p.end(); p.bad {
-		return nil, false
+	for _, s := range yamlOnly {
+		if strings.Contains(text, s) {
+			return nil, false
+		}
 	}
-	return object.Object(v.(map[string]any)), true
+	obj, strict, err := decode(text, nil)
+	return obj, err == nil && len(strict) == 0 && isPlain(map[string]any(obj))
 }
 
-// plainReader reads values; what is not plain is bad.
-type plainReader struct{ scanner }
+// isOdd reports whether a character is not a printable one of ASCII.
+func isOdd(c rune) bool { return c < ' ' || c > '~' }
 
-func (p *plainReader) value() any {
-	switch p.next() {
-	case '{':
-		return p.object()
-	case '[':
-		list := []any{}
-		for more := p.enter(']'); more; more = p.more(']') {
-			list = append(list, p.value())
+// yamlOnly are parts of texts that YAML may read otherwise than JSON: a slash and halves of surrogate pairs that are escaped, and the
+// key that merges objects.
+var yamlOnly = []string{`\/`, `\ud`, `\uD`, `"<<"`}
+
+// keyMax is less than the length beyond which YAML does not see a key (1024 bytes of text), be all its characters escaped.
+const keyMax = 160
+
+// integerMax has the most digits that are an integer in both.
+const integerMax = 999_999_999_999_999_999
+
+// isPlain reports whether a value is written alike in JSON and in YAML.
+func isPlain(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v { // order does not matter
+			if len(key) > keyMax || !isPlain(x) {
+				return false
+			}
 		}
-		return list
-	case '"':
-		return p.string()
-	case 't':
-		p.literal("true")
-		return true
-	case 'f':
-		p.literal("false")
+	case []any:
+		for _, x := range v {
+			if !isPlain(x) {
+				return false
+			}
+		}
+	case int64:
+		return -integerMax <= v && v <= integerMax
+	case float64:
 		return false
-	case 'n':
-		p.literal("null")
-		return nil
 	}
-	return p.integer()
-}
-
-// keyMax is less than the length beyond which YAML does not see a key (1024 bytes of text).
-const keyMax = 500
-
-func (p *plainReader) object() map[string]any {
-	m := map[string]any{}
-	for more := p.enter('}'); more; more = p.more('}') {
-		if p.next() != '"' {
-			p.fail()
-			return m
-		}
-		start := p.pos
-		key := p.string()
-		_, twice := m[key]
-		if twice || p.pos-start > keyMax || key == "<<" || p.next() != ':' { // << merges objects
-			p.fail()
-			return m
-		}
-		p.pos++
-		m[key] = p.value()
-	}
-	return m
-}
-
-func (p *plainReader) string() string {
-	s, plain := p.quoted()
-	if plain || p.bad {
-		return s
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			p.fail()
-			return ""
-		}
-		if s[i] != '\\' {
-			continue
-		}
-		i++ // a pair of escapes is one character to JSON and two to YAML
-		if s[i] == '/' || s[i] == 'u' && strings.IndexByte("dD", s[i+1]) >= 0 {
-			p.fail()
-			return ""
-		}
-	}
-	return unquote(s)
-}
-
-// integer reads a number of at most 18 digits.
-func (p *plainReader) integer() any {
-	text := p.number()
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || len(text) > 18 || text == "-0" {
-		p.fail()
-	}
-	return n
+	return true
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -16,7 +17,7 @@ import (
 // apiVersion: the envelope has them. As Kubernetes' generated code does it writes fields in the order of their numbers, and Go
 // values that are no pointers even when they are zero.
 func Proto(dst []byte, text string, t *schema.Type) []byte {
-	p := protoPrinter{scanner: scanner{text: text}, passed: make([]passed, 0, 16)}
+	p := protoPrinter{Scanner: json.Scanner{Text: text}, passed: make([]passed, 0, 16)}
 	return p.object(dst, messageOf(t))
 }
 
@@ -31,7 +32,7 @@ func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
 //	{"initContainers":[…],"containers":[…]}     PodSpec { containers = 2, initContainers = 20 }
 //	                  ╰ passed, and read when its turn comes
 type protoPrinter struct {
-	scanner
+	json.Scanner
 	passed []passed // of the objects around the place where it is, outermost first
 }
 
@@ -48,7 +49,7 @@ type passed struct{ at, pos int }
 // object prints the object that is next as a message of its own.
 func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
 	c := members{fields: m.members, at: -1, first: len(p.passed)}
-	p.follow(&c, p.enter('}'))
+	p.follow(&c, p.Enter('}'))
 	dst = p.fields(dst, &c, m)
 	for c.at < len(c.fields) { // what is no field of the message
 		p.pass(&c)
@@ -59,19 +60,19 @@ func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
 
 // follow goes to the value of the next field that the type has, if there are more.
 func (p *protoPrinter) follow(c *members, more bool) {
-	for ; more; more = p.more('}') {
+	for ; more; more = p.More('}') {
 		for i := c.at + 1; i < len(c.fields); i++ {
 			if p.named(c.fields[i].Name) {
 				c.at = i
 				return
 			}
 		}
-		name := p.key()
+		name := p.Key()
 		if i := slices.IndexFunc(c.fields[c.at+1:], func(f schema.Field) bool { return f.Name == name }); i >= 0 {
 			c.at += 1 + i
 			return
 		}
-		p.whole()
+		p.Pass()
 	}
 	c.at = len(c.fields)
 }
@@ -79,9 +80,9 @@ func (p *protoPrinter) follow(c *members, more bool) {
 // named reads a key and its colon if it is that of a field, and reports whether it was. What is printed here has no escapes in
 // keys, and nothing between the two; an archive may have been printed by somebody else, and follow reads its keys in full.
 func (p *protoPrinter) named(name string) bool {
-	rest := p.text[p.pos:]
+	rest := p.Text[p.Pos:]
 	if end := len(name) + 1; len(rest) > end+1 && rest[1] == name[0] && rest[end] == '"' && rest[1:end] == name {
-		p.pos += end + 2
+		p.Pos += end + 2
 		return true
 	}
 	return false
@@ -89,9 +90,9 @@ func (p *protoPrinter) named(name string) bool {
 
 // pass goes on behind the next field, which may be read later.
 func (p *protoPrinter) pass(c *members) {
-	p.passed = append(p.passed, passed{c.at, p.pos})
-	p.whole()
-	p.follow(c, p.more('}'))
+	p.passed = append(p.passed, passed{c.at, p.Pos})
+	p.Pass()
+	p.follow(c, p.More('}'))
 }
 
 // fields prints the fields of m, which are those of the object or of a Go struct that is inlined there.
@@ -110,7 +111,7 @@ func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 		switch {
 		case c.at == f.at:
 			dst = p.field(dst, f)
-			p.follow(c, p.more('}'))
+			p.follow(c, p.More('}'))
 		case len(p.passed) > c.first:
 			dst = p.late(dst, c, f)
 		default:
@@ -124,10 +125,10 @@ func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
 	for _, earlier := range p.passed[c.first:] {
 		if earlier.at == f.at {
-			here := p.scanner
-			p.pos = earlier.pos
+			here := p.Scanner
+			p.Pos = earlier.pos
 			dst = p.field(dst, f)
-			p.scanner = here
+			p.Scanner = here
 			return dst
 		}
 	}
@@ -136,10 +137,10 @@ func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
 
 // null reads null, if it is next, and reports whether it was.
 func (p *protoPrinter) null() bool {
-	if p.next() != 'n' {
+	if p.Next() != 'n' {
 		return false
 	}
-	p.literal("null")
+	p.Literal("null")
 	return true
 }
 
@@ -159,7 +160,7 @@ func (p *protoPrinter) field(dst []byte, f *protoField) []byte {
 
 // elements prints the list that is next as a repeated field.
 func (p *protoPrinter) elements(dst []byte, number protowire.Number, elem *schema.Type) []byte {
-	for more := p.enter(']'); more; more = p.more(']') {
+	for more := p.Enter(']'); more; more = p.More(']') {
 		if p.null() {
 			dst = appendProtoZero(dst, number, elem)
 		} else {
@@ -171,10 +172,10 @@ func (p *protoPrinter) elements(dst []byte, number protowire.Number, elem *schem
 
 // entries prints the map that is next, whose keys are sorted: one message { key = 1, value = 2 } per entry.
 func (p *protoPrinter) entries(dst []byte, number protowire.Number, elem *schema.Type) []byte {
-	for more := p.enter('}'); more; more = p.more('}') {
+	for more := p.Enter('}'); more; more = p.More('}') {
 		var at int
 		dst, at = openMessage(dst, number)
-		dst = appendProtoString(dst, 1, p.key())
+		dst = appendProtoString(dst, 1, p.Key())
 		switch {
 		case !p.null():
 			dst = p.value(dst, 2, elem)
@@ -190,15 +191,15 @@ func (p *protoPrinter) entries(dst []byte, number protowire.Number, elem *schema
 func (p *protoPrinter) value(dst []byte, number protowire.Number, t *schema.Type) []byte {
 	switch t.Kind {
 	case schema.String:
-		return appendProtoString(dst, number, p.str())
+		return appendProtoString(dst, number, p.String())
 	case schema.Bool:
-		word := p.skip()
+		word := p.Skip()
 		return appendProtoInt(dst, number, int64(protowire.EncodeBool(word == "true")))
 	case schema.Int:
-		n, _ := strconv.ParseInt(p.number(), 10, 64) // what was decoded or made here is one
+		n, _ := strconv.ParseInt(p.Number(), 10, 64) // what was decoded or made here is one
 		return appendProtoInt(dst, number, n)
 	case schema.Float:
-		n, _ := strconv.ParseFloat(p.number(), 64)
+		n, _ := strconv.ParseFloat(p.Number(), 64)
 		dst = protowire.AppendTag(dst, number, protowire.Fixed64Type)
 		return protowire.AppendFixed64(dst, math.Float64bits(n))
 	}
@@ -212,56 +213,31 @@ func (p *protoPrinter) content(dst []byte, t *schema.Type) []byte {
 	case schema.Struct:
 		return p.object(dst, messageOf(t))
 	case schema.Bytes:
-		dst, _ = base64.StdEncoding.AppendDecode(dst, []byte(p.str()))
+		dst, _ = base64.StdEncoding.AppendDecode(dst, []byte(p.String()))
 		return dst
 	case schema.List:
 		return p.elements(dst, 1, t.Elem)
 	case schema.Time:
-		return appendTimestamp(dst, p.str(), time.RFC3339)
+		return appendTimestamp(dst, p.String(), time.RFC3339)
 	case schema.MicroTime:
-		return appendTimestamp(dst, p.str(), microLayout)
+		return appendTimestamp(dst, p.String(), microLayout)
 	case schema.Duration:
-		d, _ := time.ParseDuration(p.str())
+		d, _ := time.ParseDuration(p.String())
 		return appendProtoInt(dst, 1, int64(d))
 	case schema.Quantity:
-		return appendProtoString(dst, 1, p.str())
+		return appendProtoString(dst, 1, p.String())
 	case schema.IntOrString:
-		if p.peek() == '"' {
-			return appendIntOrString(dst, true, 0, p.str())
+		if p.Peek() == '"' {
+			return appendIntOrString(dst, true, 0, p.String())
 		}
-		n, _ := strconv.ParseInt(p.number(), 10, 64)
+		n, _ := strconv.ParseInt(p.Number(), 10, 64)
 		return appendIntOrString(dst, false, n, "")
 	case schema.Any:
 		if t.Elem != nil {
 			return p.schemaUnion(dst, t)
 		}
 	}
-	return appendProtoString(dst, 1, p.whole()) // RawExtension, FieldsV1 and JSON
-}
-
-// whole returns the text of the value that is next. It is ours: there are no mistakes to look for.
-func (p *protoPrinter) whole() string {
-	if c := p.next(); c != '{' && c != '[' {
-		return p.skip()
-	}
-	text, depth := p.text[p.pos:], 0
-	for i := 0; ; i++ {
-		switch text[i] {
-		case '"':
-			for i++; text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				p.pos += i + 1
-				return text[:i+1]
-			}
-		}
-	}
+	return appendProtoString(dst, 1, p.Pass()) // RawExtension, FieldsV1 and JSON
 }
 
 // schemaUnion prints the three types of apiextensions that are a schema or something else:
@@ -269,7 +245,7 @@ func (p *protoPrinter) whole() string {
 //	JSONSchemaPropsOrBool { allows = 1, schema = 2 }
 //	JSONSchemaPropsOrArray { schema = 1, jSONSchemas = 2 … }     JSONSchemaPropsOrStringArray { schema = 1, property = 2 … }
 func (p *protoPrinter) schemaUnion(dst []byte, t *schema.Type) []byte {
-	isSchema := p.peek() == '{'
+	isSchema := p.Peek() == '{'
 	switch {
 	case t.GoType == schemaOrBool && isSchema:
 		return p.value(appendProtoInt(dst, 1, 1), 2, t.Elem)

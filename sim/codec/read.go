@@ -41,8 +41,8 @@ func Reread(obj object.Object, t *schema.Type) object.Object {
 //	                                                        ╰Sets╯        ╰───── Fields ────╯
 func (d *decoder) known(parts []resource.Part, name string) any {
 	for _, part := range parts {
-		if part.Name == name && strings.HasPrefix(d.text[d.pos:], part.Text) {
-			d.pos += len(part.Text)
+		if part.Name == name && strings.HasPrefix(d.Text[d.Pos:], part.Text) {
+			d.Pos += len(part.Text)
 			return part.Value
 		}
 	}
@@ -51,8 +51,8 @@ func (d *decoder) known(parts []resource.Part, name string) any {
 
 // topField is field for one of the object itself, which may be known.
 func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
-	d.next()
-	start := d.pos
+	d.Next()
+	start := d.Pos
 	var v any
 	if d.before != nil && old == nil {
 		v = d.known(d.before.Fields, f.Name)
@@ -71,15 +71,15 @@ func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
 
 // fieldSet reads a value of type FieldsV1, which may be known, and which nobody ever changes.
 func (d *decoder) fieldSet() any {
-	start := d.pos
+	start := d.Pos
 	var v any
 	if d.before != nil {
 		v = d.known(d.before.Sets, "")
 	}
-	if v == nil && d.next() == '{' {
+	if v == nil && d.Next() == '{' {
 		v = d.set()
 	} else if v == nil {
-		v = d.unchecked()
+		v = d.Value()
 	}
 	if d.parts != nil {
 		d.parts.Sets = d.learn(d.parts.Sets, "", start, v)
@@ -93,14 +93,14 @@ var leaf = map[string]any{}
 // set reads a set, or what else is written as an object.
 func (d *decoder) set() map[string]any {
 	m := leaf
-	for more := d.enter('}'); more; more = d.more('}') {
+	for more := d.Enter('}'); more; more = d.More('}') {
 		if len(m) == 0 {
 			m = map[string]any{}
 		}
-		if key := d.kept(d.key()); d.next() == '{' {
+		if key := d.Keep(d.Key()); d.Next() == '{' {
 			m[key] = d.set()
 		} else {
-			m[key] = d.unchecked()
+			m[key] = d.Value()
 		}
 	}
 	return m
@@ -109,7 +109,7 @@ func (d *decoder) set() map[string]any {
 // learn adds what was read from start on to parts, if it is an object.
 func (d *decoder) learn(parts []resource.Part, name string, start int, v any) []resource.Part {
 	if m, ok := v.(map[string]any); ok {
-		return append(parts, resource.Part{Name: name, Text: d.text[start:d.pos], Value: m})
+		return append(parts, resource.Part{Name: name, Text: d.Text[start:d.Pos], Value: m})
 	}
 	return parts
 }

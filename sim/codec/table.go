@@ -105,7 +105,7 @@ func (c *composer) row(row *TableRow, r resource.Row, o *TableOptions) {
 	c.own = append(c.own, '}')
 }
 
-var conditionOrder = order{keys: []string{`"type"`, `"status"`, `"reason"`, `"message"`}}
+var conditionOrder = order{keys: []string{"type", "status", "reason", "message"}}
 
 // endsInitialEvents reports whether an object is the bookmark behind the initial events of a watch (KEP-3157). The
 // annotation that says so is shown even when no objects are asked for.

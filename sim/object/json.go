@@ -2,30 +2,12 @@ package object
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
-
-// Parse reads a JSON object with exact integers.
-func Parse(data []byte) (Object, error) {
-	v, err := ParseValue(data)
-	return asObject(v, err)
-}
-
-func asObject(v any, err error) (Object, error) {
-	if err != nil {
-		return nil, err
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, errors.New("object: not a JSON object")
-	}
-	return m, nil
-}
 
 // JSON prints a value with sorted keys and without line breaks, as custom resources are printed.
 func JSON(v any) []byte { return AppendJSON(nil, v) }

@@ -3,6 +3,8 @@ package object
 import (
 	"strings"
 	"unsafe"
+
+	"github.com/kubesim/kubesim/sim/json"
 )
 
 // Raw is a JSON value that is kept as somebody wrote it, with its spaces, the order of its keys and the form of its
@@ -30,11 +32,10 @@ func AsWritten(text string, value any) any {
 
 // Value returns what the text says. Of repeated keys the last one wins.
 func (r Raw) Value() any {
-	p := parser{text: string(r), lenient: true}
-	p.space()
-	v, err := p.value(0, nil)
-	if err != nil {
-		panic("object: a raw value is not JSON: " + err.Error())
+	s := json.Scanner{Text: string(r), Spare: spareDepth}
+	v := s.Value()
+	if s.Bad {
+		panic("object: a raw value is not JSON: " + json.SyntaxError(s.Text).Error())
 	}
 	return v
 }
@@ -85,11 +86,4 @@ func (at *Places) field(name string) *Places {
 		return next
 	}
 	return at.Elem
-}
-
-// ParseRaw is Parse for an object that may have raw values, which are where at says, and for data that nobody changes any more:
-// the strings of the object are parts of it.
-func ParseRaw(data []byte, at *Places) (Object, error) {
-	v, err := parse(Text(data), at)
-	return asObject(v, err)
 }

@@ -4,8 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -38,264 +44,204 @@ func JSON(doc, patch []byte, level Level) (result []byte, strict []string, s *st
 }
 
 // JSONOperations are the operations of a JSON patch.
-type JSONOperations []operation
+type JSONOperations jsonpatch.Patch
 
 // ErrTestFailed is the error of a test operation whose value is another.
-var ErrTestFailed = errors.New("test failed")
+var ErrTestFailed = jsonpatch.ErrTestFailed
 
-// The other reasons why an operation fails.
-var (
-	errMissing = errors.New("missing value")
-	errIndex   = errors.New("invalid index referenced")
-)
+// ReadOperations decodes a patch without looking at what the operations say. null has none.
+func ReadOperations(patch []byte) (JSONOperations, error) {
+	var ops jsonpatch.Patch
+	err := json.Unmarshal(patch, &ops)
+	return JSONOperations(ops), err
+}
 
-// Apply applies the operations to doc, an object, one after the other. It differs from RFC 6902 as json-patch v4 does, which
-// the real server has: indices may be negative, and replace, move, copy and test take a missing key of an object for null. The
-// texts of errors are that library's. Version 5, which Operations uses, refuses these and has other texts.
+// Apply applies the operations to doc, an object, one after the other.
+//
+// The real server has version 4 of the library. Apply puts right what version 5 does otherwise; the recorded cases of the area patch
+// show it.
+//
+//	version 4                                                  version 5             case
+//	replace sets a missing key of an object                    refuses it            json-patch-failures
+//	copy takes a missing key of an object for null             refuses it            json-patches-against-pods-and-status
+//	"" leads nowhere, but for replace and test                 is the document       json-patches-against-pods-and-status
+//	objects that were looked into have sorted keys afterwards  keep their order      json-patch-printed
+//	test compares scalars by their texts                       by what they say      json-patch-tests-of-texts
+//
+// Version 5 panics where test meets a null in a list, and at replace and test of "" without a value; so does version 4, and no client
+// sees an answer. Here they fail.
 func (o JSONOperations) Apply(doc []byte) ([]byte, error) {
-	a := applier{doc: readDocument(doc, true)}
-	if a.doc == nil {
-		return nil, errors.New("json: cannot unmarshal the document into Go value of type jsonpatch.partialDoc")
-	}
-	for _, op := range o {
-		if err := a.apply(op); err != nil {
-			return nil, err
+	a := applier{doc: sorted(doc, "")}
+	for len(o) > 0 {
+		n := slices.IndexFunc(o, isSingle)
+		if n < 0 {
+			n = len(o)
+		}
+		run := o[:max(n, 1)]
+		if o = o[len(run):]; len(run) > 1 && a.together(run) {
+			continue
+		}
+		for _, op := range run {
+			if err := a.apply(op); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return a.doc.append(make([]byte, 0, 2*len(doc))), nil
-}
-
-// operation is one step of a JSON patch.
-type operation struct {
-	op, path, from member
-	value          json.RawMessage // nil if there is none
-}
-
-// node returns the value, with no raw for null; nil if there is none. Each document gets one of its own.
-func (op operation) node() *node {
-	if op.value == nil {
-		return nil
-	}
-	if n := child(op.value, false); n != nil {
-		return n
-	}
-	return &node{}
-}
-
-// member is a string of an operation, and why it is none.
-type member struct {
-	text string
-	err  error
+	return a.doc, nil
 }
 
 // applier carries out operations.
 type applier struct {
-	doc    *node
-	copied int // bytes
+	doc    []byte
+	copied int64 // bytes
 }
+
+var options = jsonpatch.ApplyOptions{SupportNegativeIndices: true, EscapeHTML: true}
 
 // apply carries out one operation.
-func (a *applier) apply(op operation) error {
-	kind := op.op.text
-	if op.op.err != nil {
-		kind = "unknown"
-	}
+func (a *applier) apply(op jsonpatch.Operation) error {
+	kind := op.Kind()
+	path, _ := op.Path()
+	from, _ := op.From()
+	known := likeVersion4(op)
 	switch kind {
-	case "add":
-		return a.add(op)
-	case "remove":
-		return a.remove(op)
-	case "replace":
-		return a.replace(op)
-	case "move":
-		return a.move(op)
-	case "copy":
-		return a.copy(op)
 	case "test":
 		return a.test(op)
-	}
-	return fmt.Errorf("Unexpected kind: %s", kind)
-}
-
-func (a *applier) add(op operation) error {
-	if op.path.err != nil {
-		return fmt.Errorf("add operation failed to decode path: %w", errMissing)
-	}
-	parent, key := a.doc.parent(op.path.text)
-	if parent == nil {
-		return fmt.Errorf("add operation does not apply: doc is missing path: \"%s\": %w", op.path.text, errMissing)
-	}
-	if err := parent.add(key, op.node()); err != nil {
-		return fmt.Errorf("error in add for path: '%s': %w", op.path.text, err)
-	}
-	return nil
-}
-
-func (a *applier) remove(op operation) error {
-	if op.path.err != nil {
-		return fmt.Errorf("remove operation failed to decode path: %w", errMissing)
-	}
-	parent, key := a.doc.parent(op.path.text)
-	if parent == nil {
-		return fmt.Errorf("remove operation does not apply: doc is missing path: \"%s\": %w", op.path.text, errMissing)
-	}
-	if err := parent.remove(key); err != nil {
-		return fmt.Errorf("error in remove for path: '%s': %w", op.path.text, err)
-	}
-	return nil
-}
-
-// replace sets a key of an object whether it is there or not, but only an element of an array that is there.
-func (a *applier) replace(op operation) error {
-	path := op.path.text
-	if op.path.err != nil {
-		return fmt.Errorf("replace operation failed to decode path: %w", op.path.err)
-	}
-	if path == "" {
-		value := op.node()
-		if value == nil || !value.open() {
-			return errors.New("replace operation value must be object or array: %!w(<nil>)")
+	case "replace":
+		if a.lacks(path) {
+			known["op"] = parts["op"]
 		}
-		a.doc = value
-		return nil
-	}
-	parent, key := a.doc.parent(path)
-	if parent == nil {
-		return fmt.Errorf("replace operation does not apply: doc is missing path: %s: %w", path, errMissing)
-	}
-	if _, err := parent.get(key); err != nil {
-		return fmt.Errorf("replace operation does not apply: doc is missing key: %s: %w", path, errMissing)
-	}
-	parent.set(key, op.node())
-	return nil
-}
-
-func (a *applier) move(op operation) error {
-	if op.from.err != nil {
-		return fmt.Errorf("move operation failed to decode from: %w", op.from.err)
-	}
-	parent, key := a.doc.parent(op.from.text)
-	if parent == nil {
-		return fmt.Errorf("move operation does not apply: doc is missing from path: %s: %w", op.from.text, errMissing)
-	}
-	value, err := parent.get(key)
-	if err == nil {
-		err = parent.remove(key)
-	}
-	if err != nil {
-		return fmt.Errorf("error in move for path: '%s': %w", key, err)
-	}
-	if op.path.err != nil {
-		return fmt.Errorf("move operation failed to decode path: %w", op.path.err)
-	}
-	if parent, key = a.doc.parent(op.path.text); parent == nil {
-		return fmt.Errorf("move operation does not apply: doc is missing destination path: %s: %w", op.path.text, errMissing)
-	}
-	if err := parent.add(key, value); err != nil {
-		return fmt.Errorf("error in move for path: '%s': %w", op.path.text, err)
-	}
-	return nil
-}
-
-// copy adds what is found at from; a missing key of an object is null.
-func (a *applier) copy(op operation) error {
-	if op.from.err != nil {
-		return fmt.Errorf("copy operation failed to decode from: %w", op.from.err)
-	}
-	parent, key := a.doc.parent(op.from.text)
-	if parent == nil {
-		return fmt.Errorf("copy operation does not apply: doc is missing from path: %s: %w", op.from.text, errMissing)
-	}
-	value, err := parent.get(key)
-	if err != nil {
-		return fmt.Errorf("error in copy for from: '%s': %w", op.from.text, err)
-	}
-	if op.path.err != nil {
-		return fmt.Errorf("copy operation failed to decode path: %w", errMissing)
-	}
-	if parent, key = a.doc.parent(op.path.text); parent == nil {
-		return fmt.Errorf("copy operation does not apply: doc is missing destination path: %s: %w", op.path.text, errMissing)
-	}
-	if value != nil {
-		text := value.append(nil)
-		if a.copied += len(text); a.copied > maxCopied {
-			return fmt.Errorf("Unable to complete the copy, the accumulated size increase of copy is %d, exceeding the limit %d",
-				a.copied, maxCopied)
+	case "copy":
+		source, _ := find(object.Text(a.doc), from)
+		a.copied += int64(len(source.value))
+		if a.lacks(from) {
+			known["op"], known["value"] = parts["op"], parts["value"]
 		}
-		value = &node{raw: text, printed: true}
+		fallthrough
+	case "move":
+		a.doc = sorted(a.doc, from)
 	}
-	if err := parent.add(key, value); err != nil {
-		return fmt.Errorf("error while adding value during copy: %w", err)
-	}
-	return nil
-}
-
-// test compares the value at the path; a missing key of an object is null.
-func (a *applier) test(op operation) error {
-	path, want := op.path.text, op.node()
-	if op.path.err != nil {
-		return fmt.Errorf("test operation failed to decode path: %w", op.path.err)
-	}
-	have := a.doc
-	if path != "" {
-		parent, key := a.doc.parent(path)
-		if parent == nil {
-			return fmt.Errorf("test operation does not apply: is missing path: %s: %w", path, errMissing)
-		}
-		var err error
-		if have, err = parent.get(key); err != nil {
-			return fmt.Errorf("error in test for path: '%s': %w", path, err)
-		}
-	}
-	same := false
+	made, err := jsonpatch.Patch{known}.ApplyWithOptions(a.doc, &options)
 	switch {
-	case have == nil:
-		same = want == nil || want.raw == nil
-	case want != nil:
-		same = have.equal(want)
+	case err != nil:
+		return version4Error(err, path, from)
+	case a.copied > maxCopied:
+		return jsonpatch.NewAccumulatedCopySizeError(maxCopied, a.copied)
 	}
-	if !same {
+	a.doc = sorted(made, path)
+	return nil
+}
+
+// parts are what is put into operations. The path is one that leads nowhere.
+var parts = func() (op jsonpatch.Operation) {
+	if err := json.Unmarshal([]byte(`{"op":"add","path":"nowhere","value":null}`), &op); err != nil {
+		panic(err)
+	}
+	return op
+}()
+
+// likeVersion4 returns the operation with which version 5 of the library does what version 4 does, as far as it does not depend on
+// the document.
+func likeVersion4(op jsonpatch.Operation) jsonpatch.Operation {
+	op = maps.Clone(op)
+	path, err := op.Path()
+	switch {
+	case err != nil:
+	case path == "" && op.Kind() == "replace":
+		if op["value"] == nil {
+			op["value"] = parts["path"] // neither object nor array
+		}
+	case leadsNowhere(path):
+		op["path"] = parts["path"]
+	}
+	if from, err := op.From(); err == nil && leadsNowhere(from) {
+		op["from"] = parts["path"]
+	}
+	return op
+}
+
+// leadsNowhere reports whether a pointer is that of the document, or begins with its member "", which no object has.
+func leadsNowhere(pointer string) bool { return pointer == "" || strings.HasPrefix(pointer, "//") }
+
+// lacks reports whether a pointer is that of a missing key of an object that is there.
+func (a *applier) lacks(pointer string) bool {
+	p, ok := find(object.Text(a.doc), pointer)
+	return ok && p.value == "" && p.err == nil
+}
+
+// isSingle reports whether an operation is carried out by itself, because its rule depends on the document.
+func isSingle(op jsonpatch.Operation) bool {
+	kind := op.Kind()
+	return kind == "test" || kind == "copy"
+}
+
+// together carries out several operations, for which the library reads the document once. If one of them fails, it changes nothing and
+// returns false: apply returns the error, or knows the rule of version 4 by which the operation does not fail.
+func (a *applier) together(ops []jsonpatch.Operation) bool {
+	patch := make(jsonpatch.Patch, len(ops))
+	for i, op := range ops {
+		patch[i] = likeVersion4(op)
+	}
+	made, err := patch.ApplyWithOptions(a.doc, &options)
+	if err != nil {
+		return false
+	}
+	a.doc = made
+	parents := map[string]bool{}
+	for _, op := range ops {
+		path, _ := op.Path()
+		from, _ := op.From()
+		for _, pointer := range []string{from, path} {
+			parent := pointer[:max(0, strings.LastIndexByte(pointer, '/'))]
+			if !parents[parent] {
+				parents[parent] = true
+				a.doc = sorted(a.doc, pointer)
+			}
+		}
+	}
+	return true
+}
+
+// version4Error returns an error of the library in the words of version 4. What move does not find, that version only notices when it
+// removes it.
+func version4Error(err error, path, from string) error {
+	return errors.New(strings.NewReplacer(
+		"unable to remove", "Unable to remove",
+		"unable to get nonexistent key", "Unable to remove nonexistent key",
+		`from path: "nowhere"`, "from path: "+from,
+		`from path: "`+from+`"`, "from path: "+from,
+		"from path: nowhere", "from path: "+from,
+		"path: nowhere", "path: "+path,
+		`path: "nowhere"`, `path: "`+path+`"`,
+	).Replace(err.Error()))
+}
+
+// test compares the value at the path with that of the operation.
+func (a *applier) test(op jsonpatch.Operation) error {
+	path, err := op.Path()
+	if err != nil {
+		return fmt.Errorf("test operation failed to decode path: %w", err)
+	}
+	have, want := object.Text(a.doc), "null"
+	if value := op["value"]; value != nil {
+		want = string(*value)
+	}
+	if path != "" {
+		p, ok := find(have, path)
+		switch {
+		case !ok:
+			return fmt.Errorf("test operation does not apply: is missing path: %s: %w", path, jsonpatch.ErrMissing)
+		case p.err != nil:
+			return fmt.Errorf("error in test for path: '%s': %w", path, p.err)
+		}
+		have = p.value
+	}
+	if have == "" {
+		have = "null"
+	}
+	if !equal(have, want) {
 		return fmt.Errorf("testing value %s failed: %w", path, ErrTestFailed)
 	}
+	a.doc = appendSorted(nil, object.Text(a.doc), split(path), appendAllSorted)
 	return nil
-}
-
-// ReadOperations decodes a patch without looking at what the operations say. null has none.
-func ReadOperations(patch []byte) (JSONOperations, error) {
-	var list []json.RawMessage
-	if err := json.Unmarshal(patch, &list); err != nil {
-		return nil, goType(err, "jsonpatch.Patch")
-	}
-	ops := make(JSONOperations, len(list))
-	for i, raw := range list {
-		var m map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &m); err != nil {
-			return nil, goType(err, "jsonpatch.Operation")
-		}
-		ops[i] = operation{op: text(m, "op"), path: text(m, "path"), from: text(m, "from"), value: m["value"]}
-	}
-	return ops, nil
-}
-
-// text returns a string of an operation.
-func text(m map[string]json.RawMessage, name string) member {
-	raw, ok := m[name]
-	switch {
-	case (!ok || string(raw) == "null") && name == "from":
-		return member{err: fmt.Errorf("operation, missing from field: %w", errMissing)}
-	case !ok || string(raw) == "null":
-		return member{err: fmt.Errorf("operation missing %s field: %w", name, errMissing)}
-	}
-	var s string
-	err := json.Unmarshal(raw, &s)
-	return member{s, err}
-}
-
-// goType puts the Go type of the real server into the error of a value that does not fit.
-func goType(err error, name string) error {
-	var t *json.UnmarshalTypeError
-	if !errors.As(err, &t) {
-		return err
-	}
-	return errors.New("json: cannot unmarshal " + t.Value + " into Go value of type " + name)
 }

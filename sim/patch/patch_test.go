@@ -136,26 +136,37 @@ func TestOperationErrors(t *testing.T) {
 	for patch, want := range map[string]string{ // order does not matter
 		`[{"op":"replace","path":"/a/x","value":1}]`: `{"a":{"b":[1,2],"x":1},"n":null}`,
 		`[{"op":"add","path":"/a/b/-1","value":3}]`:  `{"a":{"b":[1,2,3]},"n":null}`,
-		`null`:                                                                       doc,
-		`[{"op":"test","path":"/a/missing"}]`:                                        doc,
-		`[{"path":"/a"}]`:                                                            "Unexpected kind: unknown",
-		`[{"op":"delete","path":"/a"}]`:                                              "Unexpected kind: delete",
-		`[{"op":"add","value":1}]`:                                                   "add operation failed to decode path: missing value",
-		`[{"op":"replace","path":1,"value":1}]`:                                      "replace operation failed to decode path: json: cannot unmarshal number into Go value of type string",
-		`[{"op":"add","path":"/x/y","value":1}]`:                                     `add operation does not apply: doc is missing path: "/x/y": missing value`,
-		`[{"op":"add","path":"/n/y","value":1}]`:                                     `add operation does not apply: doc is missing path: "/n/y": missing value`,
-		`[{"op":"add","path":"/a/b/x","value":1}]`:                                   `error in add for path: '/a/b/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
-		`[{"op":"add","path":"/a/b/3","value":1}]`:                                   `error in add for path: '/a/b/3': Unable to access invalid index: 3: invalid index referenced`,
-		`[{"op":"remove","path":"/x"}]`:                                              `error in remove for path: '/x': Unable to remove nonexistent key: x: missing value`,
-		`[{"op":"remove","path":"/a/b/-3"}]`:                                         `error in remove for path: '/a/b/-3': Unable to access invalid index: -3: invalid index referenced`,
-		`[{"op":"replace","path":"/a/b/2","value":1}]`:                               `replace operation does not apply: doc is missing key: /a/b/2: missing value`,
-		`[{"op":"replace","path":"","value":1}]`:                                     `replace operation value must be object or array: %!w(<nil>)`,
-		`[{"op":"move","path":"/x"}]`:                                                `move operation failed to decode from: operation, missing from field: missing value`,
-		`[{"op":"move","from":"/x","path":"/y"}]`:                                    `error in move for path: 'x': Unable to remove nonexistent key: x: missing value`,
-		`[{"op":"copy","from":"/x/y","path":"/y"}]`:                                  `copy operation does not apply: doc is missing from path: /x/y: missing value`,
-		`[{"op":"test","path":"/a/b/0","value":2}]`:                                  `testing value /a/b/0 failed: test failed`,
-		`[{"op":"test","path":"/a/b/9","value":2}]`:                                  `error in test for path: '/a/b/9': Unable to access invalid index: 9: invalid index referenced`,
-		`[{"op":"add","path":"/c","value":{}},{"op":"add","path":"/c/d","value":1}]`: `{"a":{"b":[1,2]},"c":{"d":1},"n":null}`,
+		`null`:                                           doc,
+		`[{"op":"test","path":"/a/missing"}]`:            doc,
+		`[{"path":"/a"}]`:                                "Unexpected kind: unknown",
+		`[{"op":"delete","path":"/a"}]`:                  "Unexpected kind: delete",
+		`[{"op":"add","value":1}]`:                       "add operation failed to decode path: missing value",
+		`[{"op":"replace","path":1,"value":1}]`:          "replace operation failed to decode path: json: cannot unmarshal number into Go value of type string",
+		`[{"op":"add","path":"/x/y","value":1}]`:         `add operation does not apply: doc is missing path: "/x/y": missing value`,
+		`[{"op":"add","path":"/n/y","value":1}]`:         `add operation does not apply: doc is missing path: "/n/y": missing value`,
+		`[{"op":"add","path":"/a/b/x","value":1}]`:       `error in add for path: '/a/b/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+		`[{"op":"add","path":"/a/b/3","value":1}]`:       `error in add for path: '/a/b/3': Unable to access invalid index: 3: invalid index referenced`,
+		`[{"op":"remove","path":"/x"}]`:                  `error in remove for path: '/x': Unable to remove nonexistent key: x: missing value`,
+		`[{"op":"remove","path":"/a/b/-3"}]`:             `error in remove for path: '/a/b/-3': Unable to access invalid index: -3: invalid index referenced`,
+		`[{"op":"replace","path":"/a/b/2","value":1}]`:   `replace operation does not apply: doc is missing key: /a/b/2: missing value`,
+		`[{"op":"replace","path":"","value":1}]`:         `replace operation value must be object or array: %!w(<nil>)`,
+		`[{"op":"move","path":"/x"}]`:                    `move operation failed to decode from: operation, missing from field: missing value`,
+		`[{"op":"move","from":"/x","path":"/y"}]`:        `error in move for path: 'x': Unable to remove nonexistent key: x: missing value`,
+		`[{"op":"copy","from":"/x/y","path":"/y"}]`:      `copy operation does not apply: doc is missing from path: /x/y: missing value`,
+		`[{"op":"test","path":"/a/b/0","value":2}]`:      `testing value /a/b/0 failed: test failed`,
+		`[{"op":"test","path":"/a/b","value":[1,null]}]`: `testing value /a/b failed: test failed`,
+		`[{"op":"test","path":""}]`:                      `testing value  failed: test failed`,
+		`[{"op":"replace","path":""}]`:                   `replace operation value must be object or array: %!w(<nil>)`,
+		`[{"op":"add","path":"","value":{}}]`:            `add operation does not apply: doc is missing path: "": missing value`,
+		`[{"op":"add","path":"//y","value":1}]`:          `add operation does not apply: doc is missing path: "//y": missing value`,
+		`[{"op":"move","from":"","path":"/y"}]`:          `move operation does not apply: doc is missing from path: : missing value`,
+		`[{"op":"move","from":"/a","path":""}]`:          `move operation does not apply: doc is missing destination path: : missing value`,
+		`[{"op":"copy","from":"","path":"/y"}]`:          `copy operation does not apply: doc is missing from path: : missing value`,
+		`[{"op":"copy","from":"/","path":"/y"}]`:         `{"a":{"b":[1,2]},"n":null,"y":null}`,
+		`[{"op":"add","path":"/z","value":1},{"op":"replace","path":"/x","value":2},{"op":"remove","path":"/a"}]`: `{"n":null,"x":2,"z":1}`,
+		`[{"op":"add","path":"/z","value":1},{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]`:            `error in remove for path: '/a': Unable to remove nonexistent key: a: missing value`,
+		`[{"op":"test","path":"/a/b/9","value":2}]`:                                                               `error in test for path: '/a/b/9': Unable to access invalid index: 9: invalid index referenced`,
+		`[{"op":"add","path":"/c","value":{}},{"op":"add","path":"/c/d","value":1}]`:                              `{"a":{"b":[1,2]},"c":{"d":1},"n":null}`,
 	} {
 		is := is.New(t)
 		ops, err := ReadOperations([]byte(patch))
@@ -214,7 +225,7 @@ func FuzzJSONPatch(f *testing.F) {
 	f.Add(`{"a":[null,{"b":[]}],"":1}`, `[{"op":"replace","path":"/a/1/b/-","value":1},{"op":"copy","from":"/a/0","path":"/a/1/b/0"}]`)
 	f.Add(`{"a":null}`, `{"a":{"b":null},"c":[null]}`)
 	f.Fuzz(func(t *testing.T, doc, patch string) {
-		if first([]byte(doc)) != '{' || !json.Valid([]byte(doc)) {
+		if !isObject(doc) || !json.Valid([]byte(doc)) {
 			return // it is what the server has printed
 		}
 		for _, level := range []Level{Warn, Ignore} {

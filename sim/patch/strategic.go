@@ -1,11 +1,12 @@
 package patch
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
@@ -30,7 +31,7 @@ const (
 //	 "containers":                              {"name":"b","image":"j:1"}]}        {"name":"a","image":"i:1"}]}
 //	   [{"name":"b","image":"j:2"}]}
 func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Merged, *status.Status) {
-	m, strict, err := readObject(patch)
+	m, strict, err := codec.DecodeJSON(patch, nil)
 	if err != nil {
 		return nil, status.BadRequest("%v", err)
 	}
@@ -42,7 +43,7 @@ func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Mer
 	if whole {
 		old = object.As(object.Raw(doc).Value())
 	} else {
-		result.read(old, doc, m)
+		result.read(old, object.Text(doc), m)
 	}
 	var s *status.Status
 	result.Object, s = mergeMaps(old, m, t)
@@ -59,12 +60,13 @@ type Merged struct {
 }
 
 // read puts into old what a patch of an object, or of its metadata, may look at.
-func (r *Merged) read(old map[string]any, doc []byte, patch map[string]any, at ...string) {
+func (r *Merged) read(old map[string]any, doc string, patch map[string]any, at ...string) {
 	directed := false
 	for key := range patch { // order does not matter
 		directed = directed || strings.HasPrefix(key, "$")
 	}
-	split(doc, func(key string, raw json.RawMessage) {
+	for x := range json.Members(doc) {
+		key := x.Name()
 		v, named := patch[key]
 		below, isMap := v.(map[string]any)
 		switch {
@@ -72,12 +74,12 @@ func (r *Merged) read(old map[string]any, doc []byte, patch map[string]any, at .
 			r.Left = append(r.Left, append(at[:len(at):len(at)], key))
 		case !directed && isMap && key == "metadata" && len(at) == 0:
 			meta := map[string]any{}
-			r.read(meta, raw, below, key)
+			r.read(meta, x.Value, below, key)
 			old[key] = meta
 		default:
-			old[key] = object.Raw(raw).Value()
+			old[key] = object.Raw(x.Value).Value()
 		}
-	})
+	}
 }
 
 // Answers to patches that make no sense. The real server has the codes: a mistake in a directive's form is 400, every

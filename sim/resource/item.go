@@ -2,12 +2,12 @@ package resource
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"weak"
 
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -124,7 +124,7 @@ func readItem(d *Definition, kv *mvcc.KV) *Item {
 	case d.Hub.Places() != nil:
 		it.write(kv.Value)
 	case d.NilBytes(obj):
-		it.writeNilBytes(kv.Value)
+		it.Bytes, it.Stored = d.Hub.Print(obj), kv.Value
 	}
 	return it
 }
@@ -341,60 +341,33 @@ type derived struct {
 func (it *Item) At(rev uint64) *Item {
 	moved := &Item{Namespace: it.Namespace, Name: it.Name, key: it.key, Rev: rev, Bytes: it.Bytes, labels: it.labels, fields: it.fields, Err: it.Err,
 		codec: it.codec, skew: it.skew, hub: it.hub, Decorated: it.Decorated}
-	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
-	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)
-	if at := metadataField(it.Bytes, old); at >= 0 {
-		line := make([]byte, 0, len(it.Bytes)+len(now)-len(old)+1)
-		line = append(append(line, it.Bytes[:at]...), now...)
-		moved.line = append(append(line, it.Bytes[at+len(old):]...), '\n')
-		moved.Bytes = moved.line[: len(moved.line)-1 : len(moved.line)-1]
+	if line := it.moved(it.Bytes, rev); line != nil {
+		moved.line = append(line, '\n')
+		moved.Bytes = line[:len(line):len(line)]
 	}
-	if it.Stored == nil {
-		return moved
-	}
-	if at := metadataField(it.Stored, old); at >= 0 {
-		moved.Stored = slices.Concat(it.Stored[:at], now, it.Stored[at+len(old):])
-	}
+	moved.Stored = it.moved(it.Stored, rev)
 	return moved
+}
+
+// moved returns a printed form of the item with another resourceVersion, or nil if it does not have the item's own. It has room for a
+// newline.
+func (it *Item) moved(text []byte, rev uint64) []byte {
+	var room [2][22]byte
+	old, now := quotedRev(room[0][:0], it.Rev), quotedRev(room[1][:0], rev)
+	at := json.Find(text, "metadata", "resourceVersion")
+	if at < 0 || !bytes.HasPrefix(text[at:], old) {
+		return nil
+	}
+	made := make([]byte, 0, len(text)+len(now)-len(old)+1)
+	return append(append(append(made, text[:at]...), now...), text[at+len(old):]...)
+}
+
+func quotedRev(b []byte, rev uint64) []byte {
+	return append(strconv.AppendUint(append(b, '"'), rev, 10), '"')
 }
 
 // Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
 func (it *Item) Reprinted(line []byte) *Item {
 	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], labels: it.labels,
 		fields: it.fields, codec: it.codec, skew: it.skew, hub: it.hub, Decorated: it.Decorated, line: line}
-}
-
-// metadataField finds text as a direct member of metadata in the printed form of an object, or returns -1. A search of
-// the text alone could find an annotation or an embedded object.
-func metadataField(data, text []byte) int {
-	key := []byte(`"metadata":{`)
-	start := member(data, 0, key)
-	if start < 0 {
-		return -1
-	}
-	return member(data, start+len(key)-1, text)
-}
-
-// member finds text as a direct member of the JSON object that begins at start, or returns -1.
-func member(data []byte, start int, text []byte) int {
-	depth, quoted := 0, false
-	for i := start; i < len(data); i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			if !quoted && depth == 1 && bytes.HasPrefix(data[i:], text) {
-				return i
-			}
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth--; depth == 0 {
-				return -1
-			}
-		}
-	}
-	return -1
 }

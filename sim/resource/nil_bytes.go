@@ -1,8 +1,6 @@
 package resource
 
 import (
-	"bytes"
-
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -27,24 +25,4 @@ func (d *Definition) NilBytes(obj object.Object) bool {
 		}
 	}
 	return false
-}
-
-// writeNilBytes sets the two forms of an item with null among its bytes, which its stored value has nowhere else.
-func (it *Item) writeNilBytes(value []byte) {
-	it.Bytes, it.Stored = make([]byte, 0, len(value)), value
-	quoted := false
-	for i := 0; i < len(value); i++ {
-		switch {
-		case quoted && value[i] == '\\':
-			it.Bytes = append(it.Bytes, value[i])
-			i++
-		case value[i] == '"':
-			quoted = !quoted
-		case !quoted && bytes.HasPrefix(value[i:], []byte("null")):
-			it.Bytes = append(it.Bytes, `""`...)
-			i += len("null") - 1
-			continue
-		}
-		it.Bytes = append(it.Bytes, value[i])
-	}
 }
