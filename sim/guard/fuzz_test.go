@@ -77,6 +77,7 @@ var parsers = map[string]parsing{
 	"sim/trouble":                 {reads: "words of faults", targets: []string{"FuzzParse"}},
 	"sim/webhook":                 {reads: "answers of webhooks", targets: []string{"FuzzAnswer"}},
 	"sim/wire":                    {reads: "names of headers", targets: []string{"FuzzCanonical"}},
+	"sim/words":                   {reads: "lines of words", targets: []string{"FuzzSplit"}},
 	"wasm/engine":                 {reads: "messages of the page, what is in a link (web/src/share/codec.ts unpacks it), texts that are shown side by side, protobuf that is shown", targets: []string{"FuzzDiff", "FuzzHandle", "FuzzOpenWire", "FuzzYAMLLines"}},
 }
 
