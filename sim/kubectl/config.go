@@ -7,7 +7,7 @@ type Config struct {
 	User     string
 	Current  string // the name of the context in use
 	Contexts []Context
-	// Save keeps what was changed. nil: it is kept in the Config alone.
+	// Save writes the Config to where it is from. If it is nil, changes stay in the Config.
 	Save func() error
 }
 
@@ -35,4 +35,11 @@ func (c *Config) namespace(context string) string {
 		return x.Namespace
 	}
 	return "default"
+}
+
+func (c *Config) save() error {
+	if c.Save == nil {
+		return nil
+	}
+	return c.Save()
 }
