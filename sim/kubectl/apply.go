@@ -220,5 +220,5 @@ func runViewLastApplied(c *call) error {
 			c.Printf("%s", printer.YAML(json(obj)))
 		}
 	}
-	return together(errs)
+	return errors.Join(errs...)
 }

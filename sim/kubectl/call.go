@@ -2,6 +2,7 @@ package kubectl
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -58,10 +59,7 @@ func (c *call) visit(args []string, s client.Selection, do func(info *client.Inf
 		return err
 	}
 	found, errs := c.Objects(list)
-	if err := each(found, do); err != nil {
-		errs = append(errs, err)
-	}
-	return together(errs)
+	return errors.Join(append(errs, each(found, do))...)
 }
 
 // each does something with each of the infos and collects the errors.
@@ -76,7 +74,7 @@ func each(list []*client.Info, do func(info *client.Info) error) error {
 			errs = append(errs, err)
 		}
 	}
-	return together(errs)
+	return errors.Join(errs...)
 }
 
 // printFlags returns the flags that say how objects are printed.

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,10 +42,8 @@ func cordon(c *call, value any, done string) error {
 		return err
 	}
 	found, errs := c.nodesNamed()
-	if err := each(found, func(info *client.Info) error { return c.cordonOne(info, value, done) }); err != nil {
-		errs = append(errs, err)
-	}
-	return together(errs)
+	err := each(found, func(info *client.Info) error { return c.cordonOne(info, value, done) })
+	return errors.Join(append(errs, err)...)
 }
 
 func (c *call) cordonOne(info *client.Info, value any, done string) error {

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -49,10 +50,7 @@ func runDelete(c *call) error {
 		}
 		return nil
 	}
-	if err := d.all(found, !c.Off("wait")); err != nil {
-		errs = append(errs, err)
-	}
-	return together(errs)
+	return errors.Join(append(errs, d.all(found, !c.Off("wait")))...)
 }
 
 // deletion deletes objects as the flags say.
@@ -110,10 +108,7 @@ func (d *deletion) all(list []*client.Info, wait bool) error {
 	until := d.until()
 	for _, x := range gone {
 		if e := d.AwaitGone(x.info, x.uid, until); e != nil {
-			if err != nil {
-				return several{err, e}
-			}
-			return e
+			return errors.Join(err, e)
 		}
 	}
 	return err

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,7 +26,7 @@ func runDescribe(c *call) error {
 		}
 	}
 	if len(errs) > 0 {
-		return together(errs)
+		return errors.Join(errs...)
 	}
 	if len(found) == 0 {
 		c.complainNone(list)

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func runDrain(c *call) error {
 	}
 	found, errs := c.nodesNamed()
 	if len(errs) > 0 {
-		return together(errs)
+		return errors.Join(errs...)
 	}
 	for _, info := range found {
 		if err := c.cordonOne(info, true, "cordoned"); err != nil {
@@ -42,23 +43,19 @@ func runDrain(c *call) error {
 	if len(failed) > 0 {
 		c.Complain("There are pending nodes to be drained:\n %s", strings.Join(failed, "\n "))
 	}
-	return together(errs)
+	return errors.Join(errs...)
 }
 
 // drain evicts the pods of a node.
 func (d *drainer) drain(info *client.Info) error {
-	m, err := d.Find("pods")
-	if err != nil {
-		return err
-	}
-	list, err := d.Get(m.Path("", ""), client.Query("fieldSelector", "spec.nodeName="+info.Name, "labelSelector", d.Text("pod-selector")))
+	m, items, err := client.List(d, "pods", "", "fieldSelector", "spec.nodeName="+info.Name, "labelSelector", d.Text("pod-selector"))
 	if err != nil {
 		return err
 	}
 	var pods []*client.Info
 	reasons := map[string][]string{}
 	var ignored []string
-	for _, obj := range list.Objects("items") {
+	for _, obj := range items {
 		why, ignore := d.filter(obj)
 		full := obj.Namespace() + "/" + obj.Name()
 		switch {

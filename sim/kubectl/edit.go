@@ -2,6 +2,7 @@ package kubectl
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,7 +28,7 @@ func runEdit(c *call) error {
 	}
 	found, errs := c.Objects(list)
 	if len(errs) > 0 {
-		return together(errs)
+		return errors.Join(errs...)
 	}
 	if c.edit == nil {
 		return fmt.Errorf("there is no editor here: change it with kubectl patch, or apply a file")

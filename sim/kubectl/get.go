@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -117,7 +118,7 @@ func (g *getter) print(p printer.Printer) error {
 			return err
 		}
 	}
-	return together(errs)
+	return errors.Join(errs...)
 }
 
 // read returns the objects of all infos. With --ignore-not-found it is not an error if one is not there.

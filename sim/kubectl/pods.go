@@ -24,15 +24,10 @@ func (c *call) podNamed(text string) (*client.Info, error) {
 	if info.Mapping.Is("services", "") || info.Mapping.Is("replicationcontrollers", "") {
 		s = map[string]any{"matchLabels": s}
 	}
-	m, err := c.Find("pods")
+	m, items, err := client.List(c, "pods", info.Namespace, "labelSelector", client.LabelSelector(s))
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.Get(m.Path(info.Namespace, ""), client.Query("labelSelector", client.LabelSelector(s)))
-	if err != nil {
-		return nil, err
-	}
-	items := list.Objects("items")
 	if s == nil || len(items) == 0 {
 		return nil, fmt.Errorf("timed out waiting for the condition")
 	}

@@ -77,28 +77,6 @@ type exitCode int
 
 func (e exitCode) Error() string { return "" }
 
-// several are errors that were met one after the other.
-type several []error
-
-func (e several) Error() string {
-	texts := make([]string, len(e))
-	for i := range e {
-		texts[i] = e[i].Error()
-	}
-	return strings.Join(texts, ", ")
-}
-
-// together returns nil for no errors, the error if it is one, or several.
-func together(errs []error) error {
-	switch len(errs) {
-	case 0:
-		return nil
-	case 1:
-		return errs[0]
-	}
-	return several(errs)
-}
-
 // usageError is an error in how a command is used.
 type usageError struct {
 	text string
@@ -114,8 +92,8 @@ func report(p *shell.Process, err error) int {
 		return 0
 	case exitCode:
 		return int(e)
-	case several:
-		for _, one := range e {
+	case interface{ Unwrap() []error }: // of errors.Join
+		for _, one := range e.Unwrap() {
 			report(p, one)
 		}
 	case *usageError:

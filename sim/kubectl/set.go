@@ -64,13 +64,15 @@ func (c *call) updateOne(info *client.Info, done string, change func(m *client.M
 	return c.printObj(info, done)
 }
 
-// podSpec returns the spec of the pods of an object.
-func podSpec(m *client.Mapping, obj object.Object) (object.Object, error) {
-	spec := client.PodSpec(obj)
-	if spec == nil {
-		return nil, fmt.Errorf("the object is not a pod or does not have a pod template: %s", m.Kind)
-	}
-	return spec, nil
+// updatePods changes the pods of the objects of a set command.
+func (c *call) updatePods(args []string, done string, change func(spec object.Object) error) error {
+	return c.update(args, done, func(m *client.Mapping, obj object.Object) error {
+		spec := client.PodSpec(obj)
+		if spec == nil {
+			return fmt.Errorf("the object is not a pod or does not have a pod template: %s", m.Kind)
+		}
+		return change(spec)
+	})
 }
 
 func runSetImage(c *call) error {
@@ -81,11 +83,7 @@ func runSetImage(c *call) error {
 		}
 		return fmt.Errorf("at least one image update is required")
 	}
-	return c.update(args, "image updated", func(m *client.Mapping, obj object.Object) error {
-		spec, err := podSpec(m, obj)
-		if err != nil {
-			return err
-		}
+	return c.updatePods(args, "image updated", func(spec object.Object) error {
 		for _, pair := range images {
 			name, image, _ := strings.Cut(pair, "=")
 			some := false
@@ -135,11 +133,7 @@ func runSetEnv(c *call) error {
 			gone = append(gone, strings.TrimSuffix(e, "-"))
 		}
 	}
-	return c.update(args, "env updated", func(m *client.Mapping, obj object.Object) error {
-		spec, err := podSpec(m, obj)
-		if err != nil {
-			return err
-		}
+	return c.updatePods(args, "env updated", func(spec object.Object) error {
 		for _, one := range client.Containers(spec) {
 			if matchesContainer(c.Text("containers"), one.String("name")) {
 				changeEnv(one, entries, gone)
@@ -243,11 +237,7 @@ func runSetResources(c *call) error {
 			amounts[kind][name] = value
 		}
 	}
-	return c.update(c.Args, "resource requirements updated", func(m *client.Mapping, obj object.Object) error {
-		spec, err := podSpec(m, obj)
-		if err != nil {
-			return err
-		}
+	return c.updatePods(c.Args, "resource requirements updated", func(spec object.Object) error {
 		for _, one := range spec.Objects("containers") {
 			for _, kind := range []string{"limits", "requests"} {
 				for _, name := range object.SortedKeys(amounts[kind]) {
@@ -284,11 +274,7 @@ func runSetServiceAccount(c *call) error {
 		return fmt.Errorf("serviceaccount is required")
 	}
 	last := len(c.Args) - 1
-	return c.update(c.Args[:last], "serviceaccount updated", func(m *client.Mapping, obj object.Object) error {
-		spec, err := podSpec(m, obj)
-		if err != nil {
-			return err
-		}
+	return c.updatePods(c.Args[:last], "serviceaccount updated", func(spec object.Object) error {
 		spec["serviceAccountName"] = c.Args[last]
 		return nil
 	})

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,10 +61,7 @@ func runWait(c *call) error {
 		}
 		return c.printObj(info, "condition met")
 	})
-	if err != nil {
-		errs = append(errs, err)
-	}
-	return together(errs)
+	return errors.Join(append(errs, err)...)
 }
 
 // waiterOf reads --for.

@@ -64,6 +64,16 @@ type Reader interface {
 	Now() time.Time
 }
 
+// List returns the objects of a resource in a namespace, and the resource. The query has names and values as Query takes them.
+func List(r Reader, resource, namespace string, query ...string) (*Mapping, []object.Object, error) {
+	m, err := r.Find(resource)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := r.Get(m.Path(namespace, ""), Query(query...))
+	return m, list.Objects("items"), err
+}
+
 // Client sends requests in the name of a user.
 type Client struct {
 	Conn     Conn

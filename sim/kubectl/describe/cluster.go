@@ -58,15 +58,10 @@ func (d *describer) namespaceOf(obj object.Object) error {
 	}
 	for _, x := range []struct{ resource, none, some string }{
 		{"resourcequotas", "\nNo resource quota.", "\nResource Quotas"}, {"limitranges", "\nNo LimitRange resource.", "\nResource Limits"}} {
-		m, err := d.Find(x.resource)
+		_, items, err := client.List(d, x.resource, obj.Name())
 		if err != nil {
 			return err
 		}
-		list, err := d.Get(m.Path(obj.Name(), ""), nil)
-		if err != nil {
-			return err
-		}
-		items := list.Objects("items")
 		if len(items) == 0 {
 			d.line(0, "%s", x.none)
 			continue
@@ -158,8 +153,7 @@ func (d *describer) priorityClass(obj object.Object) error {
 
 func (d *describer) role(obj object.Object) error {
 	d.line(0, "Name:\t%s", obj.Name())
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.line(0, "PolicyRule:\n  Resources\tNon-Resource URLs\tResource Names\tVerbs\n  ---------\t-----------------\t--------------\t-----")
 	type row struct{ resource, urls, names, verbs string }
 	var rows []row
@@ -194,8 +188,7 @@ func (d *describer) role(obj object.Object) error {
 
 func (d *describer) binding(obj object.Object) error {
 	d.line(0, "Name:\t%s", obj.Name())
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.line(0, "Role:\n  Kind:\t%s\n  Name:\t%s\nSubjects:\n  Kind\tName\tNamespace\n  ----\t----\t---------", obj.String("roleRef", "kind"), obj.String("roleRef", "name"))
 	for _, s := range obj.Objects("subjects") {
 		d.line(1, "%s\t%s\t%s", s.String("kind"), s.String("name"), s.String("namespace"))
@@ -211,8 +204,7 @@ func (d *describer) node(obj object.Object) error {
 		}
 	}
 	d.line(0, "Name:\t%s\nRoles:\t%s", obj.Name(), cmp.Or(strings.Join(roles, ","), "<none>"))
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.created(obj)
 	var taints []string
 	for _, t := range obj.Objects("spec", "taints") {
@@ -278,15 +270,10 @@ func (d *describer) nodeStatus(obj object.Object) {
 
 // nodePods writes which pods are on a node, and what they ask for.
 func (d *describer) nodePods(obj object.Object) error {
-	m, err := d.Find("pods")
+	_, pods, err := client.List(d, "pods", "", "fieldSelector", "spec.nodeName="+obj.Name()+",status.phase!=Failed,status.phase!=Succeeded")
 	if err != nil {
 		return err
 	}
-	list, err := d.Get(m.Path("", ""), client.Query("fieldSelector", "spec.nodeName="+obj.Name()+",status.phase!=Failed,status.phase!=Succeeded"))
-	if err != nil {
-		return err
-	}
-	pods := list.Objects("items")
 	d.line(0, "Non-terminated Pods:\t(%d in total)", len(pods))
 	d.line(1, "Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge")
 	d.line(1, "---------\t----\t\t------------\t----------\t---------------\t-------------\t---")

@@ -101,10 +101,6 @@ var eventless = strings.Fields("secrets namespaces roles.rbac.authorization.k8s.
 
 // events writes the events about an object.
 func (d *describer) events(obj object.Object) error {
-	m, err := d.Find("events")
-	if err != nil {
-		return err
-	}
 	uid := obj.UID()
 	if obj.Kind() == "Node" {
 		uid = obj.Name()
@@ -113,11 +109,10 @@ func (d *describer) events(obj object.Object) error {
 	if obj.Namespace() == "" {
 		fields = strings.Replace(fields, ",involvedObject.namespace=", "", 1)
 	}
-	list, err := d.Get(m.Path(obj.Namespace(), ""), client.Query("fieldSelector", fields, "limit", client.PageSize))
+	_, found, err := client.List(d, "events", obj.Namespace(), "fieldSelector", fields, "limit", client.PageSize)
 	if err != nil {
 		return err
 	}
-	found := list.Objects("items")
 	if len(found) == 0 {
 		d.line(0, "Events:\t<none>")
 		return nil
@@ -136,30 +131,31 @@ func (d *describer) events(obj object.Object) error {
 	return nil
 }
 
-// head writes name, namespace, labels and annotations.
+// head writes the name, namespace, labels and annotations.
 func (d *describer) head(obj object.Object) {
 	d.line(0, "Name:\t%s", obj.Name())
 	if obj.Namespace() != "" {
 		d.line(0, "Namespace:\t%s", obj.Namespace())
 	}
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
+}
+
+// metadata writes the labels and annotations of an object.
+func (d *describer) metadata(obj object.Object) {
+	d.labels(0, "Labels", obj.Labels())
+	d.annotations(0, obj.Annotations())
 }
 
 // labels writes labels, a line for each.
-func (d *describer) labels(level int, title string, m map[string]string, sign string) {
-	d.line(level, "%s:\t%s", title, printer.Pairs(m, sign, "\n\t"))
+func (d *describer) labels(level int, title string, m map[string]string) {
+	d.line(level, "%s:\t%s", title, printer.Pairs(m, "=", "\n\t"))
 }
 
 // longAnnotation is how long an annotation may be to stand beside its name.
 const longAnnotation = 140
 
 // annotations writes annotations, without what kubectl apply keeps there.
-func (d *describer) annotations(obj object.Object) {
-	d.annotationsAt(0, obj.Annotations())
-}
-
-func (d *describer) annotationsAt(level int, m map[string]string) {
+func (d *describer) annotations(level int, m map[string]string) {
 	text := "Annotations:\t"
 	some := false
 	for _, k := range object.SortedKeys(m) {
@@ -211,8 +207,7 @@ func valueOr(obj object.Object, otherwise string, path ...string) string {
 func (d *describer) generic(obj object.Object) error {
 	d.line(0, "Name:\t%s", obj.Name())
 	d.line(0, "Namespace:\t%s", obj.Namespace())
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	rest := obj.Copy()
 	for _, name := range []string{"managedFields", "name", "namespace", "labels", "annotations"} {
 		rest.Remove("metadata", name)

@@ -13,15 +13,10 @@ import (
 
 // endpoints returns the addresses behind a port of a service, by its EndpointSlices.
 func (d *describer) endpoints(namespace, service, port string) (string, error) {
-	m, err := d.Find("endpointslices.discovery.k8s.io")
+	_, slices, err := client.List(d, "endpointslices.discovery.k8s.io", namespace, "labelSelector", "kubernetes.io/service-name="+service)
 	if err != nil {
 		return "", err
 	}
-	list, err := d.Get(m.Path(namespace, ""), client.Query("labelSelector", "kubernetes.io/service-name="+service))
-	if err != nil {
-		return "", err
-	}
-	slices := list.Objects("items")
 	if len(slices) == 0 {
 		return "<none>", nil
 	}
@@ -124,7 +119,7 @@ func (d *describer) backendText(namespace string, b object.Object) (string, erro
 func (d *describer) ingress(obj object.Object) error {
 	spec := obj.At("spec")
 	d.line(0, "Name:\t%s", obj.Name())
-	d.labels(0, "Labels", obj.Labels(), "=")
+	d.labels(0, "Labels", obj.Labels())
 	var addresses []string
 	for _, lb := range obj.Objects("status", "loadBalancer", "ingress") {
 		addresses = append(addresses, cmp.Or(lb.String("ip"), lb.String("hostname")))
@@ -158,7 +153,7 @@ func (d *describer) ingress(obj object.Object) error {
 	if len(spec.Objects("rules")) == 0 {
 		d.line(1, "%s\t%s\t%s", "*", "*", fallback)
 	}
-	d.annotations(obj)
+	d.annotations(0, obj.Annotations())
 	return nil
 }
 
@@ -166,8 +161,7 @@ func (d *describer) networkPolicy(obj object.Object) error {
 	spec := obj.At("spec")
 	made, _ := time.Parse(time.RFC3339, obj.String("metadata", "creationTimestamp"))
 	d.line(0, "Name:\t%s\nNamespace:\t%s\nCreated on:\t%s", obj.Name(), obj.Namespace(), made.UTC())
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	chosen := client.LabelSelector(spec.Map("podSelector"))
 	if chosen == "" {
 		chosen = "<none> (Allowing the specific traffic to all pods in this namespace)"

@@ -33,8 +33,7 @@ func (d *describer) pod(obj object.Object) error {
 	if started := status.String("startTime"); started != "" {
 		d.line(0, "Start Time:\t%s", when(started))
 	}
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	if obj.DeletionTimestamp() != "" {
 		d.line(0, "Status:\tTerminating (lasts %s)", printer.Age(d.Now(), obj.DeletionTimestamp()))
 		grace, _ := obj.DeletionGracePeriodSeconds()
@@ -48,11 +47,7 @@ func (d *describer) pod(obj object.Object) error {
 		}
 	}
 	d.podIPs(status)
-	for _, ref := range obj.Objects("metadata", "ownerReferences") {
-		if ref.True("controller") {
-			d.line(0, "Controlled By:\t%s/%s", ref.String("kind"), ref.String("name"))
-		}
-	}
+	d.controlledBy(obj)
 	if n := status.String("nominatedNodeName"); n != "" {
 		d.line(0, "NominatedNodeName:\t%s", n)
 	}
@@ -97,7 +92,7 @@ func (d *describer) podRest(obj object.Object) {
 	}
 	d.volumes(spec.Objects("volumes"), "")
 	d.line(0, "QoS Class:\t%s", obj.String("status", "qosClass"))
-	d.labels(0, "Node-Selectors", object.StringMap(spec.Map("nodeSelector")), "=")
+	d.labels(0, "Node-Selectors", object.StringMap(spec.Map("nodeSelector")))
 	d.tolerations(0, spec)
 	for _, t := range spec.Objects("topologySpreadConstraints") {
 		d.line(0, "Topology Spread Constraints:\t%s:%s when max skew %d is exceeded for selector %s", t.String("topologyKey"),

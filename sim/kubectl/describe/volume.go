@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -150,24 +151,19 @@ func (d *describer) claim(obj object.Object) error {
 	}
 	d.line(0, "Status:\t%s", phase)
 	d.line(0, "Volume:\t%s", spec.String("volumeName"))
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.line(0, "Finalizers:\t%v", obj.Finalizers())
 	capacity, access := "", ""
 	if spec.String("volumeName") != "" {
 		capacity, access = valueOr(status, "", "capacity", "storage"), modes(status.Strings("accessModes"))
 	}
 	d.line(0, "Capacity:\t%s\nAccess Modes:\t%s\nVolumeMode:\t%s", capacity, access, spec.String("volumeMode"))
-	pods, err := d.Find("pods")
-	if err != nil {
-		return err
-	}
-	list, err := d.Get(pods.Path(obj.Namespace(), ""), nil)
+	_, pods, err := client.List(d, "pods", obj.Namespace())
 	if err != nil {
 		return err
 	}
 	var users []string
-	for _, p := range list.Objects("items") {
+	for _, p := range pods {
 		for _, v := range p.Objects("spec", "volumes") {
 			if v.String("persistentVolumeClaim", "claimName") == obj.Name() {
 				users = append(users, p.Name())

@@ -29,9 +29,9 @@ func (d *describer) podTemplate(template object.Object) {
 		d.line(1, "<unset>")
 		return
 	}
-	d.labels(1, "Labels", template.Labels(), "=")
+	d.labels(1, "Labels", template.Labels())
 	if len(template.Annotations()) > 0 {
-		d.annotationsAt(1, template.Annotations())
+		d.annotations(1, template.Annotations())
 	}
 	spec := template.At("spec")
 	if sa := spec.String("serviceAccountName"); sa != "" {
@@ -43,7 +43,7 @@ func (d *describer) podTemplate(template object.Object) {
 	if class := spec.String("priorityClassName"); class != "" {
 		d.line(1, "Priority Class Name:\t%s", class)
 	}
-	d.labels(1, "Node-Selectors", object.StringMap(spec.Map("nodeSelector")), "=")
+	d.labels(1, "Node-Selectors", object.StringMap(spec.Map("nodeSelector")))
 	d.tolerations(1, spec)
 }
 
@@ -56,8 +56,7 @@ func (d *describer) deployment(obj object.Object) error {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	d.created(obj)
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.line(0, "Selector:\t%s", selectorShown(spec.Map("selector")))
 	d.line(0, "Replicas:\t%d desired | %d updated | %d total | %d available | %d unavailable", spec.Int64("replicas"), status.Int64("updatedReplicas"),
 		status.Int64("replicas"), status.Int64("availableReplicas"), status.Int64("unavailableReplicas"))
@@ -66,12 +65,7 @@ func (d *describer) deployment(obj object.Object) error {
 		d.line(0, "RollingUpdateStrategy:\t%s max unavailable, %s max surge", valueOr(ru, "", "maxUnavailable"), valueOr(ru, "", "maxSurge"))
 	}
 	d.podTemplate(spec.At("template"))
-	if conds := status.Objects("conditions"); len(conds) > 0 {
-		d.line(0, "Conditions:\n  Type\tStatus\tReason\n  ----\t------\t------")
-		for _, cond := range conds {
-			d.line(1, "%s \t%s\t%s", cond.String("type"), cond.String("status"), cond.String("reason"))
-		}
-	}
+	d.shortConditions(obj)
 	return d.replicaSets(obj)
 }
 
@@ -99,16 +93,12 @@ func (d *describer) replicaSets(obj object.Object) error {
 
 // podCounts counts the pods of a selector that belong to an owner by what they are doing.
 func (d *describer) podCounts(obj object.Object, s map[string]any) (string, error) {
-	m, err := d.Find("pods")
-	if err != nil {
-		return "", err
-	}
-	list, err := d.Get(m.Path(obj.Namespace(), ""), client.Query("labelSelector", client.LabelSelector(s)))
+	_, pods, err := client.List(d, "pods", obj.Namespace(), "labelSelector", client.LabelSelector(s))
 	if err != nil {
 		return "", err
 	}
 	counts := map[string]int{}
-	for _, p := range list.Objects("items") {
+	for _, p := range pods {
 		if client.IsOwnedBy(p, obj) {
 			counts[p.String("status", "phase")]++
 		}
@@ -130,8 +120,7 @@ func (d *describer) replicaSet(obj object.Object) error {
 		s = map[string]any{"matchLabels": s}
 	}
 	d.line(0, "Name:\t%s\nNamespace:\t%s\nSelector:\t%s", obj.Name(), obj.Namespace(), selectorShown(s))
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.controlledBy(obj)
 	d.line(0, "Replicas:\t%d current / %d desired", obj.Int64("status", "replicas"), spec.Int64("replicas"))
 	counts, err := d.podCounts(obj, s)
@@ -160,8 +149,7 @@ func (d *describer) statefulSet(obj object.Object) error {
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	d.created(obj)
 	d.line(0, "Selector:\t%s", selectorShown(spec.Map("selector")))
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.line(0, "Replicas:\t%d desired | %d total", spec.Int64("replicas"), obj.Int64("status", "replicas"))
 	d.line(0, "Update Strategy:\t%s", spec.String("updateStrategy", "type"))
 	if part, ok := spec.Int("updateStrategy", "rollingUpdate", "partition"); ok {
@@ -181,8 +169,8 @@ func (d *describer) statefulSet(obj object.Object) error {
 	d.line(0, "Volume Claims:")
 	for _, claim := range claims {
 		d.line(1, "Name:\t%s\n  StorageClass:\t%s", claim.Name(), claim.String("spec", "storageClassName"))
-		d.labels(1, "Labels", claim.Labels(), "=")
-		d.annotationsAt(1, claim.Annotations())
+		d.labels(1, "Labels", claim.Labels())
+		d.annotations(1, claim.Annotations())
 		d.line(1, "Capacity:\t%s", valueOr(claim, "<default>", "spec", "resources", "requests", "storage"))
 		d.line(1, "Access Modes:\t%v", claim.Strings("spec", "accessModes"))
 	}
@@ -193,8 +181,7 @@ func (d *describer) daemonSet(obj object.Object) error {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s\nSelector:\t%s", obj.Name(), obj.Namespace(), selectorShown(spec.Map("selector")))
 	d.line(0, "Node-Selector:\t%s", printer.Pairs(object.StringMap(spec.Map("template", "spec", "nodeSelector")), "=", ","))
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.line(0, "Desired Number of Nodes Scheduled: %d", status.Int64("desiredNumberScheduled"))
 	d.line(0, "Current Number of Nodes Scheduled: %d", status.Int64("currentNumberScheduled"))
 	d.line(0, "Number of Nodes Scheduled with Up-to-date Pods: %d", status.Int64("updatedNumberScheduled"))
@@ -215,8 +202,7 @@ func (d *describer) job(obj object.Object) error {
 	if s := spec.Map("selector"); s != nil {
 		d.line(0, "Selector:\t%s", selectorShown(s))
 	}
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
+	d.metadata(obj)
 	d.controlledBy(obj)
 	if spec.Has("parallelism") {
 		d.line(0, "Parallelism:\t%d", spec.Int64("parallelism"))

@@ -101,16 +101,12 @@ func Revisions(r client.Reader, info *client.Info) ([]Revision, error) {
 	if info.Mapping.Kind == "Deployment" {
 		resource = "replicasets.apps"
 	}
-	m, err := r.Find(resource)
-	if err != nil {
-		return nil, err
-	}
-	list, err := r.Get(m.Path(info.Namespace, ""), client.Query("labelSelector", client.LabelSelector(info.Object.Map("spec", "selector"))))
+	_, items, err := client.List(r, resource, info.Namespace, "labelSelector", client.LabelSelector(info.Object.Map("spec", "selector")))
 	if err != nil {
 		return nil, err
 	}
 	var out []Revision
-	for _, obj := range list.Objects("items") {
+	for _, obj := range items {
 		if !client.IsOwnedBy(obj, info.Object) {
 			continue
 		}
