@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/patches"
 	"github.com/kubesim/kubesim/sim/kubectl/printer"
+	"github.com/kubesim/kubesim/sim/linediff"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -112,19 +113,18 @@ func unified(w io.Writer, name, a, b string) bool {
 	if a == b {
 		return false
 	}
-	before, after := splitLines(a), splitLines(b)
 	fmt.Fprintf(w, "diff -u -N LIVE/%s MERGED/%s\n--- LIVE/%s\n+++ MERGED/%s\n", name, name, name, name)
-	edits := compareLines(before, after)
+	edits := linediff.Compare(a, b)
 	const around = 3
 	for from := 0; from < len(edits); {
-		first := slices.IndexFunc(edits[from:], func(e edited) bool { return e.sign != ' ' })
+		first := slices.IndexFunc(edits[from:], func(e linediff.Edit) bool { return e.Op != ' ' })
 		if first < 0 {
 			break
 		}
 		first += from
 		last := first
 		for i := first; i < len(edits) && i <= last+2*around; i++ {
-			if edits[i].sign != ' ' {
+			if edits[i].Op != ' ' {
 				last = i
 			}
 		}
@@ -136,10 +136,10 @@ func unified(w io.Writer, name, a, b string) bool {
 }
 
 // hunk prints some lines, and where they are in both texts.
-func hunk(w io.Writer, edits []edited, start, end int) {
-	counts := func(list []edited, but byte) (n int) {
+func hunk(w io.Writer, edits []linediff.Edit, start, end int) {
+	counts := func(list []linediff.Edit, but byte) (n int) {
 		for _, e := range list {
-			if e.sign != but {
+			if e.Op != but {
 				n++
 			}
 		}
@@ -157,51 +157,6 @@ func hunk(w io.Writer, edits []edited, start, end int) {
 	}
 	fmt.Fprintf(w, "@@ %s %s @@\n", place("-", '+'), place("+", '-'))
 	for _, e := range edits[start:end] {
-		fmt.Fprintf(w, "%c%s\n", e.sign, e.text)
+		fmt.Fprintf(w, "%c%s\n", e.Op, e.Text)
 	}
-}
-
-// edited is a line that both texts have, or that one of them has.
-type edited struct {
-	sign byte // ' ', '-' or '+'
-	text string
-}
-
-func splitLines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-}
-
-// compareLines finds the longest lines that two texts have in common; what is gone comes before what is new.
-func compareLines(a, b []string) (out []edited) {
-	common := make([][]int, len(a)+1)
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			out = append(out, edited{' ', a[i]})
-			i, j = i+1, j+1
-		case i < len(a) && (j == len(b) || common[i+1][j] >= common[i][j+1]):
-			out = append(out, edited{'-', a[i]})
-			i++
-		default:
-			out = append(out, edited{'+', b[j]})
-			j++
-		}
-	}
-	return out
 }
