@@ -60,6 +60,11 @@ var parsers = map[string]parsing{
 	"sim/json":                    {reads: "JSON", targets: []string{"FuzzScanner"}},
 	"sim/jsonpath":                {reads: "templates and paths", targets: []string{"FuzzTemplate"}},
 	"sim/kubectl":                 {reads: "command lines, files and answers", targets: []string{"FuzzLine"}},
+	"sim/kubectl/client":          {reads: "files, by what flags name", why: "FuzzLine of sim/kubectl"},
+	"sim/kubectl/flags":           {reads: "flags", why: "FuzzLine of sim/kubectl"},
+	"sim/kubectl/manifest":        {reads: "files of objects", why: "FuzzLine of sim/kubectl"},
+	"sim/kubectl/printer":         {reads: "templates", why: "FuzzLine of sim/kubectl, FuzzTemplate of sim/jsonpath"},
+	"sim/kubectl/shell":           {reads: "lines of a prompt, and what is pasted", why: "FuzzLine of sim/kubectl, FuzzSplit of sim/words"},
 	"sim/kubelet":                 {reads: "pods and what they name", why: "they were validated: FuzzWorld of sim/scenario; FuzzScript of sim/kubelet/images"},
 	"sim/kubelet/images":          {reads: "annotations that say what containers do", targets: []string{"FuzzScript"}},
 	"sim/kubelet/shell":           {reads: "commands of containers", targets: []string{"FuzzShell"}},
@@ -78,6 +83,7 @@ var parsers = map[string]parsing{
 	"sim/trouble":                 {reads: "words of faults", targets: []string{"FuzzParse"}},
 	"sim/webhook":                 {reads: "answers of webhooks", targets: []string{"FuzzAnswer"}},
 	"sim/wire":                    {reads: "names of headers", targets: []string{"FuzzCanonical"}},
+	"sim/words":                   {reads: "lines of words", targets: []string{"FuzzSplit"}},
 	"wasm/engine":                 {reads: "messages of the page, what is in a link (web/src/share/codec.ts unpacks it), texts that are shown side by side, protobuf that is shown", targets: []string{"FuzzDiff", "FuzzHandle", "FuzzOpenWire", "FuzzYAMLLines"}},
 }
 

@@ -10,7 +10,7 @@ import (
 
 // rows says who may import whom: a package imports only packages in rows above its own.
 var rows = [][]string{
-	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline"},
+	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline", "sim/words", "sim/linediff"},
 	{"sim/object"},
 	{"sim/field"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace", "sim/jsonpath", "sim/kubelet/images"},
@@ -19,7 +19,11 @@ var rows = [][]string{
 	{"sim/codec", "sim/cel/expr", "sim/commit"},
 	{"sim/cel/celgo", "sim/patch"},
 	{"sim/cel"},
-	{"sim/webhook", "sim/kubectl"},
+	{"sim/webhook", "sim/kubectl/flags", "sim/kubectl/manifest"},
+	{"sim/kubectl/client", "sim/kubectl/shell"},
+	{"sim/kubectl/explain", "sim/kubectl/patches", "sim/kubectl/printer", "sim/kubectl/rollout"},
+	{"sim/kubectl/describe", "sim/kubectl/generate"},
+	{"sim/kubectl"},
 	{"sim/builtin/table", "sim/builtin/gotext"},
 	{"sim/builtin/kind"},
 	{"sim/builtin/podspec", "sim/builtin/kindtest"},

@@ -1,8 +1,12 @@
 package kubectl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/kubectl/flags"
+	"github.com/kubesim/kubesim/sim/words"
 )
 
 // Item is something that could stand where the cursor is.
@@ -19,30 +23,34 @@ type Source interface {
 }
 
 // Complete returns what could stand at the end of a line of a shell, and where in it the word begins that it takes the place
-// of: commands, words of kubectl and those below them, flags, resources, names of objects, files.
+// of: commands, verbs of kubectl and those below them, flags, resources, names of objects, files.
 func Complete(line string, src Source) (from int, items []Item) {
 	from = strings.LastIndexAny(line, " \t") + 1
 	start := line[from:]
-	before := strings.Fields(line[:from])
-	for i := len(before) - 1; i >= 0; i-- { // the last command of the line
-		if before[i] == "|" || before[i] == ";" || before[i] == "&&" || before[i] == "||" {
-			before = before[i+1:]
-			break
+	before, err := words.Shell.Split(line[:from])
+	if err != nil {
+		return from, nil
+	}
+	last := -1
+	for i, w := range before { // the last command of the line
+		if w.Sign && (w.Text == "|" || w.Text == ";" || w.Text == "&&" || w.Text == "||") {
+			last = i
 		}
 	}
-	last := ""
-	if len(before) > 0 {
-		last = before[len(before)-1]
-	}
+	before = before[last+1:]
 	switch {
 	case len(before) == 0:
-		for _, name := range toolNames() {
+		for _, name := range tools {
 			items = append(items, Item{name, ""})
 		}
-	case last == ">" || last == "<" || last == ">>" || before[0] != "kubectl" && before[0] != "k":
+	case before[len(before)-1].Sign || before[0].Text != "kubectl" && before[0].Text != "k":
 		items = src.Files()
 	default:
-		items = completeWord(before[1:], start, src)
+		var args []string
+		for _, w := range before[1:] {
+			args = append(args, w.Text)
+		}
+		items = completeVerb(args, start, src)
 	}
 	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !strings.HasPrefix(i.Text, start) })
 	return from, items
@@ -62,19 +70,14 @@ func CommonPrefix(items []Item) string {
 	return common
 }
 
-// completeWord returns what could follow some words of kubectl.
-func completeWord(before []string, start string, src Source) (items []Item) {
-	list := words
-	var at *word
-	rest := before
-	for len(rest) > 0 {
-		found := findWord(list, rest[0])
-		if found == nil {
-			break
-		}
-		at, list, rest = found, found.sub, rest[1:]
-	}
-	if at == nil && len(rest) > 0 {
+// completeVerb returns what could follow some words of kubectl.
+func completeVerb(before []string, start string, src Source) (items []Item) {
+	path := ""
+	v, rest := findPath(before, &path)
+	list := verbs
+	if v != nil {
+		list = v.sub
+	} else if len(rest) > 0 {
 		return nil
 	}
 	for i := range list {
@@ -82,46 +85,47 @@ func completeWord(before []string, start string, src Source) (items []Item) {
 			items = append(items, Item{list[i].name, list[i].help})
 		}
 	}
-	if at == nil {
+	if v == nil {
 		return items
 	}
-	c := &call{known: flagsOf(everywhere + " " + at.flags), flags: map[string][]string{}, dash: -1}
+	f := flags.NewSet(everywhere + " " + v.flags)
 	if strings.HasPrefix(start, "-") {
-		return c.completeFlag(start)
+		return completeFlag(f, start)
 	}
 	if len(rest) > 0 {
-		if f := c.valued(rest[len(rest)-1]); f != nil {
+		if f := valued(f, rest[len(rest)-1]); f != nil {
 			return values(f, src)
 		}
 	}
-	_ = c.parseFlags(rest) // what cannot be read is no argument
-	return append(items, c.completeArgument(start, src)...)
+	_ = f.Parse(rest) // what cannot be read is not an argument
+	return append(items, completeArgument(f, start, src)...)
 }
 
 // valued returns the flag that a word is, if its value is the next word.
-func (c *call) valued(text string) *flag {
+func valued(known *flags.Set, text string) *flags.Flag {
 	if !strings.HasPrefix(text, "-") || strings.Contains(text, "=") {
 		return nil
 	}
 	name, long := strings.CutPrefix(text, "--")
-	f := c.flagNamed(name, "")
+	f := known.Lookup(name, "")
 	if !long {
-		f = c.flagNamed("", text[1:])
+		f = known.Lookup("", text[1:])
 	}
-	if f == nil || f.kind == boolFlag || f.kind == choiceFlag {
+	if f == nil || f.Kind == flags.Bool || f.Kind == flags.Choice {
 		return nil
 	}
 	return f
 }
 
-func (c *call) completeFlag(start string) (items []Item) {
-	for i := range c.known {
-		f := &c.known[i]
-		text := "--" + f.name
-		if f.kind != boolFlag {
+// completeFlag returns the flags of a command; those that every command has only if start has more than a dash.
+func completeFlag(known *flags.Set, start string) (items []Item) {
+	for i := range known.Known {
+		f := &known.Known[i]
+		text := "--" + f.Name
+		if f.Kind != flags.Bool {
 			text += "="
 		}
-		if start != "-" || i >= len(flagsOf(everywhere)) { // those of the command first, the others when asked for
+		if start != "-" || i >= len(flags.Of(everywhere)) {
 			items = append(items, Item{text, ""})
 		}
 	}
@@ -129,8 +133,8 @@ func (c *call) completeFlag(start string) (items []Item) {
 }
 
 // values returns what the value of a flag could be.
-func values(f *flag, src Source) (items []Item) {
-	switch f.name {
+func values(f *flags.Flag, src Source) (items []Item) {
+	switch f.Name {
 	case "namespace":
 		return src.Objects("namespaces", "")
 	case "filename", "from-file", "from-env-file", "patch-file":
@@ -144,11 +148,8 @@ func values(f *flag, src Source) (items []Item) {
 }
 
 // completeArgument returns resources, names of objects, or TYPE/NAME.
-func (c *call) completeArgument(start string, src Source) []Item {
-	namespace := c.text("namespace")
-	if namespace == "" {
-		namespace = "default"
-	}
+func completeArgument(f *flags.Set, start string, src Source) []Item {
+	namespace := cmp.Or(f.Text("namespace"), "default")
 	if resource, _, ok := strings.Cut(start, "/"); ok {
 		items := slices.Clone(src.Objects(resource, namespace))
 		for i := range items {
@@ -156,8 +157,8 @@ func (c *call) completeArgument(start string, src Source) []Item {
 		}
 		return items
 	}
-	if len(c.args) == 0 {
+	if len(f.Args) == 0 {
 		return src.Resources()
 	}
-	return src.Objects(c.args[0], namespace)
+	return src.Objects(f.Args[0], namespace)
 }

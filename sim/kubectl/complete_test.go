@@ -7,6 +7,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/kubectl"
+	"github.com/kubesim/kubesim/sim/kubectl/shell"
 )
 
 // shop is a Source with a pod and two deployments.
@@ -61,8 +62,8 @@ func TestPaste(t *testing.T) {
 	is := is.New(t)
 	const doc = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: paint}\n"
 	of := func(name string) map[string]string { return map[string]string{name: doc} }
-	is.Equal(kubectl.Paste("kubectl get pods\n\n$ kubectl get \\\n  nodes\n"), []kubectl.Typed{{Line: "kubectl get pods"}, {Line: "kubectl get nodes"}}) // lines
-	for text, want := range map[string]kubectl.Typed{                                                                                                    // order does not matter
+	is.Equal(shell.Paste("kubectl get pods\n\n$ kubectl get \\\n  nodes\n"), []shell.Typed{{Line: "kubectl get pods"}, {Line: "kubectl get nodes"}}) // lines
+	for text, want := range map[string]shell.Typed{                                                                                                  // order does not matter
 		doc: {Line: "kubectl apply -f configmap-paint.yaml", Files: of("configmap-paint.yaml")}, // a manifest
 		"kubectl apply -f - <<EOF\n" + doc + "EOF":                   {Line: "kubectl apply -f configmap-paint.yaml", Files: of("configmap-paint.yaml")},
 		"cat <<'EOF' | kubectl apply -f -\n" + doc + "EOF\n":         {Line: "cat configmap-paint.yaml | kubectl apply -f -", Files: of("configmap-paint.yaml")},
@@ -70,6 +71,6 @@ func TestPaste(t *testing.T) {
 		"cat <<EOF > cm.yaml\n" + doc + "EOF":                        {Line: "echo wrote cm.yaml", Files: of("cm.yaml")},
 		"kubectl create --filename=/dev/stdin <<EOF\n" + doc + "EOF": {Line: "kubectl create --filename=/dev/stdin < configmap-paint.yaml", Files: of("configmap-paint.yaml")},
 	} {
-		is.Equal(kubectl.Paste(text), []kubectl.Typed{want}) // one line, whose file it names
+		is.Equal(shell.Paste(text), []shell.Typed{want}) // one line, whose file it names
 	}
 }

@@ -1,56 +1,84 @@
 package kubectl
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/generate"
+	"github.com/kubesim/kubesim/sim/kubectl/patches"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// createFlags are those of create, and of what is below it.
-const createFlags = " save-config? validate~" + dry + printed
-
-// createWords make objects, of files or of flags.
-var createWords = []word{
-	{name: "create", help: "Create a resource from a file or from stdin", run: (*call).createWord,
-		flags: "edit? raw selector|l windows-line-endings?" + createFlags + ofFiles, sub: slices.Concat(generators, moreGenerators)},
-}
-
-// generators are the commands below create that are needed most; moreGenerators are the others.
-var generators = []word{
-	{name: "configmap", aliases: "cm", help: "Create a config map from a local file, directory or literal value", run: (*call).createConfigMap,
-		flags: "from-file* from-literal* from-env-file* append-hash?" + createFlags},
-	{name: "deployment", aliases: "deploy", help: "Create a deployment with the specified name", run: (*call).createDeployment,
-		flags: "image*! replicas|r# port#" + createFlags},
-	{name: "namespace", aliases: "ns", help: "Create a namespace with the specified name", run: (*call).createPlain, flags: createFlags},
-	{name: "serviceaccount", aliases: "sa", help: "Create a service account with the specified name", run: (*call).createPlain, flags: createFlags},
-}
-
-// createWord creates what files hold.
-func (c *call) createWord() error {
-	list, err := c.fileTargets("create")
+// runCreate creates the objects of files.
+func runCreate(c *call) error {
+	list, err := c.fileInfos("create")
 	if err != nil {
 		return err
 	}
-	return each(list, func(t *target) error {
-		if c.on("save-config") {
-			t.obj = remembered(t.obj)
+	return each(list, func(info *client.Info) error {
+		if c.On("save-config") {
+			info.Object = patches.Modified(info.Object)
 		}
 		if c.dryRun() != dryClient {
-			if err := c.create(t, "kubectl-create"); err != nil {
-				return with(err, "error when creating %q", t.source)
+			if err := c.helper("kubectl-create").Create(info); err != nil {
+				return client.Wrap(err, "error when creating %q", info.Source)
 			}
 		}
-		return c.said(t, "created")
+		return c.printObj(info, "created")
 	})
 }
 
-// name returns the NAME that a generator needs.
+// fileInfos returns the objects of --filename for a command that takes nothing else.
+func (c *call) fileInfos(command string) ([]*client.Info, error) {
+	if len(c.Args) > 0 {
+		return nil, c.usage("Unexpected args: %v", c.Args)
+	}
+	if !c.Given("filename") && !c.Given("kustomize") {
+		return nil, fmt.Errorf("must specify one of -f and -k")
+	}
+	if err := c.checkDryRun(); err != nil {
+		return nil, err
+	}
+	list, err := c.FromFiles()
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("no objects passed to %s", command)
+	}
+	return list, err
+}
+
+// generatorVerbs returns the verbs of generators.
+func generatorVerbs(list []generate.Generator) []verb {
+	var out []verb
+	for _, g := range list {
+		v := verb{name: g.Name, aliases: g.Aliases, help: g.Help, sub: generatorVerbs(g.Sub)}
+		if g.Make != nil {
+			v.flags, v.run = g.Flags+creating, func(c *call) error { return runGenerator(c, &g) }
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// runGenerator creates what a generator makes.
+func runGenerator(c *call, g *generate.Generator) error {
+	name, err := c.nameArgument()
+	if err != nil {
+		return err
+	}
+	obj, err := g.Make(&generate.Input{Set: c.Set, Name: name, Server: c, Files: c.Process, Warnings: c.Err})
+	if err != nil {
+		return err
+	}
+	return c.createGenerated(obj, g.Noun, "created", "kubectl-create")
+}
+
+// nameArgument returns the NAME that a generator needs.
 func (c *call) nameArgument() (string, error) {
-	args := c.args
-	if c.dash >= 0 {
-		args = args[:c.dash]
+	args := c.Args
+	if c.Dash >= 0 {
+		args = args[:c.Dash]
 	}
 	if len(args) != 1 {
 		return "", c.usage("exactly one NAME is required, got %d", len(args))
@@ -58,111 +86,142 @@ func (c *call) nameArgument() (string, error) {
 	return args[0], nil
 }
 
-// command returns what stands behind a double dash.
-func (c *call) command() []any {
-	if c.dash < 0 {
-		return nil
-	}
-	return object.FromStrings(c.args[c.dash:])
-}
+// Object implements generate.Server.
+func (c *call) Object(name string) (*client.Info, error) { return c.One([]string{name}) }
 
-// made returns an object that a generator fills.
-func made(apiVersion, kind, name string) object.Object {
-	return object.Object{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}
-}
-
-// createMade sends what a generator has made. kind, if it is there, is what an error speaks of.
-func (c *call) createMade(obj object.Object, kind string) error {
-	return c.sendMade(obj, kind, "created", "kubectl-create")
-}
-
-func (c *call) sendMade(obj object.Object, kind, done, manager string) error {
+// createGenerated sends what a generator has made and prints that it is done. If noun is set, errors of the server begin with it.
+func (c *call) createGenerated(obj object.Object, noun, done, manager string) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
-	if _, err := c.printer(); err != nil {
+	if _, err := c.printFlags().Printer(); err != nil {
 		return err
 	}
-	m, err := c.ofKind(obj)
+	m, err := c.MappingFor(obj)
 	if err != nil {
 		return err
 	}
-	t := &target{m: m, name: obj.Name(), obj: obj, source: generated}
-	if m.namespaced {
-		if n := c.text("namespace"); n != "" {
-			obj.SetMeta("namespace", n)
+	info := &client.Info{Mapping: m, Name: obj.Name(), Object: obj, Generated: true}
+	if m.Namespaced {
+		if c.EnforceNamespace {
+			obj.SetMeta("namespace", c.Namespace)
 		}
-		t.namespace = c.namespace()
+		info.Namespace = c.Namespace
 	}
-	if c.on("save-config") {
-		t.obj = remembered(t.obj)
+	if c.On("save-config") {
+		info.Object = patches.Modified(obj)
 	}
 	if c.dryRun() != dryClient {
-		if err := c.create(t, manager); err != nil {
-			if kind != "" {
-				return fmt.Errorf("failed to create %s: %s", kind, err.Error())
-			}
+		err := c.helper(manager).Create(info)
+		if err != nil && noun != "" {
+			return fmt.Errorf("failed to create %s: %s", noun, err.Error())
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return c.said(t, done)
+	return c.printObj(info, done)
 }
 
-// createPlain makes an object that has nothing but a name.
-func (c *call) createPlain() error {
+// runCreateToken requests a token of a service account.
+func runCreateToken(c *call) error {
 	name, err := c.nameArgument()
 	if err != nil {
 		return err
 	}
-	if c.word.name == "namespace" {
-		return c.createMade(made("v1", "Namespace", name), "")
-	}
-	return c.createMade(made("v1", "ServiceAccount", name), "serviceaccount")
-}
-
-// container is one container of a generated pod.
-func container(name, image string) map[string]any {
-	return map[string]any{"name": name, "image": image}
-}
-
-// imageName is what kubectl calls the container of an image: registry.example/a/b:1@sha256:… is b.
-func imageName(image string) string {
-	name := image[strings.LastIndexByte(image, '/')+1:]
-	name, _, _ = strings.Cut(name, ":")
-	name, _, _ = strings.Cut(name, "@")
-	out := []byte(strings.ToLower(name))
-	for i, b := range out {
-		if !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '-') {
-			out[i] = '-'
-		}
-	}
-	return string(out)
-}
-
-func (c *call) createDeployment() error {
-	name, err := c.nameArgument()
+	m, err := c.Find("serviceaccounts")
 	if err != nil {
 		return err
 	}
-	images := c.list("image")
-	if len(images) > 1 && c.dash >= 0 {
-		return fmt.Errorf("cannot specify multiple --image options and command")
+	spec := map[string]any{}
+	if list := c.List("audience"); len(list) > 0 {
+		spec["audiences"] = object.FromStrings(list)
 	}
-	var containers []any
-	for i, image := range images {
-		one := container(imageName(image), image)
-		if command := c.command(); len(command) > 0 {
-			one["command"] = command
-		}
-		if port := c.number("port", -1); i == 0 && port >= 0 {
-			one["ports"] = []any{map[string]any{"containerPort": port}}
-		}
-		containers = append(containers, one)
+	if d := c.Duration("duration", 0); d > 0 {
+		spec["expirationSeconds"] = int64(d.Seconds())
 	}
-	labels := func() map[string]any { return map[string]any{"app": name} }
-	obj := made("apps/v1", "Deployment", name)
-	obj.SetMeta("labels", labels())
-	obj["spec"] = map[string]any{"replicas": c.number("replicas", 1), "selector": map[string]any{"matchLabels": labels()},
-		"template": map[string]any{"metadata": map[string]any{"labels": labels()}, "spec": map[string]any{"containers": containers}}}
-	return c.createMade(obj, "deployment")
+	answer, err := c.Post(m.Path(c.Namespace, name)+"/token",
+		object.Object{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "metadata": map[string]any{}, "spec": spec})
+	if err != nil {
+		return fmt.Errorf("failed to create token: %s", err.Error())
+	}
+	if c.Text("output") != "" {
+		return c.printObj(&client.Info{Mapping: m, Name: name, Object: answer}, "")
+	}
+	c.Printf("%s", answer.String("status", "token"))
+	return nil
+}
+
+// runRun creates a pod.
+func runRun(c *call) error {
+	image, arguments := c.Text("image"), c.Dash
+	if c.Dash < 0 {
+		arguments = min(len(c.Args), 1)
+	}
+	switch {
+	case arguments != 1:
+		return c.usage("NAME is required for run")
+	case image == "":
+		return fmt.Errorf("--image is required")
+	case strings.ContainsAny(image, " \t") || image != strings.TrimSpace(image):
+		return fmt.Errorf("Invalid image name %q: invalid reference format", image)
+	}
+	restart := cmp.Or(c.Text("restart"), "Always")
+	if restart != "Always" && restart != "OnFailure" && restart != "Never" {
+		return c.usage("invalid restart policy: %s", restart)
+	}
+	if err := c.checkDryRun(); err != nil {
+		return err
+	}
+	if c.On("expose") && c.Text("port") == "" {
+		return c.usage("--port must be set when exposing a service")
+	}
+	pod, err := generate.Pod(c.Set, c.Args[0], restart, c.Args[1:])
+	if err != nil {
+		return err
+	}
+	if c.On("expose") {
+		if err := c.createGenerated(generate.PodService(c.Set, pod), "", "created", "kubectl-run"); err != nil {
+			return err
+		}
+	}
+	return c.createGenerated(pod, "", "created", "kubectl-run")
+}
+
+// runExpose creates a Service for the pods of an object.
+func runExpose(c *call) error {
+	if err := c.checkDryRun(); err != nil {
+		return err
+	}
+	return c.visit(c.Args, client.Selection{}, func(info *client.Info) error {
+		obj, err := generate.Expose(c.Set, info)
+		if err != nil {
+			return err
+		}
+		return c.createGenerated(obj, "", "exposed", "kubectl-expose")
+	})
+}
+
+// runAutoscale creates a HorizontalPodAutoscaler.
+func runAutoscale(c *call) error {
+	least, most := c.Number("min", -1), c.Number("max", 0)
+	if most < 1 {
+		return fmt.Errorf("--max=MAXPODS is required and must be at least 1, max: %d", most)
+	}
+	if most < least {
+		return fmt.Errorf("--max=MAXPODS must be larger or equal to --min=MINPODS, max: %d, min: %d", most, least)
+	}
+	info, err := c.One(c.Args)
+	if err != nil {
+		return err
+	}
+	if !info.Mapping.Scalable {
+		return fmt.Errorf("cannot autoscale a %s: the server could not find the requested resource", info.Mapping.Kind)
+	}
+	obj := generate.Autoscaler(c.Set, info, least, most)
+	err = c.createGenerated(obj, "", "autoscaled", "kubectl-autoscale")
+	if err != nil && !obj.Has("spec", "metrics") {
+		return fmt.Errorf("failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: empty input")
+	}
+	return err
 }

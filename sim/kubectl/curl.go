@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/kubectl/flags"
+	"github.com/kubesim/kubesim/sim/kubectl/shell"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/wire"
 )
@@ -14,18 +16,17 @@ const curlFlags = "request|X header|H* data|d* data-binary* data-raw* json outpu
 	"silent|s? show-error|S? insecure|k? include|i? head|I? fail|f? verbose|v? location|L? no-buffer|N? write-out|w"
 
 // curl sends a request to the API server, whatever host the URL names.
-func curl(s *Session, args []string, input []byte) int {
-	c := &call{Session: s, path: "curl", dash: -1, flags: map[string][]string{}, known: flagsOf(curlFlags)}
-	s.stdin = input
-	if err := c.parseFlags(args); err != nil {
-		fmt.Fprintf(s.Err, "curl: option %s\ncurl: try 'curl --help' for more information\n", strings.TrimPrefix(err.Error(), "unknown flag: "))
+func (s *Session) curl(p *shell.Process) int {
+	f := flags.NewSet(curlFlags)
+	if err := f.Parse(p.Argv); err != nil {
+		fmt.Fprintf(p.Err, "curl: option %s\ncurl: try 'curl --help' for more information\n", strings.TrimPrefix(err.Error(), "unknown flag: "))
 		return 2
 	}
-	if len(c.args) == 0 {
-		fmt.Fprintln(s.Err, "curl: (2) no URL specified")
+	if len(f.Args) == 0 {
+		fmt.Fprintln(p.Err, "curl: (2) no URL specified")
 		return 2
 	}
-	target := c.args[0]
+	target := f.Args[0]
 	if i := strings.Index(target, "://"); i >= 0 {
 		target = target[i+3:]
 	}
@@ -36,37 +37,37 @@ func curl(s *Session, args []string, input []byte) int {
 	}
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
-		fmt.Fprintln(s.Err, "curl: (3) URL rejected: Malformed input to a URL function")
+		fmt.Fprintln(p.Err, "curl: (3) URL rejected: Malformed input to a URL function")
 		return 3
 	}
-	r, err := c.curlRequest(u)
+	r, err := curlRequest(f, p, u)
 	if err != nil {
-		fmt.Fprintf(s.Err, "curl: (26) %s\n", err)
+		fmt.Fprintf(p.Err, "curl: (26) %s\n", err)
 		return 26
 	}
 	if u.Query().Get("watch") == "true" || u.Query().Get("watch") == "1" {
-		_, err = s.Conn.Follow(r, func(frame []byte) { s.printf("%s\n", strings.TrimRight(string(frame), "\n")) })
+		_, err = s.Conn.Follow(r, func(frame []byte) { p.Printf("%s\n", strings.TrimRight(string(frame), "\n")) })
 	} else {
-		err = c.show(r)
+		err = s.show(f, p, r)
 	}
 	if code, ok := err.(exitCode); ok {
 		return int(code)
 	}
 	if err != nil {
-		fmt.Fprintf(s.Err, "curl: (7) %s\n", err)
+		fmt.Fprintf(p.Err, "curl: (7) %s\n", err)
 		return 7
 	}
 	return 0
 }
 
 // curlRequest makes the request that the flags ask for.
-func (c *call) curlRequest(u *url.URL) (*Request, error) {
+func curlRequest(f *flags.Set, p *shell.Process, u *url.URL) (*Request, error) {
 	r := &Request{Method: wire.MethodGet, Path: u.Path, Query: u.Query(), Header: wire.Header{"User-Agent": {"curl/8.0"}, "Accept": {"*/*"}}}
 	var parts []string
 	for _, name := range []string{"data", "data-binary", "data-raw", "json"} {
-		for _, text := range c.list(name) {
+		for _, text := range f.List(name) {
 			if file, ok := strings.CutPrefix(text, "@"); ok && name != "data-raw" {
-				data, err := c.readFile(file)
+				data, err := p.ReadFile(file)
 				if err != nil {
 					return nil, fmt.Errorf("Failed to open %s", file)
 				}
@@ -82,50 +83,50 @@ func (c *call) curlRequest(u *url.URL) (*Request, error) {
 		r.Method, r.Body = wire.MethodPost, []byte(strings.Join(parts, "&"))
 		r.Header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
 	}
-	if c.given("json") {
+	if f.Given("json") {
 		r.Header["Content-Type"], r.Header["Accept"] = []string{"application/json"}, []string{"application/json"}
 	}
-	for _, h := range c.list("header") {
+	for _, h := range f.List("header") {
 		name, value, _ := strings.Cut(h, ":")
 		r.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
-	if c.on("head") {
+	if f.On("head") {
 		r.Method = wire.MethodHead
 	}
-	if m := c.text("request"); m != "" {
+	if m := f.Text("request"); m != "" {
 		r.Method = m
 	}
 	return r, nil
 }
 
 // show sends the request and prints the answer.
-func (c *call) show(r *Request) error {
-	a, err := c.Conn.Do(r)
+func (s *Session) show(f *flags.Set, p *shell.Process, r *Request) error {
+	a, err := s.Conn.Do(r)
 	if err != nil {
 		return err
 	}
-	if c.on("include") || c.on("head") {
-		c.printf("HTTP/1.1 %d\n", a.Code)
+	if f.On("include") || f.On("head") {
+		p.Printf("HTTP/1.1 %d\n", a.Code)
 		for _, name := range object.SortedKeys(a.Header) {
 			for _, v := range a.Header[name] {
-				c.printf("%s: %s\n", name, v)
+				p.Printf("%s: %s\n", name, v)
 			}
 		}
-		c.printf("\n")
+		p.Printf("\n")
 	}
-	if c.on("fail") && a.Code >= 400 {
-		c.complain("curl: (22) The requested URL returned error: %d", a.Code)
+	if f.On("fail") && a.Code >= 400 {
+		p.Complain("curl: (22) The requested URL returned error: %d", a.Code)
 		return exitCode(22)
 	}
-	switch out := c.text("output"); {
+	switch out := f.Text("output"); {
 	case out == "/dev/null":
 	case out != "":
-		err = c.save(stage{out: out}, a.Body)
+		err = p.Save(out, a.Body, false)
 	case r.Method != wire.MethodHead:
-		c.printf("%s", a.Body)
+		p.Printf("%s", a.Body)
 	}
-	if w := c.text("write-out"); w != "" {
-		c.printf("%s", strings.NewReplacer("%{http_code}", fmt.Sprint(a.Code), `\n`, "\n").Replace(w))
+	if w := f.Text("write-out"); w != "" {
+		p.Printf("%s", strings.NewReplacer("%{http_code}", fmt.Sprint(a.Code), `\n`, "\n").Replace(w))
 	}
 	return err
 }

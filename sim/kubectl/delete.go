@@ -1,153 +1,162 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/flags"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// deleteFlags are those of delete.
-const deleteFlags = "all? all-namespaces|A? cascade~ force? grace-period# ignore-not-found? interactive|i? now? raw timeout@ wait? " +
-	"selector|l field-selector output|o dry-run~" + ofFiles
-
-// forced warns of deletions that nobody confirms.
+// forced is the warning of a deletion that is not confirmed.
 const forced = "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. " +
 	"The resource may continue to run on the cluster indefinitely."
 
-var deleteWords = []word{
-	{name: "delete", help: "Delete resources by file names, stdin, resources and names, or by resources and label selector", run: (*call).deleteWord, flags: deleteFlags},
-}
-
-// deleteWord deletes objects, and waits until they are gone.
-func (c *call) deleteWord() error {
-	if raw := c.text("raw"); raw != "" {
+// runDelete deletes objects and waits until they are gone.
+func runDelete(c *call) error {
+	if raw := c.Text("raw"); raw != "" {
 		return c.raw(wire.MethodDelete, raw)
 	}
-	if err := c.checkDelete(); err != nil {
+	d := c.deletion()
+	if err := d.check(); err != nil {
 		return err
 	}
-	list, err := c.targets(c.args, selection{anyScope: c.on("all-namespaces")})
+	list, err := c.Infos(c.Args, client.Selection{AnyScope: c.On("all-namespaces")})
 	if err != nil {
 		return err
 	}
-	if c.on("force") && c.number("grace-period", 0) == 0 {
-		c.complain("%s", forced)
+	if c.On("force") && c.Number("grace-period", 0) == 0 {
+		c.Complain("%s", forced)
 	}
-	var found []*target
+	var found []*client.Info
 	var errs []error
-	for _, t := range list {
-		if t.name != "" || t.err != nil {
-			found = append(found, t)
+	for _, info := range list {
+		if info.Name != "" || info.Err != nil {
+			found = append(found, info)
 			continue
 		}
-		all, err := c.listed(t)
+		all, err := c.Listed(info)
 		if err != nil {
 			errs = append(errs, err)
 		}
 		found = append(found, all...)
 	}
 	if len(found) == 0 && len(errs) == 0 {
-		if !c.on("ignore-not-found") {
-			c.complain("No resources found")
+		if !c.On("ignore-not-found") {
+			c.Complain("No resources found")
 		}
 		return nil
 	}
-	if err := c.deleteAll(found, !c.off("wait")); err != nil {
-		errs = append(errs, err)
-	}
-	return together(errs)
+	return errors.Join(append(errs, d.all(found, !c.Off("wait")))...)
 }
 
-func (c *call) checkDelete() error {
-	if _, ok := cascades[c.text("cascade")]; !ok {
-		return fmt.Errorf("invalid cascade value (%s). Must be \"background\", \"foreground\", or \"orphan\"", c.text("cascade"))
+// deletion deletes objects as the flags say.
+type deletion struct {
+	*call
+	dryRun dryRun
+}
+
+func (c *call) deletion() *deletion { return &deletion{c, c.dryRun()} }
+
+func (d *deletion) check() error {
+	if _, ok := cascades[d.Text("cascade")]; !ok {
+		return fmt.Errorf("invalid cascade value (%s). Must be \"background\", \"foreground\", or \"orphan\"", d.Text("cascade"))
 	}
-	if c.on("now") && c.given("grace-period") {
+	if d.On("now") && d.Given("grace-period") {
 		return fmt.Errorf("--now and --grace-period cannot be specified together")
 	}
-	if c.on("force") && c.number("grace-period", 0) > 0 {
+	if d.On("force") && d.Number("grace-period", 0) > 0 {
 		return fmt.Errorf("--force and --grace-period greater than 0 cannot be specified together")
 	}
-	return c.checkDryRun()
+	return d.checkDryRun()
 }
 
 // cascades are the values of --cascade, and what they are in the API.
-var cascades = map[string]string{"": "Background", unchanged: "Background", "true": "Background", "background": "Background",
+var cascades = map[string]string{"": "Background", flags.Unchanged: "Background", "true": "Background", "background": "Background",
 	"foreground": "Foreground", "orphan": "Orphan", "false": "Orphan"}
 
-// deleteAll deletes targets and, if it is to, waits until they are gone.
-func (c *call) deleteAll(list []*target, wait bool) error {
-	var gone []*target
-	err := each(list, func(t *target) error {
-		if c.dryRun() != dryClient {
-			uid, err := c.remove(t)
-			if isNotFound(err) && c.on("ignore-not-found") {
+// all deletes objects and, if wait is set, waits until they are gone.
+func (d *deletion) all(list []*client.Info, wait bool) error {
+	type deleted struct {
+		info *client.Info
+		uid  string
+	}
+	var gone []deleted
+	err := each(list, func(info *client.Info) error {
+		if d.dryRun != dryClient {
+			uid, err := d.remove(info)
+			if client.IsNotFound(err) && d.On("ignore-not-found") {
 				return nil
 			}
-			if err != nil && t.source != "" {
-				return with(err, "error when deleting %q", t.source)
+			if err != nil && info.Source != "" {
+				return client.Wrap(err, "error when deleting %q", info.Source)
 			}
 			if err != nil {
 				return err
 			}
-			gone = append(gone, &target{m: t.m, namespace: t.namespace, name: t.name, source: uid})
+			gone = append(gone, deleted{info, uid})
 		}
-		return c.sayDeleted(t)
+		d.print(info)
+		return nil
 	})
-	if !wait || c.dryRun() != dryNone {
+	if !wait || d.dryRun != dryNone {
 		return err
 	}
-	until := c.Conn.Now().Add(c.duration("timeout", 0))
-	if c.duration("timeout", 0) == 0 {
-		until = c.Conn.Now().Add(week)
-	}
-	for _, t := range gone {
-		if e := c.awaitGone(t, until); e != nil {
-			return together(slices.DeleteFunc([]error{err, e}, func(e error) bool { return e == nil }))
+	until := d.until()
+	for _, x := range gone {
+		if e := d.AwaitGone(x.info, x.uid, until); e != nil {
+			return errors.Join(err, e)
 		}
 	}
 	return err
 }
 
-// week is how long is waited where nobody says how long.
+// week is how long a command waits without --timeout.
 const week = 7 * 24 * time.Hour
 
-// sayDeleted says that an object is deleted, or will be.
-func (c *call) sayDeleted(t *target) error {
-	if c.text("output") == "name" {
-		c.printf("%s\n", t.refer())
-		return nil
+// until returns when --timeout is over.
+func (c *call) until() time.Time {
+	if d := c.Duration("timeout", 0); d != 0 {
+		return c.Now().Add(d)
+	}
+	return c.Now().Add(week)
+}
+
+// print prints that an object is deleted, or would be.
+func (d *deletion) print(info *client.Info) {
+	if d.Text("output") == "name" {
+		d.Printf("%s\n", info.Refer())
+		return
 	}
 	how := "deleted"
-	if c.on("force") && c.number("grace-period", 0) == 0 && c.word.name == "delete" {
+	if d.On("force") && d.Number("grace-period", 0) == 0 && d.verb.name == "delete" {
 		how = "force deleted"
 	}
 	from := ""
-	if t.m.namespaced {
-		from = " from " + t.namespace + " namespace"
+	if info.Mapping.Namespaced {
+		from = " from " + info.Namespace + " namespace"
 	}
-	c.printf("%s %q %s%s%s\n", t.m.named(), t.name, how, from, c.dryRunSuffix())
-	return nil
+	d.Printf("%s %q %s%s%s\n", info.Mapping.GroupKind(), info.Name, how, from, d.dryRun.suffix())
 }
 
-// remove sends the request that deletes a target and returns the uid of what it deletes, "" if the answer does not say.
-func (c *call) remove(t *target) (uid string, err error) {
-	o := object.Object{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": cascades[c.text("cascade")]}
+// remove sends the request that deletes an object and returns the uid of what it deletes, "" if the answer does not say.
+func (d *deletion) remove(info *client.Info) (uid string, err error) {
+	o := object.Object{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": cascades[d.Text("cascade")]}
 	switch {
-	case c.on("now"):
+	case d.On("now"):
 		o["gracePeriodSeconds"] = int64(1)
-	case c.on("force"):
+	case d.On("force"):
 		o["gracePeriodSeconds"] = int64(0)
-	case c.number("grace-period", -1) >= 0:
-		o["gracePeriodSeconds"] = max(c.number("grace-period", 1), 1)
+	case d.Number("grace-period", -1) >= 0:
+		o["gracePeriodSeconds"] = max(d.Number("grace-period", 1), 1)
 	}
-	if c.dryRun() == dryServer {
+	if d.dryRun == dryServer {
 		o["dryRun"] = []any{"All"}
 	}
-	answer, err := c.ask(c.request(wire.MethodDelete, t.path(), nil, "application/json", object.JSON(map[string]any(o))))
+	answer, err := d.Ask(d.Request(wire.MethodDelete, info.Path(), nil, "application/json", json(o)))
 	if err != nil {
 		return "", err
 	}
@@ -155,35 +164,4 @@ func (c *call) remove(t *target) (uid string, err error) {
 		return answer.String("details", "uid"), nil
 	}
 	return answer.UID(), nil
-}
-
-// awaitGone waits until an object is gone, or another one has its name. Its uid is its source.
-func (c *call) awaitGone(t *target, until time.Time) error {
-	for {
-		list, err := c.get(t.m.path(t.namespace, ""), query("fieldSelector", "metadata.name="+t.name))
-		if err != nil || len(list.Objects("items")) == 0 {
-			return nil
-		}
-		if uid := list.Objects("items")[0].UID(); t.source != "" && uid != t.source {
-			return nil
-		}
-		left := until.Sub(c.Conn.Now())
-		if left <= 0 {
-			return fmt.Errorf("timed out waiting for the condition on %s/%s", t.m.resource, t.name)
-		}
-		r := c.request(wire.MethodGet, t.m.path(t.namespace, ""), query("fieldSelector", "metadata.name="+t.name, "watch", "true",
-			"resourceVersion", list.ResourceVersion()), "", nil)
-		gone := false
-		a, err := c.Conn.Watch(r, left, func(frame []byte) bool {
-			e, err := object.Parse(frame)
-			gone = err == nil && e.String("type") == "DELETED"
-			return err == nil && !gone && e.String("type") != "ERROR"
-		})
-		if err == nil && a != nil {
-			_, err = c.checked(a)
-		}
-		if err != nil || gone {
-			return err
-		}
-	}
 }

@@ -1,289 +1,58 @@
 package kubectl
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
-	"unicode"
 
-	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/describe"
 )
 
-// describer writes what describe prints: texts with tabs, which are made columns of at the end.
-type describer struct {
-	strings.Builder
-	*call
-	t      *target
-	tabbed bool // tabs stay
-}
-
-// line writes a line, indented by two spaces for each level.
-func (d *describer) line(level int, format string, args ...any) {
-	fmt.Fprintf(&d.Builder, strings.Repeat("  ", level)+format+"\n", args...)
-}
-
-// describers say what kubectl describe prints for a kind (pkg/describe). Kinds without one get all their fields.
-var describers = map[string]func(d *describer, obj object.Object) error{}
-
-// describeWord prints what there is to know of objects.
-func (c *call) describeWord() error {
-	if len(c.args) == 0 && !c.given("filename") {
+// runDescribe prints what there is to know of objects.
+func runDescribe(c *call) error {
+	if len(c.Args) == 0 && !c.Given("filename") {
 		return fmt.Errorf("You must specify the type of resource to describe. %s", useResources)
 	}
-	list, err := c.targets(c.args, selection{types: true, anyScope: c.on("all-namespaces")})
+	list, err := c.Infos(c.Args, client.Selection{Types: true, AnyScope: c.On("all-namespaces")})
 	if err != nil {
 		return err
 	}
-	found, errs := c.objects(list)
-	events := !c.off("show-events")
-	if len(errs) > 0 && len(list) == 1 && list[0].name != "" && isNotFound(errs[0]) {
-		if found = c.beginning(list[0]); len(found) > 0 {
+	found, errs := c.Objects(list)
+	events := !c.Off("show-events")
+	if len(errs) > 0 && len(list) == 1 && list[0].Name != "" && client.IsNotFound(errs[0]) {
+		if found = c.withPrefix(list[0]); len(found) > 0 {
 			errs, events = nil, false
 		}
 	}
 	if len(errs) > 0 {
-		return together(errs)
+		return errors.Join(errs...)
 	}
 	if len(found) == 0 {
-		(&getting{call: c, targets: list}).nothing()
+		c.complainNone(list)
 		return nil
 	}
-	for i, t := range found {
+	for i, info := range found {
 		if i > 0 {
-			c.printf("\n\n")
+			c.Printf("\n\n")
 		}
-		if err := c.describe(t, events); err != nil {
+		if err := describe.Describe(c.Out, c.Client, info, events); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// beginning returns the objects whose name begins as the one that is not there.
-func (c *call) beginning(t *target) (out []*target) {
-	all, err := c.listed(&target{m: t.m, namespace: t.namespace})
+// withPrefix returns the objects whose name begins with the name of one that is not there.
+func (c *call) withPrefix(info *client.Info) (out []*client.Info) {
+	all, err := c.Listed(&client.Info{Mapping: info.Mapping, Namespace: info.Namespace})
 	if err != nil {
 		return nil
 	}
 	for _, x := range all {
-		if strings.HasPrefix(x.name, t.name) {
+		if strings.HasPrefix(x.Name, info.Name) {
 			out = append(out, x)
 		}
 	}
 	return out
-}
-
-func (c *call) describe(t *target, events bool) error {
-	d := &describer{call: c, t: t}
-	do := describers[t.m.plural()]
-	if do == nil {
-		do = (*describer).generic
-	}
-	if err := do(d, t.obj); err != nil {
-		return err
-	}
-	if events && !slices.Contains(eventless, t.m.plural()) {
-		if err := d.events(t.obj); err != nil {
-			return err
-		}
-	}
-	w := tabwriter.NewWriter(c.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprint(w, d.String())
-	if !events {
-		fmt.Fprintln(w)
-	}
-	return w.Flush()
-}
-
-// eventless are the resources of which describe shows no events.
-var eventless = strings.Fields("secrets namespaces roles.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io " +
-	"rolebindings.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io resourcequotas limitranges networkpolicies.networking.k8s.io")
-
-// events writes the events about an object.
-func (d *describer) events(obj object.Object) error {
-	m, err := d.find("events")
-	if err != nil {
-		return err
-	}
-	uid := obj.UID()
-	if obj.Kind() == "Node" {
-		uid = obj.Name()
-	}
-	fields := "involvedObject.name=" + obj.Name() + ",involvedObject.namespace=" + obj.Namespace() + ",involvedObject.kind=" + obj.Kind() + ",involvedObject.uid=" + uid
-	if obj.Namespace() == "" {
-		fields = strings.Replace(fields, ",involvedObject.namespace=", "", 1)
-	}
-	list, err := d.get(m.path(obj.Namespace(), ""), query("fieldSelector", fields, "limit", pageSize))
-	if err != nil {
-		return err
-	}
-	found := list.Objects("items")
-	if len(found) == 0 {
-		d.line(0, "Events:\t<none>")
-		return nil
-	}
-	slices.SortStableFunc(found, func(a, b object.Object) int { return strings.Compare(lastSeen(a), lastSeen(b)) })
-	d.line(0, "Events:\n  Type\tReason\tAge\tFrom\tMessage")
-	d.line(1, "----\t------\t----\t----\t-------")
-	for _, e := range found {
-		message := strings.TrimSpace(e.String("message"))
-		if path := e.String("involvedObject", "fieldPath"); path != "" {
-			message = path + ": " + message
-		}
-		d.line(1, "%s\t%s\t%s\t%s\t%s", e.String("type"), e.String("reason"), d.since(e),
-			cmp.Or(e.String("source", "component"), e.String("reportingComponent")), message)
-	}
-	return nil
-}
-
-// head writes name, namespace, labels and annotations.
-func (d *describer) head(obj object.Object) {
-	d.line(0, "Name:\t%s", obj.Name())
-	if obj.Namespace() != "" {
-		d.line(0, "Namespace:\t%s", obj.Namespace())
-	}
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
-}
-
-// labels writes labels, a line for each.
-func (d *describer) labels(level int, title string, m map[string]string, sign string) {
-	d.line(level, "%s:\t%s", title, pairs(m, sign, "\n\t"))
-}
-
-// longAnnotation is how long an annotation may be to stand beside its name.
-const longAnnotation = 140
-
-// annotations writes annotations, without what kubectl apply keeps there.
-func (d *describer) annotations(obj object.Object) {
-	d.annotationsAt(0, obj.Annotations())
-}
-
-func (d *describer) annotationsAt(level int, m map[string]string) {
-	text := "Annotations:\t"
-	some := false
-	for _, k := range object.SortedKeys(m) {
-		v := m[k]
-		if k == lastApplied {
-			continue
-		}
-		if some {
-			text = "\t"
-		}
-		some = true
-		v = strings.TrimSuffix(v, "\n")
-		if strings.Contains(v, "\n") || len(v)+len(k)+2 > longAnnotation {
-			d.line(level, "%s%s:", text, k)
-			for _, line := range strings.Split(v, "\n") {
-				if len(line) > longAnnotation-2 {
-					line = line[:longAnnotation-5] + "..."
-				}
-				d.line(level, "\t  %s", line)
-			}
-			continue
-		}
-		d.line(level, "%s%s: %s", text, k, v)
-	}
-	if !some {
-		d.line(level, "Annotations:\t<none>")
-	}
-}
-
-// when prints a time as describe does, "" for none.
-func when(text string) string {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return ""
-	}
-	return t.UTC().Format(time.RFC1123Z)
-}
-
-// or returns a text, or otherwise if it is empty.
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
-// valueOr prints what is at a path, or otherwise.
-func valueOr(obj object.Object, otherwise string, path ...string) string {
-	v, ok := obj.Get(path...)
-	if !ok || v == nil {
-		return otherwise
-	}
-	return fmt.Sprint(v)
-}
-
-// generic writes all fields of an object.
-func (d *describer) generic(obj object.Object) error {
-	d.line(0, "Name:\t%s", obj.Name())
-	d.line(0, "Namespace:\t%s", obj.Namespace())
-	d.labels(0, "Labels", obj.Labels(), "=")
-	d.annotations(obj)
-	rest := obj.Copy()
-	for _, name := range []string{"managedFields", "name", "namespace", "labels", "annotations"} {
-		rest.Remove("metadata", name)
-	}
-	d.fields(0, rest)
-	return nil
-}
-
-func (d *describer) fields(level int, m map[string]any) {
-	for _, k := range object.SortedKeys(m) {
-		switch v := m[k].(type) {
-		case map[string]any:
-			d.line(level, "%s:", title(k))
-			d.fields(level+1, v)
-		case []any:
-			d.line(level, "%s:", title(k))
-			for _, item := range v {
-				if o, ok := item.(map[string]any); ok {
-					d.fields(level+1, o)
-				} else {
-					d.line(level+1, "%v", item)
-				}
-			}
-		default:
-			d.line(level, "%s:\t%v", title(k), v)
-		}
-	}
-}
-
-// acronyms are written in capitals.
-var acronyms = []string{"API", "URL", "UID", "OSB", "GUID"}
-
-// title makes a title of the name of a field: creationTimestamp is Creation Timestamp.
-func title(name string) string {
-	var words []string
-	from := 0
-	runes := []rune(name)
-	for i := 1; i <= len(runes); i++ {
-		if i < len(runes) {
-			upper, before := unicode.IsUpper(runes[i]), unicode.IsUpper(runes[i-1])
-			last := i+1 < len(runes) && unicode.IsLower(runes[i+1])
-			digit := unicode.IsDigit(runes[i]) != unicode.IsDigit(runes[i-1])
-			if !(upper && (!before || last)) && !digit {
-				continue
-			}
-		}
-		words = append(words, string(runes[from:i]))
-		from = i
-	}
-	var out []string
-	for _, w := range words {
-		if w == "-" || w == "." || w == "_" {
-			continue
-		}
-		if slices.Contains(acronyms, strings.ToUpper(w)) {
-			w = strings.ToUpper(w)
-		} else {
-			w = strings.ToUpper(w[:1]) + w[1:]
-		}
-		out = append(out, w)
-	}
-	return strings.Join(out, " ")
 }

@@ -2,36 +2,41 @@ package kubectl
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/patches"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
+	"github.com/kubesim/kubesim/sim/linediff"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// diffWord shows what apply would change, as diff -u -N does: the exit code is 1 if there is something, 2 or more if it
-// cannot be said.
-func (c *call) diffWord() error {
-	list, err := c.fileTargets("diff")
+// runDiff prints what apply would change, as diff -u -N does. The exit code is 1 if there is something, and 2 for an error.
+func runDiff(c *call) error {
+	list, err := c.fileInfos("diff")
 	if err != nil {
-		c.fail(err)
+		report(c.Process, err)
 		return exitCode(2)
 	}
+	c.Put("dry-run", "server")
 	changed := false
-	for _, t := range list {
-		live, merged, err := c.wouldBe(t)
+	for _, info := range list {
+		live, merged, err := c.wouldBe(info)
 		if err != nil {
-			c.fail(err)
+			report(c.Process, err)
 			return exitCode(2)
 		}
 		for _, obj := range []object.Object{live, merged} {
-			if !c.on("show-managed-fields") {
+			if !c.On("show-managed-fields") {
 				obj.Remove("metadata", "managedFields")
 			}
 		}
 		hideSecrets(live, merged)
-		name := strings.ReplaceAll(t.m.gv(), "/", ".") + "." + t.m.kind + "." + t.namespace + "." + t.name
-		changed = c.unified(name, text(live), text(merged)) || changed
+		m := info.Mapping
+		name := strings.ReplaceAll(m.GroupVersion(), "/", ".") + "." + m.Kind + "." + info.Namespace + "." + info.Name
+		changed = unified(c.Out, name, text(live), text(merged)) || changed
 	}
 	if changed {
 		return exitCode(1)
@@ -39,12 +44,12 @@ func (c *call) diffWord() error {
 	return nil
 }
 
-// text is an object as files have it, "" for none.
+// text returns an object as files have it, "" for none.
 func text(obj object.Object) string {
 	if obj == nil {
 		return ""
 	}
-	return yaml(object.JSON(map[string]any(obj)))
+	return printer.YAML(json(obj))
 }
 
 // hideSecrets puts asterisks in the place of the data of Secrets.
@@ -72,71 +77,69 @@ func hideSecrets(live, merged object.Object) {
 }
 
 // wouldBe returns an object as it is, nil if it is not there, and as an apply would leave it.
-func (c *call) wouldBe(t *target) (live, merged object.Object, err error) {
-	c.flags["dry-run"] = []string{"server"}
-	live, err = c.get(t.path(), nil)
+func (c *call) wouldBe(info *client.Info) (live, merged object.Object, err error) {
+	live, err = c.Get(info.Path(), nil)
 	switch {
-	case isNotFound(err) && !c.on("server-side"):
-		created := &target{m: t.m, namespace: t.namespace, obj: remembered(t.obj)}
-		if err = c.create(created, "kubectl-client-side-apply"); err == nil {
-			created.obj.Remove("metadata", "annotations", lastApplied)
-			if len(created.obj.Annotations()) == 0 {
-				created.obj.Remove("metadata", "annotations")
+	case client.IsNotFound(err) && !c.On("server-side"):
+		created := &client.Info{Mapping: info.Mapping, Namespace: info.Namespace, Object: patches.Modified(info.Object)}
+		if err = c.helper(clientSide).Create(created); err == nil {
+			created.Object.Remove("metadata", "annotations", patches.LastApplied)
+			if len(created.Object.Annotations()) == 0 {
+				created.Object.Remove("metadata", "annotations")
 			}
 		}
-		return nil, created.obj, err
-	case err != nil && !isNotFound(err):
+		return nil, created.Object, err
+	case err != nil && !client.IsNotFound(err):
 		return nil, nil, err
-	case c.on("server-side"):
-		merged, err = c.applyPatch(t, t.obj, "kubectl", c.on("force-conflicts"))
+	case c.On("server-side"):
+		merged, err = c.helper("kubectl").Apply(info, info.Object, c.On("force-conflicts"))
 		return live, merged, err
 	}
-	p, contentType := between(original(live), remembered(t.obj), live)
+	p, contentType := patches.Between(patches.Original(live), patches.Modified(info.Object), live)
 	merged = live.Copy()
 	if len(p) > 0 {
-		if merged, err = c.write(wire.MethodPatch, t, t.path(), contentType, object.JSON(p), "kubectl-client-side-apply"); err != nil {
+		if merged, err = c.helper(clientSide).Patch(info, "", contentType, object.JSON(p)); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, obj := range []object.Object{live, merged} {
-		obj.Remove("metadata", "annotations", lastApplied)
+		obj.Remove("metadata", "annotations", patches.LastApplied)
 	}
 	return live, merged, nil
 }
 
 // unified prints how two texts differ, with three lines around each difference, and reports whether they do.
-func (c *call) unified(name, a, b string) bool {
+func unified(w io.Writer, name, a, b string) bool {
 	if a == b {
 		return false
 	}
-	before, after := splitLines(a), splitLines(b)
-	c.printf("diff -u -N LIVE/%s MERGED/%s\n--- LIVE/%s\n+++ MERGED/%s\n", name, name, name, name)
-	edits := compareLines(before, after)
+	fmt.Fprintf(w, "diff -u -N LIVE/%s MERGED/%s\n--- LIVE/%s\n+++ MERGED/%s\n", name, name, name, name)
+	edits := linediff.Compare(a, b)
 	const around = 3
 	for from := 0; from < len(edits); {
-		first := slices.IndexFunc(edits[from:], func(e edited) bool { return e.sign != ' ' })
+		first := slices.IndexFunc(edits[from:], func(e linediff.Edit) bool { return e.Op != ' ' })
 		if first < 0 {
 			break
 		}
 		first += from
 		last := first
 		for i := first; i < len(edits) && i <= last+2*around; i++ {
-			if edits[i].sign != ' ' {
+			if edits[i].Op != ' ' {
 				last = i
 			}
 		}
 		start, end := max(first-around, from), min(last+around+1, len(edits))
-		c.hunk(edits, start, end)
+		hunk(w, edits, start, end)
 		from = end
 	}
 	return true
 }
 
 // hunk prints some lines, and where they are in both texts.
-func (c *call) hunk(edits []edited, start, end int) {
-	counts := func(list []edited, but byte) (n int) {
+func hunk(w io.Writer, edits []linediff.Edit, start, end int) {
+	counts := func(list []linediff.Edit, but byte) (n int) {
 		for _, e := range list {
-			if e.sign != but {
+			if e.Op != but {
 				n++
 			}
 		}
@@ -152,53 +155,8 @@ func (c *call) hunk(edits []edited, start, end int) {
 		}
 		return fmt.Sprintf("%s%d,%d", sign, at, n)
 	}
-	c.printf("@@ %s %s @@\n", place("-", '+'), place("+", '-'))
+	fmt.Fprintf(w, "@@ %s %s @@\n", place("-", '+'), place("+", '-'))
 	for _, e := range edits[start:end] {
-		c.printf("%c%s\n", e.sign, e.text)
+		fmt.Fprintf(w, "%c%s\n", e.Op, e.Text)
 	}
-}
-
-// edited is a line that both texts have, or that one of them has.
-type edited struct {
-	sign byte // ' ', '-' or '+'
-	text string
-}
-
-func splitLines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-}
-
-// compareLines finds the longest lines that two texts have in common; what is gone comes before what is new.
-func compareLines(a, b []string) (out []edited) {
-	common := make([][]int, len(a)+1)
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			out = append(out, edited{' ', a[i]})
-			i, j = i+1, j+1
-		case i < len(a) && (j == len(b) || common[i+1][j] >= common[i][j+1]):
-			out = append(out, edited{'-', a[i]})
-			i++
-		default:
-			out = append(out, edited{'+', b[j]})
-			j++
-		}
-	}
-	return out
 }

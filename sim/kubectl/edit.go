@@ -1,12 +1,16 @@
 package kubectl
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/patches"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // editHead is what stands above an object that is edited.
@@ -16,44 +20,36 @@ const editHead = `# Please edit the object below. Lines beginning with a '#' wil
 #
 `
 
-// edit lets somebody edit objects, and sends what was changed.
-func (c *call) edit() error {
-	list, err := c.targets(c.args, selection{types: true})
+// runEdit edits objects and sends what was changed.
+func runEdit(c *call) error {
+	list, err := c.Infos(c.Args, client.Selection{Types: true})
 	if err != nil {
 		return err
 	}
-	found, errs := c.objects(list)
+	found, errs := c.Objects(list)
 	if len(errs) > 0 {
-		return together(errs)
+		return errors.Join(errs...)
 	}
-	if c.Edit == nil {
+	if c.edit == nil {
 		return fmt.Errorf("there is no editor here: change it with kubectl patch, or apply a file")
 	}
 	return each(found, c.editOne)
 }
 
-func (c *call) editOne(t *target) error {
-	shown := t.obj
-	if !c.on("show-managed-fields") {
-		shown = shown.Copy()
-		shown.Remove("metadata", "managedFields")
-	}
-	text := yaml(object.JSON(map[string]any(shown)))
-	editor := c.env["KUBE_EDITOR"]
-	if editor == "" {
-		editor = c.env["EDITOR"]
-	}
-	edited, err := c.Edit(editor, editHead+text)
+func (c *call) editOne(info *client.Info) error {
+	shown := c.printFlags().Visible(info.Object)
+	text := printer.YAML(json(shown))
+	edited, err := c.edit(cmp.Or(c.Env["KUBE_EDITOR"], c.Env["EDITOR"]), editHead+text)
 	if err != nil {
 		return err
 	}
 	edited = withoutComments(edited)
 	switch strings.TrimSpace(edited) {
 	case strings.TrimSpace(text):
-		c.complain("Edit cancelled, no changes made.")
+		c.Complain("Edit cancelled, no changes made.")
 		return nil
 	case "":
-		c.complain("Edit cancelled, saved file was empty.")
+		c.Complain("Edit cancelled, saved file was empty.")
 		return nil
 	}
 	data, err := codec.YAMLToJSON([]byte(edited))
@@ -64,15 +60,15 @@ func (c *call) editOne(t *target) error {
 	if err != nil {
 		return err
 	}
-	p, contentType := between(shown, changed, shown)
+	p, contentType := patches.Between(shown, changed, shown)
 	if len(p) == 0 {
-		c.complain("Edit cancelled, no changes made.")
+		c.Complain("Edit cancelled, no changes made.")
 		return nil
 	}
-	if t.obj, err = c.write(wire.MethodPatch, t, t.path(), contentType, object.JSON(p), "kubectl-edit"); err != nil {
+	if info.Object, err = c.helper("kubectl-edit").Patch(info, "", contentType, object.JSON(p)); err != nil {
 		return err
 	}
-	return c.said(t, "edited")
+	return c.printObj(info, "edited")
 }
 
 func withoutComments(text string) string {
@@ -84,6 +80,3 @@ func withoutComments(text string) string {
 	}
 	return b.String()
 }
-
-// jsonOf makes JSON of JSON or YAML.
-func jsonOf(text []byte) ([]byte, error) { return codec.YAMLToJSON(text) }

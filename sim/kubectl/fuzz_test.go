@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"testing"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/kubectl/shell"
 )
 
 // one answers whatever it is asked with the same, and has one file. Time passes while somebody waits.
@@ -56,6 +58,6 @@ func FuzzLine(f *testing.F) {
 		o := &one{answer: answer, file: file}
 		s := &Session{Conn: o, Files: o, Config: &Config{Server: "http://a"}, Edit: func(_, text string) (string, error) { return text + " ", nil }}
 		s.Line(line, io.Discard, io.Discard)
-		Paste(line)
+		shell.Paste(line)
 	})
 }

@@ -1,69 +1,75 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// readWords read objects.
-var readWords = []word{
-	{name: "get", help: "Display one or many resources", run: (*call).getWord,
-		flags: "all-namespaces|A? chunk-size# field-selector ignore-not-found? label-columns|L, no-headers? output-watch-events? raw " +
-			"selector|l server-print? show-kind? show-labels? sort-by subresource watch|w? watch-only?" + printed + ofFiles},
-}
-
-// getting is one get on its way.
-type getting struct {
+// getter is a get that runs.
+type getter struct {
 	*call
-	targets []*target
-	rows    tableRows
-	errs    []error
-	headed  bool // a table has been printed
-	several bool // there is more than one resource
+	infos   []*client.Info
+	options printer.PrintOptions
+	pending resourceRows
+	printed int // rows
+	headed  bool
 }
 
-func (c *call) getWord() error {
-	if raw := c.text("raw"); raw != "" {
-		return c.raw(wire.MethodGet, raw)
-	}
-	if len(c.args) == 0 && !c.given("filename") && !c.given("kustomize") {
-		c.complain("You must specify the type of resource to get. %s\n\n", useResources)
-		return c.usage("Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).")
-	}
-	p, err := c.printer()
-	if err != nil {
-		return err
-	}
-	targets, err := c.targets(c.args, selection{types: true, anyScope: c.on("all-namespaces")})
-	if err != nil {
-		return err
-	}
-	if c.given("subresource") && slices.ContainsFunc(targets, func(t *target) bool { return t.name == "" }) {
-		return fmt.Errorf("subresource cannot be used when bulk resources are specified")
-	}
-	g := &getting{call: c, targets: targets}
-	for _, t := range targets {
-		g.several = g.several || t.m != nil && t.m.resource != targets[0].m.resource
-	}
-	if c.on("watch") || c.on("watch-only") {
-		return g.watch()
-	}
-	if p != nil {
-		return g.print(p)
-	}
-	return g.table()
+// resourceRows are the rows of one resource, which are printed together.
+type resourceRows struct {
+	mapping *client.Mapping
+	rows    [][]string
 }
 
 const useResources = `Use "kubectl api-resources" for a complete list of supported resources.`
 
-// raw prints what a path answers.
+// runGet prints objects: as tables of the server, or in the format of --output.
+func runGet(c *call) error {
+	if raw := c.Text("raw"); raw != "" {
+		return c.raw(wire.MethodGet, raw)
+	}
+	if len(c.Args) == 0 && !c.Given("filename") && !c.Given("kustomize") {
+		c.Complain("You must specify the type of resource to get. %s\n\n", useResources)
+		return c.usage("Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).")
+	}
+	p, err := c.printFlags().Printer()
+	if err != nil {
+		return err
+	}
+	infos, err := c.Infos(c.Args, client.Selection{Types: true, AnyScope: c.On("all-namespaces")})
+	if err != nil {
+		return err
+	}
+	if c.Given("subresource") && slices.ContainsFunc(infos, func(info *client.Info) bool { return info.Name == "" }) {
+		return fmt.Errorf("subresource cannot be used when bulk resources are specified")
+	}
+	g := &getter{call: c, infos: infos, options: printer.PrintOptions{Wide: c.Text("output") == "wide", WithNamespace: c.On("all-namespaces"),
+		WithKind: c.On("show-kind"), ShowLabels: c.On("show-labels"), NameAndAge: c.Off("server-print"), ColumnLabels: c.List("label-columns")}}
+	for _, info := range infos {
+		if info.Mapping != nil && info.Mapping.Resource != infos[0].Mapping.Resource {
+			g.options.WithKind = true
+		}
+	}
+	switch {
+	case c.On("watch") || c.On("watch-only"):
+		return g.watch()
+	case p != nil:
+		return g.print(p)
+	}
+	return g.tables()
+}
+
+// raw prints the answer to a request of a path.
 func (c *call) raw(method, path string) error {
-	if len(c.args) > 0 {
+	if len(c.Args) > 0 {
 		return fmt.Errorf("arguments may not be passed when --raw is specified")
 	}
 	u, err := url.ParseRequestURI(path)
@@ -71,70 +77,63 @@ func (c *call) raw(method, path string) error {
 		return err
 	}
 	var body []byte
-	if len(c.list("filename")) > 0 && method != wire.MethodGet {
-		if body, err = c.readFile(c.text("filename")); err != nil {
-			return fmt.Errorf("the path %q does not exist", c.text("filename"))
-		}
-	}
 	contentType := ""
-	if body != nil {
+	if c.Given("filename") && method != wire.MethodGet {
+		if body, err = c.ReadFile(c.Text("filename")); err != nil {
+			return fmt.Errorf("the path %q does not exist", c.Text("filename"))
+		}
 		contentType = "application/json"
 	}
-	a, err := c.send(c.request(method, u.Path, u.Query(), contentType, body))
+	a, err := c.Send(c.Request(method, u.Path, u.Query(), contentType, body))
 	if err != nil {
 		return err
 	}
-	c.printf("%s", a.Body)
+	c.Printf("%s", a.Body)
 	return nil
 }
 
 // print prints objects in the format of --output: one as it is, more than one as a list.
-func (g *getting) print(p printer) error {
+func (g *getter) print(p printer.Printer) error {
 	found, errs := g.read()
-	if order := g.text("sort-by"); order != "" {
-		sortBy(found, order)
+	if order := g.Text("sort-by"); order != "" {
+		printer.SortObjects(found, order)
 	}
-	single := len(g.targets) == 1 && g.targets[0].name != "" && g.targets[0].err == nil
-	format, _, _ := strings.Cut(g.text("output"), "=")
+	single := len(g.infos) == 1 && g.infos[0].Name != "" && g.infos[0].Err == nil
+	format, _, _ := strings.Cut(g.Text("output"), "=")
 	switch {
 	case single && len(found) == 0:
 	case format == "name" || single:
-		for _, t := range found {
-			if err := p(t); err != nil {
+		for _, info := range found {
+			if err := p(g.Out, info); err != nil {
 				return err
 			}
 		}
 	case len(found) > 0 || len(errs) == 0:
 		items := make([]any, len(found))
-		for i, t := range found {
-			obj := t.obj
-			if !g.on("show-managed-fields") {
-				obj = obj.Copy()
-				obj.Remove("metadata", "managedFields")
-			}
-			items[i] = map[string]any(obj)
+		for i, info := range found {
+			items[i] = map[string]any(g.printFlags().Visible(info.Object))
 		}
 		list := object.Object{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}}
-		if err := p(&target{obj: list}); err != nil {
+		if err := p(g.Out, &client.Info{Object: list}); err != nil {
 			return err
 		}
 	}
-	return together(errs)
+	return errors.Join(errs...)
 }
 
-// read returns the objects of all targets; with --ignore-not-found those that are not there are no error.
-func (g *getting) read() ([]*target, []error) {
-	for _, t := range g.targets {
-		if t.name != "" && g.given("subresource") {
-			t.name += "/" + g.text("subresource")
+// read returns the objects of all infos. With --ignore-not-found it is not an error if one is not there.
+func (g *getter) read() ([]*client.Info, []error) {
+	for _, info := range g.infos {
+		if info.Name != "" && g.Given("subresource") {
+			info.Name += "/" + g.Text("subresource")
 		}
 	}
-	found, errs := g.objects(g.targets)
-	for _, t := range found {
-		t.name = t.obj.Name()
+	found, errs := g.Objects(g.infos)
+	for _, info := range found {
+		info.Name = info.Object.Name()
 	}
-	if g.on("ignore-not-found") {
-		errs = slices.DeleteFunc(errs, isNotFound)
+	if g.On("ignore-not-found") {
+		errs = slices.DeleteFunc(errs, client.IsNotFound)
 	}
 	return found, errs
 }

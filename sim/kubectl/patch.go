@@ -5,99 +5,74 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/patches"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// patchWord sends a patch.
-func (c *call) patchWord() error {
-	kind := cmp.Or(strings.ToLower(c.text("type")), "strategic")
+// runPatch sends a patch.
+func runPatch(c *call) error {
+	kind := cmp.Or(strings.ToLower(c.Text("type")), "strategic")
 	if kind != "json" && kind != "merge" && kind != "strategic" {
-		return fmt.Errorf("--type must be one of [json merge strategic], not %q", c.text("type"))
+		return fmt.Errorf("--type must be one of [json merge strategic], not %q", c.Text("type"))
 	}
-	text := []byte(c.text("patch"))
-	if c.given("patch-file") {
+	text := []byte(c.Text("patch"))
+	if c.Given("patch-file") {
 		var err error
-		if text, err = c.readFile(c.text("patch-file")); err != nil {
-			return fmt.Errorf("unable to read patch file: open %s: no such file or directory", c.text("patch-file"))
+		if text, err = c.ReadFile(c.Text("patch-file")); err != nil {
+			return fmt.Errorf("unable to read patch file: open %s: no such file or directory", c.Text("patch-file"))
 		}
 	} else if len(text) == 0 {
 		return fmt.Errorf("must specify --patch or --patch-file containing the contents of the patch")
 	}
-	body, err := jsonOf(text)
+	body, err := codec.YAMLToJSON(text)
 	if err != nil {
 		return fmt.Errorf("unable to parse %q: %w", text, err)
 	}
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
-	list, err := c.targets(c.args, selection{})
+	list, err := c.Infos(c.Args, client.Selection{})
 	if err != nil {
 		return err
 	}
-	return each(list, func(t *target) error { return c.patchOne(t, kind, body) })
+	return each(list, func(info *client.Info) error { return c.patchOne(info, kind, body) })
 }
 
-func (c *call) patchOne(t *target, kind string, body []byte) error {
-	before, err := c.get(t.path(), nil)
+func (c *call) patchOne(info *client.Info, kind string, body []byte) error {
+	before, err := c.Get(info.Path(), nil)
 	if err != nil {
 		return err
 	}
-	path := t.path()
-	if sub := c.text("subresource"); sub != "" {
-		path += "/" + sub
-	}
-	if c.dryRun() == dryClient || c.on("local") {
-		t.obj, err = locally(before, kind, body)
+	contentType := patches.ContentTypes[kind]
+	if c.dryRun() == dryClient || c.On("local") {
+		info.Object, err = patches.Apply(before, kind, body)
 	} else {
-		t.obj, err = c.write(wire.MethodPatch, t, path, patchTypes[kind], body, "kubectl-patch")
+		info.Object, err = c.helper("kubectl-patch").Patch(info, c.Text("subresource"), contentType, body)
 	}
-	if e, ok := err.(*statusError); ok && e.code == wire.StatusUnsupportedMediaType {
-		return fmt.Errorf("%s is not supported by %s, Kind=%s: %s", patchTypes[kind], t.m.gv(), t.m.kind, e.message)
+	if e, ok := err.(*client.StatusError); ok && e.Code == wire.StatusUnsupportedMediaType {
+		m := info.Mapping
+		return fmt.Errorf("%s is not supported by %s, Kind=%s: %s", contentType, m.GroupVersion(), m.Kind, e.Message)
 	}
 	if err != nil {
 		return err
 	}
-	p, err := c.printer()
-	if err != nil || p != nil {
-		if err == nil {
-			err = p(t)
-		}
+	p, err := c.printFlags().Printer()
+	if err != nil {
 		return err
+	}
+	if p != nil {
+		return p(c.Out, info)
 	}
 	change := ""
-	if object.Equal(map[string]any(before), map[string]any(t.obj)) {
+	if object.Equal(map[string]any(before), map[string]any(info.Object)) {
 		change = " (no change)"
 	}
 	if c.dryRun() == dryClient {
-		change += c.dryRunSuffix()
+		change += dryClient.suffix()
 	}
-	c.printf("%s patched%s\n", t.refer(), change)
+	c.Printf("%s patched%s\n", info.Refer(), change)
 	return nil
-}
-
-// locally returns what a patch makes of an object, without a server.
-func locally(obj object.Object, kind string, body []byte) (object.Object, error) {
-	doc := object.JSON(map[string]any(obj))
-	t := typeOf(obj)
-	switch {
-	case kind == "json":
-		out, _, err := patch.Operations(doc, body)
-		if err != nil {
-			return nil, err
-		}
-		return object.Parse(out)
-	case kind == "strategic" && t != nil:
-		made, s := patch.Strategic(doc, body, t, patch.Warn, true)
-		if s != nil {
-			return nil, s
-		}
-		return made.Object, nil
-	}
-	out, _, s := patch.Merge(doc, body, patch.Warn)
-	if s != nil {
-		return nil, s
-	}
-	return object.Parse(out)
 }

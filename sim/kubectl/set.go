@@ -5,44 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/generate"
+	"github.com/kubesim/kubesim/sim/kubectl/patches"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
-	"github.com/kubesim/kubesim/sim/wire"
 )
 
-const setFlags = " local? containers|c" + selecting + dry + printed + ofFiles
-
-var setWords = []word{
-	{name: "env", help: "Update environment variables on a pod template", run: (*call).setEnv,
-		flags: "env|e* from prefix keys, list? resolve? overwrite?" + setFlags},
-	{name: "image", help: "Update the image of a pod template", run: (*call).setImage, flags: setFlags},
-	{name: "resources", help: "Update resource requests/limits on objects with pod templates", run: (*call).setResources,
-		flags: "limits requests" + setFlags},
-	{name: "selector", help: "Set the selector on a resource", run: (*call).setSelector, flags: "resource-version" + setFlags},
-	{name: "serviceaccount", aliases: "sa", help: "Update the service account of a resource", run: (*call).setAccount, flags: setFlags},
-	{name: "subject", help: "Update the user, group, or service account in a role binding or cluster role binding", run: (*call).setSubject,
-		flags: "user* group* serviceaccount*" + setFlags},
-}
-
-// podSpecOf returns the spec of the pods of an object, nil if it has none.
-func podSpecOf(obj object.Object) object.Object {
-	switch obj.Kind() {
-	case "Pod":
-		return obj.At("spec")
-	case "CronJob":
-		return obj.At("spec", "jobTemplate", "spec", "template", "spec")
-	}
-	return obj.At("spec", "template", "spec")
-}
-
-// containersOf returns the containers of a pod spec that --containers and a name let through.
-func containersOf(spec object.Object) []object.Object {
-	return append(spec.Objects("initContainers"), spec.Objects("containers")...)
-}
-
 // splitArguments takes apart resources and what follows them: a=b, a-.
-func (c *call) splitArguments(isOther func(string) bool) (resources, others []string) {
-	for _, a := range c.args {
+func splitArguments(args []string, isOther func(string) bool) (resources, others []string) {
+	for _, a := range args {
 		if isOther(a) {
 			others = append(others, a)
 		} else {
@@ -52,70 +24,70 @@ func (c *call) splitArguments(isOther func(string) bool) (resources, others []st
 	return resources, others
 }
 
-// update changes the objects of a set command: change returns whether it has changed something.
-func (c *call) update(args []string, done string, change func(t *target, obj object.Object) error) error {
+// isPair reports whether an argument is a=b.
+func isPair(arg string) bool { return strings.Contains(arg, "=") }
+
+// update changes the objects of a set command and sends what has changed.
+func (c *call) update(args []string, done string, change func(m *client.Mapping, obj object.Object) error) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
-	list, err := c.targets(args, selection{})
+	one := func(info *client.Info) error { return c.updateOne(info, done, change) }
+	if !c.On("local") {
+		return c.visit(args, client.Selection{}, one)
+	}
+	list, err := c.Infos(args, client.Selection{})
 	if err != nil {
 		return err
 	}
-	found, errs := list, []error(nil)
-	if !c.on("local") {
-		found, errs = c.objects(list)
-	}
-	for _, t := range found {
-		if err := c.updateOne(t, done, change); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return together(errs)
+	return each(list, one)
 }
 
-func (c *call) updateOne(t *target, done string, change func(t *target, obj object.Object) error) error {
-	changed := t.obj.Copy()
-	if err := change(t, changed); err != nil {
+func (c *call) updateOne(info *client.Info, done string, change func(m *client.Mapping, obj object.Object) error) error {
+	changed := info.Object.Copy()
+	if err := change(info.Mapping, changed); err != nil {
 		return err
 	}
-	always := c.word.name == "serviceaccount" || c.word.name == "selector" || c.on("local")
-	if !always && object.Equal(map[string]any(changed), map[string]any(t.obj)) {
+	always := c.verb.name == "serviceaccount" || c.verb.name == "selector" || c.On("local")
+	if !always && object.Equal(map[string]any(changed), map[string]any(info.Object)) {
 		return nil
 	}
-	if c.dryRun() != dryClient && !c.on("local") {
-		p, contentType := between(t.obj, changed, t.obj)
-		obj, err := c.write(wire.MethodPatch, t, t.path(), contentType, object.JSON(p), "kubectl-set")
+	if c.dryRun() != dryClient && !c.On("local") {
+		p, contentType := patches.Between(info.Object, changed, info.Object)
+		obj, err := c.helper("kubectl-set").Patch(info, "", contentType, object.JSON(p))
 		if err != nil {
 			return fmt.Errorf("failed to patch %s update to pod template: %w", strings.Fields(done)[0], err)
 		}
 		changed = obj
 	}
-	t.obj = changed
-	return c.said(t, done)
+	info.Object = changed
+	return c.printObj(info, done)
 }
 
-// errNoPods is the error about an object that has no pods.
-func (t *target) errNoPods() error {
-	return fmt.Errorf("the object is not a pod or does not have a pod template: %s", t.m.kind)
+// updatePods changes the pods of the objects of a set command.
+func (c *call) updatePods(args []string, done string, change func(spec object.Object) error) error {
+	return c.update(args, done, func(m *client.Mapping, obj object.Object) error {
+		spec := client.PodSpec(obj)
+		if spec == nil {
+			return fmt.Errorf("the object is not a pod or does not have a pod template: %s", m.Kind)
+		}
+		return change(spec)
+	})
 }
 
-func (c *call) setImage() error {
-	args, images := c.splitArguments(func(a string) bool { return strings.Contains(a, "=") })
+func runSetImage(c *call) error {
+	args, images := splitArguments(c.Args, isPair)
 	if len(images) == 0 {
 		if len(args) > 1 && strings.Contains(args[0], "/") {
-			return errMixed
+			return client.ErrMixed
 		}
 		return fmt.Errorf("at least one image update is required")
 	}
-	return c.update(args, "image updated", func(t *target, obj object.Object) error {
-		spec := podSpecOf(obj)
-		if spec == nil {
-			return t.errNoPods()
-		}
+	return c.updatePods(args, "image updated", func(spec object.Object) error {
 		for _, pair := range images {
 			name, image, _ := strings.Cut(pair, "=")
 			some := false
-			for _, one := range containersOf(spec) {
+			for _, one := range client.Containers(spec) {
 				if name == "*" || one.String("name") == name {
 					one["image"], some = image, true
 				}
@@ -128,9 +100,8 @@ func (c *call) setImage() error {
 	})
 }
 
-// picked reports whether --containers lets a container through.
-func (c *call) picked(name string) bool {
-	pattern := c.text("containers")
+// matchesContainer reports whether a value of --containers matches a container.
+func matchesContainer(pattern, name string) bool {
 	if pattern == "" || pattern == "*" {
 		return true
 	}
@@ -140,14 +111,14 @@ func (c *call) picked(name string) bool {
 	return pattern == name
 }
 
-func (c *call) setEnv() error {
-	args, edits := c.splitArguments(isChange)
-	edits = append(edits, c.list("env")...)
-	if c.on("list") {
+func runSetEnv(c *call) error {
+	args, edits := splitArguments(c.Args, isChange)
+	edits = append(edits, c.List("env")...)
+	if c.On("list") {
 		return c.listEnv(args)
 	}
 	var entries []map[string]any
-	if from := c.text("from"); from != "" {
+	if from := c.Text("from"); from != "" {
 		var err error
 		if entries, err = c.envFrom(from); err != nil {
 			return err
@@ -162,13 +133,9 @@ func (c *call) setEnv() error {
 			gone = append(gone, strings.TrimSuffix(e, "-"))
 		}
 	}
-	return c.update(args, "env updated", func(t *target, obj object.Object) error {
-		spec := podSpecOf(obj)
-		if spec == nil {
-			return t.errNoPods()
-		}
-		for _, one := range containersOf(spec) {
-			if c.picked(one.String("name")) {
+	return c.updatePods(args, "env updated", func(spec object.Object) error {
+		for _, one := range client.Containers(spec) {
+			if matchesContainer(c.Text("containers"), one.String("name")) {
 				changeEnv(one, entries, gone)
 			}
 		}
@@ -197,46 +164,42 @@ func changeEnv(one object.Object, entries []map[string]any, gone []string) {
 
 // envFrom returns a variable for each key of a ConfigMap or Secret.
 func (c *call) envFrom(from string) (out []map[string]any, err error) {
-	t, err := c.one([]string{from})
+	info, err := c.Object(from)
 	if err != nil {
 		return nil, err
 	}
-	ref := map[string]string{"ConfigMap": "configMapKeyRef", "Secret": "secretKeyRef"}[t.m.kind]
+	ref := map[string]string{"ConfigMap": "configMapKeyRef", "Secret": "secretKeyRef"}[info.Mapping.Kind]
 	if ref == "" {
 		return nil, fmt.Errorf("unsupported resource specified in --from")
 	}
-	for _, key := range object.SortedKeys(t.obj.Map("data")) {
-		if keys := c.list("keys"); len(keys) > 0 && !slices.Contains(keys, key) {
+	for _, key := range object.SortedKeys(info.Object.Map("data")) {
+		if keys := c.List("keys"); len(keys) > 0 && !slices.Contains(keys, key) {
 			continue
 		}
 		name := strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
 		if name != key {
-			c.complain("Warning: key %s transferred to %s", key, c.text("prefix")+name)
+			c.Complain("Warning: key %s transferred to %s", key, c.Text("prefix")+name)
 		}
-		out = append(out, map[string]any{"name": c.text("prefix") + name,
-			"valueFrom": map[string]any{ref: map[string]any{"name": t.name, "key": key}}})
+		out = append(out, map[string]any{"name": c.Text("prefix") + name,
+			"valueFrom": map[string]any{ref: map[string]any{"name": info.Name, "key": key}}})
 	}
 	return out, nil
 }
 
 // listEnv prints the variables of containers.
 func (c *call) listEnv(args []string) error {
-	list, err := c.targets(args, selection{})
-	if err != nil {
-		return err
-	}
-	found, errs := c.objects(list)
-	for _, t := range found {
-		for _, one := range containersOf(podSpecOf(t.obj)) {
-			c.printf("# %s %s, container %s\n", t.m.kind, t.name, one.String("name"))
+	return c.visit(args, client.Selection{}, func(info *client.Info) error {
+		for _, one := range client.Containers(client.PodSpec(info.Object)) {
+			c.Printf("# %s %s, container %s\n", info.Mapping.Kind, info.Name, one.String("name"))
 			for _, e := range one.Objects("env") {
-				c.printf("%s\n", envLine(e))
+				c.Printf("%s\n", envLine(e))
 			}
 		}
-	}
-	return together(errs)
+		return nil
+	})
 }
 
+// envLine returns a variable as env --list prints it.
 func envLine(e object.Object) string {
 	name := e.String("name")
 	from := e.At("valueFrom")
@@ -254,13 +217,13 @@ func envLine(e object.Object) string {
 	return fmt.Sprintf("# %s from resource %s", name, from.String("resourceFieldRef", "resource"))
 }
 
-func (c *call) setResources() error {
-	if !c.given("limits") && !c.given("requests") {
+func runSetResources(c *call) error {
+	if !c.Given("limits") && !c.Given("requests") {
 		return fmt.Errorf("you must specify an update to requests or limits (in the form of --requests/--limits)")
 	}
 	amounts := map[string]map[string]any{}
 	for _, kind := range []string{"limits", "requests"} {
-		for _, pair := range strings.FieldsFunc(c.text(kind), func(r rune) bool { return r == ',' }) {
+		for _, pair := range strings.FieldsFunc(c.Text(kind), func(r rune) bool { return r == ',' }) {
 			name, value, ok := strings.Cut(pair, "=")
 			if !ok {
 				return fmt.Errorf("invalid argument syntax %q, expected <resource>=<value>", pair)
@@ -274,15 +237,11 @@ func (c *call) setResources() error {
 			amounts[kind][name] = value
 		}
 	}
-	return c.update(c.args, "resource requirements updated", func(t *target, obj object.Object) error {
-		spec := podSpecOf(obj)
-		if spec == nil {
-			return t.errNoPods()
-		}
+	return c.updatePods(c.Args, "resource requirements updated", func(spec object.Object) error {
 		for _, one := range spec.Objects("containers") {
 			for _, kind := range []string{"limits", "requests"} {
 				for _, name := range object.SortedKeys(amounts[kind]) {
-					if c.picked(one.String("name")) {
+					if matchesContainer(c.Text("containers"), one.String("name")) {
 						one.Set(amounts[kind][name], "resources", kind, name)
 					}
 				}
@@ -292,17 +251,17 @@ func (c *call) setResources() error {
 	})
 }
 
-func (c *call) setSelector() error {
-	args, pairs := c.splitArguments(func(a string) bool { return strings.Contains(a, "=") })
+func runSetSelector(c *call) error {
+	args, pairs := splitArguments(c.Args, isPair)
 	if len(pairs) == 0 {
 		return fmt.Errorf("a selector is required: kubectl set selector service web app=other")
 	}
-	labels, err := labelsOf(strings.Join(pairs, ","))
+	labels, err := generate.Labels(strings.Join(pairs, ","))
 	if err != nil {
 		return err
 	}
-	return c.update(args, "selector updated", func(t *target, obj object.Object) error {
-		if t.m.kind != "Service" {
+	return c.update(args, "selector updated", func(m *client.Mapping, obj object.Object) error {
+		if m.Kind != "Service" {
 			return fmt.Errorf("setting a selector is only supported for Services")
 		}
 		obj.Set(labels, "spec", "selector")
@@ -310,30 +269,26 @@ func (c *call) setSelector() error {
 	})
 }
 
-func (c *call) setAccount() error {
-	if len(c.args) == 0 {
+func runSetServiceAccount(c *call) error {
+	if len(c.Args) == 0 {
 		return fmt.Errorf("serviceaccount is required")
 	}
-	last := len(c.args) - 1
-	return c.update(c.args[:last], "serviceaccount updated", func(t *target, obj object.Object) error {
-		spec := podSpecOf(obj)
-		if spec == nil {
-			return t.errNoPods()
-		}
-		spec["serviceAccountName"] = c.args[last]
+	last := len(c.Args) - 1
+	return c.updatePods(c.Args[:last], "serviceaccount updated", func(spec object.Object) error {
+		spec["serviceAccountName"] = c.Args[last]
 		return nil
 	})
 }
 
-func (c *call) setSubject() error {
-	subjects, err := c.subjects()
+func runSetSubject(c *call) error {
+	subjects, err := generate.Subjects(c.Set)
 	if err != nil {
 		return err
 	}
 	if len(subjects) == 0 {
 		return fmt.Errorf("you must specify at least one value of user, group or serviceaccount")
 	}
-	return c.update(c.args, "subjects updated", func(t *target, obj object.Object) error {
+	return c.update(c.Args, "subjects updated", func(_ *client.Mapping, obj object.Object) error {
 		now := slices.Clone(obj.List("subjects"))
 		for _, s := range subjects {
 			if !slices.ContainsFunc(now, func(v any) bool { return object.Equal(v, s) }) {

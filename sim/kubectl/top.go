@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 )
@@ -15,28 +15,28 @@ import (
 // measured returns the metrics of nodes or pods.
 func (c *call) measured(resource, namespace string) ([]object.Object, error) {
 	const group = "metrics.k8s.io"
-	s, err := c.discover()
+	d, err := c.Discover()
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(s.all, func(m *mapping) bool { return m.group == group }) {
+	if !slices.ContainsFunc(d.All, func(m *client.Mapping) bool { return m.Group == group }) {
 		return nil, fmt.Errorf("Metrics API not available")
 	}
-	m := mapping{group: group, version: "v1beta1", resource: resource, namespaced: namespace != ""}
-	path := m.path(namespace, "")
-	if len(c.args) > 0 {
-		one, err := c.get(path+"/"+c.args[0], nil)
+	m := client.Mapping{Group: group, Version: "v1beta1", Resource: resource, Namespaced: namespace != ""}
+	path := m.Path(namespace, "")
+	if len(c.Args) > 0 {
+		one, err := c.Get(path+"/"+c.Args[0], nil)
 		return []object.Object{one}, err
 	}
-	list, err := c.get(path, query("labelSelector", c.text("selector"), "fieldSelector", c.text("field-selector")))
+	list, err := c.Get(path, client.Query("labelSelector", c.Text("selector"), "fieldSelector", c.Text("field-selector")))
 	if err != nil {
 		return nil, err
 	}
 	items := list.Objects("items")
 	slices.SortStableFunc(items, func(a, b object.Object) int {
-		switch c.text("sort-by") {
+		switch c.Text("sort-by") {
 		case "cpu", "memory":
-			return amount(b, c.text("sort-by")).Cmp(amount(a, c.text("sort-by")))
+			return amount(b, c.Text("sort-by")).Cmp(amount(a, c.Text("sort-by")))
 		}
 		return cmp.Or(strings.Compare(a.Namespace(), b.Namespace()), strings.Compare(a.Name(), b.Name()))
 	})
@@ -60,18 +60,19 @@ func amount(obj object.Object, name string) quantity.Quantity {
 func milli(q quantity.Quantity) string { return fmt.Sprintf("%dm", q.MilliValue()) }
 func mebi(q quantity.Quantity) string  { return fmt.Sprintf("%dMi", q.Value()/(1<<20)) }
 
-func (c *call) topNodes() error {
+// runTopNode prints what nodes use.
+func runTopNode(c *call) error {
 	used, err := c.measured("nodes", "")
 	if err != nil {
 		return err
 	}
-	m, err := c.find("nodes")
+	m, err := c.Find("nodes")
 	if err != nil {
 		return err
 	}
 	rows := [][]string{{"NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)", ""}}
 	for _, u := range used {
-		node, err := c.get(m.path("", u.Name()), nil)
+		node, err := c.Get(m.Path("", u.Name()), nil)
 		if err != nil {
 			return err
 		}
@@ -85,13 +86,14 @@ func (c *call) topNodes() error {
 		}
 		rows = append(rows, []string{u.Name(), milli(amount(u, "cpu")), share("cpu"), mebi(amount(u, "memory")), share("memory"), ""})
 	}
-	c.topTable(rows)
+	printTop(c, rows)
 	return nil
 }
 
-func (c *call) topPods() error {
-	namespace := c.namespace()
-	all := c.on("all-namespaces")
+// runTopPod prints what pods use.
+func runTopPod(c *call) error {
+	namespace := c.Namespace
+	all := c.On("all-namespaces")
 	if all {
 		namespace = ""
 	}
@@ -101,13 +103,13 @@ func (c *call) topPods() error {
 	}
 	if len(used) == 0 {
 		if all {
-			return toldError("No resources found")
+			return client.PlainError("No resources found")
 		}
-		c.complain("No resources found in %s namespace.", namespace)
+		c.Complain("No resources found in %s namespace.", namespace)
 		return nil
 	}
 	head := []string{"NAME", "CPU(cores)", "MEMORY(bytes)", ""}
-	if c.on("containers") {
+	if c.On("containers") {
 		head = []string{"POD", "NAME", "CPU(cores)", "MEMORY(bytes)", ""}
 	}
 	if all {
@@ -120,7 +122,7 @@ func (c *call) topPods() error {
 			start = append(start, u.Namespace())
 		}
 		start = append(start, u.Name())
-		if !c.on("containers") {
+		if !c.On("containers") {
 			rows = append(rows, append(start, milli(amount(u, "cpu")), mebi(amount(u, "memory")), ""))
 			continue
 		}
@@ -128,101 +130,14 @@ func (c *call) topPods() error {
 			rows = append(rows, append(slices.Clone(start), one.String("name"), milli(amount(one, "cpu")), mebi(amount(one, "memory")), ""))
 		}
 	}
-	c.topTable(rows)
+	printTop(c, rows)
 	return nil
 }
 
-// topTable prints rows whose last cell is padded, too.
-func (c *call) topTable(rows [][]string) {
-	if c.on("no-headers") {
+// printTop prints a table of usage. Its last column is empty, so that the one before it is padded.
+func printTop(c *call, rows [][]string) {
+	if c.On("no-headers") {
 		rows = rows[1:]
 	}
-	c.table(rows)
-}
-
-// events prints events, the last one at the end.
-func (c *call) events() error {
-	m, err := c.find("events")
-	if err != nil {
-		return err
-	}
-	namespace := c.namespaceOf(m, c.on("all-namespaces"))
-	list, err := c.get(m.path(namespace, ""), query("limit", pageSize))
-	if err != nil {
-		return err
-	}
-	kind, name, _ := strings.Cut(c.text("for"), "/")
-	if kind != "" {
-		of, err := c.find(kind)
-		if err != nil {
-			return err
-		}
-		kind = of.kind
-	}
-	var found []object.Object
-	for _, e := range list.Objects("items") {
-		about := e.At("involvedObject")
-		if kind != "" && (about.Kind() != kind || about.String("name") != name) {
-			continue
-		}
-		if types := c.list("types"); len(types) > 0 && !slices.Contains(types, e.String("type")) {
-			continue
-		}
-		found = append(found, e)
-	}
-	slices.SortStableFunc(found, func(a, b object.Object) int { return strings.Compare(lastSeen(a), lastSeen(b)) })
-	if len(found) == 0 {
-		if namespace == "" {
-			c.complain("No events found.")
-		} else {
-			c.complain("No events found in %s namespace.", namespace)
-		}
-		return nil
-	}
-	head := []string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}
-	if namespace == "" {
-		head = append([]string{"NAMESPACE"}, head...)
-	}
-	rows := [][]string{head}
-	if c.on("no-headers") {
-		rows = nil
-	}
-	for _, e := range found {
-		row := []string{c.since(e), e.String("type"), e.String("reason"),
-			e.String("involvedObject", "kind") + "/" + e.String("involvedObject", "name"), strings.TrimSpace(e.String("message"))}
-		if namespace == "" {
-			row = append([]string{e.Namespace()}, row...)
-		}
-		rows = append(rows, row)
-	}
-	c.table(rows)
-	return nil
-}
-
-// lastSeen is when an event was seen last.
-func lastSeen(e object.Object) string {
-	return cmp.Or(e.String("series", "lastObservedTime"), e.String("lastTimestamp"), e.String("eventTime"), e.String("metadata", "creationTimestamp"))
-}
-
-// since says how long ago an event was, and how often it has been seen.
-func (c *call) since(e object.Object) string {
-	first := cmp.Or(e.String("firstTimestamp"), e.String("eventTime"))
-	text := c.age(cmp.Or(e.String("lastTimestamp"), first))
-	n := e.Int64("count")
-	if last := e.String("series", "lastObservedTime"); last != "" {
-		n, text = e.Int64("series", "count"), c.age(last)
-	}
-	if n > 1 {
-		return fmt.Sprintf("%s (x%d over %s)", text, n, c.age(first))
-	}
-	return text
-}
-
-// age is how long ago a time was.
-func (c *call) age(text string) string {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return "<unknown>"
-	}
-	return codec.HumanDuration(c.Conn.Now().Sub(t))
+	printer.Table(c.Out, rows)
 }

@@ -1,77 +1,70 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/jsonpath"
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// waiter is what --for asks for.
+// waiter is the condition of --for.
 type waiter struct {
 	deleted, created bool
 	done             func(obj object.Object) (bool, error)
 }
 
-// waitWord waits until objects are as --for says.
-func (c *call) waitWord() error {
-	w, err := waiterOf(c.list("for"))
+// runWait waits until objects are as --for says.
+func runWait(c *call) error {
+	w, err := waiterOf(c.List("for"))
 	if err != nil {
 		return err
 	}
-	list, err := c.targets(c.args, selection{anyScope: c.on("all-namespaces")})
+	list, err := c.Infos(c.Args, client.Selection{AnyScope: c.On("all-namespaces")})
 	if err != nil {
 		return err
 	}
-	until := c.Conn.Now().Add(c.duration("timeout", 30*time.Second))
-	if c.duration("timeout", 1) < 0 {
-		until = c.Conn.Now().Add(week)
+	until := c.Now().Add(c.Duration("timeout", 30*time.Second))
+	if c.Duration("timeout", 1) < 0 {
+		until = c.Now().Add(week)
 	}
 	if w.created {
-		return each(list, func(t *target) error { return c.awaitCreated(t, until) })
-	}
-	found, errs := c.objects(list)
-	if w.deleted {
-		kept := errs[:0]
-		for _, err := range errs {
-			if !isNotFound(err) {
-				kept = append(kept, err)
+		return each(list, func(info *client.Info) error {
+			info.Object = nil
+			if info.Name != "" {
+				if err := c.Await(info, until, func(object.Object) (bool, error) { return true, nil }); err != nil {
+					return err
+				}
 			}
-		}
-		errs = kept
+			return c.printObj(info, "condition met")
+		})
+	}
+	found, errs := c.Objects(list)
+	if w.deleted {
+		errs = slices.DeleteFunc(errs, client.IsNotFound)
 	} else if len(found) == 0 && len(errs) == 0 {
 		return fmt.Errorf("no matching resources found")
 	}
-	for _, t := range found {
+	err = each(found, func(info *client.Info) (err error) {
 		if w.deleted {
-			err = c.awaitGone(&target{m: t.m, namespace: t.namespace, name: t.name, source: t.obj.UID()}, until)
+			err = c.AwaitGone(info, info.Object.UID(), until)
 		} else {
-			err = c.awaitObject(t, until, w.done)
-		}
-		if err == nil {
-			err = c.said(t, "condition met")
+			err = c.Await(info, until, w.done)
 		}
 		if err != nil {
-			errs = append(errs, err)
+			return err
 		}
-	}
-	return together(errs)
+		return c.printObj(info, "condition met")
+	})
+	return errors.Join(append(errs, err)...)
 }
 
-// awaitCreated waits until there is an object.
-func (c *call) awaitCreated(t *target, until time.Time) error {
-	if t.name == "" {
-		return c.said(t, "condition met")
-	}
-	t.obj = nil
-	if err := c.awaitObject(t, until, func(object.Object) (bool, error) { return true, nil }); err != nil {
-		return err
-	}
-	return c.said(t, "condition met")
-}
-
+// waiterOf reads --for.
 func waiterOf(list []string) (*waiter, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("unrecognized condition: []")
@@ -122,7 +115,7 @@ func pathWaiter(text string) (*waiter, error) {
 		}
 	}
 	value, compared := strings.CutPrefix(text[end:], "=")
-	path, err := relaxed(strings.Trim(text[:end], "'\""))
+	path, err := printer.RelaxedJSONPath(strings.Trim(text[:end], "'\""))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/words"
 )
 
 // SyntaxError says what is wrong with a line, where, and how to mend it.
@@ -18,6 +20,9 @@ func wrong(column int, format string, args ...any) error {
 	return &SyntaxError{Column: column, Text: fmt.Sprintf(format, args...)}
 }
 
+// lineRules are the rules of a line. It has no pipes, and a backslash outside of quotes is text: it stands in paths of fields.
+var lineRules = words.Rules{Escapes: `"\`}
+
 // word is one word of a line.
 type word struct {
 	text   string
@@ -25,85 +30,44 @@ type word struct {
 	quoted bool // some of it was in quotes: it is no flag, no !, no &
 }
 
-// split splits a line into words as a shell does: '…' is taken as it is, "…" knows \" and \\, and a # where a word
-// would begin ends the line.
+// split splits a line into words.
 func split(line string) ([]word, error) {
-	var words []word
-	for i := 0; i < len(line); {
-		switch c := line[i]; {
-		case c == ' ' || c == '\t':
-			i++
-			continue
-		case c == '#':
-			return words, nil
-		}
-		w := word{column: i + 1}
-		var text strings.Builder
-		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
-			if c := line[i]; c != '\'' && c != '"' {
-				text.WriteByte(c)
-				i++
-				continue
-			}
-			w.quoted = true
-			n, err := unquote(&text, line, i)
-			if err != nil {
-				return nil, err
-			}
-			i = n
-		}
-		w.text = text.String()
-		words = append(words, w)
+	list, err := lineRules.Split(line)
+	if err != nil {
+		return nil, unclosed(err)
 	}
-	return words, nil
+	out := make([]word, len(list))
+	for i, w := range list {
+		out[i] = word{w.Text, w.From + 1, w.Quoted}
+	}
+	return out, nil
+}
+
+// unclosed returns the error of a quote that has no end with its column.
+func unclosed(err error) error {
+	if e, ok := err.(*words.UnclosedError); ok {
+		return wrong(e.At+1, "%s; put another one where the text ends", e)
+	}
+	return err
 }
 
 // unquote reads the quoted text that begins at line[at] and returns where it ends.
 func unquote(to *strings.Builder, line string, at int) (end int, err error) {
-	quote := line[at]
-	for i := at + 1; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == quote:
-			return i + 1, nil
-		case c == '\\' && quote == '"' && i+1 < len(line) && (line[i+1] == '"' || line[i+1] == '\\'):
-			i++
-			to.WriteByte(line[i])
-		default:
-			to.WriteByte(c)
-		}
-	}
-	return 0, wrong(at+1, "the quote %c has no end; put another one where the text ends", quote)
+	end, err = lineRules.Quoted(to, line, at)
+	return end, unclosed(err)
 }
 
 // quoteWord prints a word so that split reads it back.
-func quoteWord(text string, always bool) string {
-	plain := text != "" && !always && !strings.ContainsAny(text, " \t'\"") && text[0] != '#'
-	switch {
-	case plain:
-		return text
-	case !strings.Contains(text, "'"):
-		return "'" + text + "'"
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
-}
+func quoteWord(text string, always bool) string { return lineRules.Quote(text, always) }
 
 // uncomment returns a line without its comment: a # outside of quotes that begins a word.
 func uncomment(line string) string {
-	var quote byte
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case quote == '"' && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t'):
-			return strings.TrimSpace(line[:i])
-		}
+	list, err := lineRules.Split(line)
+	switch {
+	case err != nil:
+		return strings.TrimSpace(line)
+	case len(list) == 0:
+		return ""
 	}
-	return strings.TrimSpace(line)
+	return strings.TrimSpace(line[:list[len(list)-1].To])
 }

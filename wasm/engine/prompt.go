@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/kubectl"
+	"github.com/kubesim/kubesim/sim/kubectl/shell"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -49,6 +50,6 @@ func (e *Engine) paste(q *request) (any, error) {
 		Line  string            `json:"line"`
 		Files map[string]string `json:"files,omitempty"`
 	}
-	ops := each(kubectl.Paste(q.Line), func(t kubectl.Typed) op { return op{t.Line, t.Files} })
+	ops := each(shell.Paste(q.Line), func(t shell.Typed) op { return op{t.Line, t.Files} })
 	return fields{"ops": ops}, nil
 }

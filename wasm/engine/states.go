@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/lesson"
+	"github.com/kubesim/kubesim/sim/linediff"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
@@ -100,7 +101,7 @@ type faultView struct {
 func (e *Engine) faults(*request) (any, error) {
 	text := e.run.world.Cluster().Faults()
 	list := []faultView{}
-	for _, line := range splitLines(text) {
+	for _, line := range linediff.Lines(text) {
 		fault, state, _ := strings.Cut(line, "#")
 		if fault = strings.TrimSpace(fault); fault != "" {
 			list = append(list, faultView{fault, strings.TrimSpace(state)})

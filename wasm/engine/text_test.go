@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/kubesim/kubesim/sim/linediff"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -35,7 +36,7 @@ func FuzzDiff(f *testing.F) {
 				new = append(new, l.Text)
 			}
 		}
-		if strings.Join(old, "\n") != strings.Join(splitLines(before), "\n") || strings.Join(new, "\n") != strings.Join(splitLines(after), "\n") {
+		if strings.Join(old, "\n") != strings.Join(linediff.Lines(before), "\n") || strings.Join(new, "\n") != strings.Join(linediff.Lines(after), "\n") {
 			t.Errorf("the difference of %q and %q does not lead from one to the other", before, after)
 		}
 	})

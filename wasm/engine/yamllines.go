@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/linediff"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -27,7 +28,7 @@ func yamlText(v any) string {
 // the text is not what the value says, no line has a path.
 func yamlLines(v any) []yamlLine {
 	r := &lineReader{}
-	for _, l := range splitLines(yamlText(v)) {
+	for _, l := range linediff.Lines(yamlText(v)) {
 		r.lines = append(r.lines, yamlLine{text: l})
 	}
 	r.ok = true

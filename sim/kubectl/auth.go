@@ -1,0 +1,151 @@
+package kubectl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// review posts one of the reviews of authorization and authentication.
+func review(c *client.Client, group, kind string, spec map[string]any) (object.Object, error) {
+	obj := object.Object{"apiVersion": group + "/v1", "kind": kind}
+	if spec != nil {
+		obj["spec"] = spec
+	}
+	return c.Post("/apis/"+group+"/v1/"+strings.ToLower(kind)+"s", obj)
+}
+
+func runWhoAmI(c *call) error {
+	answer, err := review(c.Client, "authentication.k8s.io", "SelfSubjectReview", nil)
+	if err != nil {
+		return err
+	}
+	if c.Text("output") != "" {
+		return c.printObj(&client.Info{Object: answer, Mapping: &client.Mapping{Kind: "SelfSubjectReview", Group: "authentication.k8s.io"}}, "")
+	}
+	user := answer.At("status", "userInfo")
+	rows := [][]string{{"ATTRIBUTE", "VALUE"}, {"Username", user.String("username")}}
+	if uid := user.String("uid"); uid != "" {
+		rows = append(rows, []string{"UID", uid})
+	}
+	rows = append(rows, []string{"Groups", fmt.Sprint(user.Strings("groups"))})
+	for _, k := range object.SortedKeys(user.Map("extra")) {
+		rows = append(rows, []string{"Extra: " + k, fmt.Sprint(user.Strings("extra", k))})
+	}
+	printer.Table(c.Out, rows)
+	return nil
+}
+
+// runCanI asks whether something is allowed.
+func runCanI(c *call) error {
+	if c.On("list") {
+		return c.allowedRules()
+	}
+	if len(c.Args) != 2 && len(c.Args) != 3 {
+		return &usageError{"you must specify two arguments: verb resource or verb resource/resourceName.", "See '" + c.path + " -h' for help and examples."}
+	}
+	verb, subject := c.Args[0], c.Args[1]
+	spec := map[string]any{}
+	if strings.HasPrefix(subject, "/") {
+		spec["nonResourceAttributes"] = map[string]any{"verb": verb, "path": subject}
+	} else {
+		spec["resourceAttributes"] = c.accessOf(verb, subject)
+	}
+	answer, err := review(c.Client, "authorization.k8s.io", "SelfSubjectAccessReview", spec)
+	if err != nil {
+		return err
+	}
+	text, allowed := "no", answer.True("status", "allowed")
+	if allowed {
+		text = "yes"
+	} else {
+		if r := answer.String("status", "reason"); r != "" {
+			text += " - " + r
+		}
+		if e := answer.String("status", "evaluationError"); e != "" {
+			text += " - " + e
+		}
+	}
+	if !c.On("quiet") {
+		c.Printf("%s\n", text)
+	}
+	if !allowed {
+		return exitCode(1)
+	}
+	return nil
+}
+
+// accessOf returns what is asked for: a resource, one of its objects, or a part of one.
+func (c *call) accessOf(verb, subject string) map[string]any {
+	resource, name, _ := strings.Cut(subject, "/")
+	attributes := map[string]any{"verb": verb, "resource": resource}
+	if name != "" {
+		attributes["name"] = name
+	}
+	if sub := c.Text("subresource"); sub != "" {
+		attributes["subresource"] = sub
+	}
+	if resource != "*" {
+		m, err := c.Find(resource)
+		switch {
+		case err != nil:
+			if !c.On("quiet") {
+				c.Complain("Warning: the server doesn't have a resource type '%s'\n\n", resource)
+			}
+		default:
+			attributes["group"], attributes["resource"] = m.Group, m.Resource
+			if !m.Namespaced && !c.On("quiet") {
+				inGroup := ""
+				if m.Group != "" {
+					inGroup = " in group '" + m.Group + "'"
+				}
+				c.Complain("Warning: resource '%s' is not namespace scoped%s\n\n", m.Resource, inGroup)
+			}
+		}
+	} else {
+		attributes["group"] = "*"
+	}
+	if !c.On("all-namespaces") {
+		attributes["namespace"] = c.Namespace
+	}
+	return attributes
+}
+
+// allowedRules prints what somebody may do.
+func (c *call) allowedRules() error {
+	answer, err := review(c.Client, "authorization.k8s.io", "SelfSubjectRulesReview", map[string]any{"namespace": c.Namespace})
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"Resources", "Non-Resource URLs", "Resource Names", "Verbs"}}
+	if c.On("no-headers") {
+		rows = nil
+	}
+	var body [][]string
+	for _, rule := range answer.Objects("status", "resourceRules") {
+		for _, g := range rule.Strings("apiGroups") {
+			for _, r := range rule.Strings("resources") {
+				base, sub, has := strings.Cut(r, "/")
+				name := client.JoinGroup(base, g)
+				if has {
+					name += "/" + sub
+				}
+				body = append(body, []string{name, "[]", fmt.Sprint(rule.Strings("resourceNames")), fmt.Sprint(rule.Strings("verbs"))})
+			}
+		}
+	}
+	slices.SortStableFunc(body, func(a, b []string) int { return len(b[3]) - len(a[3]) })
+	var urls [][]string
+	for _, rule := range answer.Objects("status", "nonResourceRules") {
+		for _, u := range rule.Strings("nonResourceURLs") {
+			urls = append(urls, []string{"", "[" + u + "]", "[]", fmt.Sprint(rule.Strings("verbs"))})
+		}
+	}
+	slices.SortStableFunc(urls, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
+	printer.Table(c.Out, append(append(rows, body...), urls...))
+	return nil
+}

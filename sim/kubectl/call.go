@@ -1,0 +1,135 @@
+package kubectl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/flags"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
+	"github.com/kubesim/kubesim/sim/kubectl/shell"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// call is one command line of kubectl that runs: its flags, the server, and where it prints.
+type call struct {
+	*flags.Set
+	*client.Builder
+	*shell.Process
+	config *Config
+	edit   func(editor, text string) (string, error)
+	verb   *verb
+	path   string // kubectl rollout status
+}
+
+// usage returns the error of arguments that a command does not take (cmdutil.UsageErrorf).
+func (c *call) usage(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...), "See '" + c.path + " -h' for help and examples"}
+}
+
+// builder returns a Builder of what the flags say.
+func (c *call) builder(s *Session) *client.Builder {
+	server := &client.Client{Conn: s.Conn, Warnings: c.Err, User: c.Text("as"), Groups: c.List("as-group"), Discovery: &s.discovery}
+	return &client.Builder{Client: server, Files: c.Process, Namespace: cmp.Or(c.Text("namespace"), s.Config.namespace(c.Text("context"))),
+		EnforceNamespace: c.Text("namespace") != "", Filenames: c.List("filename"), Kustomize: c.Given("kustomize"), Recursive: c.On("recursive"),
+		LabelSelector: c.Text("selector"), FieldSelector: c.Text("field-selector"), All: c.On("all")}
+}
+
+// helper returns a Helper that writes as the flags say. Without --field-manager, the fields belong to manager.
+func (c *call) helper(manager string) *client.Helper {
+	h := &client.Helper{Client: c.Client, FieldManager: cmp.Or(c.Text("field-manager"), manager), ServerDryRun: c.dryRun() == dryServer}
+	if c.Lookup("validate", "") != nil {
+		h.FieldValidation = "Strict"
+		switch c.Text("validate") {
+		case "false", "ignore":
+			h.FieldValidation = "Ignore"
+		case "warn":
+			h.FieldValidation = "Warn"
+		}
+	}
+	return h
+}
+
+// visit does something with each object that arguments or files name, and collects the errors.
+func (c *call) visit(args []string, s client.Selection, do func(info *client.Info) error) error {
+	list, err := c.Infos(args, s)
+	if err != nil {
+		return err
+	}
+	found, errs := c.Objects(list)
+	return errors.Join(append(errs, each(found, do))...)
+}
+
+// each does something with each of the infos and collects the errors.
+func each(list []*client.Info, do func(info *client.Info) error) error {
+	var errs []error
+	for _, info := range list {
+		err := info.Err
+		if err == nil {
+			err = do(info)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// printFlags returns the flags that say how objects are printed.
+func (c *call) printFlags() *printer.PrintFlags {
+	return &printer.PrintFlags{Output: c.Text("output"), Template: c.Text("template"), NoHeaders: c.On("no-headers"),
+		ShowManagedFields: c.On("show-managed-fields"), Files: c.Process}
+}
+
+// printObj prints that something was done to an object, or the object in the format of --output.
+func (c *call) printObj(info *client.Info, done string) error {
+	p, err := c.printFlags().Printer()
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		return p(c.Out, info)
+	}
+	c.Printf("%s %s%s\n", info.Refer(), done, c.dryRun().suffix())
+	return nil
+}
+
+// dryRun is the value of --dry-run.
+type dryRun int
+
+const (
+	dryNone dryRun = iota
+	dryClient
+	dryServer
+)
+
+// suffix returns what a line says of something that was not done.
+func (d dryRun) suffix() string { return [...]string{"", " (dry run)", " (server dry run)"}[d] }
+
+func (c *call) dryRun() dryRun {
+	switch c.Text("dry-run") {
+	case "client", flags.Unchanged:
+		return dryClient
+	case "server":
+		return dryServer
+	}
+	return dryNone
+}
+
+// checkDryRun refuses values that --dry-run does not have.
+func (c *call) checkDryRun() error {
+	v := c.Text("dry-run")
+	if v == flags.Unchanged {
+		c.Complain("W%s helpers.go:719] --dry-run is deprecated and can be replaced with --dry-run=client.", c.Now().UTC().Format("0102 15:04:05.000000   12345"))
+		return nil
+	}
+	if c.Given("dry-run") && !slices.Contains([]string{"none", "server", "client"}, v) {
+		return fmt.Errorf("Invalid dry-run value (%s). Must be \"none\", \"server\", or \"client\".", v)
+	}
+	return nil
+}
+
+// json returns the JSON of an object.
+func json(obj object.Object) []byte { return object.JSON(map[string]any(obj)) }

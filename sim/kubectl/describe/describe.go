@@ -1,0 +1,273 @@
+// Package describe prints what kubectl describe says of an object.
+//
+//	Info ─ describers by resource ─▶ lines with tabs ─▶ columns
+//	           └ Reader: what else an object's text needs, such as a Service's EndpointSlices, and its events
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/kubectl/patches"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// describer writes what describe prints of an object: texts with tabs, which become columns at the end.
+type describer struct {
+	strings.Builder
+	client.Reader
+	info *client.Info
+}
+
+// line writes a line, indented by two spaces for each level.
+func (d *describer) line(level int, format string, args ...any) {
+	fmt.Fprintf(&d.Builder, strings.Repeat("  ", level)+format+"\n", args...)
+}
+
+// describers write the fields of an object, by resource. The others get all their fields.
+var describers = map[string]func(d *describer, obj object.Object) error{
+	"configmaps":                             (*describer).configMap,
+	"secrets":                                (*describer).secret,
+	"namespaces":                             (*describer).namespaceOf,
+	"nodes":                                  (*describer).node,
+	"serviceaccounts":                        (*describer).serviceAccount,
+	"resourcequotas":                         (*describer).quota,
+	"limitranges":                            (*describer).limitRange,
+	"priorityclasses.scheduling.k8s.io":      (*describer).priorityClass,
+	"roles.rbac.authorization.k8s.io":        (*describer).role,
+	"clusterroles.rbac.authorization.k8s.io": (*describer).role,
+	"rolebindings.rbac.authorization.k8s.io": (*describer).binding,
+	"clusterrolebindings.rbac.authorization.k8s.io": (*describer).binding,
+	"services":                             (*describer).service,
+	"ingresses.networking.k8s.io":          (*describer).ingress,
+	"networkpolicies.networking.k8s.io":    (*describer).networkPolicy,
+	"pods":                                 (*describer).pod,
+	"persistentvolumes":                    (*describer).persistentVolume,
+	"persistentvolumeclaims":               (*describer).claim,
+	"storageclasses.storage.k8s.io":        (*describer).storageClass,
+	"deployments.apps":                     (*describer).deployment,
+	"replicasets.apps":                     (*describer).replicaSet,
+	"replicationcontrollers":               (*describer).replicaSet,
+	"statefulsets.apps":                    (*describer).statefulSet,
+	"daemonsets.apps":                      (*describer).daemonSet,
+	"jobs.batch":                           (*describer).job,
+	"cronjobs.batch":                       (*describer).cronJob,
+	"horizontalpodautoscalers.autoscaling": (*describer).autoscaler,
+	"poddisruptionbudgets.policy":          (*describer).budget,
+}
+
+// Describe prints what kubectl describe prints of an object, with its events if events is set.
+func Describe(w io.Writer, r client.Reader, info *client.Info, events bool) error {
+	d := &describer{Reader: r, info: info}
+	resource := info.Mapping.GroupResource()
+	do := describers[resource]
+	if do == nil {
+		do = (*describer).generic
+	}
+	if err := do(d, info.Object); err != nil {
+		return err
+	}
+	if events && !slices.Contains(eventless, resource) {
+		if err := d.events(info.Object); err != nil {
+			return err
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprint(t, d.String())
+	if !events {
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// PodTemplate returns the text of a pod template, with tabs.
+func PodTemplate(template object.Object) string {
+	var d describer
+	d.podTemplate(template)
+	return d.String()
+}
+
+// eventless are the resources of which describe shows no events.
+var eventless = strings.Fields("secrets namespaces roles.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io " +
+	"rolebindings.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io resourcequotas limitranges networkpolicies.networking.k8s.io")
+
+// events writes the events about an object.
+func (d *describer) events(obj object.Object) error {
+	uid := obj.UID()
+	if obj.Kind() == "Node" {
+		uid = obj.Name()
+	}
+	fields := "involvedObject.name=" + obj.Name() + ",involvedObject.namespace=" + obj.Namespace() + ",involvedObject.kind=" + obj.Kind() + ",involvedObject.uid=" + uid
+	if obj.Namespace() == "" {
+		fields = strings.Replace(fields, ",involvedObject.namespace=", "", 1)
+	}
+	_, found, err := client.List(d, "events", obj.Namespace(), "fieldSelector", fields, "limit", client.PageSize)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		d.line(0, "Events:\t<none>")
+		return nil
+	}
+	slices.SortStableFunc(found, func(a, b object.Object) int { return strings.Compare(printer.LastSeen(a), printer.LastSeen(b)) })
+	d.line(0, "Events:\n  Type\tReason\tAge\tFrom\tMessage")
+	d.line(1, "----\t------\t----\t----\t-------")
+	for _, e := range found {
+		message := strings.TrimSpace(e.String("message"))
+		if path := e.String("involvedObject", "fieldPath"); path != "" {
+			message = path + ": " + message
+		}
+		d.line(1, "%s\t%s\t%s\t%s\t%s", e.String("type"), e.String("reason"), printer.Since(d.Now(), e),
+			cmp.Or(e.String("source", "component"), e.String("reportingComponent")), message)
+	}
+	return nil
+}
+
+// head writes the name, namespace, labels and annotations.
+func (d *describer) head(obj object.Object) {
+	d.line(0, "Name:\t%s", obj.Name())
+	if obj.Namespace() != "" {
+		d.line(0, "Namespace:\t%s", obj.Namespace())
+	}
+	d.metadata(obj)
+}
+
+// metadata writes the labels and annotations of an object.
+func (d *describer) metadata(obj object.Object) {
+	d.labels(0, "Labels", obj.Labels())
+	d.annotations(0, obj.Annotations())
+}
+
+// labels writes labels, a line for each.
+func (d *describer) labels(level int, title string, m map[string]string) {
+	d.line(level, "%s:\t%s", title, printer.Pairs(m, "=", "\n\t"))
+}
+
+// longAnnotation is how long an annotation may be to stand beside its name.
+const longAnnotation = 140
+
+// annotations writes annotations, without what kubectl apply keeps there.
+func (d *describer) annotations(level int, m map[string]string) {
+	text := "Annotations:\t"
+	some := false
+	for _, k := range object.SortedKeys(m) {
+		v := m[k]
+		if k == patches.LastApplied {
+			continue
+		}
+		if some {
+			text = "\t"
+		}
+		some = true
+		v = strings.TrimSuffix(v, "\n")
+		if strings.Contains(v, "\n") || len(v)+len(k)+2 > longAnnotation {
+			d.line(level, "%s%s:", text, k)
+			for _, line := range strings.Split(v, "\n") {
+				if len(line) > longAnnotation-2 {
+					line = line[:longAnnotation-5] + "..."
+				}
+				d.line(level, "\t  %s", line)
+			}
+			continue
+		}
+		d.line(level, "%s%s: %s", text, k, v)
+	}
+	if !some {
+		d.line(level, "Annotations:\t<none>")
+	}
+}
+
+// when prints a time as describe does, "" for none.
+func when(text string) string {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC1123Z)
+}
+
+// valueOr prints what is at a path, or otherwise.
+func valueOr(obj object.Object, otherwise string, path ...string) string {
+	v, ok := obj.Get(path...)
+	if !ok || v == nil {
+		return otherwise
+	}
+	return fmt.Sprint(v)
+}
+
+// generic writes all fields of an object.
+func (d *describer) generic(obj object.Object) error {
+	d.line(0, "Name:\t%s", obj.Name())
+	d.line(0, "Namespace:\t%s", obj.Namespace())
+	d.metadata(obj)
+	rest := obj.Copy()
+	for _, name := range []string{"managedFields", "name", "namespace", "labels", "annotations"} {
+		rest.Remove("metadata", name)
+	}
+	d.fields(0, rest)
+	return nil
+}
+
+func (d *describer) fields(level int, m map[string]any) {
+	for _, k := range object.SortedKeys(m) {
+		switch v := m[k].(type) {
+		case map[string]any:
+			d.line(level, "%s:", title(k))
+			d.fields(level+1, v)
+		case []any:
+			d.line(level, "%s:", title(k))
+			for _, item := range v {
+				if o, ok := item.(map[string]any); ok {
+					d.fields(level+1, o)
+				} else {
+					d.line(level+1, "%v", item)
+				}
+			}
+		default:
+			d.line(level, "%s:\t%v", title(k), v)
+		}
+	}
+}
+
+// acronyms are written in capitals.
+var acronyms = []string{"API", "URL", "UID", "OSB", "GUID"}
+
+// title makes a title of the name of a field: creationTimestamp is Creation Timestamp.
+func title(name string) string {
+	var words []string
+	from := 0
+	runes := []rune(name)
+	for i := 1; i <= len(runes); i++ {
+		if i < len(runes) {
+			upper, before := unicode.IsUpper(runes[i]), unicode.IsUpper(runes[i-1])
+			last := i+1 < len(runes) && unicode.IsLower(runes[i+1])
+			digit := unicode.IsDigit(runes[i]) != unicode.IsDigit(runes[i-1])
+			if !(upper && (!before || last)) && !digit {
+				continue
+			}
+		}
+		words = append(words, string(runes[from:i]))
+		from = i
+	}
+	var out []string
+	for _, w := range words {
+		if w == "-" || w == "." || w == "_" {
+			continue
+		}
+		if slices.Contains(acronyms, strings.ToUpper(w)) {
+			w = strings.ToUpper(w)
+		} else {
+			w = strings.ToUpper(w[:1]) + w[1:]
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}

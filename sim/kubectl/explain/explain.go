@@ -1,0 +1,201 @@
+// Package explain prints what a published schema says of a kind and its fields.
+//
+//	OpenAPI document of a group and version ─ Document ─ kind, fields ─▶ description, fields and their types
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Document is an OpenAPI document of one group and version (API concepts, "OpenAPI V3").
+type Document struct {
+	Schemas   object.Object
+	Recursive bool // print the fields below, and no descriptions
+	Out       io.Writer
+}
+
+func (d *Document) printf(format string, args ...any) { fmt.Fprintf(d.Out, format, args...) }
+
+// Explain prints what the document says of the kind of a resource, or of the field that a path leads to.
+func (d *Document) Explain(m *client.Mapping, path []string) error {
+	schema := d.kind(m)
+	if schema == nil {
+		return fmt.Errorf("couldn't find resource for %q", m.GroupVersion()+", Kind="+m.Kind)
+	}
+	if m.Group != "" {
+		d.printf("GROUP:      %s\n", m.Group)
+	}
+	d.printf("KIND:       %s\nVERSION:    %s\n\n", m.Kind, m.Version)
+	return d.field(schema, path)
+}
+
+// kind returns the schema of a resource's kind, nil if the document has none.
+func (d *Document) kind(m *client.Mapping) object.Object {
+	for _, name := range object.SortedKeys(d.Schemas) {
+		s := d.Schemas.At(name)
+		for _, gvk := range s.Objects("x-kubernetes-group-version-kind") {
+			if gvk.String("kind") == m.Kind && gvk.String("group") == m.Group && gvk.String("version") == m.Version {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// resolved follows references: to what is behind, and what is said on the way there.
+func (d *Document) resolved(s object.Object) (object.Object, []string) {
+	var said []string
+	for s != nil {
+		if text := s.String("description"); text != "" {
+			said = append(said, text)
+		}
+		switch {
+		case s.String("$ref") != "":
+			s = d.Schemas.At(shortName(s.String("$ref"), "/"))
+		case len(s.Objects("allOf")) == 1 && s.Map("properties") == nil:
+			s = s.Objects("allOf")[0]
+		case s.At("items") != nil:
+			s = s.At("items")
+		case s.At("additionalProperties") != nil && s.Map("properties") == nil:
+			s = s.At("additionalProperties")
+		default:
+			return s, said
+		}
+	}
+	return object.Object{}, said
+}
+
+func shortName(text, at string) string { return text[strings.LastIndex(text, at)+1:] }
+
+// typeName is how the type of a schema is called.
+func (d *Document) typeName(s object.Object) string {
+	switch {
+	case s.At("items") != nil:
+		return "[]" + d.typeName(s.At("items"))
+	case s.At("additionalProperties") != nil && s.Map("properties") == nil:
+		return "map[string]" + d.typeName(s.At("additionalProperties"))
+	case len(s.Objects("allOf")) == 1 && s.Map("properties") == nil:
+		return d.typeName(s.Objects("allOf")[0])
+	case s.String("$ref") != "":
+		name := shortName(s.String("$ref"), "/")
+		to := d.Schemas.At(name)
+		if kind := to.String("type"); kind != "" && kind != "object" {
+			return d.typeName(to)
+		}
+		return shortName(name, ".")
+	case s.True("x-kubernetes-int-or-string"):
+		return "IntOrString"
+	case s.String("type") == "object":
+		return "Object"
+	}
+	return cmp.Or(s.String("type"), "Object")
+}
+
+// field prints what there is to say of the field that a path leads to.
+func (d *Document) field(schema object.Object, path []string) error {
+	at, said := d.resolved(schema)
+	if len(path) > 0 {
+		var f object.Object
+		for _, name := range path {
+			next := at.At("properties", name)
+			if next == nil {
+				return fmt.Errorf("field %q does not exist", name)
+			}
+			f = next
+			at, said = d.resolved(f)
+		}
+		d.printf("FIELD: %s <%s>\n", path[len(path)-1], d.typeName(f))
+		if enum := d.enum(f); len(enum) > 0 {
+			d.printf("ENUM:\n    %s\n", strings.Join(enum, "\n    "))
+		} else {
+			d.printf("\n")
+		}
+		d.printf("\n")
+	}
+	d.printf("DESCRIPTION:\n")
+	if len(said) == 0 {
+		said = []string{"<empty>"}
+	}
+	for _, text := range said {
+		d.wrapped(4, text)
+	}
+	d.printf("    \n")
+	if len(at.Map("properties")) > 0 {
+		d.printf("FIELDS:\n")
+		d.fields(at, 1, nil)
+	}
+	d.printf("\n")
+	return nil
+}
+
+// enum returns the values that a field can have, as texts.
+func (d *Document) enum(s object.Object) []string {
+	to, _ := d.resolved(s)
+	list := s.List("enum")
+	if list == nil {
+		list = to.List("enum")
+	}
+	var out []string
+	for _, v := range list {
+		out = append(out, fmt.Sprint(v))
+	}
+	return out
+}
+
+// fields prints the fields of a schema; with --recursive those below, too, and nothing of what they mean.
+func (d *Document) fields(s object.Object, level int, above []string) {
+	recursive := d.Recursive
+	for _, name := range object.SortedKeys(s.Map("properties")) {
+		f := s.At("properties", name)
+		indent := strings.Repeat("  ", level)
+		required := ""
+		if slices.Contains(s.Strings("required"), name) {
+			required = " -required-"
+		}
+		d.printf("%s%s\t<%s>%s\n", indent, name, d.typeName(f), required)
+		if enum := d.enum(f); len(enum) > 0 {
+			d.printf("%senum: %s\n", indent, strings.Join(enum, ", "))
+		}
+		to, _ := d.resolved(f)
+		if recursive {
+			kind := d.typeName(f)
+			if to.Map("properties") != nil && !slices.Contains(above, kind) {
+				d.fields(to, level+1, append(slices.Clone(above), kind))
+			}
+			continue
+		}
+		d.wrapped(4, cmp.Or(f.String("description"), "<no description>"))
+		d.printf("\n")
+	}
+}
+
+// width is how long a line is at most.
+const width = 80
+
+// wrapped prints a text in lines that are not too long.
+func (d *Document) wrapped(indent int, text string) {
+	space := strings.Repeat(" ", indent)
+	for _, paragraph := range strings.Split(text, "\n") {
+		line := ""
+		for i, word := range strings.Split(paragraph, " ") {
+			switch {
+			case i == 0:
+				line = word
+			case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width-indent:
+				d.printf("%s%s\n", space, line)
+				line = word
+			default:
+				line += " " + word
+			}
+		}
+		d.printf("%s%s\n", space, line)
+	}
+}

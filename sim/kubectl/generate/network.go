@@ -1,0 +1,153 @@
+package generate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// service returns the generator of a type of Services.
+func service(kind string) func(in *Input) (object.Object, error) {
+	return func(in *Input) (object.Object, error) { return in.service(kind) }
+}
+
+// service returns a Service of a type.
+func (in *Input) service(kind string) (object.Object, error) {
+	spec := map[string]any{"type": kind, "selector": map[string]any{"app": in.Name}}
+	var ports []any
+	for _, text := range in.List("tcp") {
+		port, err := tcpPort(text)
+		if err != nil {
+			return nil, err
+		}
+		if n := in.Number("node-port", 0); n > 0 {
+			port["nodePort"] = n
+		}
+		ports = append(ports, port)
+	}
+	headless := in.Text("clusterip") == "None"
+	if len(ports) > 0 {
+		spec["ports"] = ports
+	} else if kind != "ExternalName" && !headless {
+		return nil, fmt.Errorf("at least one tcp port specifier must be provided")
+	}
+	if ip := in.Text("clusterip"); ip != "" {
+		spec["clusterIP"] = ip
+	}
+	if external := in.Text("external-name"); external != "" {
+		spec["externalName"] = external
+	}
+	obj := made("v1", "Service", in.Name)
+	obj.SetMeta("labels", map[string]any{"app": in.Name})
+	obj["spec"] = spec
+	return obj, nil
+}
+
+// tcpPort reads PORT or PORT:TARGET.
+func tcpPort(text string) (map[string]any, error) {
+	first, second, both := strings.Cut(text, ":")
+	port, err := strconv.ParseInt(first, 10, 32)
+	if err != nil || port < 0 || port > 65535 {
+		return nil, fmt.Errorf("%q must be a valid port number", first)
+	}
+	out := map[string]any{"name": strings.ReplaceAll(text, ":", "-"), "port": port, "protocol": "TCP", "targetPort": port}
+	if both {
+		out["targetPort"] = intOrText(second)
+	}
+	return out, nil
+}
+
+func ingress(in *Input) (object.Object, error) {
+	fallback := in.Text("default-backend")
+	if len(in.List("rule")) == 0 && fallback == "" {
+		return nil, fmt.Errorf("not enough information provided: every ingress has to either specify a default-backend (which catches all traffic) " +
+			"or a list of rules (which catch specific paths)")
+	}
+	spec := map[string]any{}
+	if class := in.Text("class"); class != "" {
+		spec["ingressClassName"] = class
+	}
+	if fallback != "" {
+		if strings.Count(fallback, ":") != 1 {
+			return nil, fmt.Errorf("default-backend should be in format servicename:serviceport")
+		}
+		spec["defaultBackend"] = backend(fallback)
+	}
+	if err := ingressRules(spec, in.List("rule")); err != nil {
+		return nil, err
+	}
+	obj := made("networking.k8s.io/v1", "Ingress", in.Name)
+	annotations := map[string]any{}
+	for _, a := range in.List("annotation") {
+		k, v, ok := strings.Cut(a, "=")
+		if !ok {
+			return nil, fmt.Errorf("annotation %s is invalid and should be in format key=[value]", a)
+		}
+		annotations[k] = v
+	}
+	if len(annotations) > 0 {
+		obj.SetMeta("annotations", annotations)
+	}
+	obj["spec"] = spec
+	return obj, nil
+}
+
+// backend reads SERVICE:PORT.
+func backend(text string) map[string]any {
+	name, port, _ := strings.Cut(text, ":")
+	kind := "name"
+	if _, err := strconv.Atoi(port); err == nil {
+		kind = "number"
+	}
+	return map[string]any{"service": map[string]any{"name": name, "port": map[string]any{kind: intOrText(port)}}}
+}
+
+// ingressRules reads HOST/PATH=SERVICE:PORT[,tls[=SECRET]].
+func ingressRules(spec map[string]any, rules []string) error {
+	byHost := map[string][]any{}
+	var hosts []string
+	var secured []any
+	for _, text := range rules {
+		rule, tls, hasTLS := strings.Cut(text, ",")
+		where, to, ok := strings.Cut(rule, "=")
+		if !ok || !strings.Contains(to, ":") || !strings.Contains(where, "/") || hasTLS && !strings.HasPrefix(tls, "tls") {
+			return fmt.Errorf("rule %s is invalid and should be in format host/path=svcname:svcport[,tls[=secret]]", text)
+		}
+		host, path, _ := strings.Cut(where, "/")
+		path, kind := "/"+path, "Exact"
+		if strings.HasSuffix(path, "*") {
+			path, kind = strings.TrimSuffix(path, "*"), "Prefix"
+		}
+		if _, known := byHost[host]; !known {
+			hosts = append(hosts, host)
+		}
+		byHost[host] = append(byHost[host], map[string]any{"path": path, "pathType": kind, "backend": backend(to)})
+		if hasTLS {
+			one := map[string]any{}
+			if host != "" {
+				one["hosts"] = []any{host}
+			}
+			if _, secret, ok := strings.Cut(tls, "="); ok {
+				one["secretName"] = secret
+			}
+			secured = append(secured, one)
+		}
+	}
+	var out []any
+	for _, host := range hosts {
+		one := object.Object{"http": map[string]any{"paths": byHost[host]}}
+		if host != "" {
+			one["host"] = host
+		}
+		out = append(out, map[string]any(one))
+	}
+	if len(out) > 0 {
+		spec["rules"] = out
+	}
+	if len(secured) > 0 {
+		spec["tls"] = secured
+	}
+	return nil
+}

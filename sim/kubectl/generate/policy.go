@@ -1,0 +1,66 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+func quota(in *Input) (object.Object, error) {
+	obj, hard := made("v1", "ResourceQuota", in.Name), map[string]any{}
+	for _, pair := range strings.Split(in.Text("hard"), ",") {
+		if k, v, ok := strings.Cut(pair, "="); ok {
+			hard[k] = v
+		} else if pair != "" {
+			return nil, fmt.Errorf("invalid argument syntax %q, expected <resource>=<value>", pair)
+		}
+	}
+	obj["spec"] = map[string]any{"hard": hard}
+	if len(hard) == 0 {
+		obj["spec"] = map[string]any{}
+	}
+	if scopes := in.Text("scopes"); scopes != "" {
+		obj.Set(object.FromStrings(strings.Split(scopes, ",")), "spec", "scopes")
+	}
+	return obj, nil
+}
+
+func disruptionBudget(in *Input) (object.Object, error) {
+	least, most := in.Text("min-available"), in.Text("max-unavailable")
+	switch {
+	case in.Text("selector") == "":
+		return nil, fmt.Errorf("a selector must be specified")
+	case least == "" && most == "":
+		return nil, fmt.Errorf("one of min-available or max-unavailable must be specified")
+	case least != "" && most != "":
+		return nil, fmt.Errorf("min-available and max-unavailable cannot be both specified")
+	}
+	labels, err := Labels(in.Text("selector"))
+	if err != nil {
+		return nil, err
+	}
+	obj := made("policy/v1", "PodDisruptionBudget", in.Name)
+	obj["spec"] = map[string]any{"selector": map[string]any{"matchLabels": labels}}
+	if least != "" {
+		obj.Set(intOrText(least), "spec", "minAvailable")
+	} else {
+		obj.Set(intOrText(most), "spec", "maxUnavailable")
+	}
+	return obj, nil
+}
+
+func priorityClass(in *Input) (object.Object, error) {
+	obj := made("scheduling.k8s.io/v1", "PriorityClass", in.Name)
+	obj["value"], obj["preemptionPolicy"] = in.Number("value", 0), "PreemptLowerPriority"
+	if p := in.Text("preemption-policy"); p != "" {
+		obj["preemptionPolicy"] = p
+	}
+	if d := in.Text("description"); d != "" {
+		obj["description"] = d
+	}
+	if in.On("global-default") {
+		obj["globalDefault"] = true
+	}
+	return obj, nil
+}

@@ -1,0 +1,105 @@
+package generate
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// container returns one container of a generated pod.
+func container(name, image string) map[string]any {
+	return map[string]any{"name": name, "image": image}
+}
+
+// imageName returns what kubectl calls the container of an image: registry.example/a/b:1@sha256:… is b.
+func imageName(image string) string {
+	name := image[strings.LastIndexByte(image, '/')+1:]
+	name, _, _ = strings.Cut(name, ":")
+	name, _, _ = strings.Cut(name, "@")
+	out := []byte(strings.ToLower(name))
+	for i, b := range out {
+		if !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '-') {
+			out[i] = '-'
+		}
+	}
+	return string(out)
+}
+
+func deployment(in *Input) (object.Object, error) {
+	images := in.List("image")
+	if len(images) > 1 && in.Dash >= 0 {
+		return nil, fmt.Errorf("cannot specify multiple --image options and command")
+	}
+	var containers []any
+	for i, image := range images {
+		one := container(imageName(image), image)
+		if command := in.command(); len(command) > 0 {
+			one["command"] = command
+		}
+		if port := in.Number("port", -1); i == 0 && port >= 0 {
+			one["ports"] = []any{map[string]any{"containerPort": port}}
+		}
+		containers = append(containers, one)
+	}
+	labels := func() map[string]any { return map[string]any{"app": in.Name} }
+	obj := made("apps/v1", "Deployment", in.Name)
+	obj.SetMeta("labels", labels())
+	obj["spec"] = map[string]any{"replicas": in.Number("replicas", 1), "selector": map[string]any{"matchLabels": labels()},
+		"template": map[string]any{"metadata": map[string]any{"labels": labels()}, "spec": map[string]any{"containers": containers}}}
+	return obj, nil
+}
+
+// jobSpec returns the spec of a generated Job.
+func jobSpec(name, image, restart string, command []any) map[string]any {
+	one := container(name, image)
+	if len(command) > 0 {
+		one["command"] = command
+	}
+	return map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{one}, "restartPolicy": restart}}}
+}
+
+func job(in *Input) (object.Object, error) {
+	image, from := in.Text("image"), in.Text("from")
+	switch {
+	case image == "" && from == "":
+		return nil, fmt.Errorf("either --image or --from must be specified")
+	case image != "" && from != "":
+		return nil, fmt.Errorf("cannot specify both --image and --from")
+	case from != "" && in.Dash >= 0:
+		return nil, fmt.Errorf("cannot specify --from and command")
+	case image != "":
+		obj := made("batch/v1", "Job", in.Name)
+		obj["spec"] = jobSpec(in.Name, image, "Never", in.command())
+		return obj, nil
+	}
+	info, err := in.Server.Object(from)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mapping.Kind != "CronJob" {
+		return nil, fmt.Errorf("from must be an existing cronjob")
+	}
+	cron, obj := info.Object, made("batch/v1", "Job", in.Name)
+	obj["spec"] = object.Copy(cron.Map("spec", "jobTemplate", "spec"))
+	annotations := map[string]any{"cronjob.kubernetes.io/instantiate": "manual"}
+	for k, v := range object.As(cron.Map("spec", "jobTemplate")).Annotations() {
+		annotations[k] = v
+	}
+	obj.SetMeta("annotations", annotations)
+	if labels := cron.Map("spec", "jobTemplate", "metadata", "labels"); labels != nil {
+		obj.SetMeta("labels", object.Copy(labels))
+	}
+	obj.SetMeta("ownerReferences", []any{map[string]any{"apiVersion": cron.APIVersion(), "kind": cron.Kind(), "name": cron.Name(),
+		"uid": cron.UID(), "controller": true}})
+	return obj, nil
+}
+
+func cronJob(in *Input) (object.Object, error) {
+	restart := cmp.Or(in.Text("restart"), "OnFailure")
+	obj := made("batch/v1", "CronJob", in.Name)
+	obj["spec"] = map[string]any{"schedule": in.Text("schedule"), "jobTemplate": map[string]any{"metadata": map[string]any{"name": in.Name},
+		"spec": jobSpec(in.Name, in.Text("image"), restart, in.command())}}
+	return obj, nil
+}

@@ -1,0 +1,206 @@
+// Package patches works out the patches that kubectl sends, and applies patches without a server.
+//
+//	what was applied last ┐
+//	what is applied now   ├─ Between ─▶ a strategic merge patch, or a merge patch
+//	the live object       ┘
+package patches
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// changes returns the patch that makes of current what modified says, and takes away what original had and modified has
+// not (strategicpatch.CreateThreeWayMergePatch). With a type it is a strategic merge patch, without one a merge patch.
+func changes(original, modified, current map[string]any, t *schema.Type) map[string]any {
+	patch := map[string]any{}
+	for _, k := range object.SortedKeys(modified) {
+		now, there := current[k]
+		wanted := modified[k]
+		if there && object.Equal(now, wanted) && object.Equal(original[k], wanted) {
+			continue
+		}
+		changeField(patch, k, original[k], wanted, now, there, fieldOf(t, k))
+	}
+	for _, k := range object.SortedKeys(original) {
+		if _, kept := modified[k]; !kept {
+			patch[k] = nil
+		}
+	}
+	return patch
+}
+
+// fieldOf returns what is known of a field. nil: nothing.
+func fieldOf(t *schema.Type, name string) *schema.Field {
+	if t == nil {
+		return nil
+	}
+	return t.Field(name)
+}
+
+// changeField adds to a patch what one field needs.
+func changeField(patch map[string]any, k string, original, wanted, now any, there bool, f *schema.Field) {
+	switch w := wanted.(type) {
+	case map[string]any:
+		n, ok := now.(map[string]any)
+		if !ok {
+			break
+		}
+		o, _ := original.(map[string]any)
+		var t *schema.Type
+		if f != nil {
+			t = f.Type
+		}
+		inner := changes(o, w, n, t)
+		if len(inner) > 0 {
+			if f != nil && slices.Contains(f.PatchStrategy, "retainKeys") {
+				inner["$retainKeys"] = object.FromStrings(object.SortedKeys(w))
+			}
+			patch[k] = inner
+		}
+		return
+	case []any:
+		n, ok := now.([]any)
+		if !ok || f == nil || !slices.Contains(f.PatchStrategy, "merge") {
+			break
+		}
+		o, _ := original.([]any)
+		if f.PatchMergeKey == "" {
+			changeSet(patch, k, o, w, n)
+		} else {
+			changeList(patch, k, o, w, n, f)
+		}
+		return
+	}
+	if !there || !object.Equal(now, wanted) {
+		patch[k] = wanted
+	}
+}
+
+// changeList adds what a list of objects with a merge key needs.
+func changeList(patch map[string]any, k string, original, wanted, now []any, f *schema.Field) {
+	key := f.PatchMergeKey
+	with := func(list []any, value any) map[string]any {
+		for _, item := range object.ObjectsOf(list) {
+			if object.Equal(item[key], value) {
+				return item
+			}
+		}
+		return nil
+	}
+	items, order := []any{}, []any{}
+	for _, item := range object.ObjectsOf(wanted) {
+		value := item[key]
+		order = append(order, map[string]any{key: value})
+		current := with(now, value)
+		if current == nil {
+			items = append(items, map[string]any(item))
+			continue
+		}
+		if inner := changes(with(original, value), item, current, f.Type.Elem); len(inner) > 0 {
+			inner[key] = value
+			items = append(items, inner)
+		}
+	}
+	for _, item := range object.ObjectsOf(original) {
+		if with(wanted, item[key]) == nil {
+			items = append(items, map[string]any{"$patch": "delete", key: item[key]})
+		}
+	}
+	if len(items) > 0 {
+		patch["$setElementOrder/"+k], patch[k] = order, items
+	}
+}
+
+// changeSet adds what a list of texts that is a set needs.
+func changeSet(patch map[string]any, k string, original, wanted, now []any) {
+	has := func(list []any, v any) bool {
+		return slices.ContainsFunc(list, func(x any) bool { return object.Equal(x, v) })
+	}
+	var added, gone []any
+	for _, v := range wanted {
+		if !has(now, v) {
+			added = append(added, v)
+		}
+	}
+	for _, v := range original {
+		if !has(wanted, v) {
+			gone = append(gone, v)
+		}
+	}
+	if len(added)+len(gone) > 0 {
+		patch["$setElementOrder/"+k] = wanted
+	}
+	if len(added) > 0 {
+		patch[k] = added
+	}
+	if len(gone) > 0 {
+		patch["$deleteFromPrimitiveList/"+k] = gone
+	}
+}
+
+// ContentTypes are the content types of patches by the name that --type has for them.
+var ContentTypes = map[string]string{"json": "application/json-patch+json", "merge": "application/merge-patch+json",
+	"strategic": "application/strategic-merge-patch+json", "apply": "application/apply-patch+yaml"}
+
+// Between returns the patch that leads from one object to another, with its content type.
+func Between(original, modified, current object.Object) (patch map[string]any, contentType string) {
+	t := client.TypeOf(current)
+	contentType = ContentTypes["strategic"]
+	if t == nil {
+		contentType = ContentTypes["merge"]
+	}
+	return changes(original, modified, current, t), contentType
+}
+
+// LastApplied is the annotation in which kubectl apply keeps the object that it was given.
+const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// Modified returns an object with itself in its annotation, as kubectl apply sends it.
+func Modified(obj object.Object) object.Object {
+	out := obj.Copy()
+	out.SetDefault(map[string]any{}, "metadata", "annotations")
+	annotations := out.Map("metadata", "annotations")
+	delete(annotations, LastApplied)
+	annotations[LastApplied] = string(object.JSON(map[string]any(out))) + "\n"
+	return out
+}
+
+// Original returns the object that was applied last, nil if there is none.
+func Original(live object.Object) object.Object {
+	obj, err := object.Parse([]byte(strings.TrimSpace(live.Annotations()[LastApplied])))
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// Apply returns what a patch makes of an object, without a server.
+func Apply(obj object.Object, kind string, body []byte) (object.Object, error) {
+	doc := object.JSON(map[string]any(obj))
+	t := client.TypeOf(obj)
+	switch {
+	case kind == "json":
+		out, _, err := patch.Operations(doc, body)
+		if err != nil {
+			return nil, err
+		}
+		return object.Parse(out)
+	case kind == "strategic" && t != nil:
+		made, s := patch.Strategic(doc, body, t, patch.Warn, true)
+		if s != nil {
+			return nil, s
+		}
+		return made.Object, nil
+	}
+	out, _, s := patch.Merge(doc, body, patch.Warn)
+	if s != nil {
+		return nil, s
+	}
+	return object.Parse(out)
+}

@@ -1,0 +1,116 @@
+// Package printer prints objects and tables as kubectl does.
+//
+//	--output ─ PrintFlags.Printer ─▶ Printer ─▶ JSON, YAML, name, JSONPath or custom columns
+//	Table of the server ─ PrintOptions ─▶ header and rows ─ Table ─▶ aligned columns
+package printer
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// JSON returns an object indented as kubectl does, with its keys in order.
+func JSON(compact []byte, indent int) string {
+	text := string(codec.Body(compact, codec.Format{Media: codec.JSON, Pretty: true})) // by two
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
+		rest := strings.TrimLeft(line, " ")
+		b.WriteString(strings.Repeat(" ", (len(line)-len(rest))*indent/2))
+		b.WriteString(rest)
+	}
+	return b.String()
+}
+
+// YAML returns an object as YAML, with its keys in order.
+func YAML(compact []byte) string {
+	return strings.TrimRight(string(codec.Body(compact, codec.Format{Media: codec.YAML})), "\n") + "\n"
+}
+
+// formats are the values of --output, in the order in which an error lists them.
+const formats = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml"
+
+// PrintFlags are the flags that say how objects are printed.
+type PrintFlags struct {
+	Output, Template  string
+	NoHeaders         bool
+	ShowManagedFields bool
+	Files             interface {
+		ReadFile(name string) ([]byte, error)
+	}
+}
+
+// Printer prints the object of an Info.
+type Printer func(w io.Writer, info *client.Info) error
+
+// Printer returns the printer of --output, nil if the command prints in its own words.
+func (f *PrintFlags) Printer() (Printer, error) {
+	format, argument, _ := strings.Cut(f.Output, "=")
+	if argument == "" {
+		argument = f.Template
+	}
+	switch format {
+	case "", "wide":
+		return nil, nil
+	case "json":
+		return func(w io.Writer, info *client.Info) error {
+			_, err := io.WriteString(w, JSON(f.bytes(info), 4))
+			return err
+		}, nil
+	case "yaml":
+		before := ""
+		return func(w io.Writer, info *client.Info) error {
+			_, err := io.WriteString(w, before+YAML(f.bytes(info)))
+			before = "---\n"
+			return err
+		}, nil
+	case "name":
+		return func(w io.Writer, info *client.Info) error {
+			_, err := fmt.Fprintln(w, info.Refer())
+			return err
+		}, nil
+	case "jsonpath", "jsonpath-as-json", "jsonpath-file":
+		return f.pathPrinter(format, argument)
+	case "custom-columns", "custom-columns-file":
+		return f.columnPrinter(format, argument)
+	case "go-template", "go-template-file", "template", "templatefile", "kyaml":
+		return nil, fmt.Errorf("-o %s is not simulated: try -o jsonpath", format)
+	}
+	return nil, fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s", format, formats)
+}
+
+// Visible returns an object without its managed fields, unless they are asked for.
+func (f *PrintFlags) Visible(obj object.Object) object.Object {
+	if f.ShowManagedFields || obj.At("metadata")["managedFields"] == nil {
+		return obj
+	}
+	obj = obj.Copy()
+	obj.Remove("metadata", "managedFields")
+	return obj
+}
+
+// bytes returns the JSON of an object. The fields of a generated object of a built-in kind are in the order of the kind, others
+// in the order of their names.
+func (f *PrintFlags) bytes(info *client.Info) []byte {
+	obj := f.Visible(info.Object)
+	if typ := client.TypeOf(obj); typ != nil && info.Generated {
+		return codec.Append(nil, obj, typ)
+	}
+	return object.JSON(map[string]any(obj))
+}
+
+// Pairs prints labels and the like: a=1,b=2, or <none>.
+func Pairs(m map[string]string, sign, between string) string {
+	if len(m) == 0 {
+		return "<none>"
+	}
+	var out []string
+	for _, k := range object.SortedKeys(m) {
+		out = append(out, k+sign+m[k])
+	}
+	return strings.Join(out, between)
+}

@@ -1,0 +1,134 @@
+package printer
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Align puts cells into columns that are as wide as their widest cell and a gap; the last one is as it is. If the gap is 3, a column
+// has at least a width of 6, as in kubectl's tables.
+func Align(rows [][]string, gap int) []string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell)+gap, 2*gap*(gap/3))
+		}
+	}
+	lines := make([]string, len(rows))
+	for n, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i+1 < len(row) {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
+			}
+		}
+		lines[n] = b.String()
+	}
+	return lines
+}
+
+// Table prints rows in columns.
+func Table(w io.Writer, rows [][]string) {
+	for _, line := range Align(rows, 3) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// Growing prints rows as they come. A column stays as wide as its widest cell was.
+type Growing struct{ widest []string }
+
+// Print prints rows below those that were printed before.
+func (g *Growing) Print(w io.Writer, rows [][]string) {
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(g.widest) {
+				g.widest = append(g.widest, "")
+			}
+			if len(cell) > len(g.widest[i]) {
+				g.widest[i] = cell
+			}
+		}
+	}
+	for _, line := range Align(slices.Concat([][]string{g.widest}, rows), 3)[1:] {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// PrintOptions say what is printed of a server's table.
+type PrintOptions struct {
+	Wide          bool // columns of all priorities, not only of 0
+	WithNamespace bool
+	WithKind      bool
+	ShowLabels    bool
+	NameAndAge    bool     // no other columns (--server-print=false)
+	ColumnLabels  []string // labels that have a column
+}
+
+// Columns returns the numbers of the columns that are printed.
+func (o *PrintOptions) Columns(table object.Object) (out []int) {
+	for i, column := range table.Objects("columnDefinitions") {
+		name := strings.ToLower(column.String("name"))
+		if o.NameAndAge && name != "name" && name != "age" {
+			continue
+		}
+		if column.Int64("priority") == 0 || o.Wide {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Header returns the first line of a table of a resource.
+func (o *PrintOptions) Header(table object.Object, columns []int, m *client.Mapping) (out []string) {
+	if o.WithNamespace && m.Namespaced {
+		out = append(out, "NAMESPACE")
+	}
+	all := table.Objects("columnDefinitions")
+	for _, i := range columns {
+		out = append(out, strings.ToUpper(all[i].String("name")))
+	}
+	for _, label := range o.ColumnLabels {
+		out = append(out, strings.ToUpper(label[strings.LastIndexByte(label, '/')+1:]))
+	}
+	if o.ShowLabels {
+		out = append(out, "LABELS")
+	}
+	return out
+}
+
+// Row returns the cells of a row of a table of a resource.
+func (o *PrintOptions) Row(row object.Object, columns []int, m *client.Mapping) (out []string) {
+	meta := row.At("object")
+	if o.WithNamespace && m.Namespaced {
+		out = append(out, meta.Namespace())
+	}
+	cells := row.List("cells")
+	for n, i := range columns {
+		cell := "<none>"
+		if i < len(cells) && cells[i] != nil {
+			cell = fmt.Sprint(cells[i])
+		}
+		cell, _, _ = strings.Cut(cell, "\n")
+		if n == 0 && o.WithKind {
+			cell = m.GroupKind() + "/" + cell
+		}
+		out = append(out, cell)
+	}
+	for _, label := range o.ColumnLabels {
+		out = append(out, meta.Labels()[label])
+	}
+	if o.ShowLabels {
+		out = append(out, Pairs(meta.Labels(), "=", ","))
+	}
+	return out
+}

@@ -1,0 +1,295 @@
+package shell
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tools are the commands that every Shell has.
+var tools = map[string]Command{"cat": cat, "echo": echo, "grep": grep, "head": head, "tail": tail, "wc": count, "sort": sorted,
+	"ls": list, "base64": base64Text, "jq": noJQ,
+	"true":  func(*Process) int { return 0 },
+	"false": func(*Process) int { return 1 },
+}
+
+func noJQ(p *Process) int {
+	fmt.Fprintln(p.Err, "there is no jq here: kubectl get … -o jsonpath='{.items[*].metadata.name}' picks fields, too")
+	return 127
+}
+
+func list(p *Process) int {
+	for _, name := range p.Names("") {
+		p.Printf("%s\n", name)
+	}
+	return 0
+}
+
+// options takes letters with a dash from arguments; those of valued have a value.
+func options(args []string, valued string) (flags map[byte][]string, rest []string) {
+	flags = map[byte][]string{}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if len(a) < 2 || a[0] != '-' || a == "--" {
+			rest = append(rest, a)
+			continue
+		}
+		for n := 1; n < len(a); n++ {
+			letter := a[n]
+			if strings.IndexByte(valued, letter) < 0 {
+				flags[letter] = append(flags[letter], a[n+1:])
+				continue
+			}
+			value := a[n+1:]
+			if value == "" && i+1 < len(args) {
+				i++
+				value = args[i]
+			}
+			flags[letter] = append(flags[letter], value)
+			break
+		}
+	}
+	return flags, rest
+}
+
+// grep prints the lines that a pattern matches.
+func grep(p *Process) int {
+	flags, rest := options(p.Argv, "eABCm")
+	patterns := flags['e']
+	if len(patterns) == 0 {
+		if len(rest) == 0 {
+			fmt.Fprintln(p.Err, "Usage: grep [OPTION]... PATTERNS [FILE]...")
+			return 2
+		}
+		patterns, rest = rest[:1], rest[1:]
+	}
+	for i, pattern := range patterns {
+		switch {
+		case flags['F'] != nil:
+			patterns[i] = regexp.QuoteMeta(pattern)
+		case flags['E'] == nil:
+			patterns[i] = basic(pattern)
+		}
+		if flags['w'] != nil {
+			patterns[i] = `\b(?:` + patterns[i] + `)\b`
+		}
+	}
+	expression := "(?:" + strings.Join(patterns, ")|(?:") + ")"
+	if flags['i'] != nil {
+		expression = "(?i)" + expression
+	}
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		fmt.Fprintln(p.Err, "grep: Invalid regular expression")
+		return 2
+	}
+	text, code := p.inputs("grep", rest)
+	p.printMatches(re, text, flags, &code)
+	return code
+}
+
+// printMatches prints the lines that match, or how many there are; the code is 1 when there are none.
+func (p *Process) printMatches(re *regexp.Regexp, text string, flags map[byte][]string, code *int) {
+	lines := splitLines(text)
+	before, after := around(flags, 'B'), around(flags, 'A')
+	found, shown := 0, -1
+	for i, line := range lines {
+		if re.MatchString(line) == (flags['v'] != nil) {
+			continue
+		}
+		found++
+		if flags['c'] != nil || flags['q'] != nil {
+			continue
+		}
+		if flags['o'] != nil {
+			for _, m := range re.FindAllString(line, -1) {
+				p.Printf("%s\n", m)
+			}
+			continue
+		}
+		if first := max(i-before, shown+1); before+after > 0 && shown >= 0 && first > shown+1 {
+			p.Printf("--\n")
+		}
+		for n := max(i-before, shown+1); n < min(i+after+1, len(lines)); n++ {
+			p.Printf("%s\n", lines[n])
+			shown = n
+		}
+	}
+	if flags['c'] != nil {
+		p.Printf("%d\n", found)
+	}
+	if found == 0 {
+		*code = max(*code, 1)
+	}
+}
+
+func around(flags map[byte][]string, letter byte) int {
+	for _, l := range []byte{letter, 'C'} {
+		if v := flags[l]; len(v) > 0 {
+			n, _ := strconv.Atoi(v[len(v)-1])
+			return n
+		}
+	}
+	return 0
+}
+
+// basic makes of a basic regular expression one of those that Go knows: + ? | ( ) { } mean something behind a backslash only.
+func basic(p string) string {
+	var b strings.Builder
+	inside := false
+	for i := 0; i < len(p); i++ {
+		c := p[i]
+		special := strings.IndexByte("+?|(){}", c) >= 0
+		switch {
+		case inside:
+			inside = c != ']'
+			b.WriteByte(c)
+		case c == '\\' && i+1 < len(p) && strings.IndexByte("+?|(){}", p[i+1]) >= 0:
+			i++
+			b.WriteByte(p[i])
+		case special:
+			b.WriteString(`\` + string(c))
+		default:
+			inside = c == '['
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// lineCount reads -n 5, -n5 and -5.
+func lineCount(args []string) (n int, rest []string) {
+	n = 10
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "-n" && i+1 < len(args):
+			i++
+			n, _ = strconv.Atoi(args[i])
+		case strings.HasPrefix(a, "-n"):
+			n, _ = strconv.Atoi(a[2:])
+		case strings.HasPrefix(a, "-") && len(a) > 1:
+			n, _ = strconv.Atoi(a[1:])
+		default:
+			rest = append(rest, a)
+		}
+	}
+	return n, rest
+}
+
+// head prints the first lines.
+func head(p *Process) int {
+	n, files := lineCount(p.Argv)
+	text, code := p.inputs("head", files)
+	i := 0
+	for line := range strings.Lines(text) {
+		if i++; i > n && n >= 0 {
+			break
+		}
+		p.Printf("%s", line)
+	}
+	return code
+}
+
+func tail(p *Process) int {
+	n, files := lineCount(p.Argv)
+	text, code := p.inputs("tail", files)
+	lines := slices.Collect(strings.Lines(text))
+	if len(p.Argv) > 0 && strings.HasPrefix(strings.TrimPrefix(p.Argv[0], "-n"), "+") || len(p.Argv) > 1 && strings.HasPrefix(p.Argv[1], "+") {
+		lines = lines[min(max(n-1, 0), len(lines)):]
+	} else {
+		lines = lines[max(len(lines)-n, 0):]
+	}
+	p.Printf("%s", strings.Join(lines, ""))
+	return code
+}
+
+// count prints how many lines, words and bytes there are (wc).
+func count(p *Process) int {
+	flags, files := options(p.Argv, "")
+	text, code := p.inputs("wc", files)
+	numbers := []struct {
+		letter byte
+		n      int
+	}{{'l', strings.Count(text, "\n")}, {'w', len(strings.Fields(text))}, {'c', len(text)}}
+	var out []string
+	for _, x := range numbers {
+		if len(flags) == 0 {
+			out = append(out, fmt.Sprintf("%7d", x.n))
+		} else if flags[x.letter] != nil {
+			out = append(out, strconv.Itoa(x.n))
+		}
+	}
+	line := strings.Join(out, " ")
+	if len(files) == 1 {
+		line += " " + files[0]
+	}
+	p.Printf("%s\n", line)
+	return code
+}
+
+func sorted(p *Process) int {
+	flags, files := options(p.Argv, "kt")
+	text, code := p.inputs("sort", files)
+	lines := splitLines(text)
+	field := 0
+	if v := flags['k']; len(v) > 0 {
+		first, _, _ := strings.Cut(v[0], ",")
+		field, _ = strconv.Atoi(strings.TrimRight(first, "nr"))
+	}
+	key := func(line string) string {
+		if words := strings.Fields(line); field > 0 && field <= len(words) {
+			return strings.Join(words[field-1:], " ")
+		} else if field > 0 {
+			return ""
+		}
+		return line
+	}
+	slices.SortStableFunc(lines, func(a, b string) int {
+		order := strings.Compare(key(a), key(b))
+		if flags['n'] != nil {
+			order = compareNumbers(key(a), key(b))
+		}
+		if flags['r'] != nil {
+			return -order
+		}
+		return order
+	})
+	if flags['u'] != nil {
+		lines = slices.Compact(lines)
+	}
+	for _, line := range lines {
+		p.Printf("%s\n", line)
+	}
+	return code
+}
+
+// compareNumbers compares the numbers that two texts begin with.
+func compareNumbers(a, b string) int {
+	of := func(text string) float64 {
+		text = strings.TrimLeft(text, " \t")
+		n := 0
+		for n < len(text) && strings.IndexByte("0123456789.-", text[n]) >= 0 {
+			n++
+		}
+		v, _ := strconv.ParseFloat(text[:n], 64)
+		return v
+	}
+	switch x, y := of(a), of(b); {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
+// splitLines returns the lines of a text without their line breaks.
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
