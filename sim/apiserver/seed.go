@@ -16,7 +16,7 @@ func (s *Server) Seed(d *resource.Definition, namespace, manager string, text []
 		return failure
 	}
 	s.setDefaults(d, obj)
-	return s.Registry.Seed(&registry.Request{Definition: d, Namespace: namespace, Manager: manager, Warn: func(string) {}}, obj)
+	return s.Registry.Seed(&registry.Request{Definition: d, Namespace: namespace, Manager: manager}, obj)
 }
 
 // setDefaults fills in the defaults of a kind.

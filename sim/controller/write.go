@@ -204,8 +204,7 @@ func (c *Client) request(of, namespace, name string) (*registry.Request, *status
 var crashed = status.Internal(errors.New("the controller has crashed"))
 
 func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
-	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: cmp.Or(c.as, c.loop.FieldManager),
-		Warn: func(string) {}}
+	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: cmp.Or(c.as, c.loop.FieldManager)}
 }
 
 func stored(result *registry.Result, s *status.Status) (object.Object, *status.Status) {

@@ -41,21 +41,19 @@ func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
 // faulty is a request, its answer, or a commit that none made, to which faults happen.
 type faulty struct {
 	cluster
-	op      *fault.Op
-	wait    time.Duration     // how long it is to wait
-	instead *status.Status    // the error it gets then
-	object  string            // the object it gets then, as JSON
-	answer  *apiserver.Answer // nil: there is none yet
+	apiserver.Verdict // what becomes of it
+	op                *fault.Op
+	answer            *apiserver.Answer // nil: there is none yet
 }
 
-// Fail is fault.Request's and fault.Reply's.
-func (x *faulty) Fail(a fault.Action) { x.instead = failure(a, x.op) }
+// Fail implements fault.Request and fault.Reply.
+func (x *faulty) Fail(a fault.Action) { x.Instead = failure(a, x.op) }
 
-// Answer is fault.Request's.
-func (x *faulty) Answer(a fault.Action) { x.object = a.Object }
+// Answer implements fault.Request.
+func (x *faulty) Answer(a fault.Action) { x.Object = a.Object }
 
-// Delay is fault.Request's and fault.Reply's.
-func (x *faulty) Delay(a fault.Action) { x.wait += a.Wait }
+// Delay implements fault.Request and fault.Reply.
+func (x *faulty) Delay(a fault.Action) { x.Wait += a.Wait }
 
 // Truncate is fault.Reply's.
 func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
@@ -169,16 +167,15 @@ func expired(verb string) string {
 	return status.ExpiredList
 }
 
-// delay runs f after d, or at once.
-func (o *Observer) delay(d time.Duration, f func()) {
-	if d <= 0 {
+// Delay implements apiserver.Hook.
+func (h *hook) Delay(e *apiserver.Exchange, d time.Duration, f func()) {
+	x := &delayed{run: func() {
+		h.asking = e
 		f()
-		return
-	}
-	x := &delayed{run: f}
-	x.stop = o.Schedule.After(d, func() {
-		o.delayed = slices.DeleteFunc(slices.Clone(o.delayed), func(other *delayed) bool { return other == x })
-		f()
+	}}
+	x.stop = h.Schedule.After(d, func() {
+		h.delayed = slices.DeleteFunc(slices.Clone(h.delayed), func(other *delayed) bool { return other == x })
+		x.run()
 	})
-	o.delayed = append(o.delayed, x)
+	h.delayed = append(h.delayed, x)
 }

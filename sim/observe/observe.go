@@ -154,7 +154,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 	}
 	r := commitRecord(trace.StoreCommitted, e)
 	if o.current != nil {
-		r.Cause, r.Replica, r.Client, r.User = o.mark(o.current), o.server, o.current.UserAgent, o.current.User
+		r.Cause, r.Replica, r.Client, r.User = o.mark(o.current), o.server, o.current.UserAgent, o.current.User.Name
 		if q, ok := o.current.Data.(*request); ok && e.Definition != nil {
 			q.commit(&r, e)
 		}
@@ -234,7 +234,7 @@ func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.O
 		op.Old = e.OldObject
 	}
 	if x := o.current; x != nil && x.Resource == op.Resource && x.Group == op.Group {
-		op.Verb, op.Subresource, op.UserAgent, op.User, op.Spared = x.Verb, x.Subresource, x.UserAgent, x.User, x.Spared
+		op.Verb, op.Subresource, op.UserAgent, op.User, op.Spared = x.Verb, x.Subresource, x.UserAgent, x.User.Name, x.Spared
 	}
 	return op
 }

@@ -64,7 +64,7 @@ func (o *Observer) Halt(p *Party) {
 // party is who does what is being done.
 func (o *Observer) party() *Party {
 	if e := o.current; e != nil {
-		return &Party{Client: e.UserAgent, User: e.User, Exchange: e}
+		return &Party{Client: e.UserAgent, User: e.User.Name, Exchange: e}
 	}
 	name, user := o.writer()
 	return &Party{Client: name, User: user, Own: name != "" && name != o.named}

@@ -58,7 +58,7 @@ func checkDeletable(q *Request) *status.Status {
 // warnPropagation warns a client that leaves the fate of dependents open.
 func warnPropagation(q *Request, o DeleteOptions) {
 	if text := q.Definition.Hub.Strategy.PropagationWarning; text != "" && o.PropagationPolicy == "" && o.OrphanDependents == nil {
-		q.Warn(text)
+		q.warn(text)
 	}
 }
 

@@ -73,6 +73,6 @@ func (r *Registry) release(all []resource.Reservation) {
 
 // Loopback is a request that the server sends to itself.
 func Loopback(d *resource.Definition, namespace, name string) *Request {
-	return &Request{Definition: d, Namespace: namespace, Name: name, Manager: serverManager, Warn: func(string) {},
+	return &Request{Definition: d, Namespace: namespace, Name: name, Manager: serverManager,
 		User: resource.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}}
 }

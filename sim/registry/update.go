@@ -172,7 +172,7 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 func warnOwners(q *Request, change Change) {
 	if obj, s := change.Make(nil); s == nil {
 		if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
-			q.Warn(metadata.DuplicateOwnersWarning(uids, false))
+			q.warn(metadata.DuplicateOwnersWarning(uids, false))
 		}
 	}
 }
