@@ -236,7 +236,7 @@ func (e *Exchange) reply(a *Answer) {
 // delay calls f, after d if that is more than 0.
 func (e *Exchange) delay(d time.Duration, f func()) {
 	if d > 0 {
-		e.hook.Delay(e, d, f)
+		e.hook.Delay(d, f)
 		return
 	}
 	f()

@@ -42,6 +42,11 @@ type Exchange struct {
 	answered bool // the answer was given: a later one is dropped
 }
 
+// Actor implements resource.Author.
+func (e *Exchange) Actor() resource.Actor {
+	return resource.Actor{Client: e.UserAgent, User: e.User.Name}
+}
+
 // exchange returns the Exchange of a request. It reports false if the path of the request cannot be understood.
 func (s *Server) exchange(q *Request, done func(*Answer)) (e *Exchange, ok bool) {
 	e = &Exchange{Request: q, s: s, done: done, UserAgent: q.Header.Get("User-Agent"),
@@ -117,6 +122,7 @@ func (e *Exchange) authorize() *status.Status { return e.may(e.attributes()) }
 
 // may refuses what the user has no right to.
 func (e *Exchange) may(at auth.Attributes) *status.Status {
+	at.By = e
 	if allowed, reason := e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
 		return auth.Forbidden(at, reason)
 	}
@@ -240,7 +246,7 @@ var handlers = map[string]func(*Exchange) *status.Status{
 // request returns the registry's view of the exchange.
 func (e *Exchange) request(options writeOptions) *registry.Request {
 	r := e.route
-	q := &registry.Request{Caller: e, Definition: r.def, Namespace: r.namespace, Name: r.name, User: e.User,
+	q := &registry.Request{By: e, Caller: e, Definition: r.def, Namespace: r.namespace, Name: r.name, User: e.User,
 		Verb: e.Verb, Manager: options.manager, DryRun: options.dryRun, Options: options.sent, Deadline: &e.deadline}
 	if r.sub != nil {
 		q.Subresource = r.sub.Name

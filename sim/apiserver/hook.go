@@ -31,7 +31,7 @@ type Hook interface {
 	// Sent is called when the client is given an answer.
 	Sent(e *Exchange, a *Answer)
 	// Delay calls f after d, which is more than 0, and with the Cluster's lock held.
-	Delay(e *Exchange, d time.Duration, f func())
+	Delay(d time.Duration, f func())
 }
 
 // Verdict is what becomes of a request that has arrived, or of an answer. The zero value lets it go on.

@@ -54,7 +54,7 @@ func (n *notes) Answered(e *apiserver.Exchange, a *apiserver.Answer) apiserver.V
 
 func (n *notes) Sent(*apiserver.Exchange, *apiserver.Answer) {}
 
-func (n *notes) Delay(*apiserver.Exchange, time.Duration, func()) { n.note("delayed") }
+func (n *notes) Delay(time.Duration, func()) { n.note("delayed") }
 
 // noted returns a trial whose server has notes taken.
 func noted(t *testing.T, q request) (*trial, *notes) {

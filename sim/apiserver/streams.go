@@ -76,7 +76,7 @@ func (e *Exchange) admitConnect(stream *resource.Stream, q *resource.StreamReque
 	if !stream.Upgrades || at.Verb == "create" || !e.s.Registry.Server.Gates["AuthorizePodWebsocketUpgradeCreatePermission"] {
 		return nil
 	}
-	at.Verb = "create"
+	at.Verb, at.By = "create", e
 	if allowed, reason := e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
 		return status.Forbidden(e.route.def.Resourced(), e.route.name, reason)
 	}

@@ -61,7 +61,10 @@ func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Le
 // carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made, and answer what
 // is about to be sent, nil before that.
 func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, answer *apiserver.Answer) *faulty {
-	x := &faulty{cluster: cluster{o}, op: op, answer: answer}
+	x := &faulty{cluster: cluster{o: o}, op: op, answer: answer}
+	if q := known(e); q != nil && p != fault.RequestArrived && p != fault.RequestAnswered {
+		x.busy = q.Replica
+	}
 	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
 		o.note(f, op, e)
 		if answer != nil {
@@ -78,14 +81,20 @@ func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	r := &trace.Record{Site: trace.Fault, Replica: op.Replica, Text: f.Fault,
 		What: trace.What(op.Group, op.Resource, op.Subresource, op.Path), Key: trace.Key(op.Namespace, op.Name)}
 	if e != nil {
-		r.Cause, r.Client = o.mark(e), e.UserAgent
+		r.Client = e.UserAgent
+		if q := known(e); q != nil {
+			r.Cause = q.arrived
+		}
 	}
 	o.add(r)
 }
 
 // cluster is fault.Cluster. Histories are forgotten and replicas lag at once; what else is done to a replica is done when
 // the lock is given back, because the commit that triggers it is not done with.
-type cluster struct{ o *Observer }
+type cluster struct {
+	o    *Observer
+	busy int // the replica that is in the middle of the request; 0: none is
+}
 
 func (c cluster) Compact(fault.Action) { c.o.History.Compact() }
 
@@ -105,8 +114,7 @@ func (c cluster) Treat(a fault.Action) {
 			c.o.add(&trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
 		}
 	}
-	own := c.o.current != nil && c.o.server == a.Replica // the replica is in the middle of a request
-	if a.Kind == fault.Lag || a.Kind == fault.Cut && !own {
+	if a.Kind == fault.Lag || a.Kind == fault.Cut && c.busy != a.Replica {
 		do()
 		return
 	}
@@ -168,14 +176,11 @@ func expired(verb string) string {
 }
 
 // Delay implements apiserver.Hook.
-func (h *hook) Delay(e *apiserver.Exchange, d time.Duration, f func()) {
-	x := &delayed{run: func() {
-		h.asking = e
+func (o *Observer) Delay(d time.Duration, f func()) {
+	x := &delayed{run: f}
+	x.stop = o.Schedule.After(d, func() {
+		o.delayed = slices.DeleteFunc(slices.Clone(o.delayed), func(other *delayed) bool { return other == x })
 		f()
-	}}
-	x.stop = h.Schedule.After(d, func() {
-		h.delayed = slices.DeleteFunc(slices.Clone(h.delayed), func(other *delayed) bool { return other == x })
-		x.run()
 	})
-	h.delayed = append(h.delayed, x)
+	o.delayed = append(o.delayed, x)
 }

@@ -78,7 +78,7 @@ func subresourceOf(resource string) string {
 
 // requestOf returns what is known of a request; of one that arrived before anybody looked, what can still be told.
 func (h *hook) requestOf(e *apiserver.Exchange) *request {
-	if q, ok := e.Data.(*request); ok {
+	if q := known(e); q != nil {
 		return q
 	}
 	q := &request{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User.Name, Verb: e.Verb,
@@ -106,7 +106,7 @@ func (h *hook) op(e *apiserver.Exchange) *fault.Op {
 func (h *hook) Arrived(e *apiserver.Exchange) apiserver.Verdict {
 	r := h.record(trace.RequestArrived, e)
 	h.requestOf(e).arrived = h.add(&r)
-	if h.asking = e; h.faults.Empty() {
+	if h.faults.Empty() {
 		return apiserver.Verdict{}
 	}
 	h.requestOf(e).numbers = h.faults.Arrive(h.op(e))
@@ -115,7 +115,6 @@ func (h *hook) Arrived(e *apiserver.Exchange) apiserver.Verdict {
 
 // Decided implements apiserver.Hook.
 func (h *hook) Decided(e *apiserver.Exchange) *status.Status {
-	h.current, h.server = e, h.replica
 	r := h.record(trace.RequestDecided, e)
 	h.add(&r)
 	if h.faults.Empty() {
@@ -142,9 +141,6 @@ func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource
 
 // Answered implements apiserver.Hook.
 func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) apiserver.Verdict {
-	if h.current == e {
-		h.current = nil
-	}
 	if h.faults.Empty() {
 		return apiserver.Verdict{}
 	}

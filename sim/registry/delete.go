@@ -367,7 +367,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 		}
 	}
 	if !q.DryRun {
-		item = r.remove(d, item)
+		item = r.remove(q.By, d, item)
 	}
 	if d.Hub.Strategy.ReturnsDeleted {
 		return &Result{Item: decorated(d, item)}, nil

@@ -33,6 +33,8 @@ type Request struct {
 	Options     object.Object // CreateOptions, UpdateOptions or DeleteOptions as sent, without kind and apiVersion
 	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
 	Deadline *deadline.Deadline
+	// By is what the request is attributed to, and what it leads to.
+	By resource.Author
 	// Caller is what the request is carried out for. If it is nil, nothing is told and asked: the server sends the request itself.
 	Caller Caller
 
@@ -87,7 +89,7 @@ func (q *Request) ended() *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Objects: r.Reader(),
+		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Objects: r.Reader(),
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -260,7 +260,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 			if s := q.ready(obj, item); s != nil {
 				return nil, s
 			}
-			r.remove(d, item)
+			r.remove(q.By, d, item)
 		}
 		return &Result{Item: sent}, nil
 	}
@@ -290,7 +290,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	it.SharedAfter(item) // while the object before is there to help
-	r.store(d, it, d.KeyOf(item))
+	r.store(q, it, d.KeyOf(item))
 	return &Result{Item: it}, nil
 }
 
