@@ -85,7 +85,7 @@ func (w *witness) take(at time.Time, r *observe.Reply) {
 	if r.Resource == "" || len(w.actions) >= actionsMax {
 		return
 	}
-	w.actions = append(w.actions, taken{at.UnixNano(), unique.Make(shape{r.UserAgent, r.User, r.Verb, trace.What(r.Group, r.Resource, "", ""),
+	w.actions = append(w.actions, taken{at.UnixNano(), unique.Make(shape{r.UserAgent, r.User.Name, r.Verb, trace.What(r.Group, r.Resource, "", ""),
 		r.Subresource, r.Namespace}), int32(r.Code), r.Key, r.Message})
 }
 

@@ -108,7 +108,7 @@ func (c *Cluster) bootBareLocked() error {
 	first := c.servers.First()
 	d := first.Definition("namespaces")
 	for _, name := range bareNamespaces {
-		q := &registry.Request{Definition: d, Name: name, Manager: registry.Loopback(d, "", name).Manager, Warn: func(string) {}}
+		q := &registry.Request{Definition: d, Name: name, Manager: registry.Loopback(nil, d, "", name).Manager}
 		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
 		if d.Default != nil {
 			d.Default(obj)

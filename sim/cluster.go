@@ -15,8 +15,8 @@
 //
 // What a Cluster is made of, each in a package that can be read alone: commit.Log (the store, and who is told of commits),
 // history (when commits were made, compaction, leases), replica (the API servers), observe (trace and faults), aggregator
-// (API servers of others), controller (what servers do by themselves). This package makes them, and has the one lock: a
-// method is a door to the part that does the work.
+// (API servers of others), controller (what servers do by themselves). This package makes them, and has the one lock: its
+// methods lock it and call the part that does the work.
 //
 // The same seed and the same requests in the same order give the same bytes. Time, randomness and names come from the
 // Cluster only; nothing in it blocks and nothing runs by itself.
@@ -47,7 +47,7 @@ const bootRevision = 4004
 
 // Cluster is a simulated cluster. It is safe for concurrent use.
 type Cluster struct {
-	door     door
+	lock     lock
 	options  Options // with the seed of now
 	signers  auth.Signers
 	clock    clock.Clock
@@ -80,21 +80,21 @@ func create(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: o, signers: o.Signers(), clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
-	c.schedule = clock.NewSchedule(o.Clock, timed{&c.door})
+	c.schedule = clock.NewSchedule(o.Clock, timerLock{&c.lock})
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
-	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule}, &c.options)
-	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
+	c.aggregator = aggregator.New(&c.lock, c.servers, c.schedule)
 	c.nodes = kubelet.New(&o)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
 	c.nodes.Attach(c.controllers.Client, c.schedule)
-	c.observer.Controllers = c.controllers
+	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule,
+		Controllers: c.controllers}, &c.options)
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	// The servers are last: a deletecollection that has waited for the commit writes the next one.
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.controllers, c.servers}
-	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap, o.Bare}
+	c.lock.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap, o.Bare}
 	c.resetLocked()
-	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
+	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Lock: &c.lock,
 		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Config: &c.options, Auth: who, Tokens: tokens}, made)
 	return c, nil
 }
@@ -178,7 +178,7 @@ func (c *Cluster) Close() {
 }
 
 // do runs f under the lock.
-func (c *Cluster) do(f func()) { c.door.Do(f) }
+func (c *Cluster) do(f func()) { c.lock.Do(f) }
 
 // under is do for an f that returns something.
 func under[T any](c *Cluster, f func() T) (result T) {

@@ -59,7 +59,7 @@ func (c *Cluster) pass(ctx context.Context, d time.Duration) {
 		k.Advance(d)
 		return
 	}
-	c.door.Wait(ctx, d)
+	c.lock.Wait(ctx, d)
 }
 
 // unsettled says what still moves.

@@ -31,7 +31,7 @@ func (c *Cluster) Trace() *trace.Log { return under(c, c.observer.Trace) }
 
 // PeekTrace is Trace for somebody who is not in the Cluster's time: nothing is caught up with. nil: the Cluster is locked.
 func (c *Cluster) PeekTrace() (l *trace.Log) {
-	c.door.Peek(func() { l = c.observer.Trace() })
+	c.lock.TryDo(func() { l = c.observer.Trace() })
 	return l
 }
 

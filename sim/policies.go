@@ -39,7 +39,7 @@ func prime(api *registry.Registry, d *resource.Definition, expected object.Objec
 	if primed == nil {
 		return nil
 	}
-	q := registry.Loopback(d, "", expected.Name())
+	q := registry.Loopback(nil, d, "", expected.Name())
 	q.Verb = "create"
 	_, s := api.Create(q, primed)
 	return s
@@ -51,7 +51,7 @@ func putBack(api *registry.Registry, d *resource.Definition, expected object.Obj
 	if namespace != "" && objects.Get("namespaces", "", namespace) == nil {
 		return nil
 	}
-	q := registry.Loopback(d, namespace, name)
+	q := registry.Loopback(nil, d, namespace, name)
 	q.Verb = "create"
 	existing := objects.Get(d.Storage, namespace, name)
 	if existing != nil {
@@ -64,7 +64,7 @@ func putBack(api *registry.Registry, d *resource.Definition, expected object.Obj
 			_, s := api.Update(q, registry.Change{Kind: registry.Put, Make: func(object.Object) (object.Object, *status.Status) { return changed, nil }})
 			return s
 		}
-		if _, s := api.Delete(registry.Loopback(d, namespace, name), registry.DeleteOptions{}); s != nil {
+		if _, s := api.Delete(registry.Loopback(nil, d, namespace, name), registry.DeleteOptions{}); s != nil {
 			return s
 		}
 	}

@@ -12,7 +12,6 @@ import (
 // set (registry.Registry.Seed says how). The trace calls the writer client, and managedFields do unless the object has some.
 func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 	c.do(func() {
-		defer c.observer.Name(client)()
 		api := c.servers.At(1).API()
 		d := api.Table.OfKind(schema.ParseGVK(obj.APIVersion(), obj.Kind()))
 		if d == nil {
@@ -23,12 +22,18 @@ func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 		if !d.Namespaced {
 			namespace = ""
 		}
-		if s := api.Seed(d, namespace, client, object.JSON(map[string]any(obj))); s != nil {
+		if s := api.Seed(seeder(client), d, namespace, client, object.JSON(map[string]any(obj))); s != nil {
 			err = s
 		}
 	})
 	return err
 }
+
+// seeder is the author of what Seed stores: a client that sends no requests.
+type seeder string
+
+// Actor implements resource.Author.
+func (s seeder) Actor() resource.Actor { return resource.Actor{Client: string(s)} }
 
 // Served calls yield with what is served, until it returns false.
 func (c *Cluster) Served(yield func(*resource.Definition) bool) {

@@ -90,7 +90,7 @@ func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.controllers.Load(s.Controllers); err != nil {
 		return err
 	}
-	if s := c.door.putBackPolicies(); s != nil {
+	if s := c.lock.putBackPolicies(); s != nil {
 		return fmt.Errorf("the default roles and bindings cannot be put back: %s", s.Message)
 	}
 	if s.Begins && c.runs() {

@@ -13,8 +13,8 @@ import (
 // clientSigner signs certificates that the API server takes for a user's.
 const clientSigner = "kubernetes.io/kube-apiserver-client"
 
-// Authorize reports whether a user may use a verb on a cluster-scoped object.
-type Authorize func(user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
+// Authorize reports whether a user may use a verb on a cluster-scoped object. by is what asks.
+type Authorize func(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 
 // certificateApproval lets only those approve a signing request who may approve those of its signer.
 func certificateApproval(may Authorize) Step {
@@ -49,8 +49,8 @@ func certificateSigning(may Authorize) Step {
 // maySigner asks for the signer itself, then for all signers of its domain.
 func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
-	return may(a.User, verb, "certificates.k8s.io", "signers", signer, a.Objects) ||
-		may(a.User, verb, "certificates.k8s.io", "signers", domain+"/*", a.Objects)
+	return may(a.By, a.User, verb, "certificates.k8s.io", "signers", signer, a.Objects) ||
+		may(a.By, a.User, verb, "certificates.k8s.io", "signers", domain+"/*", a.Objects)
 }
 
 // restrictSubject refuses requests for client certificates of the group system:masters.

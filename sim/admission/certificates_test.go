@@ -20,7 +20,7 @@ func TestSigners(t *testing.T) {
 	t.Parallel()
 	old := `{"metadata":{"name":"r"},"spec":{"signerName":"a.com/x"},"status":{}}`
 	signed := `{"metadata":{"name":"r"},"spec":{"signerName":"a.com/x"},"status":{"certificate":"eA=="}}`
-	may := func(_ resource.User, verb, group, resourceName, name string, _ resource.Reader) bool {
+	may := func(_ resource.Author, _ resource.User, verb, group, resourceName, name string, _ resource.Reader) bool {
 		return verb == "approve" && group == "certificates.k8s.io" && resourceName == "signers" && name == "a.com/*"
 	}
 	for _, tc := range []struct {
@@ -29,7 +29,9 @@ func TestSigners(t *testing.T) {
 		obj, want string
 	}{
 		{"approval by domain", "approval", certificateApproval(may), old, ``},
-		{"approval of another", "approval", certificateApproval(func(resource.User, string, string, string, string, resource.Reader) bool { return false }), old,
+		{"approval of another", "approval", certificateApproval(func(resource.Author, resource.User, string, string, string, string, resource.Reader) bool {
+			return false
+		}), old,
 			`certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to approve requests with signerName "a.com/x"`},
 		{"signing", "status", certificateSigning(may), signed,
 			`certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to sign requests with signerName "a.com/x"`},

@@ -37,8 +37,8 @@ type Host struct {
 	Handlers func(name string) Handler
 	// Call calls webhooks.
 	Call hooks.Call
-	// Outside calls f without the Cluster's lock.
-	Outside func(f func())
+	// Unlocked calls f without the Cluster's lock.
+	Unlocked func(f func())
 	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
 	Together func(calls []func())
 	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. What f does

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/matryer/is"
 )
@@ -68,7 +69,7 @@ func TestLimitsOfPodsAndClaims(t *testing.T) {
 // quotaFixture is a namespace with a quota whose status its Write changes.
 func quotaFixture(t *testing.T, quota string) (stored, Write) {
 	objects := stored{}.put(t, resourceQuotas, quota)
-	return objects, func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	return objects, func(_ resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 		return objects[storage][0], change(objects[storage][0])
 	}
 }

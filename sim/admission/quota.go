@@ -12,8 +12,8 @@ import (
 // resourceQuotas is the storage name of ResourceQuotas.
 const resourceQuotas = "resourcequotas"
 
-// Write stores what change makes of an object, as it is. Plugins that keep accounts are given one.
-type Write func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
+// Write stores what change makes of an object, as it is, on behalf of an author. Plugins that keep accounts are given one.
+type Write func(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
 // resourceQuota refuses what would use more of a namespace than its quotas allow, and counts what is used in their
 // status (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). The limits are those of the
@@ -36,7 +36,7 @@ func resourceQuota(write Write, config []LimitedResource) Step {
 			return s
 		}
 		for _, acc := range accounts {
-			if s := acc.save(write); s != nil {
+			if s := acc.save(a.By, write); s != nil {
 				return s
 			}
 		}
@@ -135,11 +135,11 @@ func (acc *account) charge(a *Attributes, uses resource.Amounts) *status.Status 
 }
 
 // save writes what is used into the status of the quota.
-func (acc *account) save(write Write) *status.Status {
+func (acc *account) save(by resource.Author, write Write) *status.Status {
 	if !acc.charged {
 		return nil
 	}
-	_, s := write(resourceQuotas, acc.quota.Namespace(), acc.quota.Name(), func(quota object.Object) *status.Status {
+	_, s := write(by, resourceQuotas, acc.quota.Namespace(), acc.quota.Name(), func(quota object.Object) *status.Status {
 		quota.Set(acc.used.JSON(), "status", "used")
 		return nil
 	})

@@ -99,7 +99,7 @@ func (h *Host) awaitServiceAccount(a *Attributes) (account object.Object, s *sta
 	for i := range attempts {
 		if i > 0 {
 			ctx := a.Deadline.Context()
-			h.Outside(func() { h.Wait(ctx, accountRetry) })
+			h.Unlocked(func() { h.Wait(ctx, accountRetry) })
 		}
 		if account, s = serviceAccountOf(a); s == nil || a.Deadline.Err() != nil {
 			break

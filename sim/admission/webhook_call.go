@@ -36,9 +36,9 @@ func (w *webhooks) askAll(a *Attributes, calls []*call) {
 	switch len(posted) {
 	case 0:
 	case 1:
-		w.host.Outside(posted[0])
+		w.host.Unlocked(posted[0])
 	default:
-		w.host.Outside(func() { w.host.Together(posted) })
+		w.host.Unlocked(func() { w.host.Together(posted) })
 	}
 }
 
@@ -53,7 +53,7 @@ func (w *webhooks) handle(a *Attributes, c *call, handle Handler) {
 	defer stop()
 	sent := review.Copy()
 	answers := make(chan object.Object, 1)
-	w.host.Outside(func() { err = w.host.Run(ctx, func() { answers <- filledIn(handle(map[string]any(sent)), review) }) })
+	w.host.Unlocked(func() { err = w.host.Run(ctx, func() { answers <- filledIn(handle(map[string]any(sent)), review) }) })
 	if err != nil {
 		c.err = callFailure{fmt.Errorf("failed to call webhook: Post %q: %w", hooks.Address(c.hook.At("clientConfig"), w.left(a, c)), err)}
 		return

@@ -67,11 +67,11 @@ const (
 
 var errNoProxy = errors.New("kubesim: nothing carries requests to aggregated API servers: use Server.Aggregate, or listen")
 
-// Door is the Cluster's lock as an Aggregator uses it.
-type Door interface {
-	// Do runs f under the lock, Outside without it in the middle of a request.
+// Lock is the Cluster's lock as an Aggregator uses it.
+type Lock interface {
+	// Do runs f under the lock, Unlocked without it in the middle of a request.
 	Do(f func())
-	Outside(f func())
+	Unlocked(f func())
 	// Within returns a context that ends when d of the cluster's time has passed. It is called without the lock.
 	Within(d time.Duration) (context.Context, func())
 }
@@ -88,7 +88,7 @@ type Servers interface {
 
 // Aggregator is what the API servers of a cluster know of aggregated ones. The Cluster's lock guards it.
 type Aggregator struct {
-	door     Door
+	lock     Lock
 	servers  Servers
 	schedule *clock.Schedule
 	api      *controller.Client // of the controller
@@ -100,8 +100,8 @@ type Aggregator struct {
 }
 
 // New returns the Aggregator of a cluster that has no APIServices yet.
-func New(door Door, servers Servers, schedule *clock.Schedule) *Aggregator {
-	return &Aggregator{door: door, servers: servers, schedule: schedule}
+func New(lock Lock, servers Servers, schedule *clock.Schedule) *Aggregator {
+	return &Aggregator{lock: lock, servers: servers, schedule: schedule}
 }
 
 // Attach sets what writes conditions: the client of the controller.
@@ -198,7 +198,7 @@ func (a *Aggregator) Aggregated(path string) apiserver.Forward {
 		if !r.available || through == nil {
 			return nil
 		}
-		a.door.Outside(func() { answer = through.Forward(&r.APIService, q, user, a.door.Within) })
+		a.lock.Unlocked(func() { answer = through.Forward(&r.APIService, q, user, a.lock.Within) })
 		return answer
 	}
 }

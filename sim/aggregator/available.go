@@ -183,14 +183,14 @@ func (a *Aggregator) ask(r *remote) {
 	r.dirty = false
 	a.asks = append(a.asks, func() {
 		through.Start(&r.APIService, func() {
-			available := a.checked(r, round, documents, through.Check(&r.APIService, a.door.Within))
+			available := a.checked(r, round, documents, through.Check(&r.APIService, a.lock.Within))
 			if !documents {
 				return
 			}
-			rows, stale := through.Resources(&r.APIService, a.door.Within)
+			rows, stale := through.Resources(&r.APIService, a.lock.Within)
 			a.described(r, func(d *discovery.Remote) { d.Resources, d.Stale = rows, stale })
 			if available {
-				read := through.OpenAPI(&r.APIService, a.door.Within)
+				read := through.OpenAPI(&r.APIService, a.lock.Within)
 				a.described(r, func(d *discovery.Remote) { d.OpenAPI.Take(read) })
 			}
 		})
@@ -200,7 +200,7 @@ func (a *Aggregator) ask(r *remote) {
 // checked takes in whether a server is available, unless somebody asks it anew. documents says that what it serves is asked
 // for next. It is called without the lock.
 func (a *Aggregator) checked(r *remote, round int, documents bool, err error) (available bool) {
-	a.door.Do(func() { available = a.checkedLocked(r, round, documents, err) })
+	a.lock.Do(func() { available = a.checkedLocked(r, round, documents, err) })
 	return available
 }
 
@@ -237,7 +237,7 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 
 // described takes in what a server says of itself. It is called without the lock.
 func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
-	a.door.Do(func() {
+	a.lock.Do(func() {
 		if a.known[r.Name] != r {
 			return
 		}

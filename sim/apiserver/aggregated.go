@@ -11,34 +11,34 @@ type Forward func(q *Request, user resource.User) *Answer
 
 // pass answers a request with what an aggregated API server says (k8s.io/kube-aggregator, proxyHandler). Its headers come
 // behind those that every answer has, unless the connection becomes its own.
-func (c *call) pass(forward Forward) {
-	if c.hook != nil {
-		if s := c.hook.Decided(c.exchange); s != nil {
-			c.refuse(s)
+func (e *Exchange) pass(forward Forward) {
+	if e.hook != nil {
+		if s := e.hook.Decided(e); s != nil {
+			e.refuse(s)
 			return
 		}
 	}
-	q := *c.q
+	q := *e.Request
 	q.Header = q.Header.Clone()
-	q.Header["Audit-Id"] = c.header["Audit-Id"]
-	q.Limit = c.limit()
-	a := forward(&q, c.user)
+	q.Header["Audit-Id"] = e.head["Audit-Id"]
+	q.Limit = e.limit()
+	a := forward(&q, e.User)
 	switch a {
 	case nil:
-		c.text(wire.StatusServiceUnavailable, "service unavailable\n")
+		e.text(wire.StatusServiceUnavailable, "service unavailable\n")
 		return
 	case TimedOut:
-		c.timedOut()
+		e.timedOut()
 		return
 	}
 	if a.Code != wire.StatusSwitchingProtocols {
-		c.addWarnings()
+		e.addWarnings()
 		for name, values := range a.Header { // order does not matter
-			c.header[name] = append(c.header[name], values...)
+			e.head[name] = append(e.head[name], values...)
 		}
-		a.Header = c.header
+		a.Header = e.head
 	}
-	c.reply(a)
+	e.reply(a)
 }
 
 // TimedOut is the answer of a Forward that has waited for the Limit of its request.

@@ -74,12 +74,12 @@ func (a *Answer) Drop() {
 }
 
 // negotiation is what the Accept header is read with.
-func (c *call) negotiation() codec.Options {
-	o := codec.Options{UserAgent: c.q.Header.Get("User-Agent"), NoBody: c.sendsBody() && !c.q.BodyExpected}
-	if values, ok := c.q.Query["pretty"]; ok && len(values) > 0 {
+func (e *Exchange) negotiation() codec.Options {
+	o := codec.Options{UserAgent: e.UserAgent, NoBody: e.sendsBody() && !e.BodyExpected}
+	if values, ok := e.Query["pretty"]; ok && len(values) > 0 {
 		o.PrettyParam = &values[0]
 	}
-	if r := c.route; r != nil {
+	if r := e.route; r != nil {
 		o.Custom = r.def.Custom
 		o.Transforms = true
 		o.NoTable = r.sub != nil && r.sub.NoTable || r.sub == nil && !r.def.Custom && r.def.Hub.Strategy.Virtual
@@ -88,139 +88,158 @@ func (c *call) negotiation() codec.Options {
 	return o
 }
 
-func (c *call) sendsBody() bool {
-	switch c.q.Method {
+func (e *Exchange) sendsBody() bool {
+	switch e.Method {
 	case wire.MethodPost, wire.MethodPut, wire.MethodPatch:
 		return true
 	}
 	return false
 }
 
-func (c *call) accept() string { return strings.Join(c.q.Header.Values("Accept"), ",") }
+func (e *Exchange) accept() string { return strings.Join(e.Header.Values("Accept"), ",") }
 
 // negotiate decides on the format of the answer.
-func (c *call) negotiate() (s *status.Status) {
-	c.format, s = codec.Negotiate(c.accept(), c.negotiation())
+func (e *Exchange) negotiate() (s *status.Status) {
+	e.format, s = codec.Negotiate(e.accept(), e.negotiation())
 	return s
 }
 
 // checkTable returns what is wrong with how a Table is asked for. What the request is about has been done by then
 // (handlers.optionsForTransform).
-func (c *call) checkTable() *status.Status {
-	if c.format.As != "Table" {
+func (e *Exchange) checkTable() *status.Status {
+	if e.format.As != "Table" {
 		return nil
 	}
-	return codec.CheckInclude(c.q.Query.Get("includeObject"))
+	return codec.CheckInclude(e.Query.Get("includeObject"))
 }
 
 // fail answers with a Status that is an error. A request whose time is over fails with that, whatever else has gone wrong.
-func (c *call) fail(s *status.Status) {
-	if !c.endLate() {
-		c.writeFailure(s)
+func (e *Exchange) fail(s *status.Status) {
+	if !e.endLate() {
+		e.writeFailure(s)
 	}
 }
 
 // writeFailure answers with a Status that is an error.
-func (c *call) writeFailure(s *status.Status) {
-	c.failed(s)
-	c.retryAfter(s)
-	c.format = codec.NegotiateError(c.accept(), c.negotiation())
-	c.writeStatus(s.Code, s)
+func (e *Exchange) writeFailure(s *status.Status) {
+	e.Failure = s
+	e.retryAfter(s)
+	e.format = codec.NegotiateError(e.accept(), e.negotiation())
+	e.writeStatus(s.Code, s)
 }
 
-func (c *call) retryAfter(s *status.Status) {
+func (e *Exchange) retryAfter(s *status.Status) {
 	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
-		c.header.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
+		e.head.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
 	}
 }
 
-func (c *call) writeStatus(code int, s *status.Status) {
-	if c.format.Media == codec.Protobuf {
-		c.write(code, codec.Text{c.s.statusProto(s)})
+func (e *Exchange) writeStatus(code int, s *status.Status) {
+	if e.format.Media == codec.Protobuf {
+		e.write(code, codec.Text{e.s.statusProto(s)})
 		return
 	}
-	c.write(code, codec.Text{s.JSON()}.In(c.format))
+	e.write(code, codec.Text{s.JSON()}.In(e.format))
 }
 
 // text answers in plain text, as handlers do that know nothing of Status.
-func (c *call) text(code int, body string) {
-	c.header.Set("Content-Type", "text/plain; charset=utf-8")
-	c.header.Set("X-Content-Type-Options", "nosniff")
-	c.answer(code, codec.Text{[]byte(body)})
+func (e *Exchange) text(code int, body string) {
+	e.head.Set("Content-Type", "text/plain; charset=utf-8")
+	e.head.Set("X-Content-Type-Options", "nosniff")
+	e.answer(code, codec.Text{[]byte(body)})
 }
 
-func (c *call) notFound() { c.text(wire.StatusNotFound, "404 page not found\n") }
+func (e *Exchange) notFound() { e.text(wire.StatusNotFound, "404 page not found\n") }
 
 // document answers with what discovery has.
-func (c *call) document(a *discovery.Answer) {
+func (e *Exchange) document(a *discovery.Answer) {
 	for name, values := range a.Header { // order does not matter
-		c.header[name] = values
+		e.head[name] = values
 	}
 	if a.Status != nil {
-		c.fail(a.Status)
+		e.fail(a.Status)
 		return
 	}
 	if a.Negotiated {
-		c.finish(a.Code, codec.Text{a.Body})
+		e.finish(a.Code, codec.Text{a.Body})
 		return
 	}
 	if !a.Modified.IsZero() {
-		c.addWarnings()
-		c.reply(&Answer{Code: a.Code, Header: c.header, Body: codec.Text{a.Body}, Modified: a.Modified, Packed: a.Packed})
+		e.addWarnings()
+		e.reply(&Answer{Code: a.Code, Header: e.head, Body: codec.Text{a.Body}, Modified: a.Modified, Packed: a.Packed})
 		return
 	}
-	c.answer(a.Code, codec.Text{a.Body})
+	e.answer(a.Code, codec.Text{a.Body})
 }
 
 // write answers with a body in the negotiated format.
-func (c *call) write(code int, body codec.Text) {
-	c.header.Set("Content-Type", c.format.ContentType)
-	c.finish(code, body)
+func (e *Exchange) write(code int, body codec.Text) {
+	e.head.Set("Content-Type", e.format.ContentType)
+	e.finish(code, body)
 }
 
 // finish answers with a negotiated body, compressed when the client takes that and it is long.
-func (c *call) finish(code int, body codec.Text) {
-	if compressed, ok := codec.Compress(body, c.q.Header.Get("Accept-Encoding")); ok {
+func (e *Exchange) finish(code int, body codec.Text) {
+	if compressed, ok := codec.Compress(body, e.Header.Get("Accept-Encoding")); ok {
 		body = compressed
-		c.compressed()
+		e.compressed()
 	}
-	c.answer(code, body)
+	e.answer(code, body)
 }
 
 // compressed says so in the header.
-func (c *call) compressed() {
-	c.header.Set("Content-Encoding", "gzip")
-	c.header.Add("Vary", "Accept-Encoding")
+func (e *Exchange) compressed() {
+	e.head.Set("Content-Encoding", "gzip")
+	e.head.Add("Vary", "Accept-Encoding")
 }
 
 // headMax is the length of the longest body that net/http says in the answer of a HEAD, because it has it as a whole.
 const headMax = 2048
 
-// answer ends the call. The answer of a HEAD has no body.
-func (c *call) answer(code int, body codec.Text) {
-	c.addWarnings()
-	if c.q.Method == wire.MethodHead {
+// answer ends the exchange. The answer of a HEAD has no body.
+func (e *Exchange) answer(code int, body codec.Text) {
+	e.addWarnings()
+	if e.Method == wire.MethodHead {
 		if n := body.Len(); n > 0 && n <= headMax {
-			c.header.Set("Content-Length", strconv.Itoa(n))
+			e.head.Set("Content-Length", strconv.Itoa(n))
 		}
 		body = nil
 	}
-	c.reply(&Answer{Code: code, Header: c.header, Body: body})
+	e.reply(&Answer{Code: code, Header: e.head, Body: body})
 }
 
-// reply gives an answer to the Hook, or to the client.
-func (c *call) reply(a *Answer) {
-	if c.answered { // at the deadline
+// reply gives an answer to the client, or what the Hook makes of it.
+func (e *Exchange) reply(a *Answer) {
+	if e.answered { // at the deadline
 		a.Drop()
 		return
 	}
-	c.answered = true
-	c.deadline.End()
-	if c.hook != nil {
-		c.hook.Answered(c.exchange, a)
+	e.answered = true
+	e.deadline.End()
+	if e.hook == nil {
+		e.done(a)
 		return
 	}
-	c.done(a)
+	v := e.hook.Answered(e, a)
+	if v.Instead != nil {
+		if a.Stream != nil {
+			_ = a.Stream.Close() // of an answer that no client reads
+		}
+		a = e.refusal(v.Instead)
+	}
+	e.delay(v.Wait, func() {
+		e.hook.Sent(e, a)
+		e.done(a)
+	})
+}
+
+// delay calls f, after d if that is more than 0.
+func (e *Exchange) delay(d time.Duration, f func()) {
+	if d > 0 {
+		e.hook.Delay(d, f)
+		return
+	}
+	f()
 }
 
 const (
@@ -230,14 +249,14 @@ const (
 
 // addWarnings prints the warnings as headers: each text once, all cut short when together they are too long. Empty ones are
 // left out.
-func (c *call) addWarnings() {
-	if len(c.warnings) == 0 {
+func (e *Exchange) addWarnings() {
+	if len(e.warnings) == 0 {
 		return
 	}
 	var texts []string
 	total := 0
 	seen := map[string]bool{}
-	for _, text := range c.warnings {
+	for _, text := range e.warnings {
 		if text == "" || seen[text] || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
 			continue
 		}
@@ -257,7 +276,7 @@ func (c *call) addWarnings() {
 			}
 			total += utf8.RuneCountInString(text)
 		}
-		c.header.Add("Warning", "299 - "+quote(text))
+		e.head.Add("Warning", "299 - "+quote(text))
 	}
 }
 

@@ -16,19 +16,19 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if s != nil {
 		return nil, s
 	}
-	if p.c.foreign() && len(current.List("metadata", "managedFields")) == 0 {
+	if p.e.foreign() && len(current.List("metadata", "managedFields")) == 0 {
 		return nil, p.unconvertible("failed to create manager for existing fields: failed to convert live object", "", "")
 	}
-	reg := p.c.s.Registry
-	obj, changed, s := reg.Fields.Apply(p.c.definition(), current, config, reg.By(p.q), p.o.force)
+	reg := p.e.s.Registry
+	obj, changed, s := reg.Fields.Apply(p.e.definition(), current, config, reg.By(p.q), p.o.force)
 	if s != nil {
 		return nil, s
 	}
-	if p.c.foreign() && !sameButFields(current, obj) {
+	if p.e.foreign() && !sameButFields(current, obj) {
 		return nil, p.unconvertible("failed to convert new object", config.Namespace(), config.Name())
 	}
-	if err := registry.Hold(p.c.definition(), obj); err != nil {
-		return nil, status.Plain("failed to convert to unversioned (%s/%s; %s): %v", config.Namespace(), config.Name(), p.c.kindOf(), err)
+	if err := registry.Hold(p.e.definition(), obj); err != nil {
+		return nil, status.Plain("failed to convert to unversioned (%s/%s; %s): %v", config.Namespace(), config.Name(), p.e.kindOf(), err)
 	}
 	if s := p.checkRepeatedKeys(); s != nil {
 		return nil, s
@@ -36,10 +36,10 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if !changed {
 		return obj, nil // not even defaults are filled in
 	}
-	if form := p.c.definition().StorageCodec; form != nil && p.c.kindOf() == p.c.definition().GVK {
+	if form := p.e.definition().StorageCodec; form != nil && p.e.kindOf() == p.e.definition().GVK {
 		form.Fill(obj)
 	} else {
-		p.c.setDefaults(obj)
+		p.e.setDefaults(obj)
 	}
 	return obj, nil
 }
@@ -47,7 +47,7 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 // unconvertible is the failure of an apply to the Scale of a custom resource: what merges it knows how to convert custom
 // resources only, so that a Scale can be applied as long as that changes nothing.
 func (p *patcher) unconvertible(failure, namespace, name string) *status.Status {
-	kind := p.c.kindOf()
+	kind := p.e.kindOf()
 	return status.Plain("%s (%s/%s; %s) to proper version: request to convert CR to an invalid group/version: %s",
 		failure, namespace, name, kind, kind.GV())
 }
@@ -65,22 +65,22 @@ func (p *patcher) checkRepeatedKeys() *status.Status {
 	if p.plain {
 		return nil
 	}
-	_, repeated, _ := codec.DecodeYAML(p.c.q.Body, nil) // it was read before
+	_, repeated, _ := codec.DecodeYAML(p.e.Body, nil) // it was read before
 	switch {
 	case len(repeated) == 0:
 	case p.o.level == codec.Strict:
 		return status.BadRequest("error strict decoding %s: error converting YAML to JSON: %s", p.bodyWord(), repeated[0])
 	case p.o.level == codec.Warn:
-		p.c.warnings = append(p.c.warnings, codec.Warnings(repeated)...)
+		p.e.warnings = append(p.e.warnings, codec.Warnings(repeated)...)
 	}
 	return nil
 }
 
 // configuration reads the applied configuration, which is YAML, or JSON as part of it.
 func (p *patcher) configuration() (object.Object, *status.Status) {
-	config, plain := codec.PlainJSON(p.c.q.Body)
+	config, plain := codec.PlainJSON(p.e.Body)
 	if p.plain = plain; !plain {
-		data, err := codec.YAMLToJSON(p.c.q.Body)
+		data, err := codec.YAMLToJSON(p.e.Body)
 		if err != nil {
 			return nil, status.BadRequest("error decoding %s: error converting YAML to JSON: %v", p.bodyWord(), err)
 		}
@@ -91,12 +91,12 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 			config = object.Object{}
 		}
 	}
-	if have, want := parseGVK(config), p.c.kindOf(); have != want {
+	if have, want := parseGVK(config), p.e.kindOf(); have != want {
 		return nil, status.BadRequest("invalid object type: %s", have)
 	}
 	if list, ok := config.Metadata()["managedFields"].([]any); ok { // what cannot be read is left to the schema
 		entries := map[string]any{"managedFields": object.Copy(list)}
-		if _, _, err := codec.Convert(entries, p.c.s.Decoder.Meta); err == nil {
+		if _, _, err := codec.Convert(entries, p.e.s.Decoder.Meta); err == nil {
 			return nil, status.BadRequest("metadata.managedFields must be nil")
 		}
 	}
@@ -105,7 +105,7 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 
 // bodyWord is what errors call an applied configuration: since 1.37 it may be something else than YAML.
 func (p *patcher) bodyWord() string {
-	if p.c.s.Registry.Server.Since(37) {
+	if p.e.s.Registry.Server.Since(37) {
 		return "patch"
 	}
 	return "YAML"

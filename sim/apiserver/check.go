@@ -7,15 +7,14 @@ import "github.com/kubesim/kubesim/sim/wire"
 func (s *Server) Check(q *Request) (refused *Answer) {
 	s.Lock.Lock()
 	defer s.Lock.Unlock()
-	in, ok := parseInfo(q.Method, q.Path, q.Query)
+	e, ok := s.exchange(q, func(a *Answer) { refused = a })
 	if !ok {
 		return &Answer{Code: wire.StatusBadRequest, Header: wire.Header{}}
 	}
-	c := &call{s: s, q: q, info: in, done: func(a *Answer) { refused = a }, header: wire.Header{"Cache-Control": {"no-cache, private"}}}
-	if wrong := c.authenticate(); wrong != nil {
-		c.fail(wrong)
-	} else if wrong := c.authorize(); wrong != nil {
-		c.fail(wrong)
+	if wrong := e.authenticate(); wrong != nil {
+		e.fail(wrong)
+	} else if wrong := e.authorize(); wrong != nil {
+		e.fail(wrong)
 	}
 	return refused
 }

@@ -9,34 +9,34 @@ import (
 
 // custom answers a request for a custom resource. What the path says is looked up in a way of its own, as the real
 // server's handler for them does: a path that does not fit is 404 in plain text, a verb that is missing is named.
-func (c *call) custom(d *resource.Definition) {
-	in := &c.info
-	across := in.verb == "list" || in.verb == "watch"
-	if d.Namespaced != (in.namespace != "") && !(d.Namespaced && across) {
-		c.notFound()
+func (e *Exchange) custom(d *resource.Definition) {
+	in := &e.info
+	across := in.Verb == "list" || in.Verb == "watch"
+	if d.Namespaced != (in.within != "") && !(d.Namespaced && across) {
+		e.notFound()
 		return
 	}
 	if d.Unresolved {
-		c.fail(status.Internal(errors.New("error resolving resource")))
+		e.fail(status.Internal(errors.New("error resolving resource")))
 		return
 	}
-	r := &route{def: d, namespace: in.namespace, verb: in.verb, watch: in.verb == "watch"}
+	r := &route{def: d, namespace: in.within, verb: in.Verb, watch: in.Verb == "watch"}
 	if d.Deprecated != "" {
-		c.warn(d.Deprecated)
+		e.Warn(d.Deprecated)
 	}
-	c.route = r
-	if in.subresource != "" {
-		if r.sub = d.Sub(in.subresource); r.sub == nil {
-			c.fail(status.NotFound(d.Resourced(), in.name))
+	e.route = r
+	if in.Subresource != "" {
+		if r.sub = d.Sub(in.Subresource); r.sub == nil {
+			e.fail(status.NotFound(d.Resourced(), in.Name))
 			return
 		}
 	}
-	if r.sub != nil && !r.sub.Allows(in.verb) || r.sub == nil && !d.Allows(in.verb) {
-		c.fail(status.MethodNotSupported(d.Resourced(), in.verb))
+	if r.sub != nil && !r.sub.Allows(in.Verb) || r.sub == nil && !d.Allows(in.Verb) {
+		e.fail(status.MethodNotSupported(d.Resourced(), in.Verb))
 		return
 	}
-	if singleVerbs[in.verb] {
-		r.name = in.name
+	if singleVerbs[in.Verb] {
+		r.name = in.Name
 	}
-	c.serve()
+	e.serve()
 }

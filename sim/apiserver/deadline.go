@@ -26,9 +26,9 @@ const (
 )
 
 // checkTimeout refuses a ?timeout= that is not a duration. Watches and other long-running requests ignore the parameter.
-func (c *call) checkTimeout() *status.Status {
-	text := c.q.Query.Get("timeout")
-	if text == "" || c.info.verb == "watch" || c.info.verb == "proxy" {
+func (e *Exchange) checkTimeout() *status.Status {
+	text := e.Query.Get("timeout")
+	if text == "" || e.Verb == "watch" || e.Verb == "proxy" {
 		return nil
 	}
 	if _, err := time.ParseDuration(text); err != nil {
@@ -38,13 +38,13 @@ func (c *call) checkTimeout() *status.Status {
 }
 
 // limit returns how long the request may take, or 0 for a long-running one.
-func (c *call) limit() time.Duration {
-	d := c.digest()
+func (e *Exchange) limit() time.Duration {
+	d := e.digest()
 	if d.Verb == "watch" || d.LongRunning() {
 		return 0
 	}
-	most := cmp.Or(c.s.Registry.Config.RequestTimeout, requestTimeout)
-	if limit, err := time.ParseDuration(c.q.Query.Get("timeout")); err == nil && limit > 0 && limit < most {
+	most := cmp.Or(e.s.Registry.Config.RequestTimeout, requestTimeout)
+	if limit, err := time.ParseDuration(e.Query.Get("timeout")); err == nil && limit > 0 && limit < most {
 		return limit
 	}
 	return most
@@ -52,59 +52,59 @@ func (c *call) limit() time.Duration {
 
 // begin starts the deadline of the request. A request that a fault has delayed on its way here is served even if its client did not
 // wait for it: it was sent.
-func (c *call) begin() {
-	client := c.q.Context
-	if c.late && client != nil && client.Err() != nil {
+func (e *Exchange) begin() {
+	client := e.Context
+	if e.late && client != nil && client.Err() != nil {
 		client = nil
 	}
-	c.deadline = deadline.Begin(c.s.Registry.Backend, client, c.limit())
+	e.deadline = deadline.Begin(e.s.Registry.Backend, client, e.limit())
 }
 
 // hopeless reports whether the client wants an answer sooner than any server can give one.
-func (c *call) hopeless() bool {
-	left, ok := c.deadline.Left()
+func (e *Exchange) hopeless() bool {
+	left, ok := e.deadline.Left()
 	return ok && left < servedWithin
 }
 
 // shorten applies the limit of the handlers of writes, in addition to the limit of all requests.
-func (c *call) shorten() {
-	switch c.route.verb {
+func (e *Exchange) shorten() {
+	switch e.route.verb {
 	case "create", "update", "patch", "delete":
-		c.deadline.Shorten(writeTimeout)
+		e.deadline.Shorten(writeTimeout)
 	}
 }
 
 // await answers 504 at the deadline if the handler has not answered by then: it waits for a cache.
-func (c *call) await() {
-	if !c.answered {
-		c.deadline.OnOver(func() {
-			if !c.answered {
-				c.endLate()
+func (e *Exchange) await() {
+	if !e.answered {
+		e.deadline.OnOver(func() {
+			if !e.answered {
+				e.endLate()
 			}
 		})
 	}
 }
 
 // endLate gives the answer of a request whose time is over before it is done, and reports whether the request is one.
-func (c *call) endLate() bool {
-	if !c.deadline.Over() {
+func (e *Exchange) endLate() bool {
+	if !e.deadline.Over() {
 		return false
 	}
-	if limit := c.limit(); limit != 0 && c.deadline.Passed(limit) {
-		c.timedOut()
+	if limit := e.limit(); limit != 0 && e.deadline.Passed(limit) {
+		e.timedOut()
 		return true
 	}
-	c.writeFailure(status.Timeout("request did not complete within requested timeout - "+context.DeadlineExceeded.Error(), 0))
+	e.writeFailure(status.Timeout("request did not complete within requested timeout - "+context.DeadlineExceeded.Error(), 0))
 	return true
 }
 
 // timedOut answers a request that has reached the limit of all requests. The filter that does this in a real server runs outside of the
 // filters that add the headers of priority and fairness, and writes a Status without its kind as plain text.
-func (c *call) timedOut() {
-	delete(c.header, flowcontrol.SchemaHeader)
-	delete(c.header, flowcontrol.LevelHeader)
-	c.header.Set("Content-Type", "text/plain; charset=utf-8")
-	c.warnings = nil
-	c.answer(wire.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
+func (e *Exchange) timedOut() {
+	delete(e.head, flowcontrol.SchemaHeader)
+	delete(e.head, flowcontrol.LevelHeader)
+	e.head.Set("Content-Type", "text/plain; charset=utf-8")
+	e.warnings = nil
+	e.answer(wire.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
 		`allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n")})
 }

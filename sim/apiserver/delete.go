@@ -12,52 +12,52 @@ import (
 )
 
 // delete answers a DELETE of one object.
-func (c *call) delete() *status.Status {
-	o, to, s := c.deleteOptions()
+func (e *Exchange) delete() *status.Status {
+	o, to, s := e.deleteOptions()
 	if s != nil {
 		return s
 	}
-	result, s := c.s.Registry.Delete(c.request(to), o)
+	result, s := e.s.Registry.Delete(e.request(to), o)
 	code := wire.StatusOK
 	if s == nil && result.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = wire.StatusAccepted
 	}
-	c.result(code, result, s)
+	e.result(code, result, s)
 	return nil
 }
 
 // deleteCollection answers a DELETE of a collection.
-func (c *call) deleteCollection() *status.Status {
-	list, s := c.listOptions()
+func (e *Exchange) deleteCollection() *status.Status {
+	list, s := e.listOptions()
 	if s != nil {
 		return s
 	}
-	o, to, s := c.deleteOptions()
+	o, to, s := e.deleteOptions()
 	if s != nil {
 		return s
 	}
-	c.s.Registry.DeleteCollection(c.request(to), list, o, c.page)
+	e.s.Registry.DeleteCollection(e.request(to), list, o, e.page)
 	return nil
 }
 
 // deleteOptions reads DeleteOptions from the body, or, when there is none, from the query.
-func (c *call) deleteOptions() (o registry.DeleteOptions, to writeOptions, s *status.Status) {
-	if s := c.checkBody(); s != nil {
+func (e *Exchange) deleteOptions() (o registry.DeleteOptions, to writeOptions, s *status.Status) {
+	if s := e.checkBody(); s != nil {
 		return o, to, s
 	}
 	var options object.Object
-	if len(c.q.Body) > 0 {
-		media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
+	if len(e.Body) > 0 {
+		media, s := codec.ContentType(e.Header.Get("Content-Type"))
 		if s != nil {
 			return o, to, s
 		}
-		if options, s = c.s.Decoder.DeleteOptions(c.q.Body, media.String()); s != nil {
+		if options, s = e.s.Decoder.DeleteOptions(e.Body, media.String()); s != nil {
 			return o, to, s
 		}
-	} else if options, s = queryDeleteOptions(c.q.Query); s != nil {
+	} else if options, s = queryDeleteOptions(e.Query); s != nil {
 		return o, to, s
 	}
-	o, to.dryRun, s = c.s.Registry.ReadDeleteOptions(options)
+	o, to.dryRun, s = e.s.Registry.ReadDeleteOptions(options)
 	to.sent = options
 	return o, to, s
 }

@@ -14,19 +14,19 @@ const initialEventsEnd = "k8s.io/initial-events-end"
 
 // encoder returns how the notices of a watch become frames. Frames are shared between watches of the same encoding,
 // except Tables: only the first of a stream has columns.
-func (c *call) encoder() watchcache.Encoder {
-	d, f := c.route.def, c.format
+func (e *Exchange) encoder() watchcache.Encoder {
+	d, f := e.route.def, e.format
 	key := f.Media.String() + " " + d.GV() + " " + f.As + " " + f.AsVersion
 	if f.As == "Table" {
 		key = ""
 	}
-	e := &streamEncoder{c: c, d: d, f: f}
-	return watchcache.Encoder{Key: key, Encode: e.encode}
+	stream := &streamEncoder{x: e, d: d, f: f}
+	return watchcache.Encoder{Key: key, Encode: stream.encode}
 }
 
 // streamEncoder prints the notices of one watch.
 type streamEncoder struct {
-	c       *call
+	x       *Exchange
 	d       *resource.Definition
 	f       codec.Format
 	columns bool           // have been sent
@@ -36,7 +36,7 @@ type streamEncoder struct {
 func (e *streamEncoder) encode(n watchcache.Notice) []byte {
 	if n.Type == watchcache.Error {
 		if e.f.Media == codec.Protobuf {
-			return codec.AppendProtoFrame(nil, n.Type, e.c.s.statusProto(n.Status))
+			return codec.AppendProtoFrame(nil, n.Type, e.x.s.statusProto(n.Status))
 		}
 		return codec.AppendFrame(nil, n.Type, n.Status.JSON())
 	}
@@ -85,15 +85,15 @@ func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 }
 
 func (e *streamEncoder) proto(it *resource.Item) []byte {
-	return codec.AppendEnvelope(nil, shownKind(e.f, e.d.GVK), e.c.s.message(e.d, it, e.f))
+	return codec.AppendEnvelope(nil, shownKind(e.f, e.d.GVK), e.x.s.message(e.d, it, e.f))
 }
 
 // table prints one row. The bookmark that ends the state shows its annotation even to clients that want no objects.
 func (e *streamEncoder) table(n watchcache.Notice, it *resource.Item) []byte {
-	o := e.c.tableOptions(codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)})
+	o := e.x.tableOptions(codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)})
 	if n.Ended && o.Include == "None" {
 		o.Include = "Metadata"
 	}
 	o.NoHeaders, e.columns = e.columns, true
-	return codec.Table(e.d, e.c.rows([]*resource.Item{it}), o).Bytes()
+	return codec.Table(e.d, e.x.rows([]*resource.Item{it}), o).Bytes()
 }

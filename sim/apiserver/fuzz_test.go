@@ -20,10 +20,10 @@ func FuzzInfo(f *testing.F) {
 		if !ok || !in.isResource {
 			return
 		}
-		if in.prefix != "api" && in.prefix != "apis" || in.version == "" || in.prefix == "api" && in.group != "" {
+		if in.prefix != "api" && in.prefix != "apis" || in.Version == "" || in.prefix == "api" && in.Group != "" {
 			t.Fatalf("%s %s: %+v", method, path, in)
 		}
-		for _, part := range []string{in.group, in.version, in.namespace, in.resource, in.subresource} {
+		for _, part := range []string{in.Group, in.Version, in.within, in.Resource, in.Subresource} {
 			if !strings.Contains(path, part) {
 				t.Fatalf("%s %s: %q is not in it", method, path, part)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -29,7 +30,9 @@ func (n *notes) note(what string) *status.Status {
 	return n.refusing[what]
 }
 
-func (n *notes) Arrived(e *apiserver.Exchange) { e.Serve(n.note("arrived")) }
+func (n *notes) Arrived(*apiserver.Exchange) apiserver.Verdict {
+	return apiserver.Verdict{Instead: n.note("arrived")}
+}
 
 func (n *notes) Decided(*apiserver.Exchange) *status.Status { return n.note("decided") }
 
@@ -39,15 +42,19 @@ func (n *notes) Validated(*apiserver.Exchange, object.Object, *resource.Item) *s
 
 func (n *notes) Watching(*apiserver.Exchange, *watchcache.Watch) { n.note("watching") }
 
-func (n *notes) Answered(e *apiserver.Exchange, a *apiserver.Answer) {
+func (n *notes) Answered(e *apiserver.Exchange, a *apiserver.Answer) apiserver.Verdict {
 	what := "answered"
 	if e.Failure != nil {
 		what += " " + string(e.Failure.Reason)
 	}
 	n.note(what)
 	n.watch = a.Watch
-	e.Send(a)
+	return apiserver.Verdict{}
 }
+
+func (n *notes) Sent(*apiserver.Exchange, *apiserver.Answer) {}
+
+func (n *notes) Delay(time.Duration, func()) { n.note("delayed") }
 
 // noted returns a trial whose server has notes taken.
 func noted(t *testing.T, q request) (*trial, *notes) {

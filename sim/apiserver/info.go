@@ -13,16 +13,17 @@ import (
 // info is what the path of a request says, before anything is looked up: authorization and errors speak of it even
 // when there is no such resource.
 type info struct {
-	isResource  bool
-	verb        string // get list watch create update patch delete deletecollection, or proxy
-	prefix      string // api or apis
-	group       string
-	version     string
-	namespace   string
-	resource    string
-	subresource string
-	name        string
-	rest        []string // of the path, behind the version
+	Verb        string // get list watch create update patch delete deletecollection, or proxy
+	Group       string
+	Version     string
+	Resource    string // "": not about a resource
+	Subresource string
+	Name        string
+
+	isResource bool
+	prefix     string   // api or apis
+	within     string   // the namespace in the path; that of a Namespace is its own name
+	rest       []string // of the path, behind the version
 }
 
 // namespaceSubresources look like resources of a namespace in a path, but are not.
@@ -33,38 +34,38 @@ var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 func parseInfo(method, path string, query url.Values) (in info, ok bool) {
 	parts := splitPath(path)
 	if len(parts) < 3 || parts[0] != "api" && parts[0] != "apis" {
-		return info{verb: strings.ToLower(method)}, true
+		return info{Verb: strings.ToLower(method)}, true
 	}
 	in.prefix, parts = parts[0], parts[1:]
 	if in.prefix == "apis" {
 		if len(parts) < 3 {
-			return info{verb: strings.ToLower(method), prefix: in.prefix}, true
+			return info{Verb: strings.ToLower(method), prefix: in.prefix}, true
 		}
-		in.group, parts = parts[0], parts[1:]
+		in.Group, parts = parts[0], parts[1:]
 	}
 	in.isResource = true
-	in.version, parts = parts[0], parts[1:]
+	in.Version, parts = parts[0], parts[1:]
 	in.rest = parts
 	if parts[0] == "watch" || parts[0] == "proxy" {
 		if len(parts) < 2 {
 			return in, false
 		}
-		in.verb, parts = parts[0], parts[1:]
+		in.Verb, parts = parts[0], parts[1:]
 	} else {
-		in.verb = methodVerbs[method]
+		in.Verb = methodVerbs[method]
 	}
 	if parts[0] == "namespaces" && len(parts) > 1 {
-		in.namespace = parts[1]
+		in.within = parts[1]
 		if len(parts) > 2 && !namespaceSubresources[parts[2]] {
 			parts = parts[2:]
 		}
 	}
-	in.resource = parts[0]
+	in.Resource = parts[0]
 	if len(parts) > 1 {
-		in.name = parts[1]
+		in.Name = parts[1]
 	}
-	if len(parts) > 2 && in.verb != "proxy" {
-		in.subresource = parts[2]
+	if len(parts) > 2 && in.Verb != "proxy" {
+		in.Subresource = parts[2]
 	}
 	in.refineVerb(query)
 	return in, true
@@ -78,25 +79,25 @@ var methodVerbs = map[string]string{
 // refineVerb tells collections from objects: a get without a name is a list or a watch, and may name its object in a
 // field selector.
 func (in *info) refineVerb(query url.Values) {
-	if in.name != "" {
+	if in.Name != "" {
 		return
 	}
-	switch in.verb {
+	switch in.Verb {
 	case "get":
-		in.verb = "list"
+		in.Verb = "list"
 		if registry.ParseBool(query, "watch") {
-			in.verb = "watch"
+			in.Verb = "watch"
 		}
 	case "delete":
-		in.verb = "deletecollection"
+		in.Verb = "deletecollection"
 		return
 	}
-	if in.verb != "list" && in.verb != "watch" {
+	if in.Verb != "list" && in.Verb != "watch" {
 		return
 	}
 	if fields, err := selector.ParseFields(query.Get("fieldSelector")); err == nil {
 		if name, ok := fields.RequiresExact("metadata.name"); ok && len(field.PathSegment(name)) == 0 {
-			in.name = name
+			in.Name = name
 		}
 	}
 }

@@ -27,8 +27,8 @@ const managerMax = 128
 
 // writeOptions reads the query of a write; kind is CreateOptions, UpdateOptions or PatchOptions, apply says that a patch
 // is an apply.
-func (c *call) writeOptions(kind string, apply bool) (writeOptions, *status.Status) {
-	query := c.q.Query
+func (e *Exchange) writeOptions(kind string, apply bool) (writeOptions, *status.Status) {
+	query := e.Query
 	o := writeOptions{force: registry.ParseBool(query, "force")}
 	var errs field.ErrorList
 	manager := query.Get("fieldManager")
@@ -59,7 +59,7 @@ func (c *call) writeOptions(kind string, apply bool) (writeOptions, *status.Stat
 		o.sent["dryRun"] = object.FromStrings(query["dryRun"])
 	}
 	if o.manager = manager; manager == "" {
-		o.manager = defaultManager(c.q.Header.Get("User-Agent"))
+		o.manager = defaultManager(e.UserAgent)
 	}
 	if len(errs) > 0 {
 		return o, status.Invalid(status.Resource{Group: "meta.k8s.io", Resource: kind}, "", errs)

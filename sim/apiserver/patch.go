@@ -13,76 +13,76 @@ import (
 )
 
 // patch answers a PATCH of any of the four kinds.
-func (c *call) patch() *status.Status {
-	d := c.route.def
-	kind, s := patch.Type(c.q.Header.Get("Content-Type"), d.Custom)
+func (e *Exchange) patch() *status.Status {
+	d := e.route.def
+	kind, s := patch.Type(e.Header.Get("Content-Type"), d.Custom)
 	if s != nil {
 		return s
 	}
-	if c.route.name == "" {
+	if e.route.name == "" {
 		return status.BadRequest("name must be provided")
 	}
-	if s := c.negotiate(); s != nil {
+	if s := e.negotiate(); s != nil {
 		return s
 	}
-	if s := c.checkBody(); s != nil {
+	if s := e.checkBody(); s != nil {
 		return s
 	}
-	o, s := c.writeOptions("PatchOptions", kind == patch.ApplyPatch)
+	o, s := e.writeOptions("PatchOptions", kind == patch.ApplyPatch)
 	if s != nil {
 		return s
 	}
-	if s := c.checkPatch(kind); s != nil {
+	if s := e.checkPatch(kind); s != nil {
 		return s
 	}
-	q := c.request(o)
-	p := &patcher{c: c, kind: kind, o: o, q: q}
+	q := e.request(o)
+	p := &patcher{e: e, kind: kind, o: o, q: q}
 	change := registry.Change{Kind: registry.Patch, Edit: p.edit}
 	if kind == patch.ApplyPatch {
 		change = registry.Change{Kind: registry.Apply, Make: p.apply}
 	}
-	if c.connects() {
-		return c.patchConnected(q, p)
+	if e.connects() {
+		return e.patchConnected(q, p)
 	}
-	result, s := c.s.Registry.Update(q, change)
-	c.result(wire.StatusOK, result, s)
+	result, s := e.s.Registry.Update(q, change)
+	e.result(wire.StatusOK, result, s)
 	return nil
 }
 
 // checkPatch refuses a patch that cannot be logged: since 1.37 servers read it before they look for the object
 // (endpoints/handlers.validateAndTranscodePatch).
-func (c *call) checkPatch(kind patch.Kind) *status.Status {
-	if !c.s.Registry.Server.Since(37) {
+func (e *Exchange) checkPatch(kind patch.Kind) *status.Status {
+	if !e.s.Registry.Server.Since(37) {
 		return nil
 	}
 	if kind != patch.ApplyPatch {
-		if !json.Valid(c.q.Body) {
+		if !json.Valid(e.Body) {
 			return status.BadRequest("invalid JSON patch")
 		}
 		return nil
 	}
-	if _, plain := codec.PlainJSON(c.q.Body); plain {
+	if _, plain := codec.PlainJSON(e.Body); plain {
 		return nil
 	}
-	if _, err := codec.YAMLToJSON(c.q.Body); err != nil {
+	if _, err := codec.YAMLToJSON(e.Body); err != nil {
 		return status.BadRequest("error encoding patch: %v", err)
 	}
 	return nil
 }
 
 // patchConnected patches a subresource with a body of its own: it is read, patched and written as a whole.
-func (c *call) patchConnected(q *registry.Request, p *patcher) *status.Status {
+func (e *Exchange) patchConnected(q *registry.Request, p *patcher) *status.Status {
 	verb := "patch"
 	if p.kind == patch.ApplyPatch {
 		verb = "apply"
 	}
-	current, s := c.s.Registry.Connect(q, verb, nil)
+	current, s := e.s.Registry.Connect(q, verb, nil)
 	switch {
 	case s != nil:
 	case p.kind == patch.ApplyPatch:
 		current, s = p.apply(current)
 	default:
-		current, s = p.edit(codec.Append(nil, current, c.s.Schema.Kind(c.kindOf())), nil)
+		current, s = p.edit(codec.Append(nil, current, e.s.Schema.Kind(e.kindOf())), nil)
 	}
 	if s == nil {
 		s = registry.CheckIdentity(q, current)
@@ -90,13 +90,13 @@ func (c *call) patchConnected(q *registry.Request, p *patcher) *status.Status {
 	if s != nil {
 		return s
 	}
-	c.connect(q, verb, current)
+	e.connect(q, verb, current)
 	return nil
 }
 
 // patcher makes the new object of a PATCH.
 type patcher struct {
-	c    *call
+	e    *Exchange
 	kind patch.Kind
 	o    writeOptions
 	q    *registry.Request
@@ -118,12 +118,12 @@ func (p *patcher) edit(printed []byte, item *resource.Item) (object.Object, *sta
 	case len(strict) > 0 && p.o.level == codec.Strict:
 		return nil, patch.StrictlyUndecodable(shown, strict)
 	case p.o.level == codec.Warn:
-		p.c.warnings = append(p.c.warnings, codec.Warnings(strict)...)
+		p.e.warnings = append(p.e.warnings, codec.Warnings(strict)...)
 	}
-	if err := registry.Hold(p.c.definition(), obj); err != nil { // only of a strategic patch: text has done it
+	if err := registry.Hold(p.e.definition(), obj); err != nil { // only of a strategic patch: text has done it
 		return nil, status.Plain("%v", err)
 	}
-	p.c.setDefaults(obj)
+	p.e.setDefaults(obj)
 	return obj, nil
 }
 
@@ -134,15 +134,15 @@ func (p *patcher) text(printed []byte, item *resource.Item) (obj object.Object, 
 	if p.kind == patch.JSONPatch {
 		apply = patch.JSON
 	}
-	doc, strict, s := apply(printed, p.c.q.Body, p.level())
+	doc, strict, s := apply(printed, p.e.Body, p.level())
 	if s != nil {
 		return nil, "", nil, s
 	}
-	obj, more, err := p.c.s.Decoder.Patched(doc, p.c.kindOf(), p.c.s.Schema.Kind(p.c.kindOf()), item)
+	obj, more, err := p.e.s.Decoder.Patched(doc, p.e.kindOf(), p.e.s.Schema.Kind(p.e.kindOf()), item)
 	if err != nil {
 		return nil, "", nil, patch.Undecodable(string(doc), err)
 	}
-	if err := registry.Hold(p.c.definition(), obj); err != nil {
+	if err := registry.Hold(p.e.definition(), obj); err != nil {
 		return nil, "", nil, patch.Undecodable(string(doc), err)
 	}
 	return obj, string(doc), append(strict, more...), nil
@@ -152,10 +152,10 @@ func (p *patcher) text(printed []byte, item *resource.Item) (obj object.Object, 
 // not matter. Fields of the object that the patch does not name are not converted but taken from item, which saves a patch
 // of a pod's labels a third of its time and half of its memory.
 func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object, shown string, strict []string, s *status.Status) {
-	kind := p.c.kindOf()
-	t := p.c.s.Schema.Kind(kind)
-	whole := item == nil || p.c.definition().Places() != nil // raw values are merged as what they say
-	merged, s := patch.Strategic(printed, p.c.q.Body, t, p.level(), whole)
+	kind := p.e.kindOf()
+	t := p.e.s.Schema.Kind(kind)
+	whole := item == nil || p.e.definition().Places() != nil // raw values are merged as what they say
+	merged, s := patch.Strategic(printed, p.e.Body, t, p.level(), whole)
 	if s != nil {
 		return nil, "", nil, s
 	}

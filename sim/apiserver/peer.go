@@ -6,19 +6,19 @@ const rerouted = "X-Kubernetes-Apiserver-Rerouted"
 // reroute passes a request for a resource that this server does not serve on to one that does, as servers of different
 // versions do for each other (KEP-4020, mixed version proxy). The user has been let through here, and is asked for again
 // there. It reports false when nobody serves it, or the request was passed on before.
-func (c *call) reroute() bool {
-	in := &c.info
-	if c.s.Peer == nil || c.q.Header.Get(rerouted) != "" || c.s.Table.Find(in.group, in.version, in.resource) != nil {
+func (e *Exchange) reroute() bool {
+	in := &e.info
+	if e.s.Peer == nil || e.Header.Get(rerouted) != "" || e.s.Table.Find(in.Group, in.Version, in.Resource) != nil {
 		return false
 	}
-	peer := c.s.Peer(in.group, in.version, in.resource)
+	peer := e.s.Peer(in.Group, in.Version, in.Resource)
 	if peer == nil {
 		return false
 	}
-	q := *c.q
+	q := *e.Request
 	q.Header = q.Header.Clone()
 	q.Header.Set(rerouted, "true")
-	q.Header["Audit-Id"] = c.header["Audit-Id"]
-	peer.Do(&q, c.reply)
+	q.Header["Audit-Id"] = e.head["Audit-Id"]
+	peer.Do(&q, e.reply)
 	return true
 }

@@ -11,56 +11,56 @@ import (
 )
 
 // get answers with one object.
-func (c *call) get() *status.Status {
-	if registry.ParseBool(c.q.Query, "export") {
+func (e *Exchange) get() *status.Status {
+	if registry.ParseBool(e.Query, "export") {
 		return status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
-	q, version, connects := c.request(writeOptions{}), c.q.Query.Get("resourceVersion"), c.connects()
+	q, version, connects := e.request(writeOptions{}), e.Query.Get("resourceVersion"), e.connects()
 	if connects && (version == "" || q.Definition.Strategy.Virtual) {
-		c.connect(q, "get", nil)
+		e.connect(q, "get", nil)
 		return nil
 	}
-	c.s.Registry.Get(q, version, func(it *resource.Item, s *status.Status) {
+	e.s.Registry.Get(q, version, func(it *resource.Item, s *status.Status) {
 		if s == nil {
-			s = c.checkTable()
+			s = e.checkTable()
 		}
 		switch {
 		case s != nil:
-			c.fail(s)
+			e.fail(s)
 		case connects: // the object is as new as is asked for
-			c.connect(q, "get", nil)
+			e.connect(q, "get", nil)
 		default:
-			c.object(200, it)
+			e.object(200, it)
 		}
 	})
 	return nil
 }
 
 // list answers with a collection, or with a watch of it.
-func (c *call) list() *status.Status {
-	o, s := c.listOptions()
+func (e *Exchange) list() *status.Status {
+	o, s := e.listOptions()
 	if s != nil {
 		return s
 	}
-	q := c.request(writeOptions{})
-	if o.Watch || c.route.watch {
-		if d := c.route.def; !d.Allows("watch") {
+	q := e.request(writeOptions{})
+	if o.Watch || e.route.watch {
+		if d := e.route.def; !d.Allows("watch") {
 			return status.MethodNotSupported(d.Resourced(), "watch")
 		}
-		return c.watch(q, o)
+		return e.watch(q, o)
 	}
-	c.s.Registry.List(q, o, c.page)
+	e.s.Registry.List(q, o, e.page)
 	return nil
 }
 
 // listOptions reads the query. A name in the path, or one that a field selector names, must be the one selected.
-func (c *call) listOptions() (registry.ListOptions, *status.Status) {
-	r := c.route
-	o, s := registry.ParseListOptions(c.q.Query, r.def)
+func (e *Exchange) listOptions() (registry.ListOptions, *status.Status) {
+	r := e.route
+	o, s := registry.ParseListOptions(e.Query, r.def)
 	if s != nil {
 		return o, s
 	}
-	name := c.info.name
+	name := e.Name
 	if name == "" {
 		return o, nil
 	}
@@ -73,41 +73,40 @@ func (c *call) listOptions() (registry.ListOptions, *status.Status) {
 }
 
 // watch answers with a stream.
-func (c *call) watch(q *registry.Request, o registry.ListOptions) *status.Status {
-	if s := c.s.Registry.CheckWatch(q, o); s != nil {
+func (e *Exchange) watch(q *registry.Request, o registry.ListOptions) *status.Status {
+	if s := e.s.Registry.CheckWatch(q, o); s != nil {
 		return s
 	}
-	if s := c.checkTable(); s != nil {
+	if s := e.checkTable(); s != nil {
 		return s
 	}
-	if s := c.negotiateStream(); s != nil {
+	if s := e.negotiateStream(); s != nil {
 		return s
 	}
-	c.watching(q)
-	w, s := c.s.Registry.Watch(q, o, c.encoder())
+	w, s := e.s.Registry.Watch(q, o, e.encoder())
 	if s != nil {
 		return s
 	}
-	c.header.Set("Content-Type", c.format.ContentType)
-	if asksForWebSocket(c.q.Header) {
-		c.reply(&Answer{Code: wire.StatusSwitchingProtocols, Header: c.header, Watch: w, Messages: true})
+	e.head.Set("Content-Type", e.format.ContentType)
+	if asksForWebSocket(e.Header) {
+		e.reply(&Answer{Code: wire.StatusSwitchingProtocols, Header: e.head, Watch: w, Messages: true})
 		return nil
 	}
-	if o.ListsFirst() && c.s.Registry.Server.Since(37) && codec.TakesGzip(c.q.Header.Get("Accept-Encoding")) {
-		c.compressed() // WatchListCompression
+	if o.ListsFirst() && e.s.Registry.Server.Since(37) && codec.TakesGzip(e.Header.Get("Accept-Encoding")) {
+		e.compressed() // WatchListCompression
 	}
-	c.addWarnings()
-	c.reply(&Answer{Code: 200, Header: c.header, Watch: w})
+	e.addWarnings()
+	e.reply(&Answer{Code: 200, Header: e.head, Watch: w})
 	return nil
 }
 
 // negotiateStream decides on the format of a watch.
-func (c *call) negotiateStream() (s *status.Status) {
-	options := c.negotiation()
+func (e *Exchange) negotiateStream() (s *status.Status) {
+	options := e.negotiation()
 	options.Watch = true
-	c.format, s = codec.Negotiate(c.accept(), options)
+	e.format, s = codec.Negotiate(e.accept(), options)
 	return s
 }
 
 // now is the Cluster's time.
-func (c *call) now() time.Time { return c.s.Registry.Backend.Now() }
+func (e *Exchange) now() time.Time { return e.s.Registry.Backend.Now() }

@@ -45,60 +45,60 @@ func withoutInner(d *resource.Definition, obj object.Object) object.Object {
 }
 
 // object answers with one object in the negotiated format.
-func (c *call) object(code int, it *resource.Item) {
-	d := c.route.def
-	c.shows(it.Rev)
-	switch f := c.format; {
+func (e *Exchange) object(code int, it *resource.Item) {
+	d := e.route.def
+	e.Shown = it.Rev
+	switch f := e.format; {
 	case f.As == "Table":
-		c.write(code, c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}).In(f))
+		e.write(code, e.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}).In(f))
 	case f.As == "PartialObjectMetadataList" && d.Custom: // whose type in the real server is that of lists, too
-		c.fail(status.Plain("content is not a list"))
+		e.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":
-		c.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + goType(d, "") + ")"))
+		e.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + goType(d, "") + ")"))
 	case f.Media == codec.Protobuf:
-		c.write(code, codec.Envelope(shownKind(f, d.GVK), codec.Text{c.s.message(d, it, f)}))
+		e.write(code, codec.Envelope(shownKind(f, d.GVK), codec.Text{e.s.message(d, it, f)}))
 	case f.As == "PartialObjectMetadata":
-		c.write(code, codec.Text{codec.AppendPartial(nil, bare(d, it), f.AsVersion)}.In(f))
+		e.write(code, codec.Text{codec.AppendPartial(nil, bare(d, it), f.AsVersion)}.In(f))
 	case f.Media == codec.JSON && !f.Pretty && d.Hub == d:
-		c.write(code, codec.Text{it.Line()}) // the stored bytes themselves
+		e.write(code, codec.Text{it.Line()}) // the stored bytes themselves
 	default:
-		c.write(code, codec.Text{versioned(d, it)}.In(f))
+		e.write(code, codec.Text{versioned(d, it)}.In(f))
 	}
 }
 
 // unstored answers with an object that is not stored, of the kind of a subresource.
-func (c *call) unstored(code int, kind schema.GVK, obj object.Object) {
-	t := c.s.Schema.Kind(kind)
+func (e *Exchange) unstored(code int, kind schema.GVK, obj object.Object) {
+	t := e.s.Schema.Kind(kind)
 	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
-	switch f := c.format; {
-	case f.As == "Table" && c.route.sub != nil && c.route.sub.Row != nil:
-		c.write(code, c.subTable(obj, codec.Append(nil, obj, t)).In(f))
+	switch f := e.format; {
+	case f.As == "Table" && e.route.sub != nil && e.route.sub.Row != nil:
+		e.write(code, e.subTable(obj, codec.Append(nil, obj, t)).In(f))
 	case f.As == "PartialObjectMetadata" && f.Media == codec.Protobuf:
-		t = c.s.Schema.Kind(partialKind("v1", f.As))
-		c.write(code, codec.Envelope(partialKind(f.AsVersion, f.As), codec.Text{codec.AppendProto(nil, codec.Partial(obj, f.AsVersion), t)}))
+		t = e.s.Schema.Kind(partialKind("v1", f.As))
+		e.write(code, codec.Envelope(partialKind(f.AsVersion, f.As), codec.Text{codec.AppendProto(nil, codec.Partial(obj, f.AsVersion), t)}))
 	case f.As == "PartialObjectMetadata":
-		c.write(code, codec.Text{codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion)}.In(f))
+		e.write(code, codec.Text{codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion)}.In(f))
 	case f.As == "PartialObjectMetadataList":
 		name := goType(&resource.Definition{GVK: kind}, "")
-		if c.route.def.Custom { // their Scale is not converted
+		if e.route.def.Custom { // their Scale is not converted
 			name = "*" + kind.Version + "." + kind.Kind
 		}
-		c.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + name + ")"))
+		e.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + name + ")"))
 	case f.As != "":
-		c.fail(status.NotAcceptable("the resource " + c.route.def.Resourced().String() + " does not support being converted to a " + f.As))
+		e.fail(status.NotAcceptable("the resource " + e.route.def.Resourced().String() + " does not support being converted to a " + f.As))
 	case f.Media == codec.Protobuf:
-		c.write(code, codec.Envelope(kind, codec.Text{codec.AppendProto(nil, obj, t)}))
+		e.write(code, codec.Envelope(kind, codec.Text{codec.AppendProto(nil, obj, t)}))
 	default:
-		c.write(code, codec.Text{codec.Append(nil, obj, t)}.In(f))
+		e.write(code, codec.Text{codec.Append(nil, obj, t)}.In(f))
 	}
 }
 
 // subTable prints the Table of the one body of a subresource; text is the body, printed.
-func (c *call) subTable(obj object.Object, text []byte) codec.Text {
-	d := &resource.Definition{Columns: c.route.sub.Columns, Row: c.route.sub.Row}
+func (e *Exchange) subTable(obj object.Object, text []byte) codec.Text {
+	d := &resource.Definition{Columns: e.route.sub.Columns, Row: e.route.sub.Row}
 	d.Hub = d
 	rows := []codec.TableRow{{Object: obj, JSON: text}}
-	return codec.Table(d, rows, c.tableOptions(codec.ListMeta{ResourceVersion: obj.ResourceVersion()}))
+	return codec.Table(d, rows, e.tableOptions(codec.ListMeta{ResourceVersion: obj.ResourceVersion()}))
 }
 
 // revision returns a resourceVersion, "" of what is not stored.
@@ -110,16 +110,16 @@ func revision(rev uint64) string {
 }
 
 // page answers with a list in the negotiated format, or with why there is none.
-func (c *call) page(p *registry.Page, s *status.Status) {
+func (e *Exchange) page(p *registry.Page, s *status.Status) {
 	if s == nil {
-		s = c.checkTable()
+		s = e.checkTable()
 	}
 	if s != nil {
-		c.fail(s)
+		e.fail(s)
 		return
 	}
-	d, f := c.route.def, c.format
-	c.shows(p.Rev)
+	d, f := e.route.def, e.format
+	e.Shown = p.Rev
 	meta := codec.ListMeta{ResourceVersion: revision(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
 	show := versioned
 	if f.As != "" {
@@ -134,49 +134,49 @@ func (c *call) page(p *registry.Page, s *status.Status) {
 	}
 	switch {
 	case f.As == "Table":
-		c.write(200, c.table(p.Items, meta).In(f))
+		e.write(200, e.table(p.Items, meta).In(f))
 	case f.As == "PartialObjectMetadata":
-		c.fail(status.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list (" + goType(d, "List") + ")"))
+		e.fail(status.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list (" + goType(d, "List") + ")"))
 	case f.Media == codec.Protobuf:
-		c.write(200, c.protoList(p, meta))
+		e.write(200, e.protoList(p, meta))
 	case f.As == "PartialObjectMetadataList":
-		c.write(200, codec.PartialList(f.AsVersion, meta, items).In(f))
+		e.write(200, codec.PartialList(f.AsVersion, meta, items).In(f))
 	case d.Custom:
-		c.write(200, codec.CustomList(d.ListKind(), d.GV(), meta, items).In(f))
+		e.write(200, codec.CustomList(d.ListKind(), d.GV(), meta, items).In(f))
 	default:
-		c.write(200, codec.List(d.ListKind(), d.GV(), meta, items).In(f))
+		e.write(200, codec.List(d.ListKind(), d.GV(), meta, items).In(f))
 	}
 }
 
-func (c *call) table(items []*resource.Item, meta codec.ListMeta) codec.Text {
-	return codec.Table(c.route.def, c.rows(items), c.tableOptions(meta))
+func (e *Exchange) table(items []*resource.Item, meta codec.ListMeta) codec.Text {
+	return codec.Table(e.route.def, e.rows(items), e.tableOptions(meta))
 }
 
-func (c *call) tableOptions(meta codec.ListMeta) codec.TableOptions {
-	return codec.TableOptions{Version: c.format.AsVersion, Include: c.q.Query.Get("includeObject"), Meta: meta, Now: c.now()}
+func (e *Exchange) tableOptions(meta codec.ListMeta) codec.TableOptions {
+	return codec.TableOptions{Version: e.format.AsVersion, Include: e.Query.Get("includeObject"), Meta: meta, Now: e.now()}
 }
 
-func (c *call) rows(items []*resource.Item) []codec.TableRow {
+func (e *Exchange) rows(items []*resource.Item) []codec.TableRow {
 	rows, show := make([]codec.TableRow, len(items)), bare
-	if c.q.Query.Get("includeObject") == "Object" {
+	if e.Query.Get("includeObject") == "Object" {
 		show = versioned
 	}
 	for i, it := range items {
-		rows[i] = codec.TableRow{Object: it.Object(), JSON: show(c.route.def, it)}
+		rows[i] = codec.TableRow{Object: it.Object(), JSON: show(e.route.def, it)}
 	}
-	if order := c.route.def.Hub.RowOrder; order != nil {
+	if order := e.route.def.Hub.RowOrder; order != nil {
 		slices.SortStableFunc(rows, func(a, b codec.TableRow) int { return order(a.Object, b.Object) })
 	}
 	return rows
 }
 
 // protoList prints a list, or a list of partial metadata, as protobuf.
-func (c *call) protoList(p *registry.Page, meta codec.ListMeta) codec.Text {
-	d, f := c.route.def, c.format
+func (e *Exchange) protoList(p *registry.Page, meta codec.ListMeta) codec.Text {
+	d, f := e.route.def, e.format
 	kind := shownKind(f, schema.GVK{Group: d.Group, Version: d.Version, Kind: d.ListKind()})
 	items := func(yield func([]byte) bool) {
 		for _, it := range p.Items {
-			if !yield(c.s.message(d, it, f)) {
+			if !yield(e.s.message(d, it, f)) {
 				return
 			}
 		}

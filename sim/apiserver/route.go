@@ -32,7 +32,7 @@ func find(table *resource.Table, in *info, method string) (*route, *status.Statu
 	if len(rest) == 0 {
 		return nil, status.NoResource()
 	}
-	r.def = table.Find(in.group, in.version, rest[0])
+	r.def = table.Find(in.Group, in.Version, rest[0])
 	if r.def == nil || inNamespace && !r.def.Namespaced || len(rest) > 1 && r.def.Namespaced && !inNamespace {
 		return nil, status.NoResource()
 	}

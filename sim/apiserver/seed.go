@@ -10,13 +10,13 @@ import (
 
 // Seed stores an object, given as JSON, as it is (registry.Registry.Seed). It is read as the body of a create with
 // fieldValidation=Strict. manager owns its fields unless it has managedFields. The caller holds the lock.
-func (s *Server) Seed(d *resource.Definition, namespace, manager string, text []byte) *status.Status {
+func (s *Server) Seed(by resource.Author, d *resource.Definition, namespace, manager string, text []byte) *status.Status {
 	obj, _, _, failure := s.Decoder.Object(text, codec.JSON.String(), d.GVK, codec.Strict)
 	if failure != nil {
 		return failure
 	}
 	s.setDefaults(d, obj)
-	return s.Registry.Seed(&registry.Request{Definition: d, Namespace: namespace, Manager: manager, Warn: func(string) {}}, obj)
+	return s.Registry.Seed(&registry.Request{By: by, Definition: d, Namespace: namespace, Manager: manager}, obj)
 }
 
 // setDefaults fills in the defaults of a kind.

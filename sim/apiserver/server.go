@@ -24,12 +24,9 @@ import (
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/kubelet"
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
 	"github.com/kubesim/kubesim/sim/wire"
 )
@@ -126,251 +123,34 @@ var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // Do answers q. It calls done exactly once: at once, or later under the Cluster's lock when the answer has to wait for
 // a commit or a timer. The caller holds the lock.
 func (s *Server) Do(q *Request, done func(*Answer)) {
-	c := &call{s: s, q: q, done: done}
-	c.header = wire.Header{"Cache-Control": {"no-cache, private"}, "Audit-Id": {c.auditID()}}
-	var ok bool
-	if c.info, ok = parseInfo(q.Method, q.Path, q.Query); !ok {
+	e, ok := s.exchange(q, done)
+	e.head["Audit-Id"] = []string{e.auditID()}
+	if !ok {
 		target := unmarked.Replace(cmp.Or(q.Target, q.Path))
-		delete(c.header, "Cache-Control") // which a later filter sets
-		c.text(wire.StatusInternalServerError, fmt.Sprintf("Internal Server Error: \"%s\": "+
+		delete(e.head, "Cache-Control") // which a later filter sets
+		e.text(wire.StatusInternalServerError, fmt.Sprintf("Internal Server Error: \"%s\": "+
 			"failed to create RequestInfo: unable to determine kind and namespace from url, %[1]s\n", target))
 		return
 	}
-	refused := c.checkTimeout()
+	refused := e.checkTimeout()
 	if refused == nil {
-		refused = c.authenticate()
+		refused = e.authenticate()
 	}
-	if s.Hook != nil {
-		c.observed(refused)
+	if s.Hook == nil {
+		e.proceed(refused)
 		return
 	}
-	c.proceed(refused)
-}
-
-// proceed serves the call unless it was refused or its user may not do this.
-func (c *call) proceed(refused *status.Status) {
-	if refused != nil {
-		c.fail(refused)
-		return
-	}
-	if c.begin(); c.hopeless() {
-		c.timedOut()
-		return
-	}
-	c.classify()
-	if s := c.authorize(); s != nil {
-		c.header.Set("X-Content-Type-Options", "nosniff")
-		c.fail(s)
-		return
-	}
-	c.direct()
-}
-
-// call is one request on its way to an Answer.
-type call struct {
-	s        *Server
-	q        *Request
-	done     func(*Answer)
-	header   wire.Header
-	info     info
-	route    *route
-	user     resource.User
-	format   codec.Format
-	warnings []string
-	hook     Hook           // nil: nobody looks
-	exchange *Exchange      // what it sees
-	refused  *status.Status // why the request was not served when the hook was told of it; nil: it may be
-	deadline deadline.Deadline
-	late     bool // the request is served some time after it arrived, because the Hook has delayed it
-	answered bool // the answer was given: a later one is dropped
-}
-
-func (c *call) auditID() string {
-	if id := c.q.Header.Get("Audit-Id"); id != "" {
-		return id
-	}
-	return c.s.Registry.NewAuditID()
-}
-
-func (c *call) authenticate() *status.Status {
-	user, warning, s := c.s.Auth.Authenticate(c.q.Header, c.q.Client)
-	if s != nil {
-		return s
-	}
-	if warning != "" {
-		c.warn(warning)
-	}
-	if auth.SpacedToken(c.q.Header) {
-		c.warn("the provided Authorization header contains extra space before the bearer token, and is ignored")
-	}
-	c.user = user
-	if c.user, s = c.s.Auth.Impersonate(c.attributes(), c.q.Header, c.s.Registry.Reader()); s != nil {
-		c.header.Set("X-Content-Type-Options", "nosniff")
-	}
-	return s
-}
-
-// classify says in the header which flow schema and priority level the request belongs to.
-func (c *call) classify() {
-	if c.s.Flow == nil {
-		return
-	}
-	if d := c.digest(); !d.LongRunning() {
-		c.header[flowcontrol.SchemaHeader], c.header[flowcontrol.LevelHeader] = c.s.Flow().Classify(&d)
-	}
-}
-
-// digest is the request as priority and fairness sees it.
-func (c *call) digest() flowcontrol.Digest {
-	in := &c.info
-	return flowcontrol.Digest{User: &c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
-		Group: in.group, Resource: in.resource, Subresource: in.subresource, Namespace: in.namespace}
-}
-
-func (c *call) authorize() *status.Status { return c.may(c.attributes()) }
-
-// may refuses what the user has no right to.
-func (c *call) may(at auth.Attributes) *status.Status {
-	if allowed, reason := c.s.Auth.Authorize(at, c.s.Registry.Reader()); !allowed {
-		return auth.Forbidden(at, reason)
-	}
-	return nil
-}
-
-// attributes is what the request asks for, as authorization sees it.
-func (c *call) attributes() auth.Attributes {
-	in := &c.info
-	return auth.Attributes{User: c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
-		Group: in.group, Version: in.version, Resource: in.resource, Subresource: in.subresource,
-		Namespace: in.namespace, Name: in.name}
-}
-
-// direct sends the call to discovery or to a resource.
-func (c *call) direct() {
-	q := c.q
-	if c.s.Aggregated != nil {
-		if forward := c.s.Aggregated(q.Path); forward != nil {
-			c.pass(forward)
-			return
+	e.hook = s.Hook
+	v := e.hook.Arrived(e)
+	e.late = v.Wait > 0
+	e.delay(v.Wait, func() {
+		switch {
+		case v.Object != "":
+			e.replyObject(v.Object)
+		case refused == nil && v.Instead != nil:
+			e.refuse(v.Instead)
+		default:
+			e.proceed(refused)
 		}
-	}
-	if a, ok := c.s.Discovery.Serve(discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}); ok {
-		c.document(a)
-		return
-	}
-	if !c.info.isResource || q.Path == "" || q.Path[0] != '/' || len(q.Path) > 1 && q.Path[1] == '/' ||
-		c.info.prefix == "apis" && c.info.group == "" {
-		c.notFound()
-		return
-	}
-	if c.reroute() {
-		return
-	}
-	switch d := c.s.Table.Find(c.info.group, c.info.version, c.info.resource); {
-	case d != nil && d.Custom:
-		c.custom(d)
-		return
-	case d == nil && c.s.Table.Custom(c.info.group):
-		c.notFound()
-		return
-	}
-	if in := &c.info; !c.s.Table.Serves(in.group, in.version) {
-		if in.prefix == "apis" && !c.s.Table.Serves(in.group, "") || in.prefix == "api" && in.group != "" {
-			c.notFound()
-			return
-		}
-		c.fail(status.NoResource())
-		return
-	}
-	r, s := find(c.s.Table, &c.info, q.Method)
-	if s != nil {
-		c.fail(s)
-		return
-	}
-	c.route = r
-	if r.def.Deprecated != "" && c.routed() {
-		c.warn(r.def.Deprecated)
-	}
-	c.serve()
+	})
 }
-
-// routed reports whether go-restful has a route for what is sent and wanted. What it refuses never comes to where warnings are
-// given.
-func (c *call) routed() bool {
-	if c.route.verb == "patch" {
-		if _, s := patch.Type(c.q.Header.Get("Content-Type"), false); s != nil {
-			return false
-		}
-	}
-	return codec.Routed(c.accept(), c.negotiation()) == nil
-}
-
-// serve calls the verb.
-func (c *call) serve() {
-	if c.route.sub != nil && c.route.sub.Stream != nil {
-		c.stream(c.route.sub.Stream)
-		return
-	}
-	if c.hook != nil {
-		if s := c.hook.Decided(c.exchange); s != nil {
-			c.refuse(s)
-			return
-		}
-	}
-	if c.s.Serving != nil && c.route.def.StorageCodec != nil {
-		c.s.Serving(c.route.def, c.info.verb, c.route.namespace, c.route.name, c.q.Query.Get("resourceVersion") != "",
-			&c.deadline, c.handle)
-		return
-	}
-	c.handle()
-}
-
-// handle carries out the verb.
-func (c *call) handle() {
-	var s *status.Status
-	if c.route.verb != "patch" { // which looks at what it is sent first
-		s = c.negotiate()
-	}
-	switch handler := handlers[c.route.verb]; {
-	case s != nil:
-	case handler == nil:
-		s = status.NoMethod()
-	default:
-		c.shorten()
-		s = handler(c)
-	}
-	if s != nil {
-		c.fail(s)
-	}
-	c.await()
-}
-
-// handlers are those of the verbs. Each returns why it refuses the request; nil: it has answered, or will.
-var handlers = map[string]func(*call) *status.Status{
-	"get": (*call).get, "list": (*call).list, "watch": (*call).list, "create": (*call).create, "update": (*call).update,
-	"patch": (*call).patch, "delete": (*call).delete, "deletecollection": (*call).deleteCollection,
-}
-
-// request returns the registry's view of the call.
-func (c *call) request(options writeOptions) *registry.Request {
-	r := c.route
-	q := &registry.Request{Definition: r.def, Namespace: r.namespace, Name: r.name, User: c.user,
-		Verb: c.info.verb, Manager: options.manager, DryRun: options.dryRun, Options: options.sent, Warn: c.warn,
-		Deadline: &c.deadline}
-	if r.sub != nil {
-		q.Subresource = r.sub.Name
-	}
-	if c.hook != nil {
-		q.Ready = func(obj object.Object, old *resource.Item) *status.Status {
-			return c.hook.Validated(c.exchange, obj, old)
-		}
-	}
-	q.MayCreate = func() *status.Status {
-		at := c.attributes()
-		at.Verb = "create"
-		return c.may(at)
-	}
-	return q
-}
-
-func (c *call) warn(text string) { c.warnings = append(c.warnings, text) }

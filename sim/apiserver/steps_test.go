@@ -236,7 +236,7 @@ func TestApplyOfTheSame(t *testing.T) {
 	x.raw = `{"kind":"ReplicationController","apiVersion":"v1","metadata":{"name":"a"},"spec":{"minReadySeconds":1}}`
 	is.Equal(x.send(x).code, 200)
 	at := []string{"spec", "template", "spec", "schedulerName"}
-	q := &registry.Request{Definition: b.Hubs["replicationcontrollers"], Namespace: "testapplyofthesame", Name: "a", Manager: "other", Warn: func(string) {}}
+	q := &registry.Request{Definition: b.Hubs["replicationcontrollers"], Namespace: "testapplyofthesame", Name: "a", Manager: "other"}
 	result, failed := s.Registry.Update(q, registry.Change{Make: func(current object.Object) (object.Object, *status.Status) {
 		obj := current.Copy()
 		obj.Remove(at...)

@@ -54,7 +54,7 @@ func aggregates(role object.Object) bool {
 
 func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resource.Reader) *status.Status {
 	kind, name := obj.String("roleRef", "kind"), obj.String("roleRef", "name")
-	bind := Attributes{User: at.User, Verb: "bind", Namespace: at.Namespace, IsResource: true,
+	bind := Attributes{By: at.By, User: at.User, Verb: "bind", Namespace: at.Namespace, IsResource: true,
 		Group: obj.String("roleRef", "apiGroup"), Version: "*", Name: name}
 	switch kind {
 	case "ClusterRole":

@@ -22,6 +22,8 @@ type Attributes struct {
 	IsResource                                             bool
 
 	Path string // of any other request: "/version"
+
+	By resource.Author // what asks
 }
 
 // The resource part of the storage keys of RBAC objects.

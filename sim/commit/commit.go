@@ -22,7 +22,9 @@ import (
 type Commit struct {
 	*mvcc.Event
 	View *mvcc.View // the store after it
-	At   time.Time  // when it is told of
+	At   time.Time  // when listeners are notified of it
+
+	By resource.Author // what has made it; nil: the store, or it is not known any more
 
 	Storage         string // where the object is stored: pods, deployments.apps
 	Namespace, Name string // of the object

@@ -3,6 +3,7 @@ package commit
 import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // Log is the store of a cluster and those who are told of what is written to it. Whoever writes to the store calls
@@ -14,9 +15,10 @@ type Log struct {
 	Listeners []Listener
 }
 
-// Committed tells all listeners of an event.
-func (l *Log) Committed(e *mvcc.Event) {
+// Committed notifies all listeners of an event, and of its author.
+func (l *Log) Committed(by resource.Author, e *mvcc.Event) {
 	c := Of(e, l.Newest(), l.Clock.Now(), l.Known)
+	c.By = by
 	for _, x := range l.Listeners {
 		x.Committed(c)
 	}

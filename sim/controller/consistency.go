@@ -22,17 +22,17 @@ var unread = status.Internal(errors.New("the cache is not as new as what was wri
 
 // wrote notes a write of the reconcile that goes on. What the informers show at once need not be noted.
 func (l *loop) wrote(of string, rev uint64) {
-	m := l.client.manager
-	if m.running != l || l.cache.lagging[of] == nil || !slices.Contains(l.ReadsWrites, of) || !l.client.Since(consistentSince) {
+	i := l.client.manager.queue.work.item
+	if i.Controller != l.Name || l.cache.lagging[of] == nil || !slices.Contains(l.ReadsWrites, of) || !l.client.Since(consistentSince) {
 		return
 	}
-	for i := range l.written {
-		if w := &l.written[i]; w.Key == m.item.Key && w.Resource == of {
+	for n := range l.written {
+		if w := &l.written[n]; w.Key == i.Key && w.Resource == of {
 			w.Rev = max(w.Rev, rev)
 			return
 		}
 	}
-	l.written = append(l.written, written{m.item.Key, of, rev})
+	l.written = append(l.written, written{i.Key, of, rev})
 }
 
 // behind reports whether the cache lacks what was written for a key. If it does not, that is forgotten.

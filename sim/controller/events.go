@@ -80,7 +80,6 @@ func (c *Client) Tell(event object.Object) (name string) {
 	event["reportingInstance"] = event.String("reportingController") + "-" + boot.Host
 	q := c.requestOf(d, event.Namespace(), event.Name())
 	q.Verb = "create"
-	defer c.writes()()
 	_, _ = c.registry().Create(q, event) // nobody hears it twice
 	return name
 }

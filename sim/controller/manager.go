@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/random"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // reconcileMax bounds the reconciles that one request can lead to.
@@ -42,11 +43,6 @@ type Manager struct {
 
 	beat    time.Time // when the next Heart beats; zero: they are to be asked
 	beating bool
-
-	running *loop // whose reconcile goes on; nil: none does
-	item    Item  // of that reconcile
-	dirty   bool  // whether its item was queued again meanwhile
-	writing *loop // whose request is being served; nil: somebody else's is
 }
 
 // loop is one controller and how it goes.
@@ -93,7 +89,7 @@ func (m *Manager) Committed(e *commit.Commit) {
 		m.owned.committed(e)
 	}
 	for _, w := range m.told(e.Storage) {
-		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && m.writing == w.loop) {
+		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && e.By == resource.Author(w.loop)) {
 			m.tell(w, e)
 		}
 	}
@@ -117,18 +113,13 @@ func (m *Manager) tell(w watcher, e *commit.Commit) {
 	}
 }
 
-// add queues a key of a controller, which waits for a while. What is being reconciled is queued when that is done, behind what
-// it has led to (client-go's workqueue).
+// add queues a key of a controller, which waits for a while.
 func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 	if wait = max(wait, l.delay); wait > 0 {
 		m.addAt(Item{l.Name, key}, m.schedule.Now().Add(wait))
 		return
 	}
-	if i := (Item{l.Name, key}); m.running == l && m.item == i {
-		m.dirty = true
-	} else {
-		m.queue.Add(i)
-	}
+	m.queue.Add(Item{l.Name, key})
 }
 
 // addAt queues an item for a time, and sees to it then.
@@ -158,7 +149,7 @@ func (m *Manager) setAlarm() {
 	}
 }
 
-// ring does the first thing that is due; the door does what else is.
+// ring does the first thing that is due; what else is due is done when the lock is released.
 func (m *Manager) ring() {
 	m.alarm = alarm{}
 	if n := len(m.queue.Ready()); m.due() > n {
@@ -207,7 +198,7 @@ func (m *Manager) goes(l *loop) bool { return !l.stopped && (l.InServer || !m.St
 
 // step does one reconcile of those controllers that may.
 func (m *Manager) step(may func(*Manager, *loop) bool) bool {
-	if m.running != nil { // a reconcile waits for somebody outside
+	if m.queue.work.busy { // a reconcile waits for a webhook without the lock
 		return false
 	}
 	m.due()
@@ -260,19 +251,18 @@ func (m *Manager) choose(able []Item) int {
 // reconcile does what an item asks for.
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
-	m.running, m.item, m.dirty = l, i, false
+	m.queue.Begin(i)
 	m.begins(l, i)
 	again, failed := time.Duration(0), unread
 	if !l.behind(i.Key) {
 		again, failed = l.Reconcile(&l.client, i.Key)
 	}
-	m.running = nil
+	dirty := m.queue.Done()
 	m.ends(failed)
 	if l.crashed {
 		return
 	}
-	if m.dirty {
-		m.dirty = false
+	if dirty {
 		m.queue.Add(i)
 	}
 	if failed != nil {
@@ -349,14 +339,6 @@ func (m *Manager) Reconciler(name string) (Reconciler, error) {
 		return nil, err
 	}
 	return l.Reconciler, nil
-}
-
-// Aside is called when the lock is given back in the middle of a request: what others write meanwhile is not the
-// controller's. It returns what is called when the lock is taken again.
-func (m *Manager) Aside() (back func()) {
-	writing := m.writing
-	m.writing = nil
-	return func() { m.writing = writing }
 }
 
 // find returns the controller with a name, or nil.

@@ -40,19 +40,38 @@ const (
 //	AddAt     waiting  [d @00:05] [a @01:00] by time, then by when they were added
 //	Retry     failures  d: 2                 the next pause is 20ms
 //
-// An item may be ready and wait, too: what is done soon does not take back what is to be done later. The zero value is an
-// empty queue.
+// An item may be ready and wait, too: what is done soon does not take back what is to be done later. An item that is added
+// between Begin and Done is not ready: Done says so, and its caller adds it behind what it has led to. The zero value is an empty
+// queue.
 type Queue struct {
 	ready    []Item
 	waiting  []Waiting
 	failures map[Item]int
 
+	work work
+
 	isReady map[Item]bool
 	at      map[Item]time.Time // of what waits
 }
 
-// Add puts an item behind those that are ready.
+// work is the item that is being worked on.
+type work struct {
+	item  Item
+	busy  bool // there is one
+	dirty bool // it was added meanwhile
+}
+
+// Add puts an item behind those that are ready, unless it is being worked on.
 func (q *Queue) Add(i Item) {
+	if q.work.busy && q.work.item == i {
+		q.work.dirty = true
+		return
+	}
+	q.push(i)
+}
+
+// push puts an item behind those that are ready.
+func (q *Queue) push(i Item) {
 	if q.isReady[i] {
 		return
 	}
@@ -109,7 +128,7 @@ func (q *Queue) Due(now time.Time) {
 	n := q.after(now)
 	for _, w := range q.waiting[:n] {
 		delete(q.at, w.Item)
-		q.Add(w.Item)
+		q.push(w.Item)
 	}
 	q.waiting = slices.Delete(q.waiting, 0, n)
 }
@@ -119,6 +138,16 @@ func (q *Queue) Ready() []Item { return q.ready }
 
 // Waiting returns the items whose time has yet to come, the earliest first. They are not to be changed.
 func (q *Queue) Waiting() []Waiting { return q.waiting }
+
+// Begin begins the work on an item.
+func (q *Queue) Begin(i Item) { q.work = work{item: i, busy: true} }
+
+// Done ends the work that Begin has begun, and reports whether the item was added meanwhile.
+func (q *Queue) Done() (dirty bool) {
+	dirty = q.work.dirty
+	q.work = work{}
+	return dirty
+}
 
 // Take takes the nth of the items that are ready out of the queue.
 func (q *Queue) Take(n int) Item {

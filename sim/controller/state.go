@@ -44,8 +44,8 @@ type LoopState struct {
 func (m *Manager) State() *State {
 	s := &State{Ready: slices.Clone(m.queue.ready), Waiting: slices.Clone(m.queue.waiting), Failures: m.queue.Failures(),
 		Plan: slices.Clone(m.Plan), Stepped: m.Stepped}
-	if m.dirty {
-		s.Ready = append(s.Ready, m.item)
+	if w := m.queue.work; w.dirty {
+		s.Ready = append(s.Ready, w.item)
 	}
 	_, s.Drawn = m.Order.(Drawn)
 	for _, l := range m.loops {
@@ -66,7 +66,7 @@ func (m *Manager) State() *State {
 
 // Load makes a Manager go on from a State; nil: there is nothing to do. What waits is done on the Manager's clock.
 func (m *Manager) Load(s *State) error {
-	m.queue, m.Plan, m.owned, m.beat = Queue{}, nil, owned{}, time.Time{}
+	m.queue, m.Plan, m.owned, m.beat = Queue{work: m.queue.work}, nil, owned{}, time.Time{}
 	m.setAlarm()
 	for _, l := range m.loops {
 		l.stopped, l.crashed, l.faint, l.delay, l.cache, l.recorder, l.written = false, false, false, 0, cache{}, recorder{}, nil

@@ -58,7 +58,7 @@ func (m *Manager) begins(l *loop, i Item) {
 // reads notes what a controller reads in its cache while it reconciles.
 func (m *Manager) reads(l *loop, resource string, v *mvcc.View) {
 	x := m.witness.now
-	if x == nil || l != m.running {
+	if x == nil || x.Controller != l.Name {
 		return
 	}
 	x.Knew = min(x.Knew, v.Rev())

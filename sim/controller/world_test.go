@@ -73,7 +73,7 @@ func (n *noter) Reconcile(api *controller.Client, key controller.Key) (time.Dura
 // put writes a config map with a key in its data, as a user.
 func (w *world) put(t testing.TB, name, key string) {
 	t.Helper()
-	q := &registry.Request{Definition: w.Hubs["configmaps"], Namespace: "default", Name: name, Manager: "user", Warn: func(string) {}}
+	q := &registry.Request{Definition: w.Hubs["configmaps"], Namespace: "default", Name: name, Manager: "user"}
 	obj := object.Object{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": name}, "data": map[string]any{key: "x"}}
 	if _, s := w.reg.Create(q, obj.Copy()); s != nil {
 		_, s = w.reg.Update(q, registry.Change{Make: func(object.Object) (object.Object, *status.Status) { return obj, nil }})

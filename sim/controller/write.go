@@ -17,7 +17,6 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 		return nil, s
 	}
 	q.Verb = "create"
-	defer c.writes()()
 	result, s := c.registry().Create(q, sent(q.Definition, obj))
 	if s == nil {
 		s = result.Status
@@ -63,7 +62,6 @@ func (c *Client) Connect(of, subresource string, key Key, body object.Object) (o
 		return nil, s
 	}
 	q.Subresource, q.Verb = subresource, "create"
-	defer c.writes()()
 	obj, s := c.registry().Connect(q, "create", body)
 	if s != nil && s.Success {
 		return nil, nil
@@ -82,7 +80,6 @@ func (c *Client) Scale(d *resource.Definition, key Key) (object.Object, *status.
 func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.Status {
 	q := c.requestOf(d, scale.Namespace(), scale.Name())
 	q.Verb, q.Subresource = "update", "scale"
-	defer c.writes()()
 	_, s := c.registry().Connect(q, "update", scale)
 	return s
 }
@@ -130,7 +127,6 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 	if p.Now {
 		o.GracePeriodSeconds = new(int64)
 	}
-	defer c.writes()()
 	_, s = c.registry().Delete(q, o)
 	return s
 }
@@ -142,7 +138,6 @@ func (c *Client) DeleteCollection(d *resource.Definition, namespace, propagation
 	}
 	q := c.requestOf(d, namespace, "")
 	q.Verb = "deletecollection"
-	defer c.writes()()
 	c.registry().DeleteCollection(q, registry.ListOptions{}, registry.DeleteOptions{PropagationPolicy: propagation},
 		func(_ *registry.Page, s *status.Status) { failed = s })
 	return failed
@@ -155,7 +150,6 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 		return nil, s
 	}
 	q.Subresource, q.Verb = subresource, verb
-	defer c.writes()()
 	result, s := c.registry().Update(q, registry.Change{Kind: kind,
 		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }})
 	if s == nil {
@@ -172,20 +166,9 @@ func (c *Client) wrote(of string, result *registry.Result, failed *status.Status
 	}
 }
 
-// writes says that what is committed from now on is the controller's, until the function it returns is called.
-func (c *Client) writes() (done func()) {
-	m := c.manager
-	before := m.writing
-	m.writing = c.loop
-	return func() { m.writing = before }
-}
-
-// Writing names the controller, or the kubelet, whose request is being served, and the user that it is. "": somebody else's is.
-func (m *Manager) Writing() (name, user string) {
-	if m.writing == nil {
-		return "", ""
-	}
-	return m.writing.Name, m.writing.User.Name
+// Actor implements resource.Author.
+func (l *loop) Actor() resource.Actor {
+	return resource.Actor{Client: l.Name, User: l.User.Name, Own: true}
 }
 
 // request is a request of the controller.
@@ -204,8 +187,7 @@ func (c *Client) request(of, namespace, name string) (*registry.Request, *status
 var crashed = status.Internal(errors.New("the controller has crashed"))
 
 func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
-	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: cmp.Or(c.as, c.loop.FieldManager),
-		Warn: func(string) {}}
+	return &registry.Request{By: c.loop, Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: cmp.Or(c.as, c.loop.FieldManager)}
 }
 
 func stored(result *registry.Result, s *status.Status) (object.Object, *status.Status) {

@@ -30,10 +30,10 @@ type Server struct {
 	Call webhook.Call
 	// Memory holds what webhooks have answered; the Servers of a Cluster share one. nil: they are asked each time.
 	Memory *Memory
-	// Unlocks reports whether the Cluster's lock may be given back now; Outside calls f without it. Both are set with
+	// Unlocks reports whether the Cluster's lock may be given back now; Unlocked calls f without it. Both are set with
 	// Memory. Where Unlocks is nil or false webhooks are asked under the lock, and must not ask the same Cluster.
-	Unlocks func() bool
-	Outside func(f func())
+	Unlocks  func() bool
+	Unlocked func(f func())
 	// Context returns what ends the request that is being served while Unlocks is true.
 	Context func() context.Context
 	// After calls f after a time of the Cluster's clock; stop takes that back. nil: webhooks take as long as they like.

@@ -114,7 +114,7 @@ func (s *Server) outside(f func()) {
 		f()
 		return
 	}
-	s.Outside(f)
+	s.Unlocked(f)
 }
 
 // readReview returns the converted objects of an answer.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRootIsStraight: the files of package sim name what is in others one way only, so that each can be read after those
-// that it names: options and door, the Cluster, then what can be done with one.
+// that it names: options and lock, the Cluster, then what can be done with one.
 func TestRootIsStraight(t *testing.T) {
 	t.Parallel()
 	files := mustSources(t, func(s source) bool { return s.dir() == "sim" && !s.isTest() })
@@ -20,23 +20,23 @@ func TestRootIsStraight(t *testing.T) {
 	}
 }
 
-// TestOneDoor: the lock of a Cluster is taken in door.go, where whoever takes it finds done what has become due.
-func TestOneDoor(t *testing.T) {
+// TestOneLock: the lock of a Cluster is taken in lock.go, which does what has become due.
+func TestOneLock(t *testing.T) {
 	t.Parallel()
-	doors := 0
+	locks := 0
 	for _, s := range mustSources(t, func(s source) bool { return s.dir() == "sim" && !s.isTest() }) {
 		ast.Inspect(s.ast, func(n ast.Node) bool {
 			x, ok := n.(*ast.SelectorExpr)
 			if !ok || x.Sel.Name != "mu" {
 				return true
 			}
-			if doors++; s.name != "sim/door.go" {
-				t.Errorf("%s takes the lock itself: use Cluster.do, or make a way of door", s.at(x))
+			if locks++; s.name != "sim/lock.go" {
+				t.Errorf("%s takes the lock itself: use Cluster.do, or add a method to lock", s.at(x))
 			}
 			return true
 		})
 	}
-	if doors == 0 {
+	if locks == 0 {
 		t.Error("nobody takes the lock: is it still called mu?")
 	}
 }

@@ -41,7 +41,7 @@ func newCluster(now time.Time) *cluster {
 func (c *cluster) put(key string) {
 	c.clock.Advance(time.Minute)
 	c.random.Draw("names", 10)
-	c.log.Committed(c.log.Store.Put(key, nil, nil))
+	c.log.Committed(nil, c.log.Store.Put(key, nil, nil))
 }
 
 // A state of the past has the time and the random numbers of then, and what is written from there is as it was.

@@ -52,7 +52,7 @@ func (h *History) lapse(l Lease) {
 		return
 	}
 	if event, ok := h.log.Store.Delete(l.Key); ok {
-		h.log.Committed(event)
+		h.log.Committed(nil, event)
 	}
 }
 

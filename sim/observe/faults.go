@@ -41,21 +41,19 @@ func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
 // faulty is a request, its answer, or a commit that none made, to which faults happen.
 type faulty struct {
 	cluster
-	op      *fault.Op
-	wait    time.Duration     // how long it is to wait
-	instead *status.Status    // the error it gets then
-	object  string            // the object it gets then, as JSON
-	answer  *apiserver.Answer // nil: there is none yet
+	apiserver.Verdict // what becomes of it
+	op                *fault.Op
+	answer            *apiserver.Answer // nil: there is none yet
 }
 
-// Fail is fault.Request's and fault.Reply's.
-func (x *faulty) Fail(a fault.Action) { x.instead = failure(a, x.op) }
+// Fail implements fault.Request and fault.Reply.
+func (x *faulty) Fail(a fault.Action) { x.Instead = failure(a, x.op) }
 
-// Answer is fault.Request's.
-func (x *faulty) Answer(a fault.Action) { x.object = a.Object }
+// Answer implements fault.Request.
+func (x *faulty) Answer(a fault.Action) { x.Object = a.Object }
 
-// Delay is fault.Request's and fault.Reply's.
-func (x *faulty) Delay(a fault.Action) { x.wait += a.Wait }
+// Delay implements fault.Request and fault.Reply.
+func (x *faulty) Delay(a fault.Action) { x.Wait += a.Wait }
 
 // Truncate is fault.Reply's.
 func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
@@ -63,7 +61,10 @@ func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Le
 // carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made, and answer what
 // is about to be sent, nil before that.
 func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, answer *apiserver.Answer) *faulty {
-	x := &faulty{cluster: cluster{o}, op: op, answer: answer}
+	x := &faulty{cluster: cluster{o: o}, op: op, answer: answer}
+	if q := known(e); q != nil && p != fault.RequestArrived && p != fault.RequestAnswered {
+		x.busy = q.Replica
+	}
 	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
 		o.note(f, op, e)
 		if answer != nil {
@@ -80,14 +81,20 @@ func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	r := &trace.Record{Site: trace.Fault, Replica: op.Replica, Text: f.Fault,
 		What: trace.What(op.Group, op.Resource, op.Subresource, op.Path), Key: trace.Key(op.Namespace, op.Name)}
 	if e != nil {
-		r.Cause, r.Client = o.mark(e), e.UserAgent
+		r.Client = e.UserAgent
+		if q := known(e); q != nil {
+			r.Cause = q.arrived
+		}
 	}
 	o.add(r)
 }
 
 // cluster is fault.Cluster. Histories are forgotten and replicas lag at once; what else is done to a replica is done when
 // the lock is given back, because the commit that triggers it is not done with.
-type cluster struct{ o *Observer }
+type cluster struct {
+	o    *Observer
+	busy int // the replica that is in the middle of the request; 0: none is
+}
 
 func (c cluster) Compact(fault.Action) { c.o.History.Compact() }
 
@@ -107,8 +114,7 @@ func (c cluster) Treat(a fault.Action) {
 			c.o.add(&trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
 		}
 	}
-	own := c.o.current != nil && c.o.server == a.Replica // the replica is in the middle of a request
-	if a.Kind == fault.Lag || a.Kind == fault.Cut && !own {
+	if a.Kind == fault.Lag || a.Kind == fault.Cut && c.busy != a.Replica {
 		do()
 		return
 	}
@@ -169,12 +175,8 @@ func expired(verb string) string {
 	return status.ExpiredList
 }
 
-// delay runs f after d, or at once.
-func (o *Observer) delay(d time.Duration, f func()) {
-	if d <= 0 {
-		f()
-		return
-	}
+// Delay implements apiserver.Hook.
+func (o *Observer) Delay(d time.Duration, f func()) {
 	x := &delayed{run: f}
 	x.stop = o.Schedule.After(d, func() {
 		o.delayed = slices.DeleteFunc(slices.Clone(o.delayed), func(other *delayed) bool { return other == x })

@@ -111,7 +111,7 @@ func (x *faultyEvent) Treat(a fault.Action) { x.later(cluster.Treat, a) }
 
 func (x *faultyEvent) later(do func(cluster, fault.Action), a fault.Action) {
 	o := x.h.Observer
-	o.later = append(o.later, func() { do(cluster{o}, a) })
+	o.later = append(o.later, func() { do(cluster{o: o}, a) })
 }
 
 func (g *gate) op(n watchcache.Notice) *fault.Op {

@@ -78,10 +78,10 @@ func subresourceOf(resource string) string {
 
 // requestOf returns what is known of a request; of one that arrived before anybody looked, what can still be told.
 func (h *hook) requestOf(e *apiserver.Exchange) *request {
-	if q, ok := e.Data.(*request); ok {
+	if q := known(e); q != nil {
 		return q
 	}
-	q := &request{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User, Verb: e.Verb,
+	q := &request{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User.Name, Verb: e.Verb,
 		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name), Spared: e.Spared}}
 	e.Data = q
 	return q
@@ -98,41 +98,32 @@ func (h *hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 // op is what a fault compares with its trigger.
 func (h *hook) op(e *apiserver.Exchange) *fault.Op {
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
-		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User, Replica: h.replica,
+		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User.Name, Replica: h.replica,
 		Spared: e.Spared, Object: e.Object, Old: e.Stored, Numbers: h.requestOf(e).numbers}
 }
 
-// Arrived is apiserver.Hook's.
-func (h *hook) Arrived(e *apiserver.Exchange) {
+// Arrived implements apiserver.Hook.
+func (h *hook) Arrived(e *apiserver.Exchange) apiserver.Verdict {
 	r := h.record(trace.RequestArrived, e)
 	h.requestOf(e).arrived = h.add(&r)
-	if h.asking = e; h.faults.Empty() {
-		e.Serve(nil)
-		return
+	if h.faults.Empty() {
+		return apiserver.Verdict{}
 	}
 	h.requestOf(e).numbers = h.faults.Arrive(h.op(e))
-	x := h.carryOut(fault.RequestArrived, h.op(e), e, nil)
-	h.delay(x.wait, func() {
-		if h.asking = e; x.object != "" {
-			e.Reply(x.object)
-			return
-		}
-		e.Serve(x.instead)
-	})
+	return h.carryOut(fault.RequestArrived, h.op(e), e, nil).Verdict
 }
 
-// Decided is apiserver.Hook's.
+// Decided implements apiserver.Hook.
 func (h *hook) Decided(e *apiserver.Exchange) *status.Status {
-	h.current, h.server = e, h.replica
 	r := h.record(trace.RequestDecided, e)
 	h.add(&r)
 	if h.faults.Empty() {
 		return nil
 	}
-	return h.carryOut(fault.RequestDecided, h.op(e), e, nil).instead
+	return h.carryOut(fault.RequestDecided, h.op(e), e, nil).Instead
 }
 
-// Validated is apiserver.Hook's.
+// Validated implements apiserver.Hook.
 func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
 	if h.faults.Empty() {
 		return nil
@@ -145,38 +136,27 @@ func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource
 	if old != nil {
 		op.Old = old.Object
 	}
-	return h.carryOut(fault.RequestValidated, op, e, nil).instead
+	return h.carryOut(fault.RequestValidated, op, e, nil).Instead
 }
 
-// Answered is apiserver.Hook's.
-func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) {
-	if h.current == e {
-		h.current = nil
-	}
+// Answered implements apiserver.Hook.
+func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) apiserver.Verdict {
 	if h.faults.Empty() {
-		h.send(e, a)
-		return
+		return apiserver.Verdict{}
 	}
 	op := h.op(e)
 	op.Failed, op.Stream = a.Code >= 300, a.Watch != nil
 	h.requestOf(e).written(op)
-	x := h.carryOut(fault.RequestAnswered, op, e, a)
-	if x.instead != nil {
-		if a.Stream != nil {
-			_ = a.Stream.Close() // nobody reads it
-		}
-		a = e.Fail(x.instead)
-	}
-	h.delay(x.wait, func() { h.send(e, a) })
+	return h.carryOut(fault.RequestAnswered, op, e, a).Verdict
 }
 
-func (h *hook) send(e *apiserver.Exchange, a *apiserver.Answer) {
+// Sent implements apiserver.Hook.
+func (h *hook) Sent(e *apiserver.Exchange, a *apiserver.Answer) {
 	r := h.record(trace.RequestAnswered, e)
 	r.Code = a.Code
 	h.explain(&r, e)
 	h.add(&r)
 	h.answered(e, &r)
-	e.Send(a)
 }
 
 // explain adds to the record of an answer the name that a new object got, what an error says, what was warned of, and what is
@@ -201,7 +181,7 @@ func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
 	}
 }
 
-// Watching is apiserver.Hook's.
+// Watching implements apiserver.Hook.
 func (h *hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	g := &gate{h: h, e: e, w: w}
 	w.Gate = g.pass

@@ -28,14 +28,7 @@ type Cluster struct {
 	Servers  *replica.Set
 	Schedule *clock.Schedule
 
-	Controllers Controllers
-}
-
-// Controllers are those of the cluster.
-type Controllers interface {
-	trouble.Controllers
-	// Writing names the controller whose request is being served, and the user that it is. "": none's is.
-	Writing() (name, user string)
+	Controllers trouble.Controllers
 }
 
 // Observer sees everything that goes through a cluster. The Cluster's lock guards it.
@@ -47,15 +40,11 @@ type Observer struct {
 
 	witnesses []Witness
 	untold    []*gate // those with events that witnesses have to be told of
-	named     string  // who writes without a request and is no controller
 
-	asking  *apiserver.Exchange // the request that is let in, or served
-	current *apiserver.Exchange // the request that is being served, if one is
-	server  int                 // its replica
-	commit  commitMark          // the newest commit
-	delayed []*delayed          // requests and answers that wait
-	held    []*gate             // watches with an event that waits for Release
-	later   []func()            // what is done when the lock is given back
+	commit  commitMark // the newest commit
+	delayed []*delayed // requests and answers that wait
+	held    []*gate    // watches with an event that waits for Release
+	later   []func()   // what is done when the lock is given back
 }
 
 // commitMark finds the record of the newest commit again.
@@ -108,7 +97,7 @@ func (o *Observer) Reset() {
 		return
 	}
 	o.trace.Reset()
-	o.asking, o.current, o.commit, o.later, o.delayed, o.held = nil, nil, commitMark{}, nil, nil, nil
+	o.commit, o.later, o.delayed, o.held = commitMark{}, nil, nil, nil
 }
 
 // Flush lets everything that waits happen now: nobody waits for a cluster that has ended.
@@ -125,20 +114,11 @@ func (o *Observer) Flush() {
 
 // After does what had to wait until the lock is given back.
 func (o *Observer) After() {
-	o.asking, o.current, o.server = nil, nil, 0
 	for len(o.later) > 0 {
 		f := o.later[0]
 		o.later = o.later[1:]
 		f()
 	}
-}
-
-// Aside is called when the lock is given back in the middle of a request: what others do meanwhile is not the request's. It
-// returns what is called when the lock is taken again.
-func (o *Observer) Aside() (back func()) {
-	asking, e, server := o.asking, o.current, o.server
-	o.asking, o.current = nil, nil
-	return func() { o.asking, o.current, o.server = asking, e, server }
 }
 
 // add records r at the present.
@@ -147,29 +127,32 @@ func (o *Observer) add(r *trace.Record) uint64 {
 	return o.trace.Add(r)
 }
 
-// Committed is commit.Listener's: it is told of a commit before any replica knows it.
+// Committed implements commit.Listener. It comes before any replica applies the commit.
 func (o *Observer) Committed(e *commit.Commit) {
 	if !o.Begun() {
 		return
 	}
 	r := commitRecord(trace.StoreCommitted, e)
-	if o.current != nil {
-		r.Cause, r.Replica, r.Client, r.User = o.mark(o.current), o.server, o.current.UserAgent, o.current.User
-		if q, ok := o.current.Data.(*request); ok && e.Definition != nil {
+	x, replica := exchangeOf(e), 0
+	if e.By != nil {
+		by := e.By.Actor()
+		r.Client, r.User = by.Client, by.User
+	}
+	if q := known(x); q != nil {
+		r.Cause, r.Replica, replica = q.arrived, q.Replica, q.Replica
+		if e.Definition != nil {
 			q.commit(&r, e)
 		}
-	} else {
-		r.Client, r.User = o.writer()
 	}
 	r.Before, r.After = states(e)
 	o.commit = commitMark{e.Rev, o.add(&r)}
 	o.wrote(e)
 	if !o.faults.Empty() {
-		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current, nil)
+		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, replica), x, nil)
 	}
 }
 
-// Applied is replica.Listener's: it is told that a replica knows a commit; its watches do not, yet.
+// Applied implements replica.Listener: a replica has applied a commit, and its watches have not been notified.
 func (o *Observer) Applied(n int, e *commit.Commit) {
 	if !o.Begun() {
 		return
@@ -181,8 +164,23 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 	}
 	o.add(&record)
 	if !o.faults.Empty() {
-		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current, nil)
+		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), exchangeOf(e), nil)
 	}
+}
+
+// exchangeOf returns the request that has made a commit, or nil if no request has.
+func exchangeOf(e *commit.Commit) *apiserver.Exchange {
+	x, _ := e.By.(*apiserver.Exchange)
+	return x
+}
+
+// known returns what the observer remembers of a request, or nil if it has not seen it arrive.
+func known(x *apiserver.Exchange) *request {
+	if x == nil {
+		return nil
+	}
+	q, _ := x.Data.(*request)
+	return q
 }
 
 // states returns what was stored before a commit and what is there after it; nil: nothing, or nobody serves it.
@@ -211,14 +209,6 @@ func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
 	return r
 }
 
-// mark is the number of the record with which a request began.
-func (o *Observer) mark(e *apiserver.Exchange) uint64 {
-	if q, ok := e.Data.(*request); ok {
-		return q.arrived
-	}
-	return 0
-}
-
 var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modified: "update", watchcache.Deleted: "delete"}
 
 // commitOp is what a fault compares with its trigger.
@@ -233,8 +223,8 @@ func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.O
 	if !e.Created() && !e.Deleted() {
 		op.Old = e.OldObject
 	}
-	if x := o.current; x != nil && x.Resource == op.Resource && x.Group == op.Group {
-		op.Verb, op.Subresource, op.UserAgent, op.User, op.Spared = x.Verb, x.Subresource, x.UserAgent, x.User, x.Spared
+	if x := exchangeOf(e); x != nil && x.Resource == op.Resource && x.Group == op.Group {
+		op.Verb, op.Subresource, op.UserAgent, op.User, op.Spared = x.Verb, x.Subresource, x.UserAgent, x.User.Name, x.Spared
 	}
 	return op
 }

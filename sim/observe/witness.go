@@ -5,6 +5,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -22,15 +23,9 @@ type Witness interface {
 	Asked(at auth.Attributes, allowed bool, byRoles func(auth.Attributes) bool)
 }
 
-// Party is who does something.
+// Party is who does something. It is empty where the store acts, such as when it removes what has expired.
 type Party struct {
-	// Client is the User-Agent of a request, or the name of a controller or kubelet of the simulator. "": what is done, the
-	// store does, such as to forget what has expired.
-	Client string
-	// User is who that is.
-	User string
-	// Own says that a controller, a kubelet or an API server of the simulator does it by itself.
-	Own bool
+	resource.Actor
 	// Exchange is the request. nil: there is none.
 	Exchange *apiserver.Exchange
 }
@@ -61,29 +56,6 @@ func (o *Observer) Halt(p *Party) {
 	})
 }
 
-// party is who does what is being done.
-func (o *Observer) party() *Party {
-	if e := o.current; e != nil {
-		return &Party{Client: e.UserAgent, User: e.User, Exchange: e}
-	}
-	name, user := o.writer()
-	return &Party{Client: name, User: user, Own: name != "" && name != o.named}
-}
-
-// writer is who writes without a request.
-func (o *Observer) writer() (name, user string) {
-	if o.named != "" || o.Controllers == nil {
-		return o.named, ""
-	}
-	return o.Controllers.Writing()
-}
-
-// Name says who does what is done without a request until the function is called that it returns.
-func (o *Observer) Name(client string) func() {
-	o.named = client
-	return func() { o.named = "" }
-}
-
 // wrote tells the witnesses of a commit.
 func (o *Observer) wrote(e *commit.Commit) {
 	if len(o.witnesses) == 0 || e.Definition == nil {
@@ -92,7 +64,10 @@ func (o *Observer) wrote(e *commit.Commit) {
 	if len(o.untold) > 0 {
 		o.tellReleased()
 	}
-	by := o.party()
+	by := &Party{Exchange: exchangeOf(e)}
+	if e.By != nil {
+		by.Actor = e.By.Actor()
+	}
 	for _, w := range o.witnesses {
 		w.Wrote(e, by, o.commit.record)
 	}
@@ -150,9 +125,10 @@ func (o *Observer) tellReleased() {
 
 // asked is auth.Auth's Asked.
 func (h *hook) asked(at auth.Attributes, allowed bool) {
-	if e := h.asking; e != nil && !allowed {
-		refused := at
-		h.requestOf(e).refused = &refused
+	e, _ := at.By.(*apiserver.Exchange)
+	at.By = nil // which is not to be kept
+	if e != nil && !allowed {
+		h.requestOf(e).refused = &at
 	}
 	for _, w := range h.witnesses {
 		w.Asked(at, allowed, h.roles)

@@ -89,7 +89,7 @@ func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 		if s := q.ready(object.Object{}, item); s != nil {
 			return nil, s
 		}
-		r.remove(d, item)
+		r.remove(q.By, d, item)
 	}
 	done := status.Success(status.Resource{Resource: d.Kind}, q.Name, "")
 	done.Code = wire.StatusOK

@@ -112,7 +112,7 @@ func placeInNamespace(d *resource.Definition, namespace string, obj object.Objec
 // at patches only once, late: late says which of its two warnings there is.
 func dedupOwners(q *Request, obj object.Object, late bool) {
 	if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
-		q.Warn(metadata.DuplicateOwnersWarning(uids, late))
+		q.warn(metadata.DuplicateOwnersWarning(uids, late))
 	}
 }
 
@@ -193,8 +193,8 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		strategy.Canonicalize(obj)
 	}
 	warnFinalizers(q, obj, nil)
-	if q.creates && q.MayCreate != nil {
-		if s := q.MayCreate(); s != nil {
+	if q.creates && q.Caller != nil {
+		if s := q.Caller.MayCreate(); s != nil {
 			return nil, s
 		}
 	}
@@ -302,7 +302,7 @@ func warnFinalizers(q *Request, obj, old object.Object) {
 		return
 	}
 	for _, text := range metadata.FinalizerWarnings(obj.Metadata(), old.Metadata()) {
-		q.Warn(text)
+		q.warn(text)
 	}
 }
 

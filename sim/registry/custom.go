@@ -48,7 +48,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 		aux = resource.NewItem(d, obj, rev, value).StoredAt(key)
 	}
 	event := store.Put(key, value, aux)
-	r.Backend.Committed(event)
+	r.Backend.Committed(q.By, event)
 	it := resource.ItemOf(d, event.KV)
 	return it, r.unreadable(it)
 }

@@ -58,7 +58,7 @@ func checkDeletable(q *Request) *status.Status {
 // warnPropagation warns a client that leaves the fate of dependents open.
 func warnPropagation(q *Request, o DeleteOptions) {
 	if text := q.Definition.Hub.Strategy.PropagationWarning; text != "" && o.PropagationPolicy == "" && o.OrphanDependents == nil {
-		q.Warn(text)
+		q.warn(text)
 	}
 }
 
@@ -367,7 +367,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 		}
 	}
 	if !q.DryRun {
-		item = r.remove(d, item)
+		item = r.remove(q.By, d, item)
 	}
 	if d.Hub.Strategy.ReturnsDeleted {
 		return &Result{Item: decorated(d, item)}, nil

@@ -26,7 +26,7 @@ func (x *trial) meanwhile(t *testing.T, asked *int) func(*admission.Attributes) 
 		if *asked++; *asked > 1 {
 			return nil
 		}
-		q := &registry.Request{Definition: x.Hubs["configmaps"], Namespace: "ns", Name: "a", Manager: "other", Warn: func(string) {}}
+		q := &registry.Request{Definition: x.Hubs["configmaps"], Namespace: "ns", Name: "a", Manager: "other"}
 		_, s := x.Registry().Update(q, registry.Change{Make: func(object.Object) (object.Object, *status.Status) {
 			obj := config("a")
 			obj.Set("w", "data", "other")

@@ -35,8 +35,8 @@ type Backend interface {
 	Store() *mvcc.Store
 	// Reachable reports whether this replica reaches the store. While it does not, only the watch caches answer.
 	Reachable() bool
-	// Committed offers a commit to the replicas' caches.
-	Committed(*mvcc.Event)
+	// Committed notifies all who must know of a commit, and of its author.
+	Committed(by resource.Author, e *mvcc.Event)
 	// Cache returns this replica's cache of a resource.
 	Cache(d *resource.Definition) *watchcache.Cache
 	// Unready reports whether the cache of a resource is being filled, and for how long it has not been served from.
@@ -187,37 +187,38 @@ func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.I
 			return nil, s
 		}
 	}
-	r.store(d, it, key)
+	r.store(q, it, key)
 	return it, nil
 }
 
 // store puts an item into the store at its revision, the next one.
-func (r *Registry) store(d *resource.Definition, it *resource.Item, key string) {
+func (r *Registry) store(q *Request, it *resource.Item, key string) {
+	d := q.Definition
 	it.StoredAt(key)
 	value := d.Value(it)
 	if !bytes.Equal(value, it.Bytes) {
 		it.Stored = value
 	}
-	r.Backend.Committed(r.Backend.Store().Put(key, value, it))
+	r.Backend.Committed(q.By, r.Backend.Store().Put(key, value, it))
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.Backend.Grant(ttl, key, it.Rev)
 	}
 }
 
 // remove takes the object out of the store and returns its last state at the revision of the deletion.
-func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.Item {
+func (r *Registry) remove(by resource.Author, d *resource.Definition, it *resource.Item) *resource.Item {
 	event, ok := r.Backend.Store().Delete(d.KeyOf(it))
 	if !ok {
 		return it
 	}
-	r.Backend.Committed(event)
+	r.Backend.Committed(by, event)
 	if with := r.Backend.Definition(d.Hub.Strategy.DeletesWith); with != nil {
 		if other := r.stored(with, it.Namespace, it.Name); other != nil {
-			r.remove(with, other)
+			r.remove(by, with, other)
 		}
 	}
 	if released := d.Hub.Strategy.Released; released != nil {
-		r.release(released(r.Reader(), it.Object()))
+		r.release(by, released(r.Reader(), it.Object()))
 	}
 	return it.At(event.Rev)
 }

@@ -8,6 +8,18 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
+// Caller is what a Request is carried out for, such as a request of HTTP.
+type Caller interface {
+	// Warn adds a warning to the answer.
+	Warn(text string)
+	// Watching is called with a watch before its first event.
+	Watching(*watchcache.Watch)
+	// Ready is called with the object that is about to be stored, or removed, in place of old. A Status refuses the write.
+	Ready(obj object.Object, old *resource.Item) *status.Status
+	// MayCreate returns why the user may not create the object, which an update of a missing one does.
+	MayCreate() *status.Status
+}
+
 // Request is one request to a registry.
 type Request struct {
 	Definition  *resource.Definition
@@ -19,21 +31,18 @@ type Request struct {
 	Manager     string // field manager
 	DryRun      bool
 	Options     object.Object // CreateOptions, UpdateOptions or DeleteOptions as sent, without kind and apiVersion
-	Warn        func(text string)
 	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
 	Deadline *deadline.Deadline
-	// Watching is called with a watch before its first event. It may be nil.
-	Watching func(*watchcache.Watch)
-	// Ready is called with the object that is about to be stored, or removed, in place of old. A Status refuses the write. It may be nil.
-	Ready func(obj object.Object, old *resource.Item) *status.Status
-	// MayCreate returns why the user may not create the object, which an update of a missing one does. If nil, the user may.
-	MayCreate func() *status.Status
+	// By is what the request is attributed to, and what it leads to.
+	By resource.Author
+	// Caller is what the request is carried out for. If it is nil, nothing is told and asked: the server sends the request itself.
+	Caller Caller
 
 	// Unversioned says that the body of an update does not say its apiVersion, and is not of the kind of Definition.
 	Unversioned bool
 
 	applies   bool // the request is an apply
-	creates   bool // the request is an update that creates: MayCreate is asked
+	creates   bool // the request is an update that creates: Caller.MayCreate is asked
 	collected bool // the request deletes a collection, of which this object is one
 
 	// show makes what admission sees of an object, where a subresource has a kind of its own whose mutation was admitted
@@ -54,10 +63,17 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 	if s := q.ended(); s != nil {
 		return s
 	}
-	if q.Ready == nil {
+	if q.Caller == nil {
 		return nil
 	}
-	return q.Ready(obj, old)
+	return q.Caller.Ready(obj, old)
+}
+
+// warn adds a warning to the answer.
+func (q *Request) warn(text string) {
+	if q.Caller != nil {
+		q.Caller.Warn(text)
+	}
 }
 
 // ended returns why the request may not commit anything any more, because its client is gone or its time is over. It returns nil if the
@@ -73,7 +89,7 @@ func (q *Request) ended() *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.Warn, Objects: r.Reader(),
+		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Objects: r.Reader(),
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -12,6 +12,7 @@ import (
 //	                                                    └─ commit: what was released is deleted ─▶ the object itself
 type reservations struct {
 	r           *Registry
+	by          resource.Author
 	made, freed []resource.Reservation
 }
 
@@ -20,7 +21,7 @@ func (r *Registry) reserving(ctx *resource.Context) *reservations {
 	if ctx.Definition.Hub.Strategy.Allocate == nil || ctx.DryRun {
 		return nil
 	}
-	t := &reservations{r: r}
+	t := &reservations{r: r, by: ctx.By}
 	ctx.Reservations = t
 	return t
 }
@@ -32,7 +33,7 @@ func (t *reservations) Reserve(storage string, obj object.Object) *status.Status
 		d.Default(obj)
 	}
 	of := resource.Reservation{Storage: storage, Namespace: obj.Namespace(), Name: obj.Name()}
-	if _, s := t.r.Create(Loopback(d, of.Namespace, of.Name), obj); s != nil {
+	if _, s := t.r.Create(Loopback(t.by, d, of.Namespace, of.Name), obj); s != nil {
 		return s
 	}
 	t.made = append(t.made, of)
@@ -49,7 +50,7 @@ func (t *reservations) commit() {
 	}
 	freed := t.freed
 	t.made, t.freed = nil, nil
-	t.r.release(freed)
+	t.r.release(t.by, freed)
 }
 
 // revert deletes what a write has reserved that comes to nothing. After a commit there is nothing left to do.
@@ -59,20 +60,20 @@ func (t *reservations) revert() {
 	}
 	made := t.made
 	t.made, t.freed = nil, nil
-	t.r.release(made)
+	t.r.release(t.by, made)
 }
 
 // release deletes reservations. One that cannot be deleted stays, and nobody is told.
-func (r *Registry) release(all []resource.Reservation) {
+func (r *Registry) release(by resource.Author, all []resource.Reservation) {
 	for _, of := range all {
 		if d := r.Backend.Definition(of.Storage); d != nil {
-			_, _ = r.Delete(Loopback(d, of.Namespace, of.Name), DeleteOptions{})
+			_, _ = r.Delete(Loopback(by, d, of.Namespace, of.Name), DeleteOptions{})
 		}
 	}
 }
 
-// Loopback is a request that the server sends to itself.
-func Loopback(d *resource.Definition, namespace, name string) *Request {
-	return &Request{Definition: d, Namespace: namespace, Name: name, Manager: serverManager, Warn: func(string) {},
+// Loopback is a request that the server sends to itself, on behalf of an author if by is not nil.
+func Loopback(by resource.Author, d *resource.Definition, namespace, name string) *Request {
+	return &Request{By: by, Definition: d, Namespace: namespace, Name: name, Manager: serverManager,
 		User: resource.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}}
 }

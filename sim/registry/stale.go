@@ -37,5 +37,5 @@ func anew(q *Request, may bool, write func() (*Result, *status.Status)) (*Result
 
 // Objects returns the stored objects as a part of the server that acts by itself sees them.
 func (r *Registry) Objects() resource.Objects {
-	return objects{r.Reader(), r, &Request{Manager: serverManager, Warn: func(string) {}}}
+	return objects{r.Reader(), r, &Request{Manager: serverManager}}
 }

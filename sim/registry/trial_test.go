@@ -14,6 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/registry/registrytest"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
 // trial is one request for a config map in a world of its own. Whoever has a say in it (admission, the strategy, …) notes
@@ -45,13 +46,24 @@ func newTrial(t *testing.T) *trial {
 		Validate: func(*admission.Attributes) *status.Status { return x.ask("validating admission") },
 	}}
 	x.reg.Escalation = func(*registry.Request, object.Object, object.Object) *status.Status { return x.ask("escalation") }
-	x.q = &registry.Request{Definition: x.def, Namespace: "ns", Name: "a", Manager: "test", Warn: func(string) {}}
-	x.q.Ready = func(object.Object, *resource.Item) *status.Status { return x.ask("hook before the store") }
-	x.q.MayCreate = func() *status.Status { return x.ask("right to create") }
+	x.q = &registry.Request{Caller: caller{x}, Definition: x.def, Namespace: "ns", Name: "a", Manager: "test"}
 	x.obj = config("a")
 	x.obj.Set("v", "data", "k") // which what is stored does not have
 	return x
 }
+
+// caller is the registry.Caller of a trial's request.
+type caller struct{ *trial }
+
+func (caller) Warn(string) {}
+
+func (caller) Watching(*watchcache.Watch) {}
+
+func (c caller) Ready(object.Object, *resource.Item) *status.Status {
+	return c.ask("hook before the store")
+}
+
+func (c caller) MayCreate() *status.Status { return c.ask("right to create") }
 
 // config is a config map as a client sends it.
 func config(name string) object.Object {
@@ -98,7 +110,7 @@ func (x *trial) ask(step string) *status.Status {
 // stored puts a config map into the store, as somebody of whom nobody takes notice.
 func (x *trial) stored(t *testing.T, name string) {
 	t.Helper()
-	q := &registry.Request{Definition: x.Hubs["configmaps"], Namespace: "ns", Name: name, Manager: "other", Warn: func(string) {}}
+	q := &registry.Request{Definition: x.Hubs["configmaps"], Namespace: "ns", Name: name, Manager: "other"}
 	if _, s := x.Registry().Create(q, config(name)); s != nil {
 		t.Fatal(s)
 	}

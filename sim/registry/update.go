@@ -172,7 +172,7 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 func warnOwners(q *Request, change Change) {
 	if obj, s := change.Make(nil); s == nil {
 		if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
-			q.Warn(metadata.DuplicateOwnersWarning(uids, false))
+			q.warn(metadata.DuplicateOwnersWarning(uids, false))
 		}
 	}
 }
@@ -260,7 +260,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 			if s := q.ready(obj, item); s != nil {
 				return nil, s
 			}
-			r.remove(d, item)
+			r.remove(q.By, d, item)
 		}
 		return &Result{Item: sent}, nil
 	}
@@ -290,7 +290,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	it.SharedAfter(item) // while the object before is there to help
-	r.store(d, it, d.KeyOf(item))
+	r.store(q, it, d.KeyOf(item))
 	return &Result{Item: it}, nil
 }
 

@@ -45,7 +45,7 @@ func TestDryRunInOrder(t *testing.T) {
 		obj := config("a")
 		obj.SetFinalizers([]string{"example.com/kept"})
 		q := *x.q
-		q.Ready, q.Definition, q.DryRun = nil, x.Hubs["configmaps"], false
+		q.Caller, q.Definition, q.DryRun = nil, x.Hubs["configmaps"], false
 		if _, s := x.Registry().Create(&q, obj); s != nil {
 			t.Fatal(s)
 		}
@@ -89,7 +89,7 @@ func TestDeleteOfHeldInOrder(t *testing.T) {
 	leaving := func(t *testing.T, x *trial) *status.Status {
 		obj, q := config("a"), *x.q
 		obj.SetFinalizers([]string{"example.com/kept"})
-		q.Ready, q.Definition = nil, x.Hubs["configmaps"]
+		q.Caller, q.Definition = nil, x.Hubs["configmaps"]
 		if _, s := x.Registry().Create(&q, obj); s != nil {
 			t.Fatal(s)
 		}

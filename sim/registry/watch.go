@@ -37,8 +37,8 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks,
 		Shown: func(it *resource.Item) *resource.Item { return decorated(d, it) },
 	})
-	if q.Watching != nil {
-		q.Watching(w)
+	if q.Caller != nil {
+		q.Caller.Watching(w)
 	}
 	timeout := time.Duration(o.TimeoutSeconds) * time.Second
 	if timeout < 0 { // or so long that it overflows: over before anything is read

@@ -95,18 +95,18 @@ func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.
 		return decoder.MutatedStrictly(data, d.GVK, d.Layout())
 	}
 	h.Write = r.writeStatus
-	h.Outside = set.Door.Outside
+	h.Unlocked = set.Lock.Unlocked
 	h.Together = set.Webhooks.callAll
 	h.Run = set.Webhooks.callFunction
-	h.Wait = set.Door.Wait
+	h.Wait = set.Lock.Wait
 	h.Waits = func() bool { return set.Webhooks.waits }
 	reg.Admission = admission.New(h, may(who), set.Config.Plugins, set.Config.WithoutPlugins)
 }
 
 // may asks who's rules for admission plugins.
 func may(who *auth.Auth) admission.Authorize {
-	return func(user resource.User, verb, group, name, called string, objects resource.Reader) bool {
-		allowed, _ := who.Authorize(auth.Attributes{User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
+	return func(by resource.Author, user resource.User, verb, group, name, called string, objects resource.Reader) bool {
+		allowed, _ := who.Authorize(auth.Attributes{By: by, User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
 			Resource: name, Name: called}, objects)
 		return allowed
 	}

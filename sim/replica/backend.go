@@ -34,7 +34,7 @@ func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
 	return b.r.downtime(d.Storage)
 }
 
-func (b backend) Pause() { b.r.set.Door.Pause() }
+func (b backend) Pause() { b.r.set.Lock.Pause() }
 
 func (b backend) Grant(ttl time.Duration, key string, rev uint64) {
 	b.r.set.History.Grant(ttl, key, rev)
@@ -42,10 +42,10 @@ func (b backend) Grant(ttl time.Duration, key string, rev uint64) {
 
 func (b backend) Definition(storage string) *resource.Definition { return b.r.Definition(storage) }
 
-// Committed is registry.Backend's. Every server sees a commit before the next: nothing is asked without the lock meanwhile.
-func (b backend) Committed(e *mvcc.Event) {
+// Committed implements registry.Backend. Every server sees a commit before the next: nothing is asked without the lock meanwhile.
+func (b backend) Committed(by resource.Author, e *mvcc.Event) {
 	defer b.r.set.Conversions.HoldLock()()
-	b.r.set.Log.Committed(e)
+	b.r.set.Log.Committed(by, e)
 }
 
 // ownBackend is a server as its own controllers see it: the store is always within reach.

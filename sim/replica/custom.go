@@ -37,9 +37,9 @@ func (r *Server) serveCustom(set *schema.Set) {
 		Memory:    &r.set.Conversions.memory,
 		Unlocks:   func() bool { return r.set.Conversions.unlocks },
 		Context:   func() context.Context { return r.set.Conversions.ends.Context() },
-		Outside:   r.set.Door.Outside,
+		Unlocked:  r.set.Lock.Unlocked,
 		After:     r.set.Schedule.After,
-		Wait:      r.set.Door.Wait,
+		Wait:      r.set.Lock.Wait,
 	}
 	r.api.Serving = r.serving
 	decoder.Meta = set.Named(crd.ObjectMeta)

@@ -57,7 +57,7 @@ func (s *Set) used(use token.Use) {
 		return
 	}
 	leader := s.Leader()
-	_, _ = leader.own.Update(registry.Loopback(leader.Definition("secrets"), use.Namespace, use.Name), registry.Change{Kind: registry.Patch,
+	_, _ = leader.own.Update(registry.Loopback(nil, leader.Definition("secrets"), use.Namespace, use.Name), registry.Change{Kind: registry.Patch,
 		Make: func(live object.Object) (object.Object, *status.Status) {
 			live.Set(use.Day, "metadata", "labels", token.LastUsedLabel)
 			return live, nil
@@ -65,8 +65,8 @@ func (s *Set) used(use token.Use) {
 }
 
 // writeStatus is an admission.Host's Write: a request of the server to itself.
-func (r *Server) writeStatus(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-	q := registry.Loopback(r.Definition(storage), namespace, name)
+func (r *Server) writeStatus(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	q := registry.Loopback(by, r.Definition(storage), namespace, name)
 	q.Subresource = "status"
 	result, s := r.inner.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
 		obj := current.Copy()

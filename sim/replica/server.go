@@ -64,7 +64,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 	}
 	r.api = &apiserver.Server{
 		Watching: r.opened,
-		Lock:     set.Door, Registry: reg, Table: table, Schema: p.set, Auth: who,
+		Lock:     set.Lock, Registry: reg, Table: table, Schema: p.set, Auth: who,
 		Discovery:  discovery.New(r.discovery(reg, table)),
 		Decoder:    decoder(p.set),
 		Aggregated: set.Aggregator.Aggregated,
@@ -126,7 +126,7 @@ func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanag
 	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, Server: r.profile.server, NoPrivileged: r.profile.refuses,
 		Config: r.set.Config, Tokens: r.set.Tokens}
 	reg.May = func(q *registry.Request, access resource.Access) *status.Status {
-		at := auth.Attributes{User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
+		at := auth.Attributes{By: q.By, User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
 			Resource: cmp.Or(access.Resource, q.Definition.Resource), Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name}
 		if allowed, reason := who.Authorize(at, reg.Reader()); !allowed {
 			return auth.Forbidden(at, reason)
@@ -135,7 +135,7 @@ func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanag
 	}
 	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
 		d := q.Definition
-		at := auth.Attributes{User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
+		at := auth.Attributes{By: q.By, User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
 			Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name} // of the path: a create has none
 		if old == nil {
 			at.Verb = "create"

@@ -39,7 +39,7 @@ type Host struct {
 	History    *history.History
 	Schedule   *clock.Schedule
 	Random     *random.Streams
-	Door       Door
+	Lock       Lock
 	Aggregator *aggregator.Aggregator
 	Listener   Listener
 	Nodes      *kubelet.Nodes
@@ -49,11 +49,11 @@ type Host struct {
 	Tokens *token.Authority // of service accounts
 }
 
-// Door is the Cluster's lock as its servers use it.
-type Door interface {
+// Lock is the Cluster's lock as its servers use it.
+type Lock interface {
 	sync.Locker
-	// Outside calls f without the lock, in the middle of a request.
-	Outside(f func())
+	// Unlocked calls f without the lock, in the middle of a request.
+	Unlocked(f func())
 	// Wait returns when d of the Cluster's time has passed, or ctx ends. It is called without the lock.
 	Wait(ctx context.Context, d time.Duration)
 	// Pause lets the time between two writes of one request pass.

@@ -152,6 +152,7 @@ type Context struct {
 	Deadline    *deadline.Deadline // ends the request; if nil, it has no deadline
 	User        User
 	Verb        string // of the request: create, update, patch, …
+	By          Author // what writes on behalf of the request are attributed to
 
 	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. Nobody
 	// changes it.

@@ -37,7 +37,7 @@ var ofDefinitions = []string{registration, naming, establishing, approval, final
 
 // Own is a controller that watches resources as the server itself: its requests are those of the loopback client.
 func Own(name string, r controller.Reconciler, watches ...controller.Watch) controller.Controller {
-	q := registry.Loopback(nil, "", "")
+	q := registry.Loopback(nil, nil, "", "")
 	return controller.Controller{Name: name, User: q.User, FieldManager: q.Manager, Watches: watches, Reconciler: r,
 		InServer: true}
 }

@@ -93,7 +93,7 @@ func (b *Backend) Store() *mvcc.Store { return b.Log.Store }
 func (b *Backend) Reachable() bool { return !b.Unreachable }
 
 // Committed tells the caches, and who else listens to the log.
-func (b *Backend) Committed(e *mvcc.Event) { b.Log.Committed(e) }
+func (b *Backend) Committed(by resource.Author, e *mvcc.Event) { b.Log.Committed(by, e) }
 
 // Cache returns the cache of a resource.
 func (b *Backend) Cache(d *resource.Definition) *watchcache.Cache { return b.cache(d.Storage) }

@@ -14,17 +14,16 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// door is the way into a Cluster, one at a time: whoever comes in finds done what has become due, and what servers do by
-// themselves after him is done before the next comes in. A function that needs the lock is called …Locked where another of
-// its name takes it.
+// lock is the Cluster's lock. Lock first does what has become due, and Unlock does what servers and controllers do by themselves
+// after what was done under the lock. A function that needs the lock is called …Locked where another of its name takes it.
 //
 //	Lock ─▶ compactions that are due ─▶ … ─▶ what faults put off ─▶ default roles of servers that started ─▶ reconcile until nothing is due ─▶ Unlock ─▶ ask others
-type door struct {
+type lock struct {
 	mu sync.Mutex
 	parts
 }
 
-// parts are what is caught up with and done at the door.
+// parts are what Lock and Unlock work on.
 type parts struct {
 	schedule    *clock.Schedule
 	history     *history.History
@@ -37,56 +36,56 @@ type parts struct {
 }
 
 // Do runs f under the lock.
-func (d *door) Do(f func()) {
-	d.Lock()
-	defer d.Unlock()
+func (l *lock) Do(f func()) {
+	l.Lock()
+	defer l.Unlock()
 	f()
 }
 
-// Peek runs f under the lock for somebody who is not in the Cluster's time: nothing is caught up with, and nothing done after it.
-// It does not wait: false, and f did not run, if somebody has the lock.
-func (d *door) Peek(f func()) bool {
-	if !d.mu.TryLock() {
+// TryDo runs f under the lock for a caller outside of the Cluster's time: nothing that is due is done before it or after it. If the
+// lock is held, TryDo returns false at once and does not run f.
+func (l *lock) TryDo(f func()) bool {
+	if !l.mu.TryLock() {
 		return false
 	}
-	defer d.mu.Unlock()
+	defer l.mu.Unlock()
 	f()
 	return true
 }
 
-// Lock is sync.Locker's.
-func (d *door) Lock() {
-	d.mu.Lock()
-	d.history.CatchUp()
-	d.controllers.Beat()
+// Lock implements sync.Locker.
+func (l *lock) Lock() {
+	l.mu.Lock()
+	l.history.CatchUp()
+	l.controllers.Beat()
 }
 
-// timed is the door as timers come in: nobody looks who would have to see that hearts beat.
-type timed struct{ *door }
+// timerLock locks the Cluster for a timer. Unlike lock it does not renew node heartbeats, because no client can observe them.
+type timerLock struct{ *lock }
 
-// Lock is sync.Locker's.
-func (t timed) Lock() {
+// Lock implements sync.Locker.
+func (t timerLock) Lock() {
 	t.mu.Lock()
 	t.history.CatchUp()
 }
 
 // Unlock does what the API servers do by themselves after what was done under the lock, and gives it back. What they ask
 // aggregated servers for by themselves, they ask then.
-func (d *door) Unlock() {
-	d.observer.After()
-	_ = d.putBackPolicies() // the real server logs the error and goes on
-	d.controllers.Run()
-	asks := d.aggregator.TakeAsks()
-	d.mu.Unlock()
+func (l *lock) Unlock() {
+	l.observer.After()
+	_ = l.putBackPolicies() // the real server logs the error and goes on
+	l.controllers.Run()
+	asks := l.aggregator.TakeAsks()
+	l.mu.Unlock()
 	for _, ask := range asks {
 		ask()
 	}
 }
 
 // putBackPolicies lets each API server that has been started since the last call put back the default roles and bindings.
-func (d *door) putBackPolicies() *status.Status {
-	for _, server := range d.servers.TakeStarted() {
-		if d.bare {
+func (l *lock) putBackPolicies() *status.Status {
+	for _, server := range l.servers.TakeStarted() {
+		if l.bare {
 			continue
 		}
 		if s := putBackPolicies(server); s != nil {
@@ -96,42 +95,40 @@ func (d *door) putBackPolicies() *status.Status {
 	return nil
 }
 
-// Outside calls f without the lock, in the middle of a request.
-func (d *door) Outside(f func()) {
-	defer d.observer.Aside()()
-	defer d.controllers.Aside()()
-	defer d.servers.Conversions.HoldLock()()
-	d.mu.Unlock()
-	defer d.Lock()
+// Unlocked calls f without the lock, in the middle of a request.
+func (l *lock) Unlocked(f func()) {
+	defer l.servers.Conversions.HoldLock()()
+	l.mu.Unlock()
+	defer l.Lock()
 	f()
 }
 
 // Wait returns when t of the Cluster's time has passed, or ctx ends. It is called without the lock.
-func (d *door) Wait(ctx context.Context, t time.Duration) {
+func (l *lock) Wait(ctx context.Context, t time.Duration) {
 	passed := make(chan struct{})
 	var stop func()
-	d.Do(func() { stop = d.schedule.After(t, func() { close(passed) }) })
+	l.Do(func() { stop = l.schedule.After(t, func() { close(passed) }) })
 	select {
 	case <-passed:
 	case <-ctx.Done():
-		d.Do(stop)
+		l.Do(stop)
 	}
 }
 
 // Within returns a context that ends when t of the Cluster's time has passed. It is called without the lock.
-func (d *door) Within(t time.Duration) (context.Context, func()) {
+func (l *lock) Within(t time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var forget func()
-	d.Do(func() { forget = d.schedule.After(t, func() { cancel(context.DeadlineExceeded) }) })
+	l.Do(func() { forget = l.schedule.After(t, func() { cancel(context.DeadlineExceeded) }) })
 	return ctx, func() {
-		d.Do(forget)
+		l.Do(forget)
 		cancel(nil)
 	}
 }
 
 // Pause lets the time between two writes of one request pass.
-func (d *door) Pause() {
-	if d.gap > 0 {
-		d.Outside(func() { d.Wait(context.Background(), d.gap) })
+func (l *lock) Pause() {
+	if l.gap > 0 {
+		l.Unlocked(func() { l.Wait(context.Background(), l.gap) })
 	}
 }

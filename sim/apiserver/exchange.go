@@ -1,0 +1,265 @@
+package apiserver
+
+import (
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/deadline"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/patch"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+// Exchange is one request on its way to its Answer: what it asks for, who asks, how long it may take, and what is known of its
+// answer so far. The Server, its Hook and the registry share it.
+type Exchange struct {
+	*Request
+	info                    // what the path says
+	Namespace string        // of the object; "" for one that is in none, such as a Namespace
+	UserAgent string        // header User-Agent
+	User      resource.User // who asks, as far as that is known
+
+	// Failure is the error that the request is answered with. nil: none, or one without a Status.
+	Failure *status.Status
+	// Shown is the revision of the object, or of the list, in the answer. 0: there is none.
+	Shown uint64
+	// Data is the Hook's own.
+	Data any
+
+	s        *Server
+	hook     Hook // nil: the request is not observed
+	route    *route
+	format   codec.Format
+	deadline deadline.Deadline
+	late     bool // the request is served some time after it arrived, because the Hook has delayed it
+
+	head     wire.Header // of the answer
+	warnings []string
+	done     func(*Answer)
+	answered bool // the answer was given: a later one is dropped
+}
+
+// Actor implements resource.Author.
+func (e *Exchange) Actor() resource.Actor {
+	return resource.Actor{Client: e.UserAgent, User: e.User.Name}
+}
+
+// exchange returns the Exchange of a request. It reports false if the path of the request cannot be understood.
+func (s *Server) exchange(q *Request, done func(*Answer)) (e *Exchange, ok bool) {
+	e = &Exchange{Request: q, s: s, done: done, UserAgent: q.Header.Get("User-Agent"),
+		head: wire.Header{"Cache-Control": {"no-cache, private"}}}
+	if e.info, ok = parseInfo(q.Method, q.Path, q.Query); e.Resource != "namespaces" || e.Group != "" {
+		e.Namespace = e.within
+	}
+	return e, ok
+}
+
+// proceed serves the request unless it was refused or its user may not do this.
+func (e *Exchange) proceed(refused *status.Status) {
+	if refused != nil {
+		e.fail(refused)
+		return
+	}
+	if e.begin(); e.hopeless() {
+		e.timedOut()
+		return
+	}
+	e.classify()
+	if s := e.authorize(); s != nil {
+		e.head.Set("X-Content-Type-Options", "nosniff")
+		e.fail(s)
+		return
+	}
+	e.direct()
+}
+
+func (e *Exchange) auditID() string {
+	if id := e.Header.Get("Audit-Id"); id != "" {
+		return id
+	}
+	return e.s.Registry.NewAuditID()
+}
+
+func (e *Exchange) authenticate() *status.Status {
+	user, warning, s := e.s.Auth.Authenticate(e.Header, e.Client)
+	if s != nil {
+		return s
+	}
+	if warning != "" {
+		e.Warn(warning)
+	}
+	if auth.SpacedToken(e.Header) {
+		e.Warn("the provided Authorization header contains extra space before the bearer token, and is ignored")
+	}
+	e.User = user
+	if e.User, s = e.s.Auth.Impersonate(e.attributes(), e.Header, e.s.Registry.Reader()); s != nil {
+		e.head.Set("X-Content-Type-Options", "nosniff")
+	}
+	return s
+}
+
+// classify says in the header which flow schema and priority level the request belongs to.
+func (e *Exchange) classify() {
+	if e.s.Flow == nil {
+		return
+	}
+	if d := e.digest(); !d.LongRunning() {
+		e.head[flowcontrol.SchemaHeader], e.head[flowcontrol.LevelHeader] = e.s.Flow().Classify(&d)
+	}
+}
+
+// digest is the request as priority and fairness sees it.
+func (e *Exchange) digest() flowcontrol.Digest {
+	in := &e.info
+	return flowcontrol.Digest{User: &e.User, Verb: in.Verb, IsResource: in.isResource, Path: e.Path,
+		Group: in.Group, Resource: in.Resource, Subresource: in.Subresource, Namespace: in.within}
+}
+
+func (e *Exchange) authorize() *status.Status { return e.may(e.attributes()) }
+
+// may refuses what the user has no right to.
+func (e *Exchange) may(at auth.Attributes) *status.Status {
+	at.By = e
+	if allowed, reason := e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
+		return auth.Forbidden(at, reason)
+	}
+	return nil
+}
+
+// attributes is what the request asks for, as authorization sees it.
+func (e *Exchange) attributes() auth.Attributes {
+	in := &e.info
+	return auth.Attributes{User: e.User, Verb: in.Verb, IsResource: in.isResource, Path: e.Path,
+		Group: in.Group, Version: in.Version, Resource: in.Resource, Subresource: in.Subresource,
+		Namespace: in.within, Name: in.Name}
+}
+
+// direct sends the request to discovery or to a resource.
+func (e *Exchange) direct() {
+	q := e.Request
+	if e.s.Aggregated != nil {
+		if forward := e.s.Aggregated(q.Path); forward != nil {
+			e.pass(forward)
+			return
+		}
+	}
+	if a, ok := e.s.Discovery.Serve(discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}); ok {
+		e.document(a)
+		return
+	}
+	if !e.isResource || q.Path == "" || q.Path[0] != '/' || len(q.Path) > 1 && q.Path[1] == '/' ||
+		e.prefix == "apis" && e.Group == "" {
+		e.notFound()
+		return
+	}
+	if e.reroute() {
+		return
+	}
+	switch d := e.s.Table.Find(e.Group, e.Version, e.Resource); {
+	case d != nil && d.Custom:
+		e.custom(d)
+		return
+	case d == nil && e.s.Table.Custom(e.Group):
+		e.notFound()
+		return
+	}
+	if in := &e.info; !e.s.Table.Serves(in.Group, in.Version) {
+		if in.prefix == "apis" && !e.s.Table.Serves(in.Group, "") || in.prefix == "api" && in.Group != "" {
+			e.notFound()
+			return
+		}
+		e.fail(status.NoResource())
+		return
+	}
+	r, s := find(e.s.Table, &e.info, q.Method)
+	if s != nil {
+		e.fail(s)
+		return
+	}
+	e.route = r
+	if r.def.Deprecated != "" && e.routed() {
+		e.Warn(r.def.Deprecated)
+	}
+	e.serve()
+}
+
+// routed reports whether go-restful has a route for what is sent and wanted. What it refuses never comes to where warnings are
+// given.
+func (e *Exchange) routed() bool {
+	if e.route.verb == "patch" {
+		if _, s := patch.Type(e.Header.Get("Content-Type"), false); s != nil {
+			return false
+		}
+	}
+	return codec.Routed(e.accept(), e.negotiation()) == nil
+}
+
+// serve calls the verb.
+func (e *Exchange) serve() {
+	if e.route.sub != nil && e.route.sub.Stream != nil {
+		e.stream(e.route.sub.Stream)
+		return
+	}
+	if e.hook != nil {
+		if s := e.hook.Decided(e); s != nil {
+			e.refuse(s)
+			return
+		}
+	}
+	if e.s.Serving != nil && e.route.def.StorageCodec != nil {
+		e.s.Serving(e.route.def, e.Verb, e.route.namespace, e.route.name, e.Query.Get("resourceVersion") != "",
+			&e.deadline, e.handle)
+		return
+	}
+	e.handle()
+}
+
+// handle carries out the verb.
+func (e *Exchange) handle() {
+	var s *status.Status
+	if e.route.verb != "patch" { // which looks at what it is sent first
+		s = e.negotiate()
+	}
+	switch handler := handlers[e.route.verb]; {
+	case s != nil:
+	case handler == nil:
+		s = status.NoMethod()
+	default:
+		e.shorten()
+		s = handler(e)
+	}
+	if s != nil {
+		e.fail(s)
+	}
+	e.await()
+}
+
+// handlers are those of the verbs. Each returns why it refuses the request; nil: it has answered, or will.
+var handlers = map[string]func(*Exchange) *status.Status{
+	"get": (*Exchange).get, "list": (*Exchange).list, "watch": (*Exchange).list, "create": (*Exchange).create, "update": (*Exchange).update,
+	"patch": (*Exchange).patch, "delete": (*Exchange).delete, "deletecollection": (*Exchange).deleteCollection,
+}
+
+// request returns the registry's view of the exchange.
+func (e *Exchange) request(options writeOptions) *registry.Request {
+	r := e.route
+	q := &registry.Request{By: e, Caller: e, Definition: r.def, Namespace: r.namespace, Name: r.name, User: e.User,
+		Verb: e.Verb, Manager: options.manager, DryRun: options.dryRun, Options: options.sent, Deadline: &e.deadline}
+	if r.sub != nil {
+		q.Subresource = r.sub.Name
+	}
+	return q
+}
+
+// Warn implements registry.Caller.
+func (e *Exchange) Warn(text string) { e.warnings = append(e.warnings, text) }
+
+// MayCreate implements registry.Caller.
+func (e *Exchange) MayCreate() *status.Status {
+	at := e.attributes()
+	at.Verb = "create"
+	return e.may(at)
+}
