@@ -69,7 +69,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 			return
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
-		s.attest()
+		s.witness.Begin(s.errorf, s.fatalf)
 		tr := startTrial(s, p, full)
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
@@ -210,7 +210,7 @@ func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
 		out.Sent = t.sent
 		t.mu.Unlock()
 		log.Records = eventful(log.Records)
-		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: t.server.marked()})
+		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: t.server.witness.Marks()})
 	}
 }
 

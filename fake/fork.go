@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
 )
 
@@ -43,7 +44,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 		f.aggregator.handle(metricsService, metricsServer{f.cluster})
 	}
 	if f.cleanup != nil {
-		f.attest()
+		f.witness.Begin(f.errorf, f.fatalf)
 		f.cleanup(f.Close)
 	}
 	return f
@@ -54,6 +55,8 @@ func (o setup) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.life, s.die = context.WithCancel(context.Background())
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
+	s.witness = oracle.NewWitness(c, o.writesMax(), o.FailOnWarning)
+	s.Oracles = s.witness.Oracles()
 	c.AdmitRunning(s.running)
 	c.AggregateThrough(s.aggregator)
 	s.cas, s.signers = o.caFiles(), o.Signers()

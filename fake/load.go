@@ -152,8 +152,8 @@ func (s *Server) stored(obj object.Object, path string) (found bool) {
 	if _, rest, ok := strings.Cut(path, "/namespaces/"); ok {
 		namespace, _, _ = strings.Cut(rest, "/")
 	}
-	_ = s.look(func(view View) error { // it returns none
-		found = obj.Name() != "" && view.definition(resource) != nil && view.Get(resource, namespace, obj.Name()) != nil
+	_ = s.witness.Look(func(view View) error { // it returns none
+		found = obj.Name() != "" && view.Knows(resource) && view.Get(resource, namespace, obj.Name()) != nil
 		return nil
 	})
 	return found

@@ -27,8 +27,10 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/config"
@@ -44,6 +46,23 @@ type setup struct {
 	draws     *draws           // what the runtime draws can be repeated; nil: it need not
 }
 
+// writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
+const writesMax = 1000
+
+// afterBubbles is later than the time in any testing/synctest bubble, which begins in the year 2000, and earlier than any other.
+var afterBubbles = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// writesMax returns how often the same object may be written while time stands still, or -1 if there is no limit.
+func (o *setup) writesMax() int {
+	switch {
+	case o.MaxWritesPerInstant != 0:
+		return o.MaxWritesPerInstant
+	case o.draws != nil || o.Clock == clock.Clock(clock.System{}) && time.Now().Before(afterBubbles):
+		return writesMax
+	}
+	return -1
+}
+
 // authenticates says that the credentials of requests count.
 func (o *setup) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
@@ -57,6 +76,8 @@ type TB interface {
 
 // Server is a simulated API server.
 type Server struct {
+	// Oracles are what a test asserts of the server.
+	*Oracles
 	// Clock moves the server's time. It does nothing when Options.Clock is not a clock.Manual.
 	Clock *clock.Manual
 	// Faults is what goes wrong.
@@ -80,10 +101,7 @@ type Server struct {
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
 	trial      *trial                 // nil: nobody explores
-
-	witnessed sync.Once
-	witness   *witness // nil: nobody looks
-	marks     []uint64 // records of what the test has failed for
+	witness    *oracle.Witness
 
 	mu           sync.Mutex
 	admits       bool // AdmitThrough was called
@@ -178,8 +196,8 @@ func RunT(t TB, options ...Options) *Server {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, errorf(t), t.Cleanup
-	s.attest()
+	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, oracle.Errorf(t), t.Cleanup
+	s.witness.Begin(s.errorf, s.fatalf)
 	repeatable.begun(s)
 	t.Cleanup(func() {
 		t.Helper()
@@ -188,14 +206,6 @@ func RunT(t TB, options ...Options) *Server {
 		s.Close()
 	})
 	return s
-}
-
-// errorf lets a test fail and go on, where it can.
-func errorf(t TB) func(format string, args ...any) {
-	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
-		return e.Errorf
-	}
-	return t.Fatalf
 }
 
 // Close ends open watches and listeners, and completes the file of Options.Archive. It may be called more than once.

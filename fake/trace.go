@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,17 +37,7 @@ func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
 // its answer, what it wrote and who was told of it. What the test has failed for (Never, MaxWritesPerInstant, FailOnWarning) is
 // marked, with what led to it. See trace.Log's Report.
 func (s *Server) Report(steps int, byObject bool) string {
-	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.marked()})
-}
-
-// marked are the records for which the test has failed.
-func (s *Server) marked() (marks []uint64) {
-	if w := s.witness; w != nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		marks = slices.Clone(s.marks)
-	}
-	return marks
+	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.witness.Marks()})
 }
 
 // forTest fills in what a test has without asking: the end of the trace, and the seed of the environment.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
@@ -291,9 +292,6 @@ func (w *world) Expire() { w.trial.server.Expire() }
 // Jump sets the clock of a client's machine.
 func (w *world) Jump(client string, d time.Duration) { w.trial.server.Jump(client, d) }
 
-// touchedAnnotation is what the action touch changes.
-const touchedAnnotation = "kubesim.io/touched"
-
 // Touch changes an annotation of the object that is being written.
 func (w *world) Touch() {
 	if w.around == nil || w.around.Method == http.MethodPost {
@@ -303,7 +301,7 @@ func (w *world) Touch() {
 	for _, sub := range []string{"/status", "/scale"} {
 		path = strings.TrimSuffix(path, sub)
 	}
-	w.patch(path, fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, touchedAnnotation, w.trial.server.Revision()))
+	w.patch(path, fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, oracle.TouchedAnnotation, w.trial.server.Revision()))
 }
 
 // Edit merges a patch into an object.

@@ -46,7 +46,7 @@ var rows = [][]string{
 	{"sim"},
 	{"sim/scenario", "sim/archive"},
 	{"sim/lesson", "sim/soak"},
-	{"wasm/engine", "fake/explore", "fake/chance", "fake/kustomize"},
+	{"wasm/engine", "fake/explore", "fake/chance", "fake/kustomize", "fake/oracle"},
 	{"fake", "wasm"},
 	{"fake/flags"},
 	{"fake/dropin", "fake/kubectl"},

@@ -1,4 +1,4 @@
-package fake
+package oracle
 
 import (
 	"slices"
@@ -9,46 +9,32 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Outcome compares the final states of several runs of the same test, as Explore makes them: whatever went wrong on the way, what
-// is there in the end is what is there without faults. It is declared outside of the test's body, and safe for concurrent use.
+// Outcome compares the final states of several runs of the same test (Oracles.State). It is safe for concurrent use.
 //
-//	var same fake.Outcome
-//	fake.Explore(t, o, func(t fake.T, srv *fake.Server) {
-//		… // until everything has come to rest
-//		same.Compare(t, srv, "sites.web.example.com", "deployments.apps")
-//	})
+//	state, trouble ─▶ Compare ─┬─ the first run, without trouble: the state that the others must have
+//	                           └─ any other run: a line for each object that differs
 type Outcome struct {
 	mu    sync.Mutex
 	state string
 	known bool
 }
 
-// Compare fails the test if what is stored of these resources is not what it was in the run without faults, which comes first.
-// The state is that of Server.State.
-func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
+// Compare fails the test if the state of a run is not that of the first run, which must have been one without trouble.
+func (o *Outcome) Compare(t TB, state, trouble string) {
 	t.Helper()
-	state := srv.State(resources...)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.known {
-		if trouble := srv.planned(); trouble != "" {
-			errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", trouble)
+		if trouble != "" {
+			Errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", trouble)
 			return
 		}
 		o.state, o.known = state, true
 		return
 	}
 	if lines := lineDiff(o.state, state); lines != "" {
-		errorf(t)("kubesim: not the outcome that there is without faults (-):\n%s", lines)
+		Errorf(t)("kubesim: not the outcome that there is without faults (-):\n%s", lines)
 	}
-}
-
-// planned is what goes wrong in a run.
-func (s *Server) planned() string {
-	if t := s.trial; t != nil {
-		return t.plan.Lines() // Heal has taken the faults away
-	}
-	return s.Faults.String()
 }
 
 // lineDiff returns the lines that only one of two sorted texts has.
@@ -73,15 +59,15 @@ func lineDiff(a, b string) string {
 // State prints what is stored of these resources, or without any all that was written since the server began, but events and
 // leases: a line for each object, in their order. What may differ between two runs that came to the same is left out: uids,
 // revisions, times, generations, managed fields, the order of conditions; of a generated name there is what it was generated from, with an asterisk.
-func (s *Server) State(resources ...string) string {
-	since := s.attest().since
+func (o *Oracles) State(resources ...string) string {
+	w := o.witness.begun()
 	var lines []string
-	_ = s.look(func(view View) error { // it returns none
+	_ = w.Look(func(view View) error { // it returns none
 		lines = view.lines(func(resource string, obj Object) bool {
 			if len(resources) > 0 {
 				return slices.ContainsFunc(resources, func(r string) bool { return r == resource || bareOf(view, r) == resource })
 			}
-			return !passing(resource) && revisionOf(obj) > since
+			return !passing(resource) && revisionOf(obj) > w.since
 		})
 		return nil
 	})
@@ -122,6 +108,9 @@ func byType(a, b any) int {
 	return strings.Compare(object.Object(x).String("type"), object.Object(y).String("type"))
 }
 
+// TouchedAnnotation is an annotation that a plan of Explore writes into objects, so that their revision changes. A state is without it.
+const TouchedAnnotation = "kubesim.io/touched"
+
 // fleeting are fields that say when or how often an object was written.
 var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid"}
 
@@ -131,14 +120,14 @@ func settle(v any, same map[string]string) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, x := range v { // order does not matter: a map again
-			if slices.Contains(fleeting, name) || name == touchedAnnotation {
+			if slices.Contains(fleeting, name) || name == TouchedAnnotation {
 				continue
 			}
 			out[name] = settle(x, same)
 			if list, ok := out[name].([]any); ok && name == "conditions" {
 				slices.SortStableFunc(list, byType) // they stand in the order in which they first came
 			}
-			if m, ok := x.(map[string]any); ok && len(m) == 1 && m[touchedAnnotation] != nil {
+			if m, ok := x.(map[string]any); ok && len(m) == 1 && m[TouchedAnnotation] != nil {
 				delete(out, name)
 			}
 		}

@@ -1,4 +1,4 @@
-package fake
+package oracle
 
 import (
 	"cmp"
@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
 // Rule is one rule of a Role or ClusterRole.
@@ -40,8 +38,8 @@ type Permissions struct {
 //
 // and p.ClusterRole prints the one that would be. What only another run needs is not known here: cover the operator's code, its
 // deletions and its errors too.
-func (s *Server) Permissions(user string) *Permissions {
-	w := s.attest()
+func (o *Oracles) Permissions(user string) *Permissions {
+	w := o.witness.begun()
 	w.mu.Lock()
 	n := w.rights.users[user]
 	var questions []auth.Attributes
@@ -49,9 +47,9 @@ func (s *Server) Permissions(user string) *Permissions {
 		questions = slices.Clone(n.questions)
 	}
 	w.mu.Unlock()
-	questions = s.special(questions)
+	questions = w.special(questions)
 	p := &Permissions{User: user, Used: merged(questions, true)}
-	allowed, _ := s.cluster.AllowedByRoles(auth.User{}, paired(questions), nil)
+	allowed, _ := w.cluster.AllowedByRoles(auth.User{}, paired(questions), nil)
 	var missing []auth.Attributes
 	for i, at := range paired(questions) {
 		if !allowed[i] {
@@ -59,18 +57,18 @@ func (s *Server) Permissions(user string) *Permissions {
 		}
 	}
 	p.Missing = merged(missing, false)
-	p.Unused = s.unused(user, paired(questions))
+	p.Unused = w.unused(user, paired(questions))
 	p.cached = cachedOnly(questions)
 	return p
 }
 
 // special leaves out what everybody may do who is known.
-func (s *Server) special(all []auth.Attributes) (some []auth.Attributes) {
+func (w *Witness) special(all []auth.Attributes) (some []auth.Attributes) {
 	everybody := slices.Clone(all)
 	for i := range everybody {
 		everybody[i].User = auth.User{Groups: []string{"system:authenticated"}}
 	}
-	allowed, _ := s.cluster.AllowedByRoles(auth.User{}, everybody, nil)
+	allowed, _ := w.cluster.AllowedByRoles(auth.User{}, everybody, nil)
 	for i, at := range all {
 		if !allowed[i] {
 			some = append(some, at)
@@ -126,14 +124,15 @@ func merged(all []auth.Attributes, pairs bool) (rules []Rule) {
 }
 
 // unused returns what roles give the user, not as a member of a group, and no question needed.
-func (s *Server) unused(user string, questions []auth.Attributes) (rules []Rule) {
+func (w *Witness) unused(user string, questions []auth.Attributes) (rules []Rule) {
 	namespaces := []string{""}
-	s.cluster.Inspect(func(v *mvcc.View, defs sim.Definitions) {
-		for _, obj := range (View{view: v, defs: defs}).List("namespaces", "") {
+	_ = w.Look(func(view View) error { // it returns none
+		for _, obj := range view.List("namespaces", "") {
 			namespaces = append(namespaces, obj.Name())
 		}
+		return nil
 	})
-	_, held := s.cluster.AllowedByRoles(auth.User{Name: user}, nil, namespaces)
+	_, held := w.cluster.AllowedByRoles(auth.User{Name: user}, nil, namespaces)
 	for _, namespace := range namespaces {
 		list := held[namespace]
 		if namespace != "" {

@@ -1,8 +1,10 @@
-package fake
+package oracle
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/kubesim/kubesim/clock"
 )
 
 // Never says what must not be: found is asked now and after every commit, and returns an error when it sees it. Then the test
@@ -17,16 +19,20 @@ import (
 //	})
 //
 // found is called under the server's lock: it must not ask the server, only the View.
-func (s *Server) Never(name string, found func(View) error) { s.promise("never "+name, found) }
+func (o *Oracles) Never(name string, found func(View) error) {
+	o.witness.begun().check("never "+name, found)
+}
 
 // Always says what must be: holds is asked now and after every commit, and returns an error when it is not so. It is Never, said
 // the other way round.
-func (s *Server) Always(name string, holds func(View) error) { s.promise("always "+name, holds) }
+func (o *Oracles) Always(name string, holds func(View) error) {
+	o.witness.begun().check("always "+name, holds)
+}
 
-func (s *Server) promise(name string, check func(View) error) {
+// check begins to check each commit, if what is stored now passes.
+func (w *Witness) check(name string, check func(View) error) {
 	p := &promise{name: name, wrote: check}
-	w := s.attest()
-	if err := s.look(check); err != nil {
+	if err := w.Look(check); err != nil {
 		w.mu.Lock()
 		w.fail(0, fmt.Sprintf("%s: %v\n    from the beginning", name, err))
 		w.mu.Unlock()
@@ -40,25 +46,25 @@ func (s *Server) promise(name string, check func(View) error) {
 // In a test that began with RunT an error ends the test.
 //
 //	srv.Eventually("the site is gone", time.Minute, func(view fake.View) error { … })
-func (s *Server) Eventually(name string, within time.Duration, holds func(View) error) error {
-	w := s.attest()
+func (o *Oracles) Eventually(name string, within time.Duration, holds func(View) error) error {
+	w := o.witness.begun()
 	more := make(chan struct{}, 1)
 	w.mu.Lock()
 	w.written = append(w.written, more)
 	w.mu.Unlock()
 	defer w.forget(more)
-	err := s.await(within, more, func() error { return s.look(holds) })
+	err := w.await(within, more, func() error { return w.Look(holds) })
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("kubesim: eventually %s: not after %s: %w", name, within, err)
-	if s.fatalf != nil {
-		s.fatalf("%v", err)
+	if w.fatalf != nil {
+		w.fatalf("%v", err)
 	}
 	return err
 }
 
-func (w *witness) forget(c chan struct{}) {
+func (w *Witness) forget(c chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, x := range w.written {
@@ -71,9 +77,9 @@ func (w *witness) forget(c chan struct{}) {
 
 // await lets time pass until holds returns nil, and returns its last error when that took too long. more is signalled when
 // somebody has written.
-func (s *Server) await(within time.Duration, more <-chan struct{}, holds func() error) error {
-	if s.manual() {
-		return s.awaitManual(within, holds)
+func (w *Witness) await(within time.Duration, more <-chan struct{}, holds func() error) error {
+	if c, ok := w.cluster.Clock().(*clock.Manual); ok {
+		return awaitManual(c, within, holds)
 	}
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
@@ -91,18 +97,18 @@ func (s *Server) await(within time.Duration, more <-chan struct{}, holds func() 
 }
 
 // awaitManual is await where time stands still unless it is moved.
-func (s *Server) awaitManual(within time.Duration, holds func() error) error {
-	end := s.Clock.Now().Add(within)
+func awaitManual(c *clock.Manual, within time.Duration, holds func() error) error {
+	end := c.Now().Add(within)
 	for {
 		err := holds()
-		now := s.Clock.Now()
+		now := c.Now()
 		if err == nil || !now.Before(end) {
 			return err
 		}
-		if next, ok := s.Clock.Next(); ok && next.Before(end) {
-			s.Clock.Advance(max(next.Sub(now), 0))
+		if next, ok := c.Next(); ok && next.Before(end) {
+			c.Advance(max(next.Sub(now), 0))
 			continue
 		}
-		s.Clock.Advance(end.Sub(now))
+		c.Advance(end.Sub(now))
 	}
 }

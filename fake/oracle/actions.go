@@ -1,4 +1,4 @@
-package fake
+package oracle
 
 import (
 	"fmt"
@@ -81,7 +81,7 @@ type taken struct {
 type shape struct{ client, user, verb, resource, subresource, namespace string }
 
 // take remembers a request.
-func (w *witness) take(at time.Time, r *observe.Reply) {
+func (w *Witness) take(at time.Time, r *observe.Reply) {
 	if r.Resource == "" || len(w.actions) >= actionsMax {
 		return
 	}
@@ -107,12 +107,12 @@ func (t *taken) action() Action {
 // first call of Actions, Never or what else looks at it. After a hundred thousand requests it is too late to ask: the test fails.
 //
 //	is.Equal(srv.Actions("operator").Writes().String(), "create deployments.apps default/web 201\n")
-func (s *Server) Actions(userAgent string) (some Actions) {
-	w := s.attest()
+func (o *Oracles) Actions(userAgent string) (some Actions) {
+	w := o.witness.begun()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.actions) >= actionsMax && s.errorf != nil {
-		s.errorf("kubesim: Actions: there were more than %d requests", actionsMax)
+	if len(w.actions) >= actionsMax && w.errorf != nil {
+		w.errorf("kubesim: Actions: there were more than %d requests", actionsMax)
 	}
 	for i := range w.actions {
 		if strings.HasPrefix(w.actions[i].shape.Value().client, userAgent) {

@@ -1,4 +1,4 @@
-package fake
+package oracle
 
 import (
 	"fmt"
@@ -6,31 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-const (
-	// writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
-	writesMax = 1000
-	// evidence is how many of the last writes of a livelock are looked at.
-	evidence = 8
-)
-
-// writesMax returns how often the same object may be written while time stands still, or -1 if nobody counts.
-func (o *setup) writesMax() int {
-	switch {
-	case o.MaxWritesPerInstant != 0:
-		return o.MaxWritesPerInstant
-	case o.draws != nil || o.Clock == clock.Clock(clock.System{}) && time.Now().Before(afterBubbles):
-		return writesMax
-	}
-	return -1
-}
-
-// afterBubbles is later than the time in any testing/synctest bubble, which begins in the year 2000, and earlier than any other.
-var afterBubbles = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// evidence is how many of the last writes of a livelock are looked at.
+const evidence = 8
 
 // instant counts what is written while time stands still: how often each object, and how often somebody makes objects of a
 // resource after having deleted some, which is how one goes round in circles whose objects get new names.

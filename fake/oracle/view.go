@@ -1,4 +1,4 @@
-package fake
+package oracle
 
 import (
 	"encoding/json"
@@ -76,6 +76,9 @@ func (v View) definition(resource string) *resource.Definition {
 	}
 	return nil
 }
+
+// Knows reports whether there is a resource of that name.
+func (v View) Knows(resource string) bool { return v.definition(resource) != nil }
 
 // revisionOf is the revision that an object was last written in.
 func revisionOf(obj Object) uint64 {

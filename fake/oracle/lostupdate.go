@@ -1,4 +1,4 @@
-package fake
+package oracle
 
 import (
 	"fmt"
@@ -38,9 +38,9 @@ const versionsMax = 64
 // resourceVersion or a patch, whose client has read an older state of the object, changes a field that has changed since. It says
 // who lost what. Writes that name the resourceVersion they are based on cannot do that: the server refuses them; server-side
 // apply is based on nothing that was read. clients are prefixes of User-Agents whose writes count; none: all.
-func (s *Server) NoLostUpdates(clients ...string) {
+func (o *Oracles) NoLostUpdates(clients ...string) {
 	x := &lostUpdates{clients: clients, known: map[reader]uint64{}, lists: map[reader]uint64{}, past: map[string][]*version{}}
-	s.attest().promise(&promise{name: "a lost update", wrote: x.wrote, answer: x.answered, event: x.delivered})
+	o.witness.begun().promise(&promise{name: "a lost update", wrote: x.wrote, answer: x.answered, event: x.delivered})
 }
 
 // delivered takes in what an event says.

@@ -1,4 +1,4 @@
-package fake
+package oracle
 
 import (
 	"errors"
@@ -39,30 +39,30 @@ func (q *quiet) wrote(e *commit.Commit, by *observe.Party, record uint64) {
 // is waited for; in a bubble that takes no time.
 //
 //	srv.AtRest(t, 24*time.Hour)
-func (s *Server) AtRest(t TB, d time.Duration) {
+func (o *Oracles) AtRest(t TB, d time.Duration) {
 	t.Helper()
-	w := s.attest()
+	w := o.witness.begun()
 	q := w.listen()
 	defer w.unlisten(q)
-	for began := s.cluster.Clock().Now(); ; {
-		s.pass(restFor)
+	for began := w.cluster.Clock().Now(); ; {
+		w.pass(restFor)
 		seen := w.counted(q)
 		if seen.n == 0 {
 			break
 		}
-		if s.cluster.Clock().Now().Sub(began) > restWithin {
-			errorf(t)("kubesim: not at rest: after %s somebody still writes%s", restWithin, seen)
+		if w.cluster.Clock().Now().Sub(began) > restWithin {
+			Errorf(t)("kubesim: not at rest: after %s somebody still writes%s", restWithin, seen)
 			return
 		}
 	}
-	s.pass(d)
+	w.pass(d)
 	if seen := w.counted(q); seen.n > 0 {
-		errorf(t)("kubesim: not at rest: %d writes in %s in which nothing changed%s", seen.n, d, seen)
+		Errorf(t)("kubesim: not at rest: %d writes in %s in which nothing changed%s", seen.n, d, seen)
 	}
 }
 
 // counted returns what was counted and begins anew.
-func (w *witness) counted(q *quiet) *quiet {
+func (w *Witness) counted(q *quiet) *quiet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := *q
@@ -83,11 +83,11 @@ func (q *quiet) String() string {
 var errGoesOn = errors.New("time goes on")
 
 // pass lets time pass.
-func (s *Server) pass(d time.Duration) {
-	_ = s.await(d, nil, func() error { return errGoesOn }) // it never holds
+func (w *Witness) pass(d time.Duration) {
+	_ = w.await(d, nil, func() error { return errGoesOn }) // it never holds
 }
 
-func (w *witness) listen() *quiet {
+func (w *Witness) listen() *quiet {
 	q := &quiet{}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *witness) listen() *quiet {
 	return q
 }
 
-func (w *witness) unlisten(q *quiet) {
+func (w *Witness) unlisten(q *quiet) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, x := range w.quiet {
