@@ -29,7 +29,11 @@ func (s *Server) ForkAt(rev uint64) (*Server, error) {
 
 // forked makes the server of a fork.
 func (s *Server) forked(c *sim.Cluster) *Server {
-	f := s.options.serve(c)
+	o := s.options
+	if o.trial != nil {
+		o.trial = o.trial.Fork()
+	}
+	f := o.serve(c)
 	s.mu.Lock()
 	if s.issuer != nil {
 		again := *s.issuer

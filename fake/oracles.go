@@ -55,11 +55,3 @@ func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
 	t.Helper()
 	o.states.Compare(t, srv.State(resources...), srv.planned())
 }
-
-// planned returns what goes wrong in a run.
-func (s *Server) planned() string {
-	if t := s.trial; t != nil {
-		return t.plan.Lines() // Heal has taken the faults away
-	}
-	return s.Faults.String()
-}

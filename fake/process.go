@@ -91,8 +91,8 @@ func (p *Process) loop() {
 		p.life = nil
 		down := p.down
 		p.mu.Unlock()
-		if err != nil && unasked && !p.server.troubled() {
-			p.server.complain("kubesim: the process %s ended: %v", p.name, err)
+		if err != nil && unasked && !p.server.isTroubled() && p.server.errorf != nil {
+			p.server.errorf("kubesim: the process %s ended: %v", p.name, err)
 		}
 		timer := p.server.cluster.Clock().NewTimer(down)
 		select {

@@ -43,7 +43,7 @@ type Options = config.Cluster
 type setup struct {
 	Options
 	admission *admissionConfig // what is in the file Options.AdmissionConfig
-	draws     *draws           // what the runtime draws can be repeated; nil: it need not
+	trial     Trial            // the run of a test that can be repeated, or nil
 }
 
 // writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
@@ -57,7 +57,7 @@ func (o *setup) writesMax() int {
 	switch {
 	case o.MaxWritesPerInstant != 0:
 		return o.MaxWritesPerInstant
-	case o.draws != nil || o.Clock == clock.Clock(clock.System{}) && time.Now().Before(afterBubbles):
+	case o.trial != nil || o.Clock == clock.Clock(clock.System{}) && time.Now().Before(afterBubbles):
 		return writesMax
 	}
 	return -1
@@ -100,7 +100,6 @@ type Server struct {
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
-	trial      *trial                 // nil: nobody explores
 	witness    *oracle.Witness
 
 	mu           sync.Mutex
@@ -171,8 +170,8 @@ func (o *setup) complete() error {
 func (s *Server) connect(manual bool) {
 	api := handler{pick: s.pick, client: s.client, logf: s.log}
 	s.handler = s.control(api, s.pick)
-	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, draws: s.options.draws,
-		logf: s.log}
+	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, trial: s.options.trial,
+		own: s.ownServer, logf: s.log}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -190,22 +189,37 @@ func RunT(t TB, options ...Options) *Server {
 		o.Options = options[0]
 	}
 	o.forTest()
-	repeatable.prepare(&o)
-	s, err := o.start()
+	if explorer != nil {
+		o.trial = explorer.Prepare(&o.Options)
+	}
+	s, err := o.startFor(t)
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, oracle.Errorf(t), t.Cleanup
-	s.witness.Begin(s.errorf, s.fatalf)
-	repeatable.begun(s)
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)
-		repeatable.ended(s)
+		if o.trial != nil {
+			o.trial.End(s)
+		}
 		s.Close()
 	})
 	return s
+}
+
+// startFor starts a server for a test.
+func (o *setup) startFor(t TB) (*Server, error) {
+	s, err := o.start()
+	if err != nil {
+		return nil, err
+	}
+	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, oracle.Errorf(t), t.Cleanup
+	s.witness.Begin(s.errorf, s.fatalf)
+	if o.trial != nil {
+		o.trial.Begin(s)
+	}
+	return s, nil
 }
 
 // Close ends open watches and listeners, and completes the file of Options.Archive. It may be called more than once.

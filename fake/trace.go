@@ -33,11 +33,14 @@ const (
 //	srv.Trace().JSONL(), srv.Trace().Timeline(), srv.Trace().Mermaid()
 func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
 
+// TryTrace is Trace, or nil if the server's lock is held: the caller does not wait for it.
+func (s *Server) TryTrace() *trace.Log { return s.cluster.PeekTrace() }
+
 // Report tells what happened, as a test that fails does: the last steps, 0 for all, or object by object. A step is a request with
 // its answer, what it wrote and who was told of it. What the test has failed for (Never, MaxWritesPerInstant, FailOnWarning) is
 // marked, with what led to it. See trace.Log's Report.
 func (s *Server) Report(steps int, byObject bool) string {
-	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.witness.Marks()})
+	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.Marks()})
 }
 
 // forTest fills in what a test has without asking: the end of the trace, and the seed of the environment.

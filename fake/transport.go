@@ -34,21 +34,37 @@ type transport struct {
 	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
-	trial   *trial                                  // nil, or sees each request and may do something around it
-	draws   *draws                                  // nil, or told of each request
+	trial   Trial                                   // nil, or sees each request and may do something around it
+	own     func() *apiserver.Server                // the one that the test itself asks in a trial
 	logf    func(format string, args ...any)        // where a panic is reported
 }
 
 // RoundTrip answers one request and closes its body.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.draws != nil {
-		t.draws.next()
-		defer t.draws.next()
+	if t.trial == nil {
+		return t.answer(r, false)
 	}
-	if t.trial != nil {
-		return t.trial.roundTrip(t, r)
+	return t.trial.RoundTrip(r, func(r *http.Request, spared bool) (*http.Response, error) {
+		if spared {
+			return t.aside().answer(r, true)
+		}
+		return t.answer(r, false)
+	})
+}
+
+// aside returns a transport that leads to the test's own API server, unless t or a URL names another one.
+func (t *transport) aside() *transport {
+	if t.pinned {
+		return t
 	}
-	return t.answer(r, false)
+	aside := *t
+	aside.pick = func(r *http.Request) *apiserver.Server {
+		if strings.HasPrefix(r.URL.Host, replicaHost) {
+			return t.pick(r)
+		}
+		return t.own()
+	}
+	return &aside
 }
 
 // answer is RoundTrip for a request that faults happen to, unless it is spared.

@@ -218,11 +218,11 @@ func (o *Oracles) Broken() []error {
 	return slices.Clone(o.witness.broken)
 }
 
-// Marks returns the numbers of the records in the trace that led to a failure.
-func (w *Witness) Marks() []uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.marks)
+// Marks returns the numbers of the records in the trace that led to a failure of the test: trace.ReportOptions.Marked.
+func (o *Oracles) Marks() []uint64 {
+	o.witness.mu.Lock()
+	defer o.witness.mu.Unlock()
+	return slices.Clone(o.witness.marks)
 }
 
 // Look calls f with what is stored now, and returns its error.

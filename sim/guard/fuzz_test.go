@@ -27,7 +27,7 @@ var parsers = map[string]parsing{
 	"fake":                        {reads: "requests of all kinds, sessions over WebSocket and SPDY, origins, admission files with their kubeconfigs; the naive model says what is right", targets: []string{"FuzzAdmissionConfig", "FuzzExpressions", "FuzzHandler", "FuzzModel", "FuzzOrigins", "FuzzUpgrade"}},
 	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
 	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
-	"fake/explore":                {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
+	"fake/explore/campaign":       {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
 	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
 	"fake/kustomize":              {reads: "kustomizations", targets: []string{"FuzzBuild"}},

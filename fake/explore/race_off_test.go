@@ -1,5 +1,5 @@
 //go:build !race
 
-package fake_test
+package explore_test
 
 const raced = false

@@ -1,4 +1,4 @@
-package fake
+package explore
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
 // corpusDir is where plans are kept under which a test failed, a folder for each test.
@@ -32,7 +32,7 @@ func testDir(test string) string {
 }
 
 // save writes a plan down and returns its file. "": it cannot be written.
-func save(test string, p explore.Plan, why string) string {
+func save(test string, p campaign.Plan, why string) string {
 	text := p.String()
 	h := fnv.New64a()
 	h.Write([]byte(text))
@@ -50,7 +50,7 @@ func save(test string, p explore.Plan, why string) string {
 
 // saveStory writes a scenario beside a plan, of a run of it that failed, and returns its file, and its link where it is said
 // where the page is. "": there is none.
-func saveStory(plan string, r *explore.Report) (file, link string) {
+func saveStory(plan string, r *campaign.Report) (file, link string) {
 	text, ok := r.Scenario()
 	if !ok || plan == "" {
 		return "", ""
@@ -59,8 +59,8 @@ func saveStory(plan string, r *explore.Report) (file, link string) {
 	if os.WriteFile(file, []byte(text), 0o644) != nil {
 		return "", ""
 	}
-	if site := os.Getenv(explore.SiteVariable); site != "" {
-		link = explore.Link(site, text)
+	if site := os.Getenv(campaign.SiteVariable); site != "" {
+		link = campaign.Link(site, text)
 	}
 	return file, link
 }

@@ -1,4 +1,4 @@
-package fake_test
+package explore_test
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package fake
+package explore
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/fake/chance"
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
 // workerVariable tells a process that it is a worker, and of which call of Explore in the test: a number counted from 1.
@@ -29,7 +29,7 @@ func workerCall() int {
 	return n
 }
 
-// job is what a worker is asked: a line of JSON. The answer is an explore.Outcome, also on one line. Look has no answer: the
+// job is what a worker is asked: a line of JSON. The answer is an campaign.Outcome, also on one line. Look has no answer: the
 // worker says whether it moves on.
 type job struct {
 	Plan string `json:",omitempty"`
@@ -73,18 +73,18 @@ func (t *team) close() {
 }
 
 // run runs one plan.
-func (t *team) run(p explore.Plan, full bool) explore.Outcome {
-	return t.each([]explore.Plan{p}, full)[0]
+func (t *team) run(p campaign.Plan, full bool) campaign.Outcome {
+	return t.each([]campaign.Plan{p}, full)[0]
 }
 
 // all runs plans, and returns what came of each, in their order.
-func (t *team) all(plans []explore.Plan) []explore.Outcome { return t.each(plans, false) }
+func (t *team) all(plans []campaign.Plan) []campaign.Outcome { return t.each(plans, false) }
 
 // allFull is all with hashes and with what happened.
-func (t *team) allFull(plans []explore.Plan) []explore.Outcome { return t.each(plans, true) }
+func (t *team) allFull(plans []campaign.Plan) []campaign.Outcome { return t.each(plans, true) }
 
-func (t *team) each(plans []explore.Plan, full bool) []explore.Outcome {
-	out := make([]explore.Outcome, len(plans))
+func (t *team) each(plans []campaign.Plan, full bool) []campaign.Outcome {
+	out := make([]campaign.Outcome, len(plans))
 	if !canExec {
 		for i, p := range plans {
 			out[i] = t.local.run(p, full)
@@ -172,7 +172,7 @@ func workerArgs(test string) []string {
 }
 
 // do runs a plan. A worker that ends over it has failed at it.
-func (w *worker) do(p explore.Plan, full bool) (out explore.Outcome) {
+func (w *worker) do(p campaign.Plan, full bool) (out campaign.Outcome) {
 	err := w.err
 	if err == nil {
 		err = w.send(job{Plan: p.String(), Full: full})
@@ -197,7 +197,7 @@ func (w *worker) do(p explore.Plan, full bool) (out explore.Outcome) {
 		}
 		w.cmd = nil
 	}
-	return explore.Outcome{Failures: []explore.Failure{w.ended(err)}}
+	return campaign.Outcome{Failures: []campaign.Failure{w.ended(err)}}
 }
 
 // heardLine is what a worker says when it was looked whether it moves on.
@@ -251,18 +251,18 @@ func (w *worker) watch() (stop func()) {
 }
 
 // ended says why a worker has ended.
-func (w *worker) ended(err error) explore.Failure {
+func (w *worker) ended(err error) campaign.Failure {
 	text := w.said.String()
 	if _, report, ok := strings.Cut(text, hangMark); ok {
-		return explore.Failure{Site: explore.SiteHang, Text: strings.TrimSpace(report)}
+		return campaign.Failure{Site: campaign.SiteHang, Text: strings.TrimSpace(report)}
 	}
 	if at := strings.Index(text, "panic: "); at >= 0 {
-		return explore.Failure{Site: explore.SitePanic, Text: text[at:]}
+		return campaign.Failure{Site: campaign.SitePanic, Text: text[at:]}
 	}
 	if at := strings.Index(text, "fatal error: "); at >= 0 {
-		return explore.Failure{Site: explore.SitePanic, Text: text[at:]}
+		return campaign.Failure{Site: campaign.SitePanic, Text: text[at:]}
 	}
-	return explore.Failure{Site: explore.SiteWorker, Text: fmt.Sprintf("the process that runs the test ended: %v\n%s", err, text)}
+	return campaign.Failure{Site: campaign.SiteWorker, Text: fmt.Sprintf("the process that runs the test ended: %v\n%s", err, text)}
 }
 
 // close ends the process.
@@ -311,9 +311,9 @@ func (x *explored) serve() {
 	steady()
 	jobs := make(chan job)
 	go hear(in, jobs)
-	calm := explore.Plan{Seed: x.options.Seed}
+	calm := campaign.Plan{Seed: x.options.Seed}
 	for j := range jobs {
-		p, err := explore.Parse(j.Plan)
+		p, err := campaign.Parse(j.Plan)
 		if err != nil {
 			x.t.Fatalf("kubesim: a worker cannot read its plan: %v", err)
 		}
@@ -321,7 +321,7 @@ func (x *explored) serve() {
 			repeatably(calm.Seed, func() { x.run(calm, false) })
 		}
 		calm.Seed = 0
-		var o explore.Outcome
+		var o campaign.Outcome
 		for n := 0; n == 0 || j.Full && o.Disturbed && n < attemptsAtPeace; n++ {
 			repeatably(p.Seed, func() { o = x.run(p, j.Full) })
 		}

@@ -1,8 +1,9 @@
-package fake
+package explore
 
 import (
 	"fmt"
 	"math/rand"
+	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -11,29 +12,16 @@ import (
 	"testing"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/chance"
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// Repeatable makes what a test comes to depend on its seed alone, as far as that is possible without another scheduler than
-// Go's. It is the first thing in a test whose servers are in a testing/synctest bubble:
-//
-//	func TestOperator(t *testing.T) {
-//		fake.Repeatable(t)
-//		synctest.Test(t, func(t *testing.T) {
-//			srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
-//			…
-//
-// The test is run in a process of its own, with one goroutine at a time and no collection of garbage, in which what the runtime
-// draws (package fake/chance) hangs on Options.Seed. Here it counts as skipped when it has passed there, and as failed
-// when it has failed: then it is run nine more times, and the log says how many of them failed and how many were the same to
-// the byte. A test that hangs is ended, with the goroutines that keep virtual time from moving.
-//
-// Where no process can be started it does nothing, and reports false.
-func Repeatable(t *testing.T) bool {
+// Repeatable implements fake.Explorer.
+func (x *explorer) Repeatable(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(repeatableVariable) != "" {
-		repeatable.begin()
+		x.repeat()
 		return true
 	}
 	if isWorker() || !hasPipes {
@@ -61,53 +49,86 @@ func Repeatable(t *testing.T) bool {
 // repeatableVariable tells a process that it is one in which a test can be repeated.
 const repeatableVariable = "KUBESIM_REPEATABLE"
 
-// repetition is the one test that is run in a process of its own.
-type repetition struct{ on bool }
+// explorer implements fake.Explorer.
+type explorer struct {
+	repeats bool // this process runs one test that has called Repeatable
+}
 
-var repeatable repetition
+func init() { fake.RegisterExplorer(&explorer{}) }
 
-// begin prepares the process.
-func (r *repetition) begin() {
-	r.on = true
+// shortTrace is the number of records of a trace that Repeatable makes longer.
+const shortTrace = 1000
+
+// repeat prepares the process.
+func (x *explorer) repeat() {
+	x.repeats = true
 	steady()
 	in, _ := pipes()
 	go hear(in, nil)
 	runtime.Gosched() // it is to wait before the test begins
 }
 
-// prepare makes the server of a test repeatable: its clock is virtual, or the test could not be.
-func (r *repetition) prepare(o *setup) {
-	if !r.on {
-		return
+// Prepare implements fake.Explorer. The server's clock has to be virtual, or its test cannot be repeated.
+func (x *explorer) Prepare(o *fake.Options) fake.Trial {
+	if !x.repeats {
+		return nil
 	}
-	if o.Trace <= tailRecords {
+	if o.Trace <= shortTrace {
 		o.Trace, o.NoHashes = traceRecords, false
 	}
-	o.draws = &draws{seed: max(o.Seed, 1)}
+	t := &seeded{&draws{seed: max(o.Seed, 1)}}
 	if o.Clock == clock.Clock(clock.System{}) {
-		o.Clock = newLateClock(o.draws)
+		o.Clock = newLateClock(t.draws)
 	}
-	seedClients(o.draws.seed)
+	seedClients(t.draws.seed)
+	return t
 }
 
-// begun is called when the server is there: the test goes on from here.
-func (r *repetition) begun(s *Server) {
-	if r.on {
-		watched.Store(s)
-		s.options.draws.next()
+// answerer asks a server for the answer to a request (fake.Trial).
+type answerer = func(r *http.Request, spared bool) (*http.Response, error)
+
+// seeded is a fake.Trial in which what the runtime draws follows from a seed and from what has happened at the server.
+type seeded struct{ draws *draws }
+
+// Begin implements fake.Trial.
+func (t *seeded) Begin(s *fake.Server) {
+	watched.Store(s)
+	t.draws.next()
+}
+
+// End implements fake.Trial: it writes to the parent process which run this was.
+func (t *seeded) End(s *fake.Server) {
+	_, out := pipes()
+	fmt.Fprintln(out, s.Trace().Hash)
+	if t.draws.disturbed.Load() {
+		fmt.Fprintln(out, disturbedMark)
 	}
 }
 
-// ended tells the parent which run it was.
-func (r *repetition) ended(s *Server) {
-	if r.on {
-		_, out := pipes()
-		fmt.Fprintln(out, s.Trace().Hash)
-		if s.options.draws.disturbed.Load() {
-			fmt.Fprintln(out, disturbedMark)
-		}
-	}
+// RoundTrip implements fake.Trial.
+func (t *seeded) RoundTrip(r *http.Request, answer answerer) (*http.Response, error) {
+	t.draws.next()
+	defer t.draws.next()
+	return answer(r, false)
 }
+
+// Fork implements fake.Trial.
+func (t *seeded) Fork() fake.Trial { return t }
+
+// IsOwn implements fake.Trial.
+func (t *seeded) IsOwn() bool { return false }
+
+// Adopt implements fake.Trial.
+func (t *seeded) Adopt() (done func()) { return func() {} }
+
+// Heal implements fake.Trial.
+func (t *seeded) Heal() {}
+
+// IsTroubled implements fake.Trial.
+func (t *seeded) IsTroubled() bool { return false }
+
+// Plan implements fake.Trial.
+func (t *seeded) Plan() (lines string, ok bool) { return "", false }
 
 // repeated is what came of a test in a process of its own.
 type repeated struct {
@@ -146,8 +167,8 @@ func runAlone(test string) (r repeated) {
 	r.err = w.cmd.Wait()
 	w.cmd = nil
 	if r.output = w.said.String(); r.err != nil {
-		if f := w.ended(r.err); f.Site != explore.SiteWorker {
-			r.output, r.hung = f.Text, f.Site == explore.SiteHang
+		if f := w.ended(r.err); f.Site != campaign.SiteWorker {
+			r.output, r.hung = f.Text, f.Site == campaign.SiteHang
 		}
 	}
 	return r

@@ -1,21 +1,19 @@
-package fake
+package explore
 
 import (
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
-
-// T is what the body of an Explore gets: all of testing.TB.
-type T = testing.TB
 
 // recorder is the T of one run: it remembers what goes wrong, and ends the goroutine when it has to end. The test of the
 // bubble knows of nothing, so that it goes on with the next run.
@@ -25,7 +23,7 @@ type recorder struct {
 	cancel     context.CancelFunc
 
 	mu       sync.Mutex
-	failures []explore.Failure
+	failures []campaign.Failure
 	failed   bool
 	skipped  bool
 	said     strings.Builder
@@ -44,8 +42,11 @@ func (r *recorder) fail(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed = true
-	r.failures = append(r.failures, explore.Failure{Site: site, Text: strings.TrimRight(text, "\n")})
+	r.failures = append(r.failures, campaign.Failure{Site: site, Text: strings.TrimRight(text, "\n")})
 }
+
+// fromKubesim matches functions that pass a failure on.
+var fromKubesim = regexp.MustCompile(`kubesim/fake(/oracle|/explore)?\.`)
 
 // caller is the place in a test that found something wrong: the nearest line of a file of tests, else of anybody's but those
 // who only pass it on.
@@ -59,7 +60,7 @@ func caller() string {
 		switch {
 		case strings.HasSuffix(f.File, "_test.go"):
 			return site
-		case other == "" && f.File != "" && !strings.Contains(f.Function, "kubesim/fake.") &&
+		case other == "" && f.File != "" && !fromKubesim.MatchString(f.Function) &&
 			!strings.Contains(f.Function, "matryer/is"):
 			other = site
 		}
@@ -172,7 +173,7 @@ func (r *recorder) panicked(broken any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed = true
-	r.failures = append(r.failures, explore.Failure{Site: explore.SitePanic, Text: fmt.Sprintf("panic: %v\n%s", broken, stack)})
+	r.failures = append(r.failures, campaign.Failure{Site: campaign.SitePanic, Text: fmt.Sprintf("panic: %v\n%s", broken, stack)})
 }
 
 // clean ends the context and runs what is to be run at the end, the newest first.

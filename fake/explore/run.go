@@ -1,4 +1,4 @@
-package fake
+package explore
 
 import (
 	"encoding/json"
@@ -13,8 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/chance"
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
@@ -23,16 +24,19 @@ import (
 // traceRecords is how many records of a run are kept: more than ten busy minutes have.
 const traceRecords = 200_000
 
+// tailSteps is how many steps of a run are shown when it fails.
+const tailSteps = 20
+
 // explored is a test that is run under plans.
 type explored struct {
 	t       *testing.T
-	options ExploreOptions
-	body    func(T, *Server)
+	options fake.ExploreOptions
+	body    func(fake.T, *fake.Server)
 	capture *capture
 }
 
 // run runs the test under a plan, in a bubble of its own. full asks for the hash and for what happened last.
-func (x *explored) run(p explore.Plan, full bool) (out explore.Outcome) {
+func (x *explored) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	began := time.Now()
 	text := x.capture.during(func() { x.bubble(p, full, &out) })
 	out.Took = time.Since(began)
@@ -44,33 +48,30 @@ func (x *explored) run(p explore.Plan, full bool) (out explore.Outcome) {
 
 // bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed: a real
 // one takes all of its own with it.
-func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
+func (x *explored) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
 	defer watched.Store(nil)
 	defer func() {
 		if broken := recover(); broken != nil && !crashes(p) && len(out.Failures) == 0 {
-			out.Failures = append(out.Failures, explore.Failure{Site: explore.SiteLeak,
+			out.Failures = append(out.Failures, campaign.Failure{Site: campaign.SiteLeak,
 				Text: fmt.Sprintf("%v: goroutines that the test has begun do not end with it", broken)})
 		}
 	}()
 	synctest.Test(x.t, func(t *testing.T) {
 		r := newRecorder(t)
-		d := &draws{seed: p.Seed}
-		o := setup{Options: x.options.Server, draws: d}
-		o.Clock, o.Seed = newLateClock(d), p.Seed
+		tr := newTrial(p, full)
+		o := x.options.Server
+		o.Clock, o.Seed = tr.clock, p.Seed
 		if len(o.Replicas) == 0 {
-			o.Replicas = make([]ReplicaOptions, replicasDefault)
+			o.Replicas = make([]fake.ReplicaOptions, replicasDefault)
 		}
 		o.Replicas = append(slices.Clone(o.Replicas), o.Replicas[0]) // see trial.own
 		o.Trace, o.NoHashes = traceRecords, !full
-		s, err := o.start()
-		if err != nil {
+		if err := fake.RunTrial(r, o, tr); err != nil {
 			r.Errorf("kubesim: the server does not start: %v", err)
 			out.Failures = r.failures
 			return
 		}
-		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
-		s.witness.Begin(s.errorf, s.fatalf)
-		tr := startTrial(s, p, full)
+		s := tr.server
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
 		r.within(itself, func() { x.body(r, s) })
@@ -79,14 +80,14 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		close(tr.ended)
 		r.clean(itself)
 		tr.tell(r, full, out)
-		out.Disturbed = d.disturbed.Load()
+		out.Disturbed = tr.draws.disturbed.Load()
 		s.Close()
 	})
 }
 
 // crashes reports whether a plan ends processes.
-func crashes(p explore.Plan) bool {
-	return slices.ContainsFunc(p.Steps(), func(s explore.Step) bool { _, ok := s.Do.(explore.Crash); return ok })
+func crashes(p campaign.Plan) bool {
+	return slices.ContainsFunc(p.Steps(), func(s campaign.Step) bool { _, ok := s.Do.(campaign.Crash); return ok })
 }
 
 // capture is a file that takes what tests print to the standard output and error. nil: they print as ever.
@@ -125,11 +126,11 @@ func (c *capture) during(f func()) (text string) {
 }
 
 // collect notes what the run has met, before things are cleaned up.
-func (t *trial) collect(x *explored, r *recorder, out *explore.Outcome) {
+func (t *trial) collect(x *explored, r *recorder, out *campaign.Outcome) {
 	s := t.server
 	out.Happened = s.Faults.String()
 	log := s.Trace()
-	var sequences explore.Sequences
+	var sequences campaign.Sequences
 	resources, writes := map[string]bool{}, map[string]int{}
 	answers := map[uint64]int{}
 	keys := map[uint64]string{} // of what a request has created
@@ -167,36 +168,34 @@ func (t *trial) collect(x *explored, r *recorder, out *explore.Outcome) {
 		if q.Verb == "create" && committed {
 			key = made
 		}
-		out.Writes = append(out.Writes, explore.Write{N: q.N, At: q.At.Sub(t.begin), Client: name, Verb: q.Verb, What: q.What, Key: key,
+		out.Writes = append(out.Writes, campaign.Write{N: q.N, At: q.At.Sub(t.began), Client: name, Verb: q.Verb, What: q.What, Key: key,
 			Code: code, Committed: committed})
 	}
 	out.Sequences = sequences.List()
-	out.Seen = explore.Seen{Resources: object.SortedKeys(resources), Replicas: t.own - 1, Took: t.quiet,
-		Clients: t.clients(writes), Objects: s.editable(x.options.Edits)}
+	out.Seen = campaign.Seen{Resources: object.SortedKeys(resources), Replicas: t.own - 1, Took: t.quiet,
+		Clients: t.clients(writes), Objects: t.editable(x.options.Edits)}
 }
 
 // clients are those under test.
-func (t *trial) clients(writes map[string]int) (list []explore.Client) {
+func (t *trial) clients(writes map[string]int) (list []campaign.Client) {
 	processes := t.server.Processes()
 	for _, p := range processes {
-		list = append(list, explore.Client{Name: p.name, Writes: writes[p.name], Process: true})
+		list = append(list, campaign.Client{Name: p.Name(), Writes: writes[p.Name()], Process: true})
 	}
 	for _, name := range t.names {
 		if name != "" {
-			list = append(list, explore.Client{Name: name, Writes: writes[name]})
+			list = append(list, campaign.Client{Name: name, Writes: writes[name]})
 		}
 	}
-	t.server.mu.Lock()
-	defer t.server.mu.Unlock()
 	for i := range list {
-		list[i].Clock = t.server.clocks[list[i].Name] != nil
+		list[i].Clock = t.server.HasClientClock(list[i].Name)
 	}
-	slices.SortFunc(list, func(a, b explore.Client) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(list, func(a, b explore.Client) bool { return a.Name == b.Name })
+	slices.SortFunc(list, func(a, b campaign.Client) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(list, func(a, b campaign.Client) bool { return a.Name == b.Name })
 }
 
 // tell notes what went wrong, and how to see it.
-func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
+func (t *trial) tell(r *recorder, full bool, out *campaign.Outcome) {
 	r.mu.Lock()
 	out.Failures, out.Output = r.failures, r.said.String()
 	r.mu.Unlock()
@@ -210,7 +209,7 @@ func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
 		out.Sent = t.sent
 		t.mu.Unlock()
 		log.Records = eventful(log.Records)
-		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: t.server.witness.Marks()})
+		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: t.server.Marks()})
 	}
 }
 
@@ -241,9 +240,9 @@ func eventful(records []trace.Record) []trace.Record {
 }
 
 // editable returns the objects of resources, with the schemas of their definitions.
-func (s *Server) editable(resources []string) (list []explore.Object) {
+func (t *trial) editable(resources []string) (list []campaign.Object) {
 	for _, resource := range resources {
-		schema := s.specSchema(resource)
+		schema := t.specSchema(resource)
 		if schema == nil {
 			continue
 		}
@@ -253,9 +252,9 @@ func (s *Server) editable(resources []string) (list []explore.Object) {
 				Spec     json.RawMessage
 			}
 		}
-		_ = json.Unmarshal(s.ask("GET", s.collectionPath(resource), ""), &found) // nothing is found then
+		_ = json.Unmarshal(t.ask("GET", t.collectionPath(resource), ""), &found) // nothing is found then
 		for _, item := range found.Items {
-			list = append(list, explore.Object{Resource: resource, Key: trace.Key(item.Metadata.Namespace, item.Metadata.Name),
+			list = append(list, campaign.Object{Resource: resource, Key: trace.Key(item.Metadata.Namespace, item.Metadata.Name),
 				Schema: schema, Spec: item.Spec})
 		}
 	}
@@ -278,8 +277,8 @@ type definition struct {
 }
 
 // definition reads the definition of a resource, and which of its versions is stored.
-func (s *Server) definition(resource string) (d definition, version int) {
-	_ = json.Unmarshal(s.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+resource, ""), &d)
+func (t *trial) definition(resource string) (d definition, version int) {
+	_ = json.Unmarshal(t.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+resource, ""), &d)
 	for i, v := range d.Spec.Versions {
 		if v.Storage {
 			return d, i
@@ -289,8 +288,8 @@ func (s *Server) definition(resource string) (d definition, version int) {
 }
 
 // specSchema returns the schema of the spec of a custom resource. nil: there is none.
-func (s *Server) specSchema(resource string) []byte {
-	d, version := s.definition(resource)
+func (t *trial) specSchema(resource string) []byte {
+	d, version := t.definition(resource)
 	if version < 0 {
 		return nil
 	}
@@ -298,8 +297,8 @@ func (s *Server) specSchema(resource string) []byte {
 }
 
 // collectionPath is where all objects of a custom resource are listed.
-func (s *Server) collectionPath(resource string) string {
-	d, version := s.definition(resource)
+func (t *trial) collectionPath(resource string) string {
+	d, version := t.definition(resource)
 	if version < 0 {
 		return "/apis"
 	}
@@ -307,8 +306,8 @@ func (s *Server) collectionPath(resource string) string {
 }
 
 // objectPath is the path of an object of a custom resource. "": there is no such resource.
-func (s *Server) objectPath(resource, key string) string {
-	d, version := s.definition(resource)
+func (t *trial) objectPath(resource, key string) string {
+	d, version := t.definition(resource)
 	if version < 0 {
 		return ""
 	}

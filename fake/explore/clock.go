@@ -1,4 +1,4 @@
-package fake
+package explore
 
 import (
 	"math/rand/v2"
@@ -49,7 +49,7 @@ func newLateClock(d *draws) *lateClock {
 	return &lateClock{draws: d, rand: rand.New(rand.NewPCG(d.seed, 0x6c617465))}
 }
 
-// AfterFunc is clock.Clock's.
+// AfterFunc implements clock.Clock.
 func (c *lateClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	c.mu.Lock()
 	late := time.Duration(1 + c.rand.Int64N(int64(lateMost)))

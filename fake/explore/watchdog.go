@@ -1,4 +1,4 @@
-package fake
+package explore
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
 // Whether a test in a bubble moves on is seen from outside: from another process, which asks every second.
@@ -32,7 +33,7 @@ const hangLooks, busyLooks = 2, 20
 var activity atomic.Uint64
 
 // watched is the newest server of a process that is watched.
-var watched atomic.Pointer[Server]
+var watched atomic.Pointer[fake.Server]
 
 // watchdog looks whether there is activity.
 type watchdog struct {
@@ -53,7 +54,7 @@ func (d *watchdog) look() {
 	}
 	buf := make([]byte, 16<<20)
 	stacks := string(buf[:runtime.Stack(buf, true)])
-	report, waits := explore.Hang(stacks)
+	report, waits := campaign.Hang(stacks)
 	if report == "" { // nobody is in a bubble, or all wait for time, which moves
 		d.vain = 0
 	}
@@ -72,7 +73,7 @@ func lastSeen() string {
 	if s == nil {
 		return ""
 	}
-	log := s.cluster.PeekTrace()
+	log := s.TryTrace()
 	if log == nil {
 		return "somebody has the server's lock\n"
 	}

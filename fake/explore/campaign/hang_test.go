@@ -1,10 +1,10 @@
-package explore_test
+package campaign_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/matryer/is"
 )
 
@@ -34,15 +34,15 @@ example.com/mapper.(*Mapper).KindFor(0xc000010000)
 // The goroutine that waits for a mutex is named, and the one that holds it.
 func TestHang(t *testing.T) {
 	is := is.New(t)
-	report, waits := explore.Hang(stacks)
+	report, waits := campaign.Hang(stacks)
 	is.True(waits)
 	is.True(strings.Contains(report, "goroutine 22 [sync.Mutex.Lock]\n    example.com/mapper.(*Mapper).KindFor /src/mapper/mapper.go:30"))
 	is.True(strings.Contains(report, "waits for the mutex at 0xc000010040; it looks as if this one held it: goroutine 21 [select (durable)]"))
 	is.True(strings.Contains(report, "example.com/mapper.(*Mapper).discover /src/mapper/mapper.go:40"))
 	is.True(!strings.Contains(report, "goroutine 1 ")) // it is in no bubble
 
-	_, waits = explore.Hang(strings.Replace(stacks, "sync.Mutex.Lock,", "runnable,", 1))
+	_, waits = campaign.Hang(strings.Replace(stacks, "sync.Mutex.Lock,", "runnable,", 1))
 	is.True(!waits) // it may only take long
-	report, _ = explore.Hang(strings.Replace(stacks, "sync.Mutex.Lock,", "select (durable),", 1))
+	report, _ = campaign.Hang(strings.Replace(stacks, "sync.Mutex.Lock,", "select (durable),", 1))
 	is.Equal(report, "") // time can pass
 }

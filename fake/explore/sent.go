@@ -1,4 +1,4 @@
-package fake
+package explore
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
 // listen keeps what a request writes, if that is asked for. told is called with the answer: what was refused is not kept, unless
@@ -16,7 +16,7 @@ func (t *trial) listen(r *http.Request) (told func(*http.Response)) {
 	if !t.full || !counts(r) {
 		return func(*http.Response) {}
 	}
-	w := explore.Sent{At: t.server.cluster.Clock().Now().Sub(t.begin), Method: r.Method, Path: r.URL.RequestURI(),
+	w := campaign.Sent{At: t.clock.Now().Sub(t.began), Method: r.Method, Path: r.URL.RequestURI(),
 		ContentType: r.Header.Get("Content-Type")}
 	w.Client, _, _ = strings.Cut(r.Header.Get("User-Agent"), " ")
 	if w.Client, _, _ = strings.Cut(w.Client, "/"); w.Client == "" {
