@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/answer"
 	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
@@ -18,7 +19,7 @@ const controlPrefix = "/sim/v1/"
 // control returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
 // says what to do instead. The API server that pick returns says whether the sender may; nil: everybody may, for who asks in
 // process has the server in his hands.
-func (s *Server) control(api handler, pick func(*http.Request) *apiserver.Server) http.Handler {
+func (s *Server) control(api *answer.Handler, pick func(*http.Request) *apiserver.Server) http.Handler {
 	control := sync.OnceValue(s.controls) // most tests ask for none of it
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, controlPrefix) {
@@ -26,9 +27,8 @@ func (s *Server) control(api handler, pick func(*http.Request) *apiserver.Server
 			return
 		}
 		if pick != nil {
-			if refused := pick(r).Check(api.request(r)); refused != nil {
-				writeHead(w, refused)
-				_, _ = refused.Body.WriteTo(w) // a client that went away is no error of the server
+			if refused := pick(r).Check(api.Request(r)); refused != nil {
+				answer.Write(w, refused)
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
 )
@@ -34,12 +35,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 		o.trial = o.trial.Fork()
 	}
 	f := o.serve(c)
-	s.mu.Lock()
-	if s.issuer != nil {
-		again := *s.issuer
-		f.trustLocked(&again)
-	}
-	s.mu.Unlock()
+	f.trust.Adopt(s.trust)
 	f.logf, f.errorf, f.fatalf, f.cleanup = s.logf, s.errorf, s.fatalf, s.cleanup
 	f.services, f.plugins = s.services, s.plugins
 	f.authenticate.Store(s.authenticate.Load())
@@ -63,8 +59,7 @@ func (o setup) serve(c *sim.Cluster) *Server {
 	s.Oracles = s.witness.Oracles()
 	c.AdmitRunning(s.running)
 	c.AggregateThrough(s.aggregator)
-	s.cas, s.signers = o.caFiles(), o.Signers()
-	s.trusted, _ = authoritiesOf(&s.signers) // New has read them before
+	s.trust = listen.NewTrust(o.Signers(), o.caFiles(), o.Seed, c)
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {

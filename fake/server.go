@@ -22,7 +22,6 @@ package fake
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"net/http"
 	"sync"
@@ -30,6 +29,8 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/answer"
+	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -101,17 +102,13 @@ type Server struct {
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
 	witness    *oracle.Witness
+	trust      *listen.Trust // who may sign certificates of clients
 
 	mu           sync.Mutex
 	admits       bool // AdmitThrough was called
 	converts     bool // ConvertThrough was called
 	listeners    []*Listener
-	cas          caFiles // files with the certificates of trusted authorities
 	authenticate atomic.Pointer[Authenticator]
-	signers      auth.Signers             // as they are now
-	extra        []*x509.Certificate      // trusted in addition to the certificates of the options
-	issuer       *issuer                  // of certificates for clients; nil: none was asked for
-	trusted      authorities              // who signs certificates
 	clocks       map[string]*clock.Skewed // of the clients' machines
 	processes    []*Process
 	functions    functions
@@ -168,7 +165,7 @@ func (o *setup) complete() error {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	api := handler{pick: s.pick, client: s.client, logf: s.log}
+	api := answer.NewHandler(s.pick, s.client, 0, s.log)
 	s.handler = s.control(api, s.pick)
 	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, trial: s.options.trial,
 		own: s.ownServer, logf: s.log}
@@ -231,7 +228,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	var finish []func()
 	for _, l := range listeners {
-		finish = append(finish, l.shut())
+		finish = append(finish, l.Shut())
 	}
 	s.cluster.Close()
 	for _, f := range finish {

@@ -1,4 +1,4 @@
-package fake
+package listen
 
 import (
 	"context"
@@ -12,20 +12,21 @@ import (
 
 // Time-outs and limits of connections, those of kube-apiserver (genericapiserver.SecureServingInfo.Serve).
 const (
-	headerTimeout = 32 * time.Second // a request's header has to be there
-	idleTimeout   = 90 * time.Second // a connection stays without a request
+	HeaderTimeout = 32 * time.Second // a request's header has to be there
+	IdleTimeout   = 90 * time.Second // a connection stays without a request
 	headerMax     = 1 << 20          // bytes
 	streamsMax    = 100              // requests at a time on one connection of HTTP/2
 
-	// bodyTimeout is how long a request's body may take: kube-apiserver's limit for requests that are no watches. A watch
+	// BodyTimeout is how long a request's body may take: kube-apiserver's limit for requests that are no watches. A watch
 	// begins after it, and may last.
-	bodyTimeout = 60 * time.Second
+	BodyTimeout = 60 * time.Second
 )
 
 // Limits that ListenOptions leave open. They are far above what tests need, and below what a machine has.
 const (
 	connectionsMax = 20_000
-	watchesMax     = 100_000
+	// MaxWatches is how many watches there may be at a time.
+	MaxWatches = 100_000
 )
 
 // refusedLife is how long a connection stays, beyond the greatest number of them, to be told so.
@@ -39,7 +40,7 @@ type socket struct {
 	open atomic.Int64
 }
 
-// Accept is net.Listener's.
+// Accept implements net.Listener.
 func (s *socket) Accept() (net.Conn, error) {
 	c, err := s.Listener.Accept()
 	if err != nil {
@@ -60,7 +61,7 @@ type counted struct {
 	once sync.Once
 }
 
-// Close is net.Conn's.
+// Close implements net.Conn.
 func (c *counted) Close() error {
 	c.once.Do(func() { c.of.open.Add(-1) })
 	return c.Conn.Close()
@@ -82,27 +83,6 @@ func markOver(ctx context.Context, c net.Conn) context.Context {
 
 // isOver reports whether the connection of a request is too many.
 func isOver(r *http.Request) bool { return r.Context().Value(overKey{}) != nil }
-
-// quota is how many of something there may be at a time. nil: any number.
-type quota struct {
-	max  int64
-	used atomic.Int64
-}
-
-// take reports whether there may be one more; give ends it.
-func (q *quota) take() bool {
-	if q == nil || q.used.Add(1) <= q.max {
-		return true
-	}
-	q.used.Add(-1)
-	return false
-}
-
-func (q *quota) give() {
-	if q != nil {
-		q.used.Add(-1)
-	}
-}
 
 // requests counts those that are being answered, so that a listener can end when there are none.
 type requests struct {

@@ -1,4 +1,11 @@
-package fake
+// Package listen serves an API server on sockets: connections and how many there may be, TLS, certificates, and which web pages may
+// ask. It knows the server as an http.Handler.
+//
+//	socket ─▶ TLS ─▶ gate ─▶ Server
+//	  │        │       └─ shutting down, too many connections, origins of pages
+//	  │        └─ Trust ─▶ Authorities: who may have signed a client's certificate
+//	  └─ at most so many connections
+package listen
 
 import (
 	"cmp"
@@ -11,8 +18,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
 // Listener serves the simulated API server on a socket, for clients in other processes.
@@ -26,8 +31,17 @@ type Listener struct {
 	end    context.CancelFunc
 }
 
-// ListenOptions say how to listen.
-type ListenOptions struct {
+// Server is what a Listener serves.
+type Server interface {
+	http.Handler
+	// Preflight answers a browser that asks, before it sends a page's request, whether the page may send it.
+	Preflight(w http.ResponseWriter, r *http.Request)
+	// Authorities returns who may have signed the certificates of clients.
+	Authorities() Authorities
+}
+
+// Options say how to listen.
+type Options struct {
 	// Address to listen on. "": 127.0.0.1:0, any free port.
 	Address string
 	// Replica is the API server that answers, counted from 1. 0: the one that Server.Route leads the client to.
@@ -60,67 +74,18 @@ type ListenOptions struct {
 	MaxWatches int
 }
 
-var errClosed = errors.New("kubesim: the server is closed: listen before Close")
-
-// Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for
-// testing/synctest bubbles, where time stands still while somebody waits for a socket.
-func (s *Server) Listen(o ListenOptions) (*Listener, error) {
-	pick := s.pick
-	if o.Replica != 0 {
-		if s.cluster.Replica(o.Replica) == nil {
-			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
-		}
-		server := s.cluster.Server(o.Replica)
-		pick = func(*http.Request) *apiserver.Server { return server }
-	}
-	if s.closed() {
-		return nil, errClosed
-	}
-	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
-	tcp, err := net.Listen("tcp", o.Address)
-	if err != nil {
-		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
-	}
-	l, err := s.newListener(&o, tcp, pick)
-	if err != nil {
-		return nil, errors.Join(err, tcp.Close())
-	}
-	if l.ca != nil {
-		s.cluster.PublishCA(string(l.ca))
-		s.trustSigner()
-	}
-	s.reachOut()
-	go func() {
-		if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) && s.logf != nil {
-			s.logf("kubesim: the listener on %s ended: %v", l.url, err)
-		}
-	}()
-	s.mu.Lock()
-	late := s.closed()
-	if !late {
-		s.listeners = append(s.listeners, l)
-	}
-	s.mu.Unlock()
-	if late { // closed while it was made: nobody else would end it
-		l.Close()
-		return nil, errClosed
-	}
-	return l, nil
-}
-
-// newListener makes a listener of a socket.
-func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http.Request) *apiserver.Server) (*Listener, error) {
-	from, err := newOrigins(o, tcp.Addr())
+// New returns a Listener of a server on a socket. It answers nothing before Serve is called.
+func New(o Options, tcp net.Listener, s Server) (*Listener, error) {
+	from, err := newOrigins(&o, tcp.Addr())
 	if err != nil {
 		return nil, err
 	}
 	connections := cmp.Or(o.MaxConnections, connectionsMax)
-	api := handler{pick, s.client, &quota{max: int64(cmp.Or(o.MaxWatches, watchesMax))}, s.log}
 	l := &Listener{url: "http://" + tcp.Addr().String(), socket: &socket{Listener: tcp, max: int64(connections)},
-		gate: &gate{origins: from, maximum: connections, preflight: preflight(pick), next: delayWatchLists(s.control(api, pick), o.WatchListGap)}}
+		gate: &gate{origins: from, maximum: connections, server: s, next: delayWatchLists(s, o.WatchListGap)}}
 	l.life, l.end = context.WithCancel(context.Background())
-	l.server = &http.Server{Handler: strict(l.gate, o.StrictTransportSecurity), BaseContext: func(net.Listener) context.Context { return l.life }, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
-		ConnContext: markOver, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}}
+	l.server = &http.Server{Handler: strict(l.gate, o.StrictTransportSecurity), BaseContext: func(net.Listener) context.Context { return l.life },
+		ReadHeaderTimeout: HeaderTimeout, IdleTimeout: IdleTimeout, MaxHeaderBytes: headerMax, ConnContext: markOver, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}}
 	if !o.TLS && o.Certificate == nil && o.CertificateFile == "" {
 		return l, nil
 	}
@@ -137,9 +102,17 @@ func (s *Server) newListener(o *ListenOptions, tcp net.Listener, pick func(*http
 	if files != nil {
 		l.server.TLSConfig.Certificates, l.server.TLSConfig.GetCertificate = nil, files.get
 	}
-	l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
+	l.server.TLSConfig.GetConfigForClient = asksForCertificate(l.server.TLSConfig, s)
 	l.socket = tls.NewListener(l.socket, l.server.TLSConfig)
 	return l, nil
+}
+
+// Serve answers clients until Close. The error says why it ended otherwise.
+func (l *Listener) Serve() error {
+	if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
 // strict gives each answer the header Strict-Transport-Security, if there are directives for it.
@@ -171,7 +144,7 @@ func delayWatchLists(next http.Handler, gap time.Duration) http.Handler {
 }
 
 // certificate returns what to serve HTTPS with at an address, and the files that it is in, if there are any.
-func (o ListenOptions) certificate(address net.Addr) (tls.Certificate, *servingFiles, error) {
+func (o *Options) certificate(address net.Addr) (tls.Certificate, *servingFiles, error) {
 	switch {
 	case o.CertificateFile != "":
 		files, err := newServingFiles(o.CertificateFile, o.KeyFile)
@@ -184,16 +157,6 @@ func (o ListenOptions) certificate(address net.Addr) (tls.Certificate, *servingF
 	}
 	certificate, err := selfSigned(address)
 	return certificate, nil, err
-}
-
-// closed reports whether the server was closed.
-func (s *Server) closed() bool {
-	select {
-	case <-s.ended:
-		return true
-	default:
-		return false
-	}
 }
 
 // URL is where the listener serves: http://127.0.0.1:PORT.
@@ -212,10 +175,11 @@ const (
 
 // Close ends the listener as kube-apiserver ends at SIGTERM, but for the minute that it waits: nobody connects any more, what
 // is being answered is answered, watches end after a whole event, and the connections are closed.
-func (l *Listener) Close() { l.shut()() }
+func (l *Listener) Close() { l.Shut()() }
 
-// shut lets nobody connect any more, and no request begin. What it returns waits for those that are being answered.
-func (l *Listener) shut() (finish func()) {
+// Shut refuses connections and requests from now on. The function that it returns waits for requests that are being answered, and
+// ends the listener.
+func (l *Listener) Shut() (finish func()) {
 	none := l.gate.requests.close()
 	done := make(chan error, 1)
 	go func() { done <- l.server.Shutdown(context.Background()) }()

@@ -1,4 +1,4 @@
-package fake
+package listen
 
 import (
 	"crypto/ecdsa"
@@ -14,7 +14,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
 )
 
@@ -45,29 +44,9 @@ func (l *Listener) kubeConfig(user map[string]any) []byte {
 	}
 	data, err := json.Marshal(config)
 	if err != nil {
-		panic("fake: a kubeconfig cannot be printed: " + err.Error())
+		panic("listen: a kubeconfig cannot be printed: " + err.Error())
 	}
 	return codec.Body(data, codec.Format{Media: codec.YAML})
-}
-
-// KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server
-// has none yet; where requests are authenticated its user is the first of the tokens, which kubectl sends over TLS only.
-func (s *Server) KubeConfig() ([]byte, error) {
-	s.mu.Lock()
-	listeners := s.listeners
-	s.mu.Unlock()
-	token := ""
-	if s.options.authenticates() {
-		token = append(s.options.Tokens, auth.DefaultTokens()...)[0].Token
-	}
-	if len(listeners) > 0 {
-		return listeners[0].KubeConfig(token), nil
-	}
-	l, err := s.Listen(ListenOptions{TLS: token != ""})
-	if err != nil {
-		return nil, err
-	}
-	return l.KubeConfig(token), nil
 }
 
 // selfSigned makes a certificate for the address. It is the one thing about a server that no seed

@@ -1,9 +1,8 @@
-package fake
+package listen
 
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -61,12 +60,17 @@ func (f *servingFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return f.current, nil
 }
 
-// caFiles are the files of Options.ClientCAFile and Options.ProxyCAFile.
-type caFiles struct{ clients, proxies watchedFile }
+// CAFiles are the files with the certificates of authorities for clients and for proxies.
+type CAFiles struct{ clients, proxies watchedFile }
 
-// read reads the files that have changed into clients and proxies, and reports whether one of them has. What is not good is left
+// NewCAFiles returns the files of those names, which have not been read yet. A name may be "".
+func NewCAFiles(clients, proxies string) CAFiles {
+	return CAFiles{watchedFile{name: clients}, watchedFile{name: proxies}}
+}
+
+// Read reads the files that have changed into clients and proxies, and reports whether one of them has. What is not good is left
 // as it was.
-func (f *caFiles) read(clients, proxies *[]byte) (changed bool, err error) {
+func (f *CAFiles) Read(clients, proxies *[]byte) (changed bool, err error) {
 	for _, x := range []struct {
 		file *watchedFile
 		to   *[]byte
@@ -85,27 +89,4 @@ func (f *caFiles) read(clients, proxies *[]byte) (changed bool, err error) {
 		*x.to, changed = text, true
 	}
 	return changed, err
-}
-
-// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
-func (o *setup) readFiles() (err error) {
-	o.admission = &admissionConfig{plugins: o.Admission}
-	if o.AdmissionConfig != "" {
-		if o.admission, err = readAdmissionConfig(o.AdmissionConfig); err != nil {
-			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
-		}
-		o.Admission = o.admission.plugins
-	}
-	cas := o.caFiles()
-	if _, err = cas.read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {
-		return fmt.Errorf("kubesim: %w", err)
-	}
-	signers := o.Signers()
-	_, err = authoritiesOf(&signers)
-	return err
-}
-
-// caFiles returns the files of certificate authorities, which have not been read yet.
-func (o *setup) caFiles() caFiles {
-	return caFiles{watchedFile{name: o.ClientCAFile}, watchedFile{name: o.ProxyCAFile}}
 }

@@ -1,4 +1,4 @@
-package fake
+package listen
 
 import (
 	"net"
@@ -18,7 +18,7 @@ func FuzzOrigins(f *testing.F) {
 		f.Add(seed[0], seed[1], seed[2])
 	}
 	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}
-	g, err := newOrigins(&ListenOptions{Address: "127.0.0.1:1", AllowedOrigins: []string{`^http://dev\.example$`}}, at)
+	g, err := newOrigins(&Options{Address: "127.0.0.1:1", AllowedOrigins: []string{`^http://dev\.example$`}}, at)
 	if err != nil {
 		f.Fatal(err)
 	}

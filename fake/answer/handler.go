@@ -1,34 +1,49 @@
-package fake
+package answer
 
 import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// handler is an http.Handler that asks an API server.
+// Handler is an http.Handler that asks an API server.
 //
 //	socket ─ ServeHTTP ─ reads the body ─▶ ask ─▶ Answer ─┬─ a body ───▶ written as a whole
 //	                                                      ├─ a watch ──▶ frame after frame, as they come
 //	                                                      │             or as messages of a WebSocket (messages.go)
 //	                                                      ├─ a stream ─▶ what an aggregated API server sends (relay.go)
 //	                                                      └─ a session ─▶ what a container says (session.go, upgrade.go)
-type handler struct {
+type Handler struct {
 	pick    func(*http.Request) *apiserver.Server // the one that a request reaches
 	client  func(*http.Request) *auth.Client      // what is known of the sender of a request
 	watches *quota                                // nil: there may be any number
 	logf    func(format string, args ...any)      // where a panic is reported
 }
 
+// NewHandler returns a Handler that asks the API server that pick returns. client returns what is known of the sender of a request
+// beside its header, watches is how many watches there may be at a time, or 0 for any number, and logf logs panics.
+func NewHandler(pick func(*http.Request) *apiserver.Server, client func(*http.Request) *auth.Client, watches int,
+	logf func(format string, args ...any),
+) *Handler {
+	h := &Handler{pick: pick, client: client, logf: logf}
+	if watches > 0 {
+		h.watches = &quota{max: int64(watches)}
+	}
+	return h
+}
+
 // ServeHTTP answers one request. It blocks only in ways that a testing/synctest bubble understands, and never with the
 // Cluster's lock held.
-func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := h.request(r)
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := h.Request(r)
 	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		if !readBody(w, r, q) {
 			return
@@ -43,7 +58,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // nobody waits for an answer, or the listener ends: package net/http breaks the connection
 	}
 	a = onConditions(r, a)
-	if c, ok := a.Stream.(connection); ok {
+	if c, ok := a.Stream.(Connection); ok {
 		c.takeOver(w, a)
 		return
 	}
@@ -53,7 +68,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.Watch != nil && !h.watches.take() {
 		locked(server, a.Drop)
-		writeStatus(w, tooManyWatches(h.watches.max))
+		WriteStatus(w, tooManyWatches(h.watches.max))
 		return
 	}
 	if a.Messages {
@@ -78,10 +93,30 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// request is the API server's form of a request, without its body.
-func (h handler) request(r *http.Request) *apiserver.Request {
+// readBody reads the body of a request. It reports false, and has answered, when the deadline of the connection is over before.
+func readBody(w http.ResponseWriter, r *http.Request, q *apiserver.Request) bool {
+	q.ReadBody(r.Body, r.ContentLength)
+	switch {
+	case errors.Is(q.BodyError, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		WriteStatus(w, status.Timeout("request did not complete within the allotted timeout", 0))
+		return false
+	case q.BodyError == nil && q.Rest == nil && r.ContentLength != 0:
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // in process there is none
+	}
+	return true
+}
+
+// Request returns the API server's form of a request, without its body.
+func (h *Handler) Request(r *http.Request) *apiserver.Request {
 	return &apiserver.Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(),
 		Header: wire.Header(r.Header), Client: h.client(r), From: r.RemoteAddr, Context: r.Context()}
+}
+
+// Write writes an answer that is complete.
+func Write(w http.ResponseWriter, a *apiserver.Answer) {
+	writeHead(w, a)
+	_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
 }
 
 // writeHead writes what comes before the body of an answer.

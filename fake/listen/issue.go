@@ -1,4 +1,4 @@
-package fake
+package listen
 
 import (
 	"crypto/ecdsa"
@@ -8,11 +8,8 @@ import (
 	"crypto/x509/pkix"
 	"encoding/binary"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"time"
-
-	"github.com/kubesim/kubesim/sim/controller/certificates"
 )
 
 // issuer signs certificates for clients.
@@ -29,49 +26,6 @@ const (
 	certificateLife = 365 * 24 * time.Hour
 	issuerLife      = 100 * certificateLife
 )
-
-// IssueCertificate returns a certificate for a user in groups, and its key, both PEM: whoever shows them to a listener with
-// TLS is that user, for a year of the server's time, where requests are authenticated. From the first of them on the server
-// trusts an authority of its own beside those of Options.ClientCA. The seed decides all keys, so that the same calls give
-// the same certificates: they are for tests, and no secret.
-//
-//	cert, key, err := srv.IssueCertificate("jane", "dev")
-//	cfg := &rest.Config{Host: l.URL(), TLSClientConfig: rest.TLSClientConfig{CAData: l.CA(), CertData: cert, KeyData: key}}
-func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []byte, err error) {
-	now := s.cluster.Clock().Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.issuer == nil {
-		made, err := newIssuer(max(s.options.Seed, 1), now)
-		if err != nil {
-			return nil, nil, fmt.Errorf("kubesim: no authority for certificates: %w", err)
-		}
-		s.trustLocked(made)
-	}
-	if cert, key, err = s.issuer.issue(user, groups, now); err != nil {
-		return nil, nil, fmt.Errorf("kubesim: no certificate for %s: %w", user, err)
-	}
-	return cert, key, nil
-}
-
-// trustLocked adds an authority for certificates of clients. The server's own lock is held, or nobody has the server yet.
-func (s *Server) trustLocked(i *issuer) {
-	s.issuer = i
-	s.trustAlsoLocked(i.root)
-}
-
-// trustSigner trusts who signs certificates of clients in the cluster, if a controller does.
-func (s *Server) trustSigner() {
-	seed, ok := s.cluster.SigningSeed()
-	if !ok {
-		return
-	}
-	if a, err := certificates.NewAuthority(seed); err == nil { // one seed in 2³² has no key
-		s.mu.Lock()
-		s.trustAlsoLocked(a.Certificate)
-		s.mu.Unlock()
-	}
-}
 
 func newIssuer(seed uint64, now time.Time) (*issuer, error) {
 	i := &issuer{seed: seed}

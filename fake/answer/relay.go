@@ -1,4 +1,4 @@
-package fake
+package answer
 
 import (
 	"fmt"
@@ -8,16 +8,16 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
-// closing is a body that ends its request when it is closed.
-type closing struct {
+// Closing is a body that ends its request when it is closed.
+type Closing struct {
 	io.ReadCloser
-	end func()
+	End func()
 }
 
-// Close is io.Closer's.
-func (c closing) Close() error {
+// Close implements io.Closer.
+func (c Closing) Close() error {
 	err := c.ReadCloser.Close()
-	c.end()
+	c.End()
 	return err
 }
 
@@ -42,14 +42,14 @@ func relay(w http.ResponseWriter, body io.ReadCloser) {
 	}
 }
 
-// connection is a body that can be written to: that of an answer with the code 101.
-type connection struct {
-	closing
+// Connection is a body that can be written to: that of an answer with the code 101.
+type Connection struct {
+	Closing
 	io.Writer
 }
 
 // takeOver gives the connection to client and server until one of them ends it.
-func (c connection) takeOver(w http.ResponseWriter, a *apiserver.Answer) {
+func (c Connection) takeOver(w http.ResponseWriter, a *apiserver.Answer) {
 	defer c.Close()
 	client, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {

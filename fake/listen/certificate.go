@@ -1,4 +1,4 @@
-package fake
+package listen
 
 import (
 	"crypto/sha256"
@@ -7,22 +7,21 @@ import (
 	"encoding/asn1"
 	"encoding/hex"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// authorities are those who sign the certificates of clients and of proxies; nil: there are none. Nothing changes a pool
-// that somebody may be looking at.
-type authorities struct {
+// Authorities are those who sign the certificates of clients and of proxies. A nil pool has none. A pool is not changed once it is
+// part of Authorities.
+type Authorities struct {
 	clients, proxies *x509.CertPool
 	both             *x509.CertPool // whom clients are told of: one with a certificate of somebody else keeps it to himself
 }
 
-// authoritiesOf reads the certificates of signers.
-func authoritiesOf(s *auth.Signers) (a authorities, err error) {
+// AuthoritiesOf reads the certificates of signers.
+func AuthoritiesOf(s *auth.Signers) (a Authorities, err error) {
 	if a.clients, err = pool(s.ClientCA, "ClientCA"); err != nil {
 		return a, err
 	}
@@ -38,7 +37,7 @@ func authoritiesOf(s *auth.Signers) (a authorities, err error) {
 }
 
 // with returns the authorities and one more for clients.
-func (a authorities) with(c *x509.Certificate) authorities {
+func (a Authorities) with(c *x509.Certificate) Authorities {
 	add := func(p *x509.CertPool) *x509.CertPool {
 		if p == nil {
 			p = x509.NewCertPool()
@@ -63,29 +62,10 @@ func pool(text []byte, name string) (*x509.CertPool, error) {
 	return p, nil
 }
 
-// authorities are those of the options, and the server itself once it has issued a certificate.
-func (s *Server) authorities() authorities {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if changed, _ := s.cas.read(&s.signers.ClientCA, &s.signers.Proxies.ClientCA); changed { // a bad file leaves all as it was
-		s.trusted, _ = authoritiesOf(&s.signers) // read has looked at them
-		for _, c := range s.extra {
-			s.trusted = s.trusted.with(c)
-		}
-		s.cluster.PublishSigners(s.signers)
-	}
-	return s.trusted
-}
-
-// trustAlsoLocked trusts who has signed with the certificate c, too.
-func (s *Server) trustAlsoLocked(c *x509.Certificate) {
-	s.extra, s.trusted = append(s.extra, c), s.trusted.with(c)
-}
-
 // asksForCertificate makes a listener ask clients for a certificate while there is somebody who could have signed it.
-func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo) (*tls.Config, error) {
+func asksForCertificate(plain *tls.Config, s Server) func(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		a := s.authorities()
+		a := s.Authorities()
 		if a.both == nil {
 			return nil, nil
 		}
@@ -95,44 +75,9 @@ func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo
 	}
 }
 
-// Authenticator returns the user that has sent a request, and ok if it knows the user, who is in the group system:authenticated in
-// addition to the groups returned. An error is answered with 401.
-type Authenticator func(*http.Request) (user auth.User, ok bool, err error)
-
-// Authenticate calls f for each request before certificates and tokens are checked, also with auth.AlwaysAllow. If f does not know the
-// sender, they are checked. Several requests may call f at the same time, and f must not read the body. A request over Transport has no
-// RemoteAddr and no TLS. If f is nil, Authenticate removes the function of an earlier call.
-func (s *Server) Authenticate(f Authenticator) {
-	if f == nil {
-		s.authenticate.Store(nil)
-		return
-	}
-	s.authenticate.Store(&f)
-}
-
-// client returns what is known of the sender of a request beside its header, nil for nothing.
-func (s *Server) client(r *http.Request) *auth.Client {
-	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
-		return &auth.Client{User: user}
-	}
-	if f := s.authenticate.Load(); f != nil {
-		user, ok, err := (*f)(r)
-		switch {
-		case err != nil:
-			return &auth.Client{Refused: true}
-		case ok:
-			return &auth.Client{User: &user}
-		}
-	}
-	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
-		return nil
-	}
-	return &auth.Client{Certificate: s.authorities().read(r.TLS.PeerCertificates, s.options.RequestHeader.AllowedNames, s.cluster.Clock().Now())}
-}
-
-// read returns what a chain of certificates says about the client that showed it at a time, nil if nobody is there who
+// Client returns what a chain of certificates says about the client that showed it at a time, nil if nobody is there who
 // could have signed it (k8s.io/apiserver/pkg/authentication/request/x509).
-func (a authorities) read(chain []*x509.Certificate, allowed []string, now time.Time) *auth.Certificate {
+func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now time.Time) *auth.Certificate {
 	if a.both == nil {
 		return nil
 	}

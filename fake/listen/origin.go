@@ -1,4 +1,4 @@
-package fake
+package listen
 
 import (
 	"crypto/x509"
@@ -27,13 +27,13 @@ import (
 // http.CrossOriginProtection, for all methods: a watch or a snapshot is a GET.
 type origins struct {
 	allowed []*regexp.Regexp  // --cors-allowed-origins
-	host    string            // of ListenOptions.Address
+	host    string            // of Options.Address
 	local   bool              // the socket is reached from this machine only
 	leaf    *x509.Certificate // nil without TLS
 }
 
 // newOrigins returns the origins of a listener at an address.
-func newOrigins(o *ListenOptions, at net.Addr) (*origins, error) {
+func newOrigins(o *Options, at net.Addr) (*origins, error) {
 	g := &origins{}
 	for _, pattern := range o.AllowedOrigins {
 		re, err := regexp.Compile(pattern)
