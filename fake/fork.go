@@ -36,16 +36,16 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	}
 	f := o.serve(c)
 	f.trust.Adopt(s.trust)
-	f.logf, f.errorf, f.fatalf, f.cleanup = s.logf, s.errorf, s.fatalf, s.cleanup
+	f.test = s.test
 	f.services, f.plugins = s.services, s.plugins
 	f.authenticate.Store(s.authenticate.Load())
 	f.aggregator.adopt(s.aggregator)
 	if f.cluster.Nodes() > 0 {
 		f.aggregator.handle(metricsService, metricsServer{f.cluster})
 	}
-	if f.cleanup != nil {
-		f.witness.Begin(f.errorf, f.fatalf)
-		f.cleanup(f.Close)
+	if f.test != nil {
+		f.witness.Begin(f.test)
+		f.test.Cleanup(f.Close)
 	}
 	return f
 }

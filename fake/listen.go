@@ -53,8 +53,8 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	}
 	s.reachOut()
 	go func() {
-		if err := l.Serve(); err != nil && s.logf != nil {
-			s.logf("kubesim: the listener on %s ended: %v", l.URL(), err)
+		if err := l.Serve(); err != nil && s.test != nil {
+			s.test.Logf("kubesim: the listener on %s ended: %v", l.URL(), err)
 		}
 	}()
 	s.mu.Lock()
@@ -73,7 +73,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 // listener returns a listener on a socket for the API servers that pick returns.
 func (s *Server) listener(o ListenOptions, tcp net.Listener, pick func(*http.Request) *apiserver.Server) (*Listener, error) {
 	api := answer.NewHandler(pick, s.client, cmp.Or(o.MaxWatches, listen.MaxWatches), s.log)
-	return listen.New(o, tcp, served{s.control(api, pick), s.trust, pick})
+	return listen.New(o, tcp, served{s.withControl(api, pick), s.trust, pick})
 }
 
 // served implements listen.Server.

@@ -24,15 +24,18 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake/answer"
+	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/config"
 )
@@ -89,12 +92,10 @@ type Server struct {
 	options    setup
 	cluster    *sim.Cluster
 	handler    http.Handler
+	panel      *control.Panel
 	transport  *transport
-	logf       func(format string, args ...any)
-	fatalf     func(format string, args ...any)
-	errorf     func(format string, args ...any)
-	cleanup    func(func()) // of the test; nil: there is none
-	services   *services    // shared with forks
+	test       TB        // or nil
+	services   *services // shared with forks
 	aggregator *aggregator
 	network    *network
 	life       context.Context // ends with Close
@@ -166,15 +167,32 @@ func (o *setup) complete() error {
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
 	api := answer.NewHandler(s.pick, s.client, 0, s.log)
-	s.handler = s.control(api, s.pick)
-	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, trial: s.options.trial,
+	s.panel = control.New(s.cluster, s, s.options.Trace > 0, s.ended)
+	s.handler = s.withControl(api, s.pick)
+	s.transport = &transport{pick: s.pick, control: s.panel, client: s.client, trial: s.options.trial,
 		own: s.ownServer, logf: s.log}
-	if s.options.Trace > 0 {
-		s.transport.follow = s.follow
-	}
 	if manual {
 		s.transport.waiting = s.watchdog
 	}
+}
+
+// withControl returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
+// says what to do instead. The API server that pick returns says whether the sender may; nil: everybody may, for who asks in
+// process has the server in his hands.
+func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apiserver.Server) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, control.Prefix) {
+			api.ServeHTTP(w, r)
+			return
+		}
+		if pick != nil {
+			if refused := pick(r).Check(api.Request(r)); refused != nil {
+				answer.Write(w, refused)
+				return
+			}
+		}
+		s.panel.ServeHTTP(w, r)
+	})
 }
 
 // RunT starts a server for one test; t.Cleanup closes it. When the test fails, its log ends with what happened last at
@@ -211,8 +229,8 @@ func (o *setup) startFor(t TB) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, oracle.Errorf(t), t.Cleanup
-	s.witness.Begin(s.errorf, s.fatalf)
+	s.test = t
+	s.witness.Begin(t)
 	if o.trial != nil {
 		o.trial.Begin(s)
 	}
@@ -241,7 +259,9 @@ func (s *Server) Close() {
 }
 
 // URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
-func (s *Server) URL() string { return "http://kubesim.invalid" }
+func (s *Server) URL() string { return inProcessURL }
+
+const inProcessURL = "http://kubesim.invalid"
 
 // Transport carries requests to the server in process. It is safe in a testing/synctest bubble if the server was made
 // there.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/fake/answer"
+	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 )
@@ -19,8 +20,7 @@ import (
 type transport struct {
 	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
 	pinned  bool                                    // whatever else is the case
-	control http.Handler                            // answers below controlPrefix
-	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
+	control *control.Panel                          // answers below control.Prefix
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 	trial   Trial                                   // nil, or sees each request and may do something around it
@@ -68,7 +68,7 @@ func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error)
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(q.Path, controlPrefix) {
+	if strings.HasPrefix(q.Path, control.Prefix) {
 		return t.controlled(r, q)
 	}
 	q.Client, q.Spared = t.client(r), spared
@@ -77,9 +77,9 @@ func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error)
 
 // controlled answers a request to the simulator itself.
 func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Response, error) {
-	if follows(r) && t.follow != nil {
+	if t.control.Follows(r) {
 		return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
-			Header: http.Header{"Content-Type": {"application/jsonl"}}, Body: t.follow(r.Context()), Request: r}, nil
+			Header: http.Header{"Content-Type": {"application/jsonl"}}, Body: t.control.Follow(r.Context()), Request: r}, nil
 	}
 	in := httptest.NewRequest(q.Method, r.URL.RequestURI(), bytes.NewReader(q.Body))
 	in.Header = http.Header(q.Header).Clone()

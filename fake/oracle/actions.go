@@ -111,8 +111,8 @@ func (o *Oracles) Actions(userAgent string) (some Actions) {
 	w := o.witness.begun()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.actions) >= actionsMax && w.errorf != nil {
-		w.errorf("kubesim: Actions: there were more than %d requests", actionsMax)
+	if len(w.actions) >= actionsMax && w.test != nil {
+		Errorf(w.test)("kubesim: Actions: there were more than %d requests", actionsMax)
 	}
 	for i := range w.actions {
 		if strings.HasPrefix(w.actions[i].shape.Value().client, userAgent) {

@@ -58,8 +58,8 @@ func (o *Oracles) Eventually(name string, within time.Duration, holds func(View)
 		return nil
 	}
 	err = fmt.Errorf("kubesim: eventually %s: not after %s: %w", name, within, err)
-	if w.fatalf != nil {
-		w.fatalf("%v", err)
+	if w.test != nil {
+		w.test.Fatalf("%v", err)
 	}
 	return err
 }

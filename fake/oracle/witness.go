@@ -41,9 +41,9 @@ type Oracles struct{ witness *Witness }
 //	right ──▶ Asked ─────┴─▶ rights, promises
 type Witness struct {
 	cluster        *sim.Cluster
-	writesMax      int                              // how often one object may be written while time stands still; below 0 there is no limit
-	failsOnWarning bool                             // a warning in an answer fails the test
-	errorf, fatalf func(format string, args ...any) // of the test; nil without a test
+	writesMax      int  // how often one object may be written while time stands still; below 0 there is no limit
+	failsOnWarning bool // a warning in an answer fails the test
+	test           TB   // or nil
 	begin          sync.Once
 
 	since    uint64            // the revision with which it began to look
@@ -80,9 +80,9 @@ func NewWitness(c *sim.Cluster, writesMax int, failsOnWarning bool) *Witness {
 // Oracles returns what a test asserts with the help of w.
 func (w *Witness) Oracles() *Oracles { return &Oracles{w} }
 
-// Begin makes w see everything from now on, for a test that fails by errorf, and ends by fatalf.
-func (w *Witness) Begin(errorf, fatalf func(format string, args ...any)) {
-	w.errorf, w.fatalf = errorf, fatalf
+// Begin makes w see everything from now on, for a test.
+func (w *Witness) Begin(t TB) {
+	w.test = t
 	w.begun()
 }
 
@@ -122,7 +122,7 @@ func (w *Witness) Wrote(e *commit.Commit, by *observe.Party, record uint64) {
 	for _, q := range w.quiet {
 		q.wrote(e, by, record)
 	}
-	if report := w.instant.wrote(e, by, record, w.writesMax); report != "" && w.errorf != nil {
+	if report := w.instant.wrote(e, by, record, w.writesMax); report != "" && w.test != nil {
 		w.fail(record, "a livelock: "+report)
 		w.halt()
 	}
@@ -205,8 +205,8 @@ func (w *Witness) fail(record uint64, text string) {
 	if record != 0 && !slices.Contains(w.marks, record) {
 		w.marks = append(w.marks, record)
 	}
-	if w.errorf != nil {
-		w.errorf("kubesim: %s", text)
+	if w.test != nil {
+		Errorf(w.test)("kubesim: %s", text)
 	}
 }
 

@@ -26,6 +26,7 @@ var parsers = map[string]parsing{
 	"examples/soak":               {reads: "answers", why: "FuzzRead of sim/checker"},
 	"fake":                        {reads: "requests of all kinds, sessions over WebSocket and SPDY, admission files with their kubeconfigs; the naive model says what is right", targets: []string{"FuzzAdmissionConfig", "FuzzExpressions", "FuzzHandler", "FuzzModel", "FuzzUpgrade"}},
 	"fake/answer":                 {reads: "sessions over WebSocket and SPDY", why: "FuzzUpgrade of fake"},
+	"fake/control":                {reads: "what a request does to replicas and controllers", why: "FuzzHandler of fake"},
 	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
 	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
 	"fake/explore/campaign":       {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},

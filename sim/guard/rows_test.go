@@ -46,7 +46,7 @@ var rows = [][]string{
 	{"sim"},
 	{"sim/scenario", "sim/archive"},
 	{"sim/lesson", "sim/soak"},
-	{"wasm/engine", "fake/answer", "fake/chance", "fake/explore/campaign", "fake/kustomize", "fake/oracle"},
+	{"wasm/engine", "fake/answer", "fake/chance", "fake/control", "fake/explore/campaign", "fake/kustomize", "fake/oracle"},
 	{"fake/listen"},
 	{"fake", "wasm"},
 	{"fake/explore", "fake/flags"},
