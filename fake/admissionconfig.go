@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -112,3 +113,24 @@ func known(o object.Object, fields ...string) error {
 	}
 	return nil
 }
+
+// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
+func (o *setup) readFiles() (err error) {
+	o.admission = &admissionConfig{plugins: o.Admission}
+	if o.AdmissionConfig != "" {
+		if o.admission, err = readAdmissionConfig(o.AdmissionConfig); err != nil {
+			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
+		}
+		o.Admission = o.admission.plugins
+	}
+	cas := o.caFiles()
+	if _, err = cas.Read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {
+		return fmt.Errorf("kubesim: %w", err)
+	}
+	signers := o.Signers()
+	_, err = listen.AuthoritiesOf(&signers)
+	return err
+}
+
+// caFiles returns the files of certificate authorities, which have not been read yet.
+func (o *setup) caFiles() listen.CAFiles { return listen.NewCAFiles(o.ClientCAFile, o.ProxyCAFile) }

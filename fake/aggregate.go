@@ -43,7 +43,7 @@ func (s *Server) Aggregate(apiService string, handler http.Handler) {
 		"spec": map[string]any{"group": group, "version": version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(15),
 			"insecureSkipTLSVerify": true,
 			"service":               map[string]any{"namespace": "default", "name": strings.ReplaceAll(apiService, ".", "-")}}})
-	code, answer, err := s.send(http.MethodPost, path, "application/json", body)
+	code, answer, err := s.loader().send(http.MethodPost, path, "application/json", body)
 	if err == nil && code >= 300 && code != http.StatusConflict {
 		err = errors.New(answer.String("message"))
 	}

@@ -2,15 +2,10 @@ package fake
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/controller"
-	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Controllers are the controllers of a Server, those that Options.Controllers names: what they have to do, what goes wrong
@@ -108,80 +103,4 @@ func (c *Controllers) control(f func(*controller.Manager) error) {
 	if err != nil {
 		c.server.fail("%v", err)
 	}
-}
-
-// controlControllers adds what is done to controllers:
-//
-//	GET  controllers                         their names, and what they have to do within an hour; as JSON a controller.Report
-//	POST controllers/settle                  Settle
-//	POST controllers/step                    Step
-//	POST controllers/stepped?wait=true       Stepped
-//	POST controllers/{name}/step             one thing that it has to do now
-//	POST controllers/{name}/{action}         stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
-func (s *Server) controlControllers(control *http.ServeMux) {
-	control.HandleFunc("GET "+controlPrefix+"controllers", s.serveControllers)
-	control.HandleFunc("POST "+controlPrefix+"controllers/settle", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.Settle(r.Context()); err != nil {
-			http.Error(w, err.Error(), http.StatusConflict)
-		}
-	})
-	control.HandleFunc("POST "+controlPrefix+"controllers/step", func(w http.ResponseWriter, _ *http.Request) {
-		if !s.Step() {
-			http.Error(w, "kubesim: controllers have nothing to do now", http.StatusConflict)
-		}
-	})
-	control.HandleFunc("POST "+controlPrefix+"controllers/stepped", func(w http.ResponseWriter, r *http.Request) {
-		wait, err := strconv.ParseBool(r.URL.Query().Get("wait"))
-		if err != nil {
-			http.Error(w, "kubesim: controllers/stepped: say wait=true or wait=false", http.StatusBadRequest)
-			return
-		}
-		s.Controllers.Stepped(wait)
-	})
-	control.HandleFunc("POST "+controlPrefix+"controllers/{name}/step", s.serveStepOf)
-	control.HandleFunc("POST "+controlPrefix+"controllers/{name}/{action}", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.treatController(r); err != nil {
-			http.Error(w, "kubesim: "+err.Error(), http.StatusBadRequest)
-		}
-	})
-}
-
-func (s *Server) serveStepOf(w http.ResponseWriter, r *http.Request) {
-	var err error
-	done := false
-	s.cluster.Control(func(m *controller.Manager) {
-		if _, err = m.Reconciler(r.PathValue("name")); err == nil {
-			done = m.StepOf(r.PathValue("name"))
-		}
-	})
-	switch {
-	case err != nil:
-		http.Error(w, "kubesim: "+err.Error(), http.StatusBadRequest)
-	case !done:
-		http.Error(w, "kubesim: "+r.PathValue("name")+" has nothing to do now", http.StatusConflict)
-	}
-}
-
-func (s *Server) serveControllers(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.Header.Get("Accept"), "application/json") {
-		var report controller.Report
-		s.cluster.Control(func(m *controller.Manager) { report = m.Report() })
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(report) // a client that went away is no error of the server
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintln(w, strings.Join(s.Controllers.Names(), "\n"))
-	for _, x := range s.Controllers.Due(time.Hour) {
-		fmt.Fprintf(w, "%s %s\n", x.At.UTC().Format(time.RFC3339), x.Item)
-	}
-}
-
-// treatController does what a control request asks for.
-func (s *Server) treatController(r *http.Request) (err error) {
-	t, err := parseTrouble(r, r.PathValue("name"), (*trouble.Kind).OfControllers)
-	if err == nil {
-		s.cluster.Control(func(m *controller.Manager) { err = t.Control(m) })
-	}
-	return err
 }

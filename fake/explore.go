@@ -1,18 +1,14 @@
 package fake
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake/explore"
-	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
+
+// T is what the body of an Explore gets: all of testing.TB.
+type T = testing.TB
 
 // ExploreOptions say how a test is explored. The zero value is right for most.
 type ExploreOptions struct {
@@ -44,27 +40,8 @@ type ExploreOptions struct {
 	Repeat int
 	// Found is told what was found in place of the test, which passes then; no plan is read from testdata/kubesim or written
 	// there. It is for tests of the search itself. nil: the test fails.
-	Found func(*explore.Report)
+	Found func(*campaign.Report)
 }
-
-// What the zero value of ExploreOptions stands for.
-const (
-	seedsDefault    = 100
-	faultsDefault   = 8
-	repeatDefault   = 10
-	replicasDefault = 2
-)
-
-// generation is how many plans are drawn from what was learned before. It does not depend on how many run at a time, so
-// that a search comes to the same on every machine.
-const generation = 32
-
-// Variables of the environment.
-const (
-	seedsVariable  = "KUBESIM_SEEDS"  // takes the place of ExploreOptions.Seeds
-	repeatVariable = "KUBESIM_REPEAT" // takes the place of ExploreOptions.Repeat
-	planVariable   = "KUBESIM_PLAN"   // a file with the only plan that is to be run
-)
 
 // Explore looks for what goes wrong around a test. It runs body again and again, each time in a testing/synctest bubble of its
 // own with a new server, under a plan that is drawn from a seed: faults, crashes of processes, API servers that lag, writes of
@@ -85,269 +62,59 @@ const (
 //
 // Plans are run by further processes of the test binary, in an environment in which they can be repeated (Repeatable). The
 // tests of the binary up to the call of Explore are run there, too.
+//
+// Explore and Repeatable are carried out by package fake/explore, which changes what the Go runtime draws at random. Only a test
+// that imports it has it:
+//
+//	import _ "github.com/kubesim/kubesim/fake/explore"
 func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
 	t.Helper()
-	o = o.filled()
-	x := &explored{t: t, options: o, body: body}
-	call := calls.next(t)
-	if isWorker() {
-		if workerCall() == call {
-			x.serve()
-		}
-		return
+	if explorer == nil {
+		t.Fatalf(noExplorer, "Explore")
 	}
-	shard, err := explore.ShardOf(os.Getenv)
-	if err != nil {
-		t.Fatalf("kubesim: %v", err)
-	}
-	s := &search{t: t, options: o, team: newTeam(x, call), shard: shard}
-	defer s.team.close()
-	s.run()
-	s.tell(explore.Line{Done: true, Runs: s.seeds, Seconds: time.Since(s.began).Seconds(), Sequences: s.met})
+	explorer.Explore(t, o, body)
 }
 
-// filled is the options with their defaults.
-func (o ExploreOptions) filled() ExploreOptions {
-	for name, n := range map[string]*int{seedsVariable: &o.Seeds, repeatVariable: &o.Repeat} { // order does not matter
-		if told, err := strconv.Atoi(os.Getenv(name)); err == nil && told > 0 {
-			*n = told
-		}
+// Repeatable makes what a test comes to depend on its seed alone, as far as that is possible without another scheduler than
+// Go's. It is the first thing in a test whose servers are in a testing/synctest bubble:
+//
+//	func TestOperator(t *testing.T) {
+//		fake.Repeatable(t)
+//		synctest.Test(t, func(t *testing.T) {
+//			srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+//			…
+//
+// The test is run in a process of its own, with one goroutine at a time and no collection of garbage, in which what the runtime
+// draws (package fake/chance) hangs on Options.Seed. Here it counts as skipped when it has passed there, and as failed
+// when it has failed: then it is run nine more times, and the log says how many of them failed and how many were the same to
+// the byte. A test that hangs is ended, with the goroutines that keep virtual time from moving.
+//
+// Where no process can be started it does nothing, and reports false.
+//
+// It needs package fake/explore, as Explore does.
+func Repeatable(t *testing.T) bool {
+	t.Helper()
+	if explorer == nil {
+		t.Fatalf(noExplorer, "Repeatable")
 	}
-	if seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
-		o.Seed = seed
-	}
-	o.Seed = max(o.Seed, 1)
-	for _, d := range []struct {
-		n         *int
-		otherwise int
-	}{{&o.Seeds, seedsDefault}, {&o.Faults, faultsDefault}, {&o.Repeat, repeatDefault}} {
-		if *d.n == 0 {
-			*d.n = d.otherwise
-		}
-	}
-	return o
+	return explorer.Repeatable(t)
 }
 
-// limits are what a campaign may draw.
-func (o *ExploreOptions) limits() explore.Limits {
-	l := explore.Limits{Items: o.Faults, Level: fault.Degraded, Without: o.Without, NoFeedback: o.NoFeedback}
-	if o.LegalOnly {
-		l.Level = fault.Legal
-	}
-	return l
+// noExplorer is what is wrong when package fake/explore is not part of the test binary.
+const noExplorer = "kubesim: fake.%s is carried out by package fake/explore, which this test does not import. Add to one of its files:\n\n" +
+	"\timport _ \"github.com/kubesim/kubesim/fake/explore\""
+
+// Explorer carries out Explore and Repeatable. It is package fake/explore.
+type Explorer interface {
+	Explore(t *testing.T, o ExploreOptions, body func(T, *Server))
+	Repeatable(t *testing.T) bool
+	// Prepare changes the options of a server that RunT starts after a call of Repeatable, and returns the trial that the server
+	// belongs to. Otherwise it returns nil.
+	Prepare(o *Options) Trial
 }
 
-// calls counts the calls of Explore in each test. A test that runs again (-count) begins anew, as it does in a worker.
-var calls counter
+// explorer is the Explorer of the process. If nil, package fake/explore is not imported.
+var explorer Explorer
 
-type counter struct {
-	mu sync.Mutex
-	n  map[string]int
-}
-
-func (c *counter) next(t *testing.T) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n == nil {
-		c.n = map[string]int{}
-	}
-	name := t.Name()
-	if c.n[name]++; c.n[name] == 1 {
-		t.Cleanup(func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			delete(c.n, name)
-		})
-	}
-	return c.n[name]
-}
-
-// search looks for a plan under which a test fails.
-type search struct {
-	t       *testing.T
-	options ExploreOptions
-	team    *team
-	began   time.Time
-	shard   explore.Shard
-	calm    explore.Outcome // of the run without trouble
-	met     []uint64        // sequences of requests and answers
-	runs    int
-	seeds   int // of them under plans that were drawn
-}
-
-// run runs what is known, then looks further.
-func (s *search) run() {
-	s.t.Helper()
-	s.began = time.Now()
-	if file := os.Getenv(planVariable); file != "" {
-		s.replayFile(file)
-		return
-	}
-	if s.options.Found == nil {
-		for _, file := range corpus(s.t.Name()) {
-			if s.replayFile(file) {
-				return
-			}
-		}
-	}
-	empty := explore.Plan{Seed: s.options.Seed}
-	if s.calm = s.team.run(empty, true); len(s.calm.Failures) > 0 {
-		s.report(finding{plan: empty}, s.calm)
-		return
-	}
-	s.runs++
-	if len(s.calm.Seen.Clients) == 0 {
-		s.t.Fatal("kubesim: nobody but the test itself asks the server for anything, so there is nobody to trouble: start what you test with srv.Process, or in a goroutine")
-	}
-	s.explore(explore.NewCampaign(s.options.limits(), &s.calm))
-}
-
-// explore tries the plans of one generation after the other.
-func (s *search) explore(c *explore.Campaign) {
-	s.t.Helper()
-	first, last, step := s.seedRange()
-	for seed := first; seed <= last && !s.late(); {
-		var plans []explore.Plan
-		for ; len(plans) < generation && seed <= last; seed += step {
-			plans = append(plans, c.Plan(seed))
-		}
-		outcomes := s.team.all(plans)
-		for i, out := range outcomes {
-			s.runs++
-			s.seeds++
-			s.met = append(s.met, c.New(&out)...)
-			if len(out.Failures) > 0 {
-				s.shrinkAndReport(plans[i], out)
-				return
-			}
-			c.Learn(plans[i], &out)
-		}
-	}
-	took := time.Since(s.began)
-	sequences, kept := c.Known()
-	s.t.Logf("kubesim: %d runs in %v, %.0f a second; %d sequences of requests and answers, %d plans that led to new ones",
-		s.runs, took.Round(time.Millisecond), float64(s.runs)/took.Seconds(), sequences, kept)
-}
-
-// late reports whether the time is up.
-func (s *search) late() bool {
-	return s.options.For > 0 && time.Since(s.began) > s.options.For
-}
-
-// seedRange returns the seeds of this process: all of them, or its part.
-func (s *search) seedRange() (first, last, step uint64) {
-	o := &s.options
-	return o.Seed + s.shard.I - 1, o.Seed + uint64(o.Seeds) - 1, s.shard.N
-}
-
-// tell appends a line to the file of results, if there is one.
-func (s *search) tell(l explore.Line) {
-	name := os.Getenv(explore.ResultsVariable)
-	if name == "" {
-		return
-	}
-	s.t.Helper()
-	l.Test, l.Shard = s.t.Name(), s.shard.String()
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err == nil {
-		_, err = l.WriteTo(file)
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		s.t.Errorf("kubesim: %s: %v", explore.ResultsVariable, err)
-	}
-}
-
-// finding is a plan under which a test fails.
-type finding struct {
-	plan  explore.Plan
-	found explore.Plan // as it was drawn
-	saved string       // its file
-}
-
-// attempts is how often a candidate is run before it is said not to fail.
-const attempts = 3
-
-// shrinkAndReport makes a plan small, writes it down and reports.
-func (s *search) shrinkAndReport(p explore.Plan, out explore.Outcome) {
-	s.t.Helper()
-	site := out.Site()
-	small, ok := explore.Shrink(p, func(q explore.Plan) bool { return s.fails(q, site, attempts) })
-	if !ok {
-		small = p // it did once
-	}
-	f := finding{plan: small, found: p}
-	if s.options.Found == nil {
-		f.saved = save(s.t.Name(), small, out.Failures[0].Text)
-	}
-	s.report(f)
-}
-
-// fails reports whether a plan fails at a site in one of some runs.
-func (s *search) fails(p explore.Plan, site string, times int) bool {
-	for range times {
-		out := s.team.run(p, false)
-		s.runs++
-		if out.Site() == site {
-			return true
-		}
-	}
-	return false
-}
-
-// replayFile runs the plan of a file, and reports it if it still fails.
-func (s *search) replayFile(file string) (failed bool) {
-	s.t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		s.t.Fatalf("kubesim: %v", err)
-	}
-	p, err := explore.Parse(string(data))
-	if err != nil {
-		s.t.Fatalf("kubesim: %s: %v", file, err)
-	}
-	for range attempts {
-		s.runs++
-		if out := s.team.run(p, false); len(out.Failures) > 0 {
-			s.report(finding{plan: p, saved: file})
-			return true
-		}
-	}
-	return false
-}
-
-// report says how often a plan fails, and how often two runs of it are the same, and fails the test. first is a run of it, if
-// there was one: who hangs is not asked twice.
-func (s *search) report(f finding, first ...explore.Outcome) {
-	s.t.Helper()
-	list := first
-	if len(first) == 0 || first[0].Site() != explore.SiteHang {
-		plans := make([]explore.Plan, s.options.Repeat)
-		for i := range plans {
-			plans[i] = f.plan
-		}
-		list = s.team.allFull(plans)
-	}
-	s.runs += len(list)
-	r := &explore.Report{Plan: f.plan, Found: f.found, Outcomes: list, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
-		Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
-	r.Story, r.Link = saveStory(f.saved, r)
-	s.tell(explore.Line{Seed: f.plan.Seed, Failure: r.Cause(), Plan: f.plan.Lines(), Replay: r.Replay})
-	if s.options.Found != nil {
-		s.options.Found(r)
-		return
-	}
-	s.t.Errorf("kubesim: %s", strings.TrimSpace(r.String()))
-}
-
-// replayLine is the command that runs a plan again.
-func replayLine(test, file string) string {
-	line := fmt.Sprintf("go test -count=1 -run '%s'", pattern(test))
-	if file != "" {
-		line = planVariable + "=" + file + " " + line
-	}
-	return line
-}
-
-// pattern is the -run of one test.
-func pattern(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
+// RegisterExplorer makes Explore and Repeatable use x. Package fake/explore calls it when it is initialized.
+func RegisterExplorer(x Explorer) { explorer = x }

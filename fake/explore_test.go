@@ -1,315 +1,36 @@
 package fake_test
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/kubesim/kubesim/fake"
-	"github.com/kubesim/kubesim/fake/explore"
-	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
 )
 
-// send sends a request with a body of JSON and decodes the answer into, unless that is nil.
-func send(c http.RoundTripper, srv *fake.Server, method, path, body string, into any) (code int, err error) {
-	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	res, err := c.RoundTrip(r)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	if into != nil {
-		err = json.NewDecoder(res.Body).Decode(into)
-	}
-	return res.StatusCode, err
-}
-
-type names struct {
-	Items []struct{ Metadata struct{ Name string } }
-}
-
-// copier looks once a second whether there are as many Secrets as ConfigMaps. A stable one names the Secrets after the
-// ConfigMaps; another one makes one more when there are fewer.
-func copier(srv *fake.Server, stable bool) func(ctx context.Context, c http.RoundTripper) error {
-	return func(ctx context.Context, c http.RoundTripper) error {
-		made := 0
-		for ctx.Err() == nil {
-			time.Sleep(time.Second)
-			var from names
-			if code, err := send(c, srv, "GET", mapsPath, "", &from); err != nil || code != http.StatusOK {
-				continue
-			}
-			for i, m := range from.Items {
-				switch {
-				case stable:
-					_, _ = send(c, srv, "POST", secretsPath, `{"metadata":{"name":"`+m.Metadata.Name+`"}}`, nil)
-				case i >= made: // and after a restart?
-					if code, _ := send(c, srv, "POST", secretsPath, `{"metadata":{"generateName":"s-"}}`, nil); code == http.StatusCreated {
-						made++
-					}
-				}
-			}
-		}
-		return nil
-	}
-}
-
-// copied is the test of a copier.
-func copied(stable bool) func(fake.T, *fake.Server) {
-	return func(t fake.T, srv *fake.Server) {
-		is := is.New(t)
-		srv.Process("copier", copier(srv, stable))
-		_, err := send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
-		is.NoErr(err)
-		time.Sleep(time.Minute)
-		srv.Heal()
-		time.Sleep(time.Minute)
-		var list names
-		_, err = send(srv.Transport(), srv, "GET", secretsPath, "", &list)
-		is.NoErr(err)
-		is.Equal(len(list.Items), 1)
-	}
-}
-
-// explored runs Explore and returns what it found, nil for nothing.
-func explored(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.Server)) (found *explore.Report) {
-	t.Helper()
-	o.Server.Bare, o.Found = true, func(r *explore.Report) { found = r }
-	fake.Explore(t, o, body)
-	return found
-}
-
-// A test that passes without trouble and fails with it.
-func TestExplore(t *testing.T) {
-	t.Parallel()
-	var plans [2]string
-	for i, workers := range []int{1, 2} {
-		t.Run(strconv.Itoa(workers), func(t *testing.T) { // a call a test: what follows a call is not for workers
-			is := is.New(t)
-			found := explored(t, fake.ExploreOptions{Workers: workers}, copied(false))
-			is.True(found != nil)
-			is.True(len(found.Plan.Items) < len(found.Found.Items)) // it was made small
-			is.Equal(len(found.Outcomes), 10)
-			is.True(strings.Contains(found.String(), "copier create secrets: 2 times instead of 1\n"))
-			is.True(strings.Contains(found.String(), "one too many: n ")) // the write that was wrong
-			is.True(strings.Contains(found.String(), ", 10 of 10 times ("))
-			plans[i] = found.Found.String()
-		})
-	}
-	is.New(t).Equal(plans[0], plans[1]) // whatever the number of processes
-}
-
-// One that survives.
-func TestExploreCorrect(t *testing.T) {
-	t.Parallel()
-	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, copied(true))
-}
-
-// The test itself has an API server of its own: whatever happens to the others, it is answered.
-func TestExploreSpares(t *testing.T) {
-	t.Parallel()
-	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
-		is := is.New(t)
-		srv.Process("copier", copier(srv, true))
-		for i := range 30 {
-			code, err := send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"m`+strconv.Itoa(i)+`"}}`, nil)
-			is.NoErr(err)
-			is.Equal(code, http.StatusCreated)
-			time.Sleep(time.Second)
-		}
-		srv.Heal()
-	})
-}
-
-// What was found is written down, and run first from then on; the report says how to run it alone. The test runs itself,
-// because it fails then.
-func TestExploreCorpus(t *testing.T) {
-	const inside = "KUBESIM_TEST_CORPUS"
-	if os.Getenv(inside) != "" {
-		fake.Explore(t, fake.ExploreOptions{Server: fake.Options{Bare: true}}, copied(false))
+// A test that does not import package fake/explore is told to. It runs itself, because it fails then.
+func TestExploreNeedsImport(t *testing.T) {
+	const inside = "KUBESIM_TEST_IMPORT"
+	switch os.Getenv(inside) {
+	case "Explore":
+		fake.Explore(t, fake.ExploreOptions{}, func(fake.T, *fake.Server) {})
+		return
+	case "Repeatable":
+		fake.Repeatable(t)
 		return
 	}
 	t.Parallel()
 	is := is.New(t)
 	program, err := os.Executable()
 	is.NoErr(err)
-	dir := t.TempDir()
-	fails := func(more ...string) string {
-		cmd := exec.Command(program, "-test.run=^TestExploreCorpus$")
-		cmd.Dir, cmd.Env = dir, append(append(os.Environ(), inside+"=1"), more...)
+	for _, name := range []string{"Explore", "Repeatable"} {
+		cmd := exec.Command(program, "-test.run=^TestExploreNeedsImport$")
+		cmd.Env = append(os.Environ(), inside+"="+name)
 		out, err := cmd.CombinedOutput()
 		is.True(err != nil) // the test fails
-		return string(out)
-	}
-	first := fails("KUBESIM_SITE=https://example.com/page/")
-	is.True(strings.Contains(first, "seed 2 fails; 1 of 8 things are enough"))
-	files, err := filepath.Glob(filepath.Join(dir, "testdata/kubesim/TestExploreCorpus/*.plan"))
-	is.NoErr(err)
-	is.Equal(len(files), 1)
-	is.True(strings.Contains(first, "opens in the page: https://example.com/page/#v1.any."))
-	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // what was written, as a scenario
-	is.NoErr(err)
-	story, err := scenario.ParseFile(told)
-	is.NoErr(err)
-	retold, err := scenario.Run(story, scenario.RunOptions{})
-	is.NoErr(err)
-	is.Equal(retold.Failure, (*scenario.Failure)(nil))
-	is.Equal(strings.Count(retold.Transcript, "> request POST "+secretsPath+" --as copier"), 2) // the copier makes two here, too
-	if strings.Count(retold.Transcript, " 201") != 3 {
-		t.Error(retold.Transcript)
-	}
-	again := fails("KUBESIM_SITE=")
-	is.True(strings.Contains(again, "a known plan fails (seed 2), 10 of 10 times"))
-	is.True(regexp.MustCompile(`opens in the page: go run \S+/kubesim open testdata/kubesim/\S+\.txtar `).MatchString(again))
-
-	is.NoErr(os.RemoveAll(filepath.Join(dir, "testdata")))
-	fails("KUBESIM_SHARD=2/3", "KUBESIM_RESULTS=results") // of several processes each takes its part
-	fails("JOB_COMPLETION_INDEX=2", "KUBESIM_SHARDS=3", "KUBESIM_RESULTS=results")
-	results, err := os.Open(filepath.Join(dir, "results"))
-	is.NoErr(err)
-	defer results.Close()
-	merged, err := explore.Merge(results)
-	is.NoErr(err)
-	is.Equal(merged.Shards, []string{"TestExploreCorpus 2/3", "TestExploreCorpus 3/3"})
-	seeds := 0
-	for _, f := range merged.Failures {
-		for _, seed := range f.Seeds {
-			is.True(seed%3 != 1) // that is the part of the first
-			seeds++
-		}
-	}
-	is.Equal(seeds, 2)
-
-	other := filepath.Join(dir, "mine.plan")
-	is.NoErr(os.WriteFile(other, []byte("# known\nseed 5\non create secrets times=1 do commit-then-fail Timeout\n"), 0o644))
-	alone := fails("KUBESIM_PLAN=mine.plan")
-	is.True(strings.Contains(alone, "a known plan fails (seed 5), 10 of 10 times"))
-	is.True(strings.Contains(alone, "KUBESIM_PLAN=mine.plan go test -count=1 -run '^TestExploreCorpus$'"))
-}
-
-// Edits are drawn from the schema of a custom resource, and the reports name them, with what it takes of them.
-func TestExploreEdits(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	found := explored(t, fake.ExploreOptions{Edits: []string{"widgets.example.com"}}, func(t fake.T, srv *fake.Server) {
-		is := is.New(t)
-		is.NoErr(srv.Load("testdata/explore.yaml"))
-		srv.Process("reader", func(ctx context.Context, c http.RoundTripper) error {
-			for ctx.Err() == nil {
-				time.Sleep(time.Second)
-				_, _ = send(c, srv, "GET", widgetPath, "", nil)
-			}
-			return nil
-		})
-		time.Sleep(time.Minute)
-		var w struct{ Spec struct{ Size int } }
-		_, err := send(srv.Transport(), srv, "GET", widgetPath, "", &w)
-		is.NoErr(err)
-		is.True(w.Spec.Size < 5)
-	})
-	is.True(found != nil)
-	is.Equal(len(found.Plan.Items), 1)
-	is.True(strings.HasSuffix(found.Plan.String(), ` do edit widgets.example.com default/w {"spec":{"size":5}}`+"\n"))
-	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // more was drawn
-}
-
-// Whatever process runs a plan, an Outcome compares with the run without trouble, and what the plan itself has written is no
-// difference.
-func TestExploreOutcome(t *testing.T) {
-	t.Parallel()
-	t.Run("same", func(t *testing.T) {
-		var same fake.Outcome
-		fake.Explore(t, fake.ExploreOptions{Seeds: 40, Workers: 2, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
-			srv.Process("writer", func(ctx context.Context, c http.RoundTripper) error {
-				for n := 0; ctx.Err() == nil; n = 1 - n {
-					_, _ = send(c, srv, "PUT", mapsPath+"/one", `{"metadata":{"name":"one"},"data":{"n":"`+strconv.Itoa(n)+`"}}`, nil)
-					time.Sleep(time.Second)
-				}
-				return nil
-			})
-			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
-			time.Sleep(time.Minute)
-			srv.Heal()
-			srv.Eventually("it is 1", time.Minute, func(view fake.View) error {
-				if n := view.List("configmaps", "default")[0].String("data", "n"); n != "1" {
-					return errors.New(n)
-				}
-				return nil
-			})
-			same.Compare(t, srv, "configmaps")
-		})
-	})
-	t.Run("different", func(t *testing.T) {
-		is := is.New(t)
-		var same fake.Outcome
-		found := explored(t, fake.ExploreOptions{Workers: 2}, func(t fake.T, srv *fake.Server) {
-			srv.Process("copier", copier(srv, false))
-			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
-			time.Sleep(time.Minute)
-			srv.Heal()
-			time.Sleep(time.Minute)
-			same.Compare(t, srv, "secrets")
-		})
-		is.True(found != nil)
-		is.True(strings.Contains(found.String(), "+ secrets {")) // one more
-		is.True(!strings.Contains(found.String(), "- secrets {"))
-	})
-}
-
-const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"
-
-// Whatever ends a run, the next one goes on, and the report says what it was.
-func TestExploreEnds(t *testing.T) {
-	t.Parallel()
-	for _, x := range []struct {
-		name, says string
-		body       func(t fake.T, srv *fake.Server)
-	}{
-		{"fatal", "explore_test.go", func(t fake.T, _ *fake.Server) { t.Fatal("no") }},
-		{"panic", "panic: oh", func(fake.T, *fake.Server) { panic("oh") }},
-		{"panic elsewhere", "panic: oh", func(fake.T, *fake.Server) {
-			go panic("oh")
-			time.Sleep(time.Second)
-		}},
-		{"leak", "goroutines that the test has begun do not end with it", func(fake.T, *fake.Server) {
-			go func() { <-make(chan int) }()
-		}},
-		{"cleanup", "after the body: <nil>", func(t fake.T, srv *fake.Server) {
-			t.Cleanup(func() { t.Errorf("after the body: %v", context.Cause(context.Background())) })
-		}},
-		{"exit", "exit status 7", func(fake.T, *fake.Server) { os.Exit(7) }},
-		{"hang", "waits for the mutex at", func(fake.T, *fake.Server) {
-			var mu sync.Mutex
-			mu.Lock()
-			go mu.Lock() // no time passes while somebody waits for a mutex
-			time.Sleep(time.Minute)
-			mu.Unlock()
-		}},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			t.Parallel()
-			is := is.New(t)
-			found := explored(t, fake.ExploreOptions{Repeat: 2, Workers: 1}, x.body)
-			is.True(found != nil)
-			is.Equal(len(found.Plan.Items), 0) // no trouble is needed
-			if !strings.Contains(found.String(), x.says) {
-				t.Errorf("want %q in\n%s", x.says, found)
-			}
-		})
+		is.True(strings.Contains(string(out), "kubesim: fake."+name+" is carried out by package fake/explore, which this test does not import"))
+		is.True(strings.Contains(string(out), `import _ "github.com/kubesim/kubesim/fake/explore"`))
 	}
 }

@@ -2,9 +2,6 @@ package fake
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -49,30 +46,4 @@ func (f *Faults) String() string { return f.server.cluster.Faults() }
 func (f *Faults) Decisions() []fault.Decision {
 	list, _ := f.server.cluster.FaultDecisions()
 	return list
-}
-
-// faultsMax is the greatest size of a plan that is sent to a server.
-const faultsMax = 1 << 20
-
-// controlFaults serves the faults below /sim/v1/.
-func (s *Server) controlFaults(control *http.ServeMux) {
-	control.HandleFunc("GET "+controlPrefix+"faults", s.serveFaults)
-	control.HandleFunc("POST "+controlPrefix+"faults", func(w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, faultsMax))
-		if err == nil {
-			err = s.Faults.AddText(string(text))
-		}
-		if err != nil {
-			http.Error(w, "kubesim: "+strings.TrimPrefix(err.Error(), "kubesim: "), http.StatusBadRequest)
-			return
-		}
-		s.serveFaults(w, r)
-	})
-	control.HandleFunc("DELETE "+controlPrefix+"faults", func(http.ResponseWriter, *http.Request) { s.Faults.Clear() })
-	control.HandleFunc("POST "+controlPrefix+"faults/release", func(http.ResponseWriter, *http.Request) { s.Faults.Release() })
-}
-
-func (s *Server) serveFaults(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprint(w, s.Faults)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
 )
 
@@ -28,23 +30,22 @@ func (s *Server) ForkAt(rev uint64) (*Server, error) {
 
 // forked makes the server of a fork.
 func (s *Server) forked(c *sim.Cluster) *Server {
-	f := s.options.serve(c)
-	s.mu.Lock()
-	if s.issuer != nil {
-		again := *s.issuer
-		f.trustLocked(&again)
+	o := s.options
+	if o.trial != nil {
+		o.trial = o.trial.Fork()
 	}
-	s.mu.Unlock()
-	f.logf, f.errorf, f.fatalf, f.cleanup = s.logf, s.errorf, s.fatalf, s.cleanup
+	f := o.serve(c)
+	f.trust.Adopt(s.trust)
+	f.test = s.test
 	f.services, f.plugins = s.services, s.plugins
 	f.authenticate.Store(s.authenticate.Load())
 	f.aggregator.adopt(s.aggregator)
 	if f.cluster.Nodes() > 0 {
 		f.aggregator.handle(metricsService, metricsServer{f.cluster})
 	}
-	if f.cleanup != nil {
-		f.attest()
-		f.cleanup(f.Close)
+	if f.test != nil {
+		f.witness.Begin(f.test)
+		f.test.Cleanup(f.Close)
 	}
 	return f
 }
@@ -54,10 +55,11 @@ func (o setup) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.life, s.die = context.WithCancel(context.Background())
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
+	s.witness = oracle.NewWitness(c, o.writesMax(), o.FailOnWarning)
+	s.Oracles = s.witness.Oracles()
 	c.AdmitRunning(s.running)
 	c.AggregateThrough(s.aggregator)
-	s.cas, s.signers = o.caFiles(), o.Signers()
-	s.trusted, _ = authoritiesOf(&s.signers) // New has read them before
+	s.trust = listen.NewTrust(o.Signers(), o.caFiles(), o.Seed, c)
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/fake/answer"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -61,18 +62,18 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 		cancel()
 		return plainText(http.StatusServiceUnavailable, fmt.Sprintf("error trying to reach service: %v", err))
 	}
-	answer, refused := answered(res, upgrade != "")
+	got, refused := answered(res, upgrade != "")
 	rw, connected := res.Body.(io.Writer)
 	switch {
 	case refused:
 		res.Body.Close()
 		cancel()
 	case connected && res.StatusCode == http.StatusSwitchingProtocols:
-		answer.Stream = connection{closing{res.Body, cancel}, rw}
+		got.Stream = answer.Connection{Closing: answer.Closing{ReadCloser: res.Body, End: cancel}, Writer: rw}
 	default:
-		answer.Stream = closing{res.Body, cancel}
+		got.Stream = answer.Closing{ReadCloser: res.Body, End: cancel}
 	}
-	return answer
+	return got
 }
 
 // errLimit is the cause of the end of a request that took longer than it may.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"github.com/kubesim/kubesim/fake/answer"
 )
 
 // inProcess is an http.RoundTripper that asks a handler. What the handler writes is there as a whole when it returns, or
@@ -58,7 +60,7 @@ func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
 		res.ContentLength, res.Body = int64(w.buffer.Len()), io.NopCloser(&w.buffer)
 		return res, nil
 	}
-	res.Body = closing{w.reader, end}
+	res.Body = answer.Closing{ReadCloser: w.reader, End: end}
 	return res, nil
 }
 

@@ -25,6 +25,13 @@ func (s *Server) ClientClock(client string) *clock.Skewed {
 	return s.clocks[client]
 }
 
+// HasClientClock reports whether ClientClock was called for a client.
+func (s *Server) HasClientClock(client string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clocks[client] != nil
+}
+
 // Jump sets the clock of a client's machine forward by d, or back by a d below zero. The server's time, timers and other
 // clients go on as ever.
 func (s *Server) Jump(client string, d time.Duration) { s.ClientClock(client).Jump(d) }

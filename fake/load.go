@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/fake/kustomize"
+	"github.com/kubesim/kubesim/fake/oracle"
+	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
@@ -30,11 +32,11 @@ const loadManager = "kubesim-load"
 // with RunT an error ends the test.
 func (s *Server) Load(files ...string) error {
 	for _, name := range files {
-		err := s.loadPath(name)
+		err := s.loader().loadPath(name)
 		if err != nil {
 			err = fmt.Errorf("kubesim: %s: %w", name, err)
-			if s.fatalf != nil {
-				s.fatalf("%v", err)
+			if s.test != nil {
+				s.test.Fatalf("%v", err)
 			}
 			return err
 		}
@@ -43,7 +45,7 @@ func (s *Server) Load(files ...string) error {
 }
 
 // loadPath loads a file or a folder.
-func (s *Server) loadPath(path string) error {
+func (l *loader) loadPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -53,14 +55,14 @@ func (s *Server) loadPath(path string) error {
 		if err != nil {
 			return err
 		}
-		return s.LoadData(data)
+		return l.loadData(data)
 	}
 	list, err := folder(path)
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(list, func(a, b object.Object) int { return cmp.Compare(precedence(a), precedence(b)) })
-	return s.loadAll(list)
+	return l.loadAll(list)
 }
 
 // folder returns the objects of a kustomization, or of the files of a folder in the order of their names.
@@ -102,16 +104,36 @@ func precedence(obj object.Object) int {
 
 // LoadData is Load for the contents of a file. It fails no test.
 func (s *Server) LoadData(data []byte) error {
+	return s.loader().loadData(data)
+}
+
+// loader writes objects to a server as an administrator.
+type loader struct {
+	cluster   *sim.Cluster
+	witness   *oracle.Witness
+	transport transport // an administrator's
+}
+
+func (s *Server) loader() *loader {
+	l := &loader{s.cluster, s.witness, *s.transport}
+	l.transport.client = func(*http.Request) *auth.Client {
+		return &auth.Client{User: &auth.User{Name: "admin", Groups: []string{"system:masters"}}}
+	}
+	return l
+}
+
+// loadData loads the contents of a file.
+func (l *loader) loadData(data []byte) error {
 	list, err := codec.Manifest(data)
 	if err != nil {
 		return err
 	}
-	return s.loadAll(list)
+	return l.loadAll(list)
 }
 
-func (s *Server) loadAll(list []object.Object) error {
+func (l *loader) loadAll(list []object.Object) error {
 	for _, obj := range list {
-		if err := s.load(obj); err != nil {
+		if err := l.load(obj); err != nil {
 			return err
 		}
 	}
@@ -119,20 +141,20 @@ func (s *Server) loadAll(list []object.Object) error {
 }
 
 // load creates one object, or applies it over the one that is there.
-func (s *Server) load(obj object.Object) error {
+func (l *loader) load(obj object.Object) error {
 	name := obj.Kind() + " " + obj.Name()
-	path, err := s.collection(obj)
+	path, err := l.collection(obj)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	body := object.JSON(map[string]any(obj))
 	code, answer := http.StatusConflict, object.Object(nil)
-	if !s.stored(obj, path) { // admission need not allow a second one
-		code, answer, err = s.send(http.MethodPost, path+"?fieldManager="+loadManager, "application/json", body)
+	if !l.stored(obj, path) { // admission need not allow a second one
+		code, answer, err = l.send(http.MethodPost, path+"?fieldManager="+loadManager, "application/json", body)
 	}
 	if err == nil && code == http.StatusConflict && obj.Name() != "" {
 		path += "/" + url.PathEscape(obj.Name()) + "?force=true&fieldManager=" + loadManager
-		code, answer, err = s.send(http.MethodPatch, path, "application/apply-patch+yaml", body)
+		code, answer, err = l.send(http.MethodPatch, path, "application/apply-patch+yaml", body)
 	}
 	if err == nil && code >= 300 {
 		err = fmt.Errorf("%s", answer.String("message"))
@@ -144,7 +166,7 @@ func (s *Server) load(obj object.Object) error {
 }
 
 // stored reports whether an object is there, whose collection is at path.
-func (s *Server) stored(obj object.Object, path string) (found bool) {
+func (l *loader) stored(obj object.Object, path string) (found bool) {
 	resource, namespace := path[strings.LastIndexByte(path, '/')+1:], ""
 	if group := schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group; group != "" {
 		resource += "." + group
@@ -152,15 +174,15 @@ func (s *Server) stored(obj object.Object, path string) (found bool) {
 	if _, rest, ok := strings.Cut(path, "/namespaces/"); ok {
 		namespace, _, _ = strings.Cut(rest, "/")
 	}
-	_ = s.look(func(view View) error { // it returns none
-		found = obj.Name() != "" && view.definition(resource) != nil && view.Get(resource, namespace, obj.Name()) != nil
+	_ = l.witness.Look(func(view View) error { // it returns none
+		found = obj.Name() != "" && view.Knows(resource) && view.Get(resource, namespace, obj.Name()) != nil
 		return nil
 	})
 	return found
 }
 
 // collection returns the path to create an object of obj's kind under, as discovery says.
-func (s *Server) collection(obj object.Object) (string, error) {
+func (l *loader) collection(obj object.Object) (string, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	if kind.Version == "" || kind.Kind == "" {
 		return "", fmt.Errorf("apiVersion and kind must be set")
@@ -169,7 +191,7 @@ func (s *Server) collection(obj object.Object) (string, error) {
 	if kind.Group == "" {
 		path = "/api/" + kind.Version
 	}
-	code, list, err := s.send(http.MethodGet, path, "", nil)
+	code, list, err := l.send(http.MethodGet, path, "", nil)
 	if err != nil {
 		return "", err
 	}
@@ -190,8 +212,8 @@ func (s *Server) collection(obj object.Object) (string, error) {
 }
 
 // send sends a request as an administrator and returns the answer's object.
-func (s *Server) send(method, path, contentType string, body []byte) (int, object.Object, error) {
-	q, err := http.NewRequest(method, s.URL()+path, bytes.NewReader(body))
+func (l *loader) send(method, path, contentType string, body []byte) (int, object.Object, error) {
+	q, err := http.NewRequest(method, inProcessURL+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -199,11 +221,7 @@ func (s *Server) send(method, path, contentType string, body []byte) (int, objec
 	if contentType != "" {
 		q.Header.Set("Content-Type", contentType)
 	}
-	admin := *s.transport
-	admin.client = func(*http.Request) *auth.Client {
-		return &auth.Client{User: &auth.User{Name: "admin", Groups: []string{"system:masters"}}}
-	}
-	a, err := admin.RoundTrip(q)
+	a, err := l.transport.RoundTrip(q)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -28,11 +28,11 @@ func (s *Server) serveMetrics() error {
 	s.aggregator.handle(metricsService, metricsServer{s.cluster})
 	defer s.cluster.Recheck()
 	const path = "/apis/apiregistration.k8s.io/v1/apiservices"
-	code, _, err := s.send(http.MethodGet, path+"/"+metricsService, "", nil)
+	code, _, err := s.loader().send(http.MethodGet, path+"/"+metricsService, "", nil)
 	if err != nil || code == http.StatusOK {
 		return err
 	}
-	code, answer, err := s.send(http.MethodPost, path, "application/json", object.JSON(map[string]any{
+	code, answer, err := s.loader().send(http.MethodPost, path, "application/json", object.JSON(map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
 		"metadata": map[string]any{"name": metricsService, "labels": map[string]any{"k8s-app": "metrics-server"}},
 		"spec": map[string]any{"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),

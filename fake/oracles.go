@@ -1,160 +1,57 @@
 package fake
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-	"time"
-
+	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/observe"
 )
 
+// What a test asserts of a server and asks about its clients is in package oracle.
+type (
+	// Oracles are what a test asserts of a Server, of which they are methods: Never, Always, Eventually, AtRest, LeftBehind,
+	// NoLostUpdates, NoHotLoop, WithinRBAC, Actions, Permissions, State and Broken.
+	Oracles = oracle.Oracles
+	// View is what is stored at one moment.
+	View = oracle.View
+	// Write is one commit of the store and its author.
+	Write = oracle.Write
+	// Object is a stored object as JSON has it: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec", "replicas"). To
+	// converts it to a Go type.
+	Object = oracle.Object
+	// Action is a request for a resource and its outcome.
+	Action = oracle.Action
+	// Actions are requests in the order in which they were answered.
+	Actions = oracle.Actions
+	// Permissions are the rules that a user needed in a run, and those that roles grant.
+	Permissions = oracle.Permissions
+	// Rule is one rule of a Role or ClusterRole.
+	Rule = auth.Rule
+)
+
+// To reads objects of a View into a Go type, such as corev1.Pod. It panics if an object does not fit the type.
+func To[T any](objects ...Object) []T { return oracle.To[T](objects...) }
+
 // OnePerOwner is a check for Never: two objects of a resource have the same controller among their owners, and neither is being
-// deleted. Where an owner has several on purpose, labels whose values tell them apart are named: OnePerOwner("pods", "ordinal").
+// deleted. If an owner has several on purpose, labels whose values tell them apart are named: OnePerOwner("pods", "ordinal").
 // It finds what was made twice, because a controller did not know what it had made already.
 //
 //	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
 func OnePerOwner(resource string, labels ...string) func(View) error {
-	return func(view View) error {
-		if w := view.Write; w != nil && w.Resource != resource && w.Resource != bareOf(view, resource) {
-			return nil
-		}
-		seen := map[string]string{}
-		for _, obj := range view.List(resource, "") {
-			owner := controllerOf(obj)
-			if owner == nil || obj.DeletionTimestamp() != "" {
-				continue
-			}
-			key := owner.String("uid")
-			for _, label := range labels {
-				key += " " + obj.Labels()[label]
-			}
-			if other, ok := seen[key]; ok {
-				return fmt.Errorf("%s %s has two %s in namespace %s: %s and %s", owner.Kind(), owner.String("name"), resource,
-					obj.Namespace(), other, obj.Name())
-			}
-			seen[key] = obj.Name()
-		}
-		return nil
-	}
+	return oracle.OnePerOwner(resource, labels...)
 }
 
-// bareOf is the full name of a resource that may be named without its group.
-func bareOf(view View, resource string) string {
-	if d := view.definition(resource); d != nil {
-		return named(d)
-	}
-	return resource
-}
-
-// controllerOf returns the owner reference of an object's controller, nil if it has none.
-func controllerOf(obj Object) Object {
-	for _, owner := range obj.Objects("metadata", "ownerReferences") {
-		if owner.True("controller") {
-			return owner
-		}
-	}
-	return nil
-}
-
-// LeftBehind returns a check for Eventually: when no object of a resource is left, nor is anything that a client has made, but
-// for leases, events, and what the garbage collector takes because all of its owners are gone. It finds what a finalizer forgets:
-// objects of other namespaces or without one, which owner references cannot reach.
+// Outcome compares the final states of several runs of the same test, as Explore makes them: whatever went wrong on the way, the
+// state in the end must be that of the run without faults. It is declared outside of the test's body, and safe for concurrent use.
 //
-//	srv.Eventually("everything is gone", time.Minute, srv.LeftBehind("operator", "sites.web.example.com"))
-func (s *Server) LeftBehind(client, owners string) func(View) error {
-	w := s.attest()
-	return func(view View) error {
-		if left := view.List(owners, ""); len(left) > 0 {
-			return fmt.Errorf("%s %s is still there", left[0].Kind(), left[0].Name())
-		}
-		uids := map[string]bool{}
-		view.Each(func(_ string, obj Object) bool {
-			uids[obj.UID()] = true
-			return true
-		})
-		var left []string
-		view.Each(func(resource string, obj Object) bool {
-			made := w.creators[view.key(resource, obj)] // the check is under the Cluster's lock
-			if strings.HasPrefix(made, client) && made != "" && !passing(resource) && !collectable(obj, uids) {
-				left = append(left, resource+" "+strings.TrimPrefix(obj.Namespace()+"/"+obj.Name(), "/"))
-			}
-			return true
-		})
-		if len(left) > 0 {
-			return fmt.Errorf("left behind by %s: %s", client, strings.Join(left, ", "))
-		}
-		return nil
-	}
-}
+//	var same fake.Outcome
+//	fake.Explore(t, o, func(t fake.T, srv *fake.Server) {
+//		… // until everything has come to rest
+//		same.Compare(t, srv, "sites.web.example.com", "deployments.apps")
+//	})
+type Outcome struct{ states oracle.Outcome }
 
-// key is where an object is stored.
-func (v View) key(resource string, obj Object) string {
-	return v.definition(resource).Key(obj.Namespace(), obj.Name())
-}
-
-// passing reports whether nobody has to take objects of a resource away.
-func passing(resource string) bool {
-	return resource == "leases.coordination.k8s.io" || resource == "events" || resource == "events.events.k8s.io"
-}
-
-// collectable reports whether an object has owners and none of them is there: the garbage collector deletes it, if it runs.
-func collectable(obj Object, uids map[string]bool) bool {
-	owners := obj.Objects("metadata", "ownerReferences")
-	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o object.Object) bool { return uids[o.String("uid")] })
-}
-
-// WithinRBAC makes a test fail at the first request of a user that roles would refuse, though the server lets everybody do
-// everything, and names the rule that is missing. Requests come from the user by Server.As, for example.
-func (s *Server) WithinRBAC(user string) {
-	s.attest().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func(auth.Attributes) bool) error {
-		if at.User.Name != user || byRoles(at) {
-			return nil
-		}
-		return fmt.Errorf("%s may not %s; the rule that is missing: %s", user, asked(at), auth.Needed(at))
-	}})
-}
-
-// asked is what a user wants to do.
-func asked(at auth.Attributes) string {
-	if !at.IsResource {
-		return at.Verb + " " + at.Path
-	}
-	access := at.Verb + " " + strings.TrimSuffix(at.Resource+"."+at.Group, ".")
-	if at.Subresource != "" {
-		access += "/" + at.Subresource
-	}
-	if at.Namespace != "" {
-		access += " in namespace " + at.Namespace
-	}
-	return access
-}
-
-// NoHotLoop makes a test fail when clients whose User-Agent begins with a prefix send more than max requests in a minute of the
-// server's clock. It finds a reconciler that calls itself again and again, even if it writes nothing. A controller that starts
-// sends some dozens; client-go's limit, which tests switch off, is 300.
-func (s *Server) NoHotLoop(userAgent string, max int) {
-	began, n, verbs := time.Time{}, 0, map[string]int{}
-	s.attest().promise(&promise{name: "a hot loop", answer: func(r *observe.Reply) error {
-		if !strings.HasPrefix(r.UserAgent, userAgent) {
-			return nil
-		}
-		if now := s.cluster.Clock().Now(); now.Sub(began) >= time.Minute {
-			began, n, verbs = now, 0, map[string]int{}
-		}
-		n++
-		verbs[r.Verb+" "+r.Resource+" "+r.Key]++
-		if n <= max {
-			return nil
-		}
-		most := ""
-		for _, request := range object.SortedKeys(verbs) {
-			if verbs[request] > verbs[most] {
-				most = request
-			}
-		}
-		return fmt.Errorf("%s sent %d requests since %s; %d of them %s", clientName(r.UserAgent), n, stamp(began), verbs[most], most)
-	}})
+// Compare fails the test if what is stored of these resources is not what it was in the run without faults, which comes first.
+// The state is that of Server.State.
+func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
+	t.Helper()
+	o.states.Compare(t, srv.State(resources...), srv.planned())
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/kubesim/kubesim/fake/oracle"
 )
 
 // Process is a client that can crash and start again, as the container of an operator does.
@@ -55,8 +57,8 @@ func (s *Server) Process(name string, run func(ctx context.Context, transport ht
 	s.processes = append(s.processes, p)
 	s.mu.Unlock()
 	go p.loop()
-	if s.cleanup != nil {
-		s.cleanup(p.Stop)
+	if s.test != nil {
+		s.test.Cleanup(p.Stop)
 	}
 	return p
 }
@@ -91,8 +93,8 @@ func (p *Process) loop() {
 		p.life = nil
 		down := p.down
 		p.mu.Unlock()
-		if err != nil && unasked && !p.server.troubled() {
-			p.server.complain("kubesim: the process %s ended: %v", p.name, err)
+		if err != nil && unasked && !p.server.isTroubled() && p.server.test != nil {
+			oracle.Errorf(p.server.test)("kubesim: the process %s ended: %v", p.name, err)
 		}
 		timer := p.server.cluster.Clock().NewTimer(down)
 		select {

@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
-	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // ReplicaOptions say what one of several API servers is like.
@@ -42,10 +40,10 @@ func (s *Server) Replicas() int { return s.cluster.Replicas() }
 
 // fail ends the test, or the program where there is none: the caller has made a mistake.
 func (s *Server) fail(format string, args ...any) {
-	if s.fatalf == nil {
+	if s.test == nil {
 		panic("kubesim: " + fmt.Sprintf(format, args...))
 	}
-	s.fatalf("kubesim: "+format, args...)
+	s.test.Fatalf("kubesim: "+format, args...)
 }
 
 // URL is the Host of a client configuration that leads to this replica, whoever the client is. Requests go through
@@ -115,87 +113,4 @@ func (s *Server) pick(r *http.Request) *apiserver.Server {
 		}
 	}
 	return s.cluster.Routed(r.Header.Get("User-Agent"))
-}
-
-// controlReplicas adds what is done to replicas:
-//
-//	GET  replicas                          what each is like
-//	POST replicas/{i}/lag?resource=pods    lag, cut, resume, restart, unready?for=30s, stall?after=45s, close
-//	POST hold?client=UA, release?client=UA, route?client=UA&replica=2, restore?revision=N
-func (s *Server) controlReplicas(control *http.ServeMux) {
-	control.HandleFunc("GET "+controlPrefix+"replicas", func(w http.ResponseWriter, _ *http.Request) { s.serveReplicas(w) })
-	control.HandleFunc("POST "+controlPrefix+"replicas/{i}/{action}", s.serveReplica)
-	control.HandleFunc("POST "+controlPrefix+"hold", func(_ http.ResponseWriter, r *http.Request) { s.Hold(r.FormValue("client")) })
-	control.HandleFunc("POST "+controlPrefix+"release", func(_ http.ResponseWriter, r *http.Request) { s.Release(r.FormValue("client")) })
-	control.HandleFunc("POST "+controlPrefix+"route", func(w http.ResponseWriter, r *http.Request) {
-		n, _ := strconv.Atoi(r.FormValue("replica")) // 0 is no replica
-		refuse(w, "route", s.cluster.Route(r.FormValue("client"), n))
-	})
-	control.HandleFunc("POST "+controlPrefix+"restore", func(w http.ResponseWriter, r *http.Request) {
-		rev, err := strconv.ParseUint(r.FormValue("revision"), 10, 64)
-		if err != nil || rev == 0 {
-			err = fmt.Errorf("revision=%q is not a resourceVersion", r.FormValue("revision"))
-		} else {
-			err = s.Restore(rev)
-		}
-		refuse(w, "restore", err)
-	})
-}
-
-// refuse answers with an error if there is one.
-func refuse(w http.ResponseWriter, subject string, err error) {
-	if err != nil {
-		http.Error(w, "kubesim: "+subject+": "+err.Error(), http.StatusBadRequest)
-	}
-}
-
-func (s *Server) serveReplicas(w http.ResponseWriter) {
-	list := make([]ReplicaState, s.cluster.Replicas())
-	for i := range list {
-		list[i] = s.cluster.Replica(i + 1).State()
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"replicas": list})
-}
-
-func (s *Server) serveReplica(w http.ResponseWriter, q *http.Request) {
-	n, _ := strconv.Atoi(q.PathValue("i")) // 0 is no replica
-	r := s.cluster.Replica(n)
-	if r == nil {
-		http.Error(w, fmt.Sprintf("kubesim: there is no replica %s: there are %d, counted from 1", q.PathValue("i"), s.cluster.Replicas()), http.StatusNotFound)
-		return
-	}
-	refuse(w, "replicas", treat(r, q))
-}
-
-// treat does to a replica what a control request says.
-func treat(r *sim.Replica, q *http.Request) error {
-	t, err := parseTrouble(q, q.PathValue("i"), (*trouble.Kind).OfReplicas)
-	if err != nil {
-		return err
-	}
-	return t.Do(r)
-}
-
-// parseTrouble reads what a control request says is to be done to somebody, of the kinds that can be.
-func parseTrouble(q *http.Request, to string, can func(*trouble.Kind) bool) (t trouble.Trouble, err error) {
-	k := trouble.Find(q.PathValue("action"))
-	if k == nil || !can(k) {
-		var names []string
-		for _, k := range trouble.Kinds {
-			if can(k) {
-				names = append(names, k.Name)
-			}
-		}
-		last := len(names) - 1
-		return t, fmt.Errorf("there are %s and %s", strings.Join(names[:last], ", "), names[last])
-	}
-	words := []string{to}
-	if d := q.FormValue(k.Duration); k.Duration != "" && d != "" {
-		words = append(words, d)
-	}
-	if k.Resources {
-		words = append(words, q.URL.Query()["resource"]...)
-	}
-	return k.Parse(words)
 }

@@ -59,13 +59,14 @@ func (f *functions) wait(patience time.Duration) int {
 // has ended, with the cause of that. A panic of the function becomes one of the caller. Requests that the function sends count as
 // sent by the caller's goroutine.
 func (s *Server) running(ctx context.Context, f func()) error {
-	own := s.trial != nil && s.trial.isOwn()
+	trial := s.options.trial
+	own := trial != nil && trial.IsOwn()
 	ended := make(chan any, 1) // the value of a panic, errExited, or nil
 	s.functions.begin()
 	go func() {
 		defer s.functions.end()
 		if own {
-			defer s.trial.adopt()()
+			defer trial.Adopt()()
 		}
 		var result any = errExited
 		defer func() {

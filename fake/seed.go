@@ -23,15 +23,16 @@ import (
 // kind are empty, they follow from the Go type: its name, and the package it is in (k8s.io/api/apps/v1). In a test that began with
 // RunT an error ends the test.
 func (s *Server) Seed(objects ...any) error {
+	l := s.loader()
 	for _, v := range objects {
-		obj, err := s.object(v)
+		obj, err := l.object(v)
 		if err == nil {
-			err = s.seed(obj)
+			err = l.seed(obj)
 		}
 		if err != nil {
 			err = fmt.Errorf("kubesim: seed: %s %s: %w", obj.Kind(), obj.Name(), err)
-			if s.fatalf != nil {
-				s.fatalf("%v", err)
+			if s.test != nil {
+				s.test.Fatalf("%v", err)
 			}
 			return err
 		}
@@ -39,8 +40,8 @@ func (s *Server) Seed(objects ...any) error {
 	return nil
 }
 
-func (s *Server) seed(obj object.Object) error {
-	collection, err := s.collection(obj)
+func (l *loader) seed(obj object.Object) error {
+	collection, err := l.collection(obj)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (s *Server) seed(obj object.Object) error {
 		namespace, _, _ := strings.Cut(rest, "/")
 		obj.Set(namespace, "metadata", "namespace")
 		body := object.JSON(map[string]any{"metadata": map[string]any{"name": namespace}})
-		code, answer, err := s.send(http.MethodPost, "/api/v1/namespaces", "application/json", body)
+		code, answer, err := l.send(http.MethodPost, "/api/v1/namespaces", "application/json", body)
 		if err == nil && code != http.StatusCreated && code != http.StatusConflict {
 			err = fmt.Errorf("namespace %s: %s", namespace, answer.String("message"))
 		}
@@ -58,11 +59,11 @@ func (s *Server) seed(obj object.Object) error {
 	}
 	as := obj.Copy()
 	as.Remove("metadata", "resourceVersion") // the store assigns it
-	return s.cluster.Seed(loadManager, as)
+	return l.cluster.Seed(loadManager, as)
 }
 
 // object is a Go value as an object with its kind.
-func (s *Server) object(v any) (object.Object, error) {
+func (l *loader) object(v any) (object.Object, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (s *Server) object(v any) (object.Object, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	d, err := s.kindOf(t)
+	d, err := l.kindOf(t)
 	if err != nil {
 		return obj, err
 	}
@@ -88,14 +89,14 @@ func (s *Server) object(v any) (object.Object, error) {
 
 // kindOf finds the kind that a Go type stands for: of those with its name the one whose version is the last part of the package,
 // and whose group begins with the part before it.
-func (s *Server) kindOf(t reflect.Type) (*resource.Definition, error) {
+func (l *loader) kindOf(t reflect.Type) (*resource.Definition, error) {
 	version, group := path.Base(t.PkgPath()), path.Base(path.Dir(t.PkgPath()))
 	if group == "core" {
 		group = ""
 	}
 	var found *resource.Definition
 	best := 0
-	s.cluster.Served(func(d *resource.Definition) bool {
+	l.cluster.Served(func(d *resource.Definition) bool {
 		if d.Kind != t.Name() {
 			return true
 		}

@@ -22,14 +22,20 @@ package fake
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/answer"
+	"github.com/kubesim/kubesim/fake/control"
+	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/config"
 )
@@ -41,7 +47,24 @@ type Options = config.Cluster
 type setup struct {
 	Options
 	admission *admissionConfig // what is in the file Options.AdmissionConfig
-	draws     *draws           // what the runtime draws can be repeated; nil: it need not
+	trial     Trial            // the run of a test that can be repeated, or nil
+}
+
+// writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
+const writesMax = 1000
+
+// afterBubbles is later than the time in any testing/synctest bubble, which begins in the year 2000, and earlier than any other.
+var afterBubbles = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// writesMax returns how often the same object may be written while time stands still, or -1 if there is no limit.
+func (o *setup) writesMax() int {
+	switch {
+	case o.MaxWritesPerInstant != 0:
+		return o.MaxWritesPerInstant
+	case o.trial != nil || o.Clock == clock.Clock(clock.System{}) && time.Now().Before(afterBubbles):
+		return writesMax
+	}
+	return -1
 }
 
 // authenticates says that the credentials of requests count.
@@ -57,6 +80,8 @@ type TB interface {
 
 // Server is a simulated API server.
 type Server struct {
+	// Oracles are what a test asserts of the server.
+	*Oracles
 	// Clock moves the server's time. It does nothing when Options.Clock is not a clock.Manual.
 	Clock *clock.Manual
 	// Faults is what goes wrong.
@@ -67,34 +92,24 @@ type Server struct {
 	options    setup
 	cluster    *sim.Cluster
 	handler    http.Handler
+	panel      *control.Panel
 	transport  *transport
-	logf       func(format string, args ...any)
-	fatalf     func(format string, args ...any)
-	errorf     func(format string, args ...any)
-	cleanup    func(func()) // of the test; nil: there is none
-	services   *services    // shared with forks
+	test       TB        // or nil
+	services   *services // shared with forks
 	aggregator *aggregator
 	network    *network
 	life       context.Context // ends with Close
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
-	trial      *trial                 // nil: nobody explores
-
-	witnessed sync.Once
-	witness   *witness // nil: nobody looks
-	marks     []uint64 // records of what the test has failed for
+	witness    *oracle.Witness
+	trust      *listen.Trust // who may sign certificates of clients
 
 	mu           sync.Mutex
 	admits       bool // AdmitThrough was called
 	converts     bool // ConvertThrough was called
 	listeners    []*Listener
-	cas          caFiles // files with the certificates of trusted authorities
 	authenticate atomic.Pointer[Authenticator]
-	signers      auth.Signers             // as they are now
-	extra        []*x509.Certificate      // trusted in addition to the certificates of the options
-	issuer       *issuer                  // of certificates for clients; nil: none was asked for
-	trusted      authorities              // who signs certificates
 	clocks       map[string]*clock.Skewed // of the clients' machines
 	processes    []*Process
 	functions    functions
@@ -151,16 +166,33 @@ func (o *setup) complete() error {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	api := handler{pick: s.pick, client: s.client, logf: s.log}
-	s.handler = s.control(api, s.pick)
-	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, draws: s.options.draws,
-		logf: s.log}
-	if s.options.Trace > 0 {
-		s.transport.follow = s.follow
-	}
+	api := answer.NewHandler(s.pick, s.client, 0, s.log)
+	s.panel = control.New(s.cluster, s, s.options.Trace > 0, s.ended)
+	s.handler = s.withControl(api, s.pick)
+	s.transport = &transport{pick: s.pick, control: s.panel, client: s.client, trial: s.options.trial,
+		own: s.ownServer, logf: s.log}
 	if manual {
 		s.transport.waiting = s.watchdog
 	}
+}
+
+// withControl returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
+// says what to do instead. The API server that pick returns says whether the sender may; nil: everybody may, for who asks in
+// process has the server in his hands.
+func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apiserver.Server) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, control.Prefix) {
+			api.ServeHTTP(w, r)
+			return
+		}
+		if pick != nil {
+			if refused := pick(r).Check(api.Request(r)); refused != nil {
+				answer.Write(w, refused)
+				return
+			}
+		}
+		s.panel.ServeHTTP(w, r)
+	})
 }
 
 // RunT starts a server for one test; t.Cleanup closes it. When the test fails, its log ends with what happened last at
@@ -172,30 +204,37 @@ func RunT(t TB, options ...Options) *Server {
 		o.Options = options[0]
 	}
 	o.forTest()
-	repeatable.prepare(&o)
-	s, err := o.start()
+	if explorer != nil {
+		o.trial = explorer.Prepare(&o.Options)
+	}
+	s, err := o.startFor(t)
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, errorf(t), t.Cleanup
-	s.attest()
-	repeatable.begun(s)
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)
-		repeatable.ended(s)
+		if o.trial != nil {
+			o.trial.End(s)
+		}
 		s.Close()
 	})
 	return s
 }
 
-// errorf lets a test fail and go on, where it can.
-func errorf(t TB) func(format string, args ...any) {
-	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
-		return e.Errorf
+// startFor starts a server for a test.
+func (o *setup) startFor(t TB) (*Server, error) {
+	s, err := o.start()
+	if err != nil {
+		return nil, err
 	}
-	return t.Fatalf
+	s.test = t
+	s.witness.Begin(t)
+	if o.trial != nil {
+		o.trial.Begin(s)
+	}
+	return s, nil
 }
 
 // Close ends open watches and listeners, and completes the file of Options.Archive. It may be called more than once.
@@ -207,7 +246,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	var finish []func()
 	for _, l := range listeners {
-		finish = append(finish, l.shut())
+		finish = append(finish, l.Shut())
 	}
 	s.cluster.Close()
 	for _, f := range finish {
@@ -220,7 +259,9 @@ func (s *Server) Close() {
 }
 
 // URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
-func (s *Server) URL() string { return "http://kubesim.invalid" }
+func (s *Server) URL() string { return inProcessURL }
+
+const inProcessURL = "http://kubesim.invalid"
 
 // Transport carries requests to the server in process. It is safe in a testing/synctest bubble if the server was made
 // there.

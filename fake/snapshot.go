@@ -2,10 +2,7 @@ package fake
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 
 	"github.com/kubesim/kubesim/sim/archive"
 )
@@ -76,30 +73,4 @@ func (s *Server) Recall(snapshot []byte) error {
 		return fmt.Errorf("kubesim: snapshot: %w", err)
 	}
 	return nil
-}
-
-// snapshotMax is the greatest size of a snapshot that is sent to a server.
-const snapshotMax = 256 << 20
-
-// controlSnapshot serves the snapshot below /sim/v1/.
-func (s *Server) controlSnapshot(control *http.ServeMux) {
-	control.HandleFunc("GET "+controlPrefix+"snapshot", func(w http.ResponseWriter, _ *http.Request) {
-		data, err := s.Snapshot()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(data) // a client that went away is no error of the server
-	})
-	control.HandleFunc("POST "+controlPrefix+"snapshot", func(w http.ResponseWriter, r *http.Request) {
-		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, snapshotMax))
-		if err == nil && len(data) == 0 {
-			err = errors.New("the body is empty: send what GET " + controlPrefix + "snapshot returned")
-		}
-		if err == nil {
-			err = s.Recall(data)
-		}
-		refuse(w, "snapshot", err)
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/matryer/is"
 )
 
@@ -37,11 +38,11 @@ func (p *sockets) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 
 func listening(t *testing.T) func(text string) net.Conn {
 	s := RunT(t, Options{Clock: clock.System{}})
 	p := &sockets{make(chan net.Conn), make(chan struct{})}
-	l, err := s.newListener(&ListenOptions{}, p, s.pick)
+	l, err := s.listener(ListenOptions{}, p, s.pick)
 	if err != nil {
 		t.Fatal(err)
 	}
-	go l.server.Serve(l.socket)
+	go l.Serve()
 	t.Cleanup(l.Close)
 	return func(text string) net.Conn {
 		here, there := net.Pipe()
@@ -63,11 +64,11 @@ func TestTimeouts(t *testing.T) {
 		after      time.Duration
 		said       string
 	}{
-		{"nothing", "", headerTimeout, ""},
-		{"half a header", "GET /version HTTP/1.1\r\nHost: local", headerTimeout, ""},
-		{"half a body", half, bodyTimeout, "504 Gateway Timeout"},
-		{"half a body that nobody reads", "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{", bodyTimeout, "200 OK"},
-		{"one request and no more", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTimeout, "200 OK"},
+		{"nothing", "", listen.HeaderTimeout, ""},
+		{"half a header", "GET /version HTTP/1.1\r\nHost: local", listen.HeaderTimeout, ""},
+		{"half a body", half, listen.BodyTimeout, "504 Gateway Timeout"},
+		{"half a body that nobody reads", "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{", listen.BodyTimeout, "200 OK"},
+		{"one request and no more", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", listen.IdleTimeout, "200 OK"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()

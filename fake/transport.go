@@ -3,52 +3,57 @@ package fake
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/kubesim/kubesim/fake/answer"
+	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/watchcache"
-	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // transport is an http.RoundTripper that asks an API server directly.
 //
-//	client ─ RoundTrip ─▶ ask ─▶ Answer ─┬─ a body ──▶ Response, whole
-//	                      │              └─ a watch ─▶ Response whose Body takes frames from the watch's queue
-//	                      └─ a read that has to wait: RoundTrip waits for it, or for the end of the request's context
-//
-// Only a connection that is upgraded has a goroutine (piped.go), and no lock is held while a client waits or reads. Every wait is for a channel that was made
-// with the request, which a testing/synctest bubble can see through; the request's context ends each of them.
+//	client ─ RoundTrip ─▶ Trial, if there is one ─▶ answer.RoundTrip ─▶ the API server that pick returns
+//	                                              └ control, below /sim/v1/
 type transport struct {
 	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
 	pinned  bool                                    // whatever else is the case
-	control http.Handler                            // answers below controlPrefix
-	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
+	control *control.Panel                          // answers below control.Prefix
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
-	trial   *trial                                  // nil, or sees each request and may do something around it
-	draws   *draws                                  // nil, or told of each request
+	trial   Trial                                   // nil, or sees each request and may do something around it
+	own     func() *apiserver.Server                // the one that the test itself asks in a trial
 	logf    func(format string, args ...any)        // where a panic is reported
 }
 
 // RoundTrip answers one request and closes its body.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.draws != nil {
-		t.draws.next()
-		defer t.draws.next()
+	if t.trial == nil {
+		return t.answer(r, false)
 	}
-	if t.trial != nil {
-		return t.trial.roundTrip(t, r)
+	return t.trial.RoundTrip(r, func(r *http.Request, spared bool) (*http.Response, error) {
+		if spared {
+			return t.aside().answer(r, true)
+		}
+		return t.answer(r, false)
+	})
+}
+
+// aside returns a transport that leads to the test's own API server, unless t or a URL names another one.
+func (t *transport) aside() *transport {
+	if t.pinned {
+		return t
 	}
-	return t.answer(r, false)
+	aside := *t
+	aside.pick = func(r *http.Request) *apiserver.Server {
+		if strings.HasPrefix(r.URL.Host, replicaHost) {
+			return t.pick(r)
+		}
+		return t.own()
+	}
+	return &aside
 }
 
 // answer is RoundTrip for a request that faults happen to, unless it is spared.
@@ -59,55 +64,22 @@ func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error)
 	if err := r.Context().Err(); err != nil {
 		return nil, context.Cause(r.Context())
 	}
-	q, err := inbound(r)
+	q, err := answer.Inbound(r)
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(q.Path, controlPrefix) {
+	if strings.HasPrefix(q.Path, control.Prefix) {
 		return t.controlled(r, q)
 	}
 	q.Client, q.Spared = t.client(r), spared
-	server := t.pick(r)
-	a, err := ask(server, q, func() (answered func()) {
-		keep(server, q)
-		if t.waiting == nil {
-			return func() {}
-		}
-		return t.waiting(r)
-	})
-	if err != nil {
-		logPanic(t.logf, err)
-		return nil, fmt.Errorf("kubesim: %w", err)
-	}
-	if a == nil {
-		return nil, context.Cause(r.Context())
-	}
-	if r.Context().Err() != nil { // while a webhook was asked
-		locked(server, a.Drop)
-		return nil, context.Cause(r.Context())
-	}
-	a = onConditions(r, a)
-	switch {
-	case a.Session != nil && a.Session.Upgrade:
-		return switchProtocols(r, q.Method, upgraded{server, a}.serve)
-	case a.Messages:
-		return switchProtocols(r, q.Method, messages{server, a}.serve)
-	}
-	return response(server, r, a), nil
-}
-
-// keep gives a request that waits a header of its own: the client may use its own again when it stops waiting.
-func keep(server *apiserver.Server, q *apiserver.Request) {
-	server.Lock.Lock()
-	defer server.Lock.Unlock()
-	q.Header = q.Header.Clone()
+	return answer.RoundTrip(t.pick(r), r, q, t.waiting, t.logf)
 }
 
 // controlled answers a request to the simulator itself.
 func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Response, error) {
-	if follows(r) && t.follow != nil {
+	if t.control.Follows(r) {
 		return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
-			Header: http.Header{"Content-Type": {"application/jsonl"}}, Body: t.follow(r.Context()), Request: r}, nil
+			Header: http.Header{"Content-Type": {"application/jsonl"}}, Body: t.control.Follow(r.Context()), Request: r}, nil
 	}
 	in := httptest.NewRequest(q.Method, r.URL.RequestURI(), bytes.NewReader(q.Body))
 	in.Header = http.Header(q.Header).Clone()
@@ -116,142 +88,4 @@ func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Res
 	res := w.Result()
 	res.Request = r
 	return res, nil
-}
-
-// inbound turns the client's request into the one that a server sees, with its body read.
-func inbound(r *http.Request) (*apiserver.Request, error) {
-	u, sent := r.URL, r.URL.RequestURI()
-	if u.Opaque != "" || u.RawQuery != "" || !strings.HasPrefix(u.Path, "/") { // else a server reads the path that the client has
-		target := sent
-		if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
-			target = "http://h" + target
-		}
-		var err error
-		if u, err = url.ParseRequestURI(target); err != nil {
-			return nil, fmt.Errorf("kubesim: the request's URL %q cannot be sent: %w", r.URL, err)
-		}
-	}
-	method := r.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Header: wire.Header(r.Header), Context: r.Context()}
-	if u.RawQuery != "" {
-		q.Query = u.Query()
-	}
-	if q.Header == nil {
-		q.Header = wire.Header{}
-	}
-	if r.Body != nil && r.Body != http.NoBody {
-		q.ReadBody(r.Body, r.ContentLength)
-	}
-	return q, nil
-}
-
-// response is a's form for a client.
-func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *http.Response {
-	res := &http.Response{
-		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header(a.Header), Request: r,
-	}
-	if a.Session != nil {
-		res.ContentLength, res.Body = -1, newTail(r.Context(), server, a.Session)
-		return res
-	}
-	if a.Stream != nil {
-		res.ContentLength, res.Body = -1, a.Stream
-		if n, err := strconv.ParseInt(a.Header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
-			res.ContentLength = n
-		}
-		return res
-	}
-	if a.Watch != nil {
-		res.ContentLength = -1
-		res.Body = newStream(r.Context(), server, a)
-		return res
-	}
-	res.ContentLength = int64(a.Body.Len())
-	if a.Header.Get("Content-Length") == "" && r.Method != http.MethodHead {
-		res.Header["Content-Length"] = []string{strconv.FormatInt(res.ContentLength, 10)}
-	}
-	res.Body = io.NopCloser(a.Body.Reader())
-	if a.Lost > 0 {
-		res.Body = io.NopCloser(io.MultiReader(a.Sent().Reader(), broken{}))
-	}
-	return res
-}
-
-// broken is the end of a body of which not everything arrived.
-type broken struct{}
-
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
-
-// stream is the body of a watch.
-type stream struct {
-	server *apiserver.Server
-	watch  *watchcache.Watch
-	gzip   bool
-	ctx    context.Context
-	once   sync.Once // of Close
-	closed chan struct{}
-
-	frames [][]byte // taken, not yet read
-	ended  bool     // nothing follows them
-	last   error    // but this
-}
-
-func newStream(ctx context.Context, server *apiserver.Server, a *apiserver.Answer) *stream {
-	return &stream{server: server, watch: a.Watch, gzip: a.Header.Get("Content-Encoding") == "gzip", ctx: ctx, closed: make(chan struct{})}
-}
-
-// Read waits for an event, for the end of the watch or for the end of the request's context.
-func (s *stream) Read(p []byte) (int, error) {
-	if err := s.await(); err != nil {
-		return 0, err
-	}
-	n := copy(p, s.frames[0])
-	if s.frames[0] = s.frames[0][n:]; len(s.frames[0]) == 0 {
-		s.frames = s.frames[1:]
-	}
-	return n, nil
-}
-
-// await waits until there are frames; the error says why there are no more. It is io.ErrUnexpectedEOF if the watch broke.
-func (s *stream) await() error {
-	for len(s.frames) == 0 {
-		if s.ended {
-			return s.last
-		}
-		select {
-		case <-s.watch.Ready():
-		case <-s.closed:
-			return http.ErrBodyReadAfterClose
-		case <-s.ctx.Done():
-			s.end()
-			return s.ctx.Err()
-		}
-		s.frames, s.ended = s.watch.Take()
-		if s.gzip && len(s.frames) > 0 {
-			s.frames = [][]byte{codec.Member(s.frames)}
-		}
-		if s.last = io.EOF; s.ended && s.watch.Broken() != nil {
-			s.last = io.ErrUnexpectedEOF
-		}
-	}
-	return nil
-}
-
-// Close tells the server that nobody reads any more. As with any body, another goroutine may be reading.
-func (s *stream) Close() error {
-	s.once.Do(func() {
-		close(s.closed)
-		s.end()
-	})
-	return nil
-}
-
-func (s *stream) end() {
-	s.server.Lock.Lock()
-	defer s.server.Lock.Unlock()
-	s.watch.End()
 }

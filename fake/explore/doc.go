@@ -1,14 +1,17 @@
-// Package explore searches for what goes wrong around a test: it draws plans, keeps those that led to something new, changes
-// them, and makes one that fails small. It runs nothing itself; fake.Explore does, and hands it what came of each run.
+// Package explore carries out fake.Explore and fake.Repeatable: it runs a test again and again under plans of package campaign, in
+// processes and bubbles in which a run can be repeated. A test that calls one of the two imports it:
 //
-//	draw ─▶ Plan ─▶ a run ─▶ Outcome ─┬─ new sequences of requests and answers ─▶ the plan is kept, and changed
-//	                                  └─ fails ─▶ Shrink ─▶ a file below testdata/kubesim
+//	import _ "github.com/kubesim/kubesim/fake/explore"
 //
-// A Plan is a seed, faults (package fault) and steps: what is done to clients, API servers and objects at a time, or around
-// a write of a client. It is a text with one fault or step in a line:
+// It imports package chance, which writes into records of the Go runtime. That is why package fake does not import explore, but is
+// told of it (fake.RegisterExplorer): a test that uses neither of the two has nothing of this in its binary.
 //
-//	seed 17
-//	on watch secrets client=operator event=ADDED times=1 do delay 8s
-//	before operator 3 do crash operator 5s stale=2 20s
-//	at 1m30s do edit sites.web.example.com default/blog {"spec":{"scale":{"replicas":0}}}
+//	search ─ plans ─▶ team ─▶ worker, a process of the test binary ─▶ a bubble for each run:
+//	  ▲                                          trial ◀─ each request ─ fake.Server ◀─ clients under test
+//	  └──────────────── Outcome ◀──────────────────┘
 package explore
+
+import "github.com/kubesim/kubesim/fake/explore/campaign"
+
+// Report is what a search has found: ExploreOptions.Found gets it.
+type Report = campaign.Report

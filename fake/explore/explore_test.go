@@ -1,319 +1,322 @@
 package explore_test
 
 import (
-	"bytes"
-	"compress/flate"
-	"encoding/base64"
+	"context"
 	"encoding/json"
-	"io"
-	"math/rand/v2"
-	"slices"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake/explore"
-	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/trouble"
+	"github.com/kubesim/kubesim/fake"
+	_ "github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
 )
 
-const plan = `seed 17
-on watch secrets client=operator event=ADDED times=1 do delay 8s
-before operator 3 do crash operator 5s stale=2 20s
-after operator 1 do crash operator 1s
-at 1m30s do cut 2 30s
-at 0s do lag 1 10s pods
-at 1s do restart 1
-before operator 2 do touch
-at 2s do expire
-at 3s do depose
-at 4s do jump operator -1h0m0s
-at 1m30s do edit sites.web.example.com default/blog {"spec":{"scale": {"replicas":0}}}
-`
+// Paths of collections.
+const (
+	mapsPath    = "/api/v1/namespaces/default/configmaps"
+	secretsPath = "/api/v1/namespaces/default/secrets"
+)
 
-// A plan is a text and nothing else.
-func TestParse(t *testing.T) {
-	is := is.New(t)
-	p, err := explore.Parse("# a comment\n\n" + plan)
-	is.NoErr(err)
-	is.Equal(p.String(), plan)
-	for _, c := range []struct{ text, says string }{
-		{"seed x", `line 1: "x" is not a seed`},
-		{"seed 1\nat 1s do nothing", "line 2: do nothing: it is none of crash"},
-		{"before operator do touch", "say at TIME"},
-		{"after operator 0 do touch", "counted from 1"},
-		{"at soon do touch", "is not a time"},
-		{"at 1s do crash operator", "it is none of"},
-		{"touch", "WHEN do WHAT"},
-		{"on update pods do nothing", "line 1: "},
-	} {
-		_, err := explore.Parse(c.text)
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %v, want %s", c.text, err, c.says)
-		}
+// send sends a request with a body of JSON and decodes the answer into, unless that is nil.
+func send(c http.RoundTripper, srv *fake.Server, method, path, body string, into any) (code int, err error) {
+	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
+	if err != nil {
+		return 0, err
 	}
-}
-
-// recorded is a World that remembers.
-type recorded struct{ said []string }
-
-func (r *recorded) say(words ...any) {
-	data, _ := json.Marshal(words) // numbers and texts
-	r.said = append(r.said, string(data))
-}
-func (r *recorded) Crash(name string, down time.Duration) { r.say("crash", name, down.String()) }
-func (r *recorded) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
-	r.say("stale", name, down.String(), replica, caught.String())
-}
-func (r *recorded) Replica(t trouble.Trouble, d time.Duration) {
-	r.say(t.Kind.Name, t.Replica, d.String(), strings.Join(t.Resources, ","))
-}
-func (r *recorded) Expire()                             { r.say("expire") }
-func (r *recorded) Touch()                              { r.say("touch") }
-func (r *recorded) Depose()                             { r.say("depose") }
-func (r *recorded) Edit(resource, key, patch string)    { r.say("edit", resource, key, patch) }
-func (r *recorded) Jump(client string, d time.Duration) { r.say("jump", client, d.String()) }
-
-// What is done to a replica is one of what package trouble lists, with what it takes.
-func TestStepsOfReplicas(t *testing.T) {
-	is := is.New(t)
-	for line, right := range map[string]bool{"at 1s do lag 1 10s pods": true, "at 1s do lag 1 10s": true, "at 1s do cut 1 10s": true, "at 1s do restart 1": true,
-		"at 1s do cut 1 10s pods": false, "at 1s do restart 1 10s": false, "at 1s do lag 1": false, "at 1s do stall 1 10s": false} {
-		s, err := explore.ParseStep(line)
-		is.Equal(err == nil, right) // which it knows
-		if right {
-			is.Equal(s.String(), line)
-		}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := c.RoundTrip(r)
+	if err != nil {
+		return 0, err
 	}
-}
-
-// What a step says is what it does.
-func TestSteps(t *testing.T) {
-	is := is.New(t)
-	p, err := explore.Parse(plan)
-	is.NoErr(err)
-	w := &recorded{}
-	for _, s := range p.Steps() {
-		s.Do.Do(w)
+	defer res.Body.Close()
+	if into != nil {
+		err = json.NewDecoder(res.Body).Decode(into)
 	}
-	is.Equal(w.said, []string{`["stale","operator","5s",2,"20s"]`, `["crash","operator","1s"]`, `["cut",2,"30s",""]`, `["lag",1,"10s","pods"]`,
-		`["restart",1,"0s",""]`, `["touch"]`, `["expire"]`, `["depose"]`, `["jump","operator","-1h0m0s"]`,
-		`["edit","sites.web.example.com","default/blog","{\"spec\":{\"scale\": {\"replicas\":0}}}"]`})
+	return res.StatusCode, err
 }
 
-// A plan becomes as small as it can be, with the shortest waits at the earliest times; nothing at all is tried first.
-func TestShrink(t *testing.T) {
-	is := is.New(t)
-	p, err := explore.Parse(plan)
-	is.NoErr(err)
-	small, ok := explore.Shrink(p, func(q explore.Plan) bool {
-		return strings.Contains(q.String(), "crash operator") && strings.Contains(q.String(), "cut 2")
-	})
-	is.True(ok)
-	is.Equal(small.Lines(), "after operator 1 do crash operator 1s\nat 0s do cut 2 1s\n")
-	tried := 0
-	small, ok = explore.Shrink(p, func(explore.Plan) bool { tried++; return true })
-	is.True(ok)
-	is.Equal([]int{tried, len(small.Items)}, []int{1, 0})
-	_, ok = explore.Shrink(p, func(explore.Plan) bool { return false })
-	is.True(!ok)
+type names struct {
+	Items []struct{ Metadata struct{ Name string } }
 }
 
-// What an edit writes becomes one field, with the smallest value that does it: whatever else was drawn with it goes.
-func TestShrinkEdits(t *testing.T) {
-	is := is.New(t)
-	const edit = `at 1m30s do edit sites.web.example.com default/blog ` +
-		`{"spec":{"name":"example","on":true,"ports":[{"port":80,"tls":null},{"port":8443,"tls":"x"}],"scale":{"replicas":17,"strategy":"Recreate"}}}`
-	for _, x := range []struct {
-		want  string
-		fails func(spec edited) bool
-	}{
-		{`{"spec":{"scale":{"replicas":10}}}`, func(e edited) bool { return e.Scale.Replicas > 9 }},
-		{`{"spec":{"ports":[{"port":81}]}}`, func(e edited) bool { return slices.ContainsFunc(e.Ports, func(p port) bool { return p.Port > 80 }) }},
-		{`{"spec":{"name":"exa"}}`, func(e edited) bool { return strings.HasPrefix(e.Name, "exa") }},
-		{`{"spec":{"ports":[{"tls":""}]}}`, func(e edited) bool { return slices.ContainsFunc(e.Ports, func(p port) bool { return p.TLS != nil }) }},
-		{`{"spec":{"on":true}}`, func(e edited) bool { return e.On }},
-	} {
-		p, err := explore.Parse("seed 1\n" + edit)
-		is.NoErr(err)
-		runs := 0
-		small, ok := explore.Shrink(p, func(q explore.Plan) bool {
-			runs++
-			var e struct{ Spec edited }
-			if len(q.Items) == 0 || json.Unmarshal([]byte(q.Steps()[0].Do.(explore.Edit).Patch), &e) != nil {
-				return false // a patch that is refused changes nothing
+// copier looks once a second whether there are as many Secrets as ConfigMaps. A stable one names the Secrets after the
+// ConfigMaps; another one makes one more when there are fewer.
+func copier(srv *fake.Server, stable bool) func(ctx context.Context, c http.RoundTripper) error {
+	return func(ctx context.Context, c http.RoundTripper) error {
+		made := 0
+		for ctx.Err() == nil {
+			time.Sleep(time.Second)
+			var from names
+			if code, err := send(c, srv, "GET", mapsPath, "", &from); err != nil || code != http.StatusOK {
+				continue
 			}
-			return x.fails(e.Spec)
+			for i, m := range from.Items {
+				switch {
+				case stable:
+					_, _ = send(c, srv, "POST", secretsPath, `{"metadata":{"name":"`+m.Metadata.Name+`"}}`, nil)
+				case i >= made: // and after a restart?
+					if code, _ := send(c, srv, "POST", secretsPath, `{"metadata":{"generateName":"s-"}}`, nil); code == http.StatusCreated {
+						made++
+					}
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// copied is the test of a copier.
+func copied(stable bool) func(fake.T, *fake.Server) {
+	return func(t fake.T, srv *fake.Server) {
+		is := is.New(t)
+		srv.Process("copier", copier(srv, stable))
+		_, err := send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
+		is.NoErr(err)
+		time.Sleep(time.Minute)
+		srv.Heal()
+		time.Sleep(time.Minute)
+		var list names
+		_, err = send(srv.Transport(), srv, "GET", secretsPath, "", &list)
+		is.NoErr(err)
+		is.Equal(len(list.Items), 1)
+	}
+}
+
+// explored runs Explore and returns what it found, nil for nothing.
+func explored(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.Server)) (found *campaign.Report) {
+	t.Helper()
+	o.Server.Bare, o.Found = true, func(r *campaign.Report) { found = r }
+	fake.Explore(t, o, body)
+	return found
+}
+
+// A test that passes without trouble and fails with it.
+func TestExplore(t *testing.T) {
+	t.Parallel()
+	var plans [2]string
+	for i, workers := range []int{1, 2} {
+		t.Run(strconv.Itoa(workers), func(t *testing.T) { // a call a test: what follows a call is not for workers
+			is := is.New(t)
+			found := explored(t, fake.ExploreOptions{Workers: workers}, copied(false))
+			is.True(found != nil)
+			is.True(len(found.Plan.Items) < len(found.Found.Items)) // it was made small
+			is.Equal(len(found.Outcomes), 10)
+			is.True(strings.Contains(found.String(), "copier create secrets: 2 times instead of 1\n"))
+			is.True(strings.Contains(found.String(), "one too many: n ")) // the write that was wrong
+			is.True(strings.Contains(found.String(), ", 10 of 10 times ("))
+			plans[i] = found.Found.String()
 		})
-		is.True(ok)
-		is.Equal(small.Lines(), "at 0s do edit sites.web.example.com default/blog "+x.want+"\n")
-		is.True(runs < 100) // each takes a while
 	}
+	is.New(t).Equal(plans[0], plans[1]) // whatever the number of processes
 }
 
-// edited is what an operator reads that is wrong about one of its fields.
-type edited struct {
-	Name  string
-	On    bool
-	Ports []port
-	Scale struct{ Replicas int }
+// One that survives.
+func TestExploreCorrect(t *testing.T) {
+	t.Parallel()
+	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, copied(true))
 }
 
-type port struct {
-	Port int
-	TLS  *string
-}
-
-func seen() *explore.Outcome {
-	return &explore.Outcome{Seen: explore.Seen{Resources: []string{"leases.coordination.k8s.io", "secrets"}, Replicas: 2, Took: time.Minute,
-		Clients: []explore.Client{{Name: "operator", Writes: 3, Process: true, Clock: true}},
-		Objects: []explore.Object{{Resource: "widgets.example.com", Key: "default/w", Schema: []byte(schema), Spec: []byte(`{"size":3}`)}}}}
-}
-
-// Each plan follows from its seed, all can be read, and every kind of trouble comes up.
-func TestDraw(t *testing.T) {
-	is := is.New(t)
-	limits := explore.Limits{Items: 8, Level: fault.Degraded, Without: []string{"expire", "truncate"}}
-	one, other := explore.NewCampaign(limits, seen()), explore.NewCampaign(limits, seen())
-	kinds := map[string]bool{}
-	for seed := range uint64(500) {
-		p := one.Plan(seed)
-		is.Equal(other.Plan(seed).String(), p.String())
-		again, err := explore.Parse(p.String())
-		is.NoErr(err)
-		is.Equal(again.String(), p.String())
-		for _, i := range p.Items {
-			kinds[i.Kind()] = true
+// The test itself has an API server of its own: whatever happens to the others, it is answered.
+func TestExploreSpares(t *testing.T) {
+	t.Parallel()
+	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
+		is := is.New(t)
+		srv.Process("copier", copier(srv, true))
+		for i := range 30 {
+			code, err := send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"m`+strconv.Itoa(i)+`"}}`, nil)
+			is.NoErr(err)
+			is.Equal(code, http.StatusCreated)
+			time.Sleep(time.Second)
 		}
-		o := &explore.Outcome{Sequences: []uint64{seed}} // it led to something new, and is changed
-		one.Learn(p, o)
-		other.Learn(p, o)
-	}
-	for _, kind := range []string{"fail", "commit-then-fail", "delay-request", "delay-answer", "delay", "hold", "close", "stall", "compact",
-		"crash", "lag", "cut", "restart", "touch", "depose", "edit", "jump"} {
-		is.True(kinds[kind]) // it comes up
-	}
-	is.True(!kinds["expire"] && !kinds["truncate"]) // left out
-	sequences, plans := one.Known()
-	is.Equal([]int{sequences, plans}, []int{500, 500})
+		srv.Heal()
+	})
 }
 
-const schema = `{"type":"object","required":["size"],"properties":{"size":{"type":"integer","minimum":1,"maximum":9},
-	"colour":{"type":"string","enum":["red","green"]},"on":{"type":"boolean"},
-	"parts":{"type":"array","maxItems":3,"items":{"type":"string"}},"labels":{"type":"object","additionalProperties":{"type":"string"}},
-	"inner":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":3},"depth":{"type":"integer"}}}}}`
-
-// Edits stay within the schema.
-func TestRandomPatch(t *testing.T) {
+// What was found is written down, and run first from then on; the report says how to run it alone. The test runs itself,
+// because it fails then.
+func TestExploreCorpus(t *testing.T) {
+	const inside = "KUBESIM_TEST_CORPUS"
+	if os.Getenv(inside) != "" {
+		fake.Explore(t, fake.ExploreOptions{Server: fake.Options{Bare: true}}, copied(false))
+		return
+	}
+	t.Parallel()
 	is := is.New(t)
-	r := rand.New(rand.NewPCG(1, 1))
-	texts := map[string]bool{}
-	for range 500 {
-		var p struct {
-			Spec struct {
-				Size   *int
-				Colour *string
-				Inner  *struct{ Name string }
+	program, err := os.Executable()
+	is.NoErr(err)
+	dir := t.TempDir()
+	fails := func(more ...string) string {
+		cmd := exec.Command(program, "-test.run=^TestExploreCorpus$")
+		cmd.Dir, cmd.Env = dir, append(append(os.Environ(), inside+"=1"), more...)
+		out, err := cmd.CombinedOutput()
+		is.True(err != nil) // the test fails
+		return string(out)
+	}
+	first := fails("KUBESIM_SITE=https://example.com/page/")
+	is.True(strings.Contains(first, "seed 2 fails; 1 of 8 things are enough"))
+	files, err := filepath.Glob(filepath.Join(dir, "testdata/kubesim/TestExploreCorpus/*.plan"))
+	is.NoErr(err)
+	is.Equal(len(files), 1)
+	is.True(strings.Contains(first, "opens in the page: https://example.com/page/#v1.any."))
+	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // what was written, as a scenario
+	is.NoErr(err)
+	story, err := scenario.ParseFile(told)
+	is.NoErr(err)
+	retold, err := scenario.Run(story, scenario.RunOptions{})
+	is.NoErr(err)
+	is.Equal(retold.Failure, (*scenario.Failure)(nil))
+	is.Equal(strings.Count(retold.Transcript, "> request POST "+secretsPath+" --as copier"), 2) // the copier makes two here, too
+	if strings.Count(retold.Transcript, " 201") != 3 {
+		t.Error(retold.Transcript)
+	}
+	again := fails("KUBESIM_SITE=")
+	is.True(strings.Contains(again, "a known plan fails (seed 2), 10 of 10 times"))
+	is.True(regexp.MustCompile(`opens in the page: go run \S+/kubesim open testdata/kubesim/\S+\.txtar `).MatchString(again))
+
+	is.NoErr(os.RemoveAll(filepath.Join(dir, "testdata")))
+	fails("KUBESIM_SHARD=2/3", "KUBESIM_RESULTS=results") // of several processes each takes its part
+	fails("JOB_COMPLETION_INDEX=2", "KUBESIM_SHARDS=3", "KUBESIM_RESULTS=results")
+	results, err := os.Open(filepath.Join(dir, "results"))
+	is.NoErr(err)
+	defer results.Close()
+	merged, err := campaign.Merge(results)
+	is.NoErr(err)
+	is.Equal(merged.Shards, []string{"TestExploreCorpus 2/3", "TestExploreCorpus 3/3"})
+	seeds := 0
+	for _, f := range merged.Failures {
+		for _, seed := range f.Seeds {
+			is.True(seed%3 != 1) // that is the part of the first
+			seeds++
+		}
+	}
+	is.Equal(seeds, 2)
+
+	other := filepath.Join(dir, "mine.plan")
+	is.NoErr(os.WriteFile(other, []byte("# known\nseed 5\non create secrets times=1 do commit-then-fail Timeout\n"), 0o644))
+	alone := fails("KUBESIM_PLAN=mine.plan")
+	is.True(strings.Contains(alone, "a known plan fails (seed 5), 10 of 10 times"))
+	is.True(strings.Contains(alone, "KUBESIM_PLAN=mine.plan go test -count=1 -run '^TestExploreCorpus$'"))
+}
+
+// Edits are drawn from the schema of a custom resource, and the reports name them, with what it takes of them.
+func TestExploreEdits(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	found := explored(t, fake.ExploreOptions{Edits: []string{"widgets.example.com"}}, func(t fake.T, srv *fake.Server) {
+		is := is.New(t)
+		is.NoErr(srv.Load("testdata/explore.yaml"))
+		srv.Process("reader", func(ctx context.Context, c http.RoundTripper) error {
+			for ctx.Err() == nil {
+				time.Sleep(time.Second)
+				_, _ = send(c, srv, "GET", widgetPath, "", nil)
 			}
-		}
-		text := explore.RandomPatch(r, seen().Seen.Objects[0])
-		is.NoErr(json.Unmarshal(text, &p))
-		texts[string(text)] = true
-		is.True(p.Spec.Size == nil || *p.Spec.Size >= 1 && *p.Spec.Size <= 9)
-		is.True(p.Spec.Colour == nil || *p.Spec.Colour == "red" || *p.Spec.Colour == "green")
-		is.True(p.Spec.Inner == nil || len(p.Spec.Inner.Name) >= 3) // what is required comes with it
-	}
-	is.True(len(texts) > 30)
-	is.True(texts[`{"spec":{"size":9}}`])     // the bounds
-	is.True(!texts[`{"spec":{"size":null}}`]) // which cannot go
-}
-
-// Of two runs, the writes are named of which there are more or fewer.
-func TestSuspects(t *testing.T) {
-	is := is.New(t)
-	create := explore.Write{N: 5, Client: "op", Verb: "create", What: "pods", Key: "default/a", Code: 201, Committed: true}
-	again, lost := create, create
-	again.N, again.Key, again.At = 9, "default/b", time.Second
-	lost.Code = 504
-	refused := explore.Write{N: 7, Client: "op", Verb: "update", What: "pods", Key: "default/a", Code: 409}
-	updated := refused
-	updated.Code = 200
-	is.Equal(explore.Suspects(&explore.Outcome{Writes: []explore.Write{create, updated}}, &explore.Outcome{Writes: []explore.Write{lost, again, refused}}),
-		`op create pods: 2 times instead of 1
-  its client was told otherwise: n 5, +0s: create pods default/a: 504
-  one too many: n 9, +1s: create pods default/b
-op update pods: 0 times instead of 1
-  in vain: n 7, +0s: update pods default/a: 409
-`)
-}
-
-// Who is next is said by the environment.
-func TestShard(t *testing.T) {
-	is := is.New(t)
-	for _, c := range []struct{ shard, index, shards, want, says string }{
-		{"", "", "", "1/1", ""},
-		{"2/8", "0", "4", "2/8", ""},
-		{"", "3", "4", "4/4", ""},
-		{"", "3", "", "1/1", ""}, // a Job of something else
-		{"", "4", "4", "", "is not one of"},
-		{"0/4", "", "", "", "from 1 to N"},
-	} {
-		env := map[string]string{explore.ShardVariable: c.shard, explore.IndexVariable: c.index, explore.ShardsVariable: c.shards}
-		s, err := explore.ShardOf(func(name string) string { return env[name] })
-		if c.says != "" {
-			is.True(err != nil && strings.Contains(err.Error(), c.says))
-			continue
-		}
+			return nil
+		})
+		time.Sleep(time.Minute)
+		var w struct{ Spec struct{ Size int } }
+		_, err := send(srv.Transport(), srv, "GET", widgetPath, "", &w)
 		is.NoErr(err)
-		is.Equal(s.String(), c.want)
-	}
+		is.True(w.Spec.Size < 5)
+	})
+	is.True(found != nil)
+	is.Equal(len(found.Plan.Items), 1)
+	is.True(strings.HasSuffix(found.Plan.String(), ` do edit widgets.example.com default/w {"spec":{"size":5}}`+"\n"))
+	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // more was drawn
 }
 
-// A link is what the page unpacks: deflated JSON. One that is too long is none.
-func TestLink(t *testing.T) {
-	is := is.New(t)
-	packed, ok := strings.CutPrefix(explore.Link("https://example.com/page/", "create cm a\n"), "https://example.com/page/#v1.any.")
-	is.True(ok)
-	data, err := base64.RawURLEncoding.DecodeString(packed)
-	is.NoErr(err)
-	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(data)))
-	is.NoErr(err)
-	is.Equal(string(text), `{"scenario":"create cm a\n"}`)
-	long := make([]byte, 20_000)
-	r := rand.New(rand.NewPCG(1, 1))
-	for i := range long {
-		long[i] = byte('a' + r.IntN(26))
-	}
-	is.Equal(explore.Link("", string(long)), "")
+// Whatever process runs a plan, an Outcome compares with the run without trouble, and what the plan itself has written is no
+// difference.
+func TestExploreOutcome(t *testing.T) {
+	t.Parallel()
+	t.Run("same", func(t *testing.T) {
+		var same fake.Outcome
+		fake.Explore(t, fake.ExploreOptions{Seeds: 40, Workers: 2, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
+			srv.Process("writer", func(ctx context.Context, c http.RoundTripper) error {
+				for n := 0; ctx.Err() == nil; n = 1 - n {
+					_, _ = send(c, srv, "PUT", mapsPath+"/one", `{"metadata":{"name":"one"},"data":{"n":"`+strconv.Itoa(n)+`"}}`, nil)
+					time.Sleep(time.Second)
+				}
+				return nil
+			})
+			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
+			time.Sleep(time.Minute)
+			srv.Heal()
+			srv.Eventually("it is 1", time.Minute, func(view fake.View) error {
+				if n := view.List("configmaps", "default")[0].String("data", "n"); n != "1" {
+					return errors.New(n)
+				}
+				return nil
+			})
+			same.Compare(t, srv, "configmaps")
+		})
+	})
+	t.Run("different", func(t *testing.T) {
+		is := is.New(t)
+		var same fake.Outcome
+		found := explored(t, fake.ExploreOptions{Workers: 2}, func(t fake.T, srv *fake.Server) {
+			srv.Process("copier", copier(srv, false))
+			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
+			time.Sleep(time.Minute)
+			srv.Heal()
+			time.Sleep(time.Minute)
+			same.Compare(t, srv, "secrets")
+		})
+		is.True(found != nil)
+		is.True(strings.Contains(found.String(), "+ secrets {")) // one more
+		is.True(!strings.Contains(found.String(), "- secrets {"))
+	})
 }
 
-// A story has what clients wrote, without what belongs to one run; bodies that are no JSON cannot be told.
-func TestStory(t *testing.T) {
-	is := is.New(t)
-	list := []explore.Sent{
-		{Client: "op", Method: "POST", Path: "/api/v1/pods", ContentType: "application/json",
-			Body: []byte(`{"metadata":{"generateName":"a-","resourceVersion":"7"}}`), Name: "a-x"},
-		{At: 1500 * time.Millisecond, Client: "op", Method: "DELETE", Path: "/api/v1/pods/a-x", Body: []byte(`{"preconditions":{"uid":"1"}}`)},
+const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"
+
+// Whatever ends a run, the next one goes on, and the report says what it was.
+func TestExploreEnds(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		name, says string
+		body       func(t fake.T, srv *fake.Server)
+	}{
+		{"fatal", "explore_test.go", func(t fake.T, _ *fake.Server) { t.Fatal("no") }},
+		{"panic", "panic: oh", func(fake.T, *fake.Server) { panic("oh") }},
+		{"panic elsewhere", "panic: oh", func(fake.T, *fake.Server) {
+			go panic("oh")
+			time.Sleep(time.Second)
+		}},
+		{"leak", "goroutines that the test has begun do not end with it", func(fake.T, *fake.Server) {
+			go func() { <-make(chan int) }()
+		}},
+		{"cleanup", "after the body: <nil>", func(t fake.T, srv *fake.Server) {
+			t.Cleanup(func() { t.Errorf("after the body: %v", context.Cause(context.Background())) })
+		}},
+		{"exit", "exit status 7", func(fake.T, *fake.Server) { os.Exit(7) }},
+		{"hang", "waits for the mutex at", func(fake.T, *fake.Server) {
+			var mu sync.Mutex
+			mu.Lock()
+			go mu.Lock() // no time passes while somebody waits for a mutex
+			time.Sleep(time.Minute)
+			mu.Unlock()
+		}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			found := explored(t, fake.ExploreOptions{Repeat: 2, Workers: 1}, x.body)
+			is.True(found != nil)
+			is.Equal(len(found.Plan.Items), 0) // no trouble is needed
+			if !strings.Contains(found.String(), x.says) {
+				t.Errorf("want %q in\n%s", x.says, found)
+			}
+		})
 	}
-	text, ok := explore.Story("why", list)
-	is.True(ok)
-	is.Equal(text, `# why
-# What was written, by whom and when.
-
-request POST /api/v1/pods --as op -f w1.json -H 'Content-Type: application/json'
-tick 1.5s
-request DELETE /api/v1/pods/a-x --as op
-
--- w1.json --
-{
-  "metadata": {
-    "generateName": "a-",
-    "name": "a-x"
-  }
-}
-`)
-	list[0].ContentType = "application/vnd.kubernetes.protobuf"
-	_, ok = explore.Story("why", list)
-	is.True(!ok)
 }

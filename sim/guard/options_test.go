@@ -10,7 +10,7 @@ import (
 
 // translated are files that read options from another form, or hand them to a package below config.
 var translated = map[string]string{
-	"fake/explore.go":         "a plan's seed and what it replays, which are no options",
+	"fake/explore/explore.go": "a plan's seed and what it replays, which are no options",
 	"sim/scenario/replay.go":  "the head of a trace",
 	"sim/registry/request.go": "sim/resource stands below sim/config",
 	"sim/lesson/parse.go":     "what the file of a lesson says",

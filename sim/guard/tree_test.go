@@ -150,11 +150,17 @@ func (s source) imports() map[string]string {
 // goList runs "go list" in the root module and returns its lines.
 func goList(t *testing.T, args ...string) []string {
 	t.Helper()
+	return goListFor(t, nil, args...)
+}
+
+// goListFor is goList with more variables in the environment.
+func goListFor(t *testing.T, env []string, args ...string) []string {
+	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs the go command")
 	}
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)
-	cmd.Dir = root
+	cmd.Dir, cmd.Env = root, append(os.Environ(), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -209,7 +209,7 @@ test('an article shows one command, its answer and its timeline in an iframe', a
 test('the link that a failed go test prints opens its run', async () => {
   const scenario = '# a conflict\n\nrequest POST /api/v1/namespaces/default/configmaps --as op -f w1.json -H \'Content-Type: application/json\'\ntick 1.5s\n'
     + '\n-- w1.json --\n{"metadata": {"name": "told"}}\n'
-  const link = `#v1.dev.${deflateRawSync(JSON.stringify({ scenario })).toString('base64url')}` // as fake/explore.Link packs it
+  const link = `#v1.dev.${deflateRawSync(JSON.stringify({ scenario })).toString('base64url')}` // as campaign.Link packs it
   const { context, page, faults } = await it.open({}, it.host.url + link)
   await ready(page)
   await page.locator('.entry', { hasText: '201 Created configmap/told' }).waitFor()

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/kubesim/kubesim/sim/codec"
 )
 
@@ -34,7 +34,7 @@ func (p program) printJob(path string, f sweepFlags) error {
 		return usagef("sweep: say which seeds: --seeds 1:1000")
 	}
 	container := fields{"name": "sweep", "image": f.job.image, "env": []fields{
-		{"name": explore.ShardsVariable, "value": strconv.Itoa(f.job.pods)}}}
+		{"name": campaign.ShardsVariable, "value": strconv.Itoa(f.job.pods)}}}
 	spec := fields{"restartPolicy": "Never", "containers": []fields{container}}
 	var manifests []fields
 	if f.job.test != "" {
@@ -74,5 +74,5 @@ func (j *jobFlags) binary(container fields, f sweepFlags) {
 	container["env"] = append(container["env"].([]fields),
 		fields{"name": "KUBESIM_SEED", "value": strconv.FormatUint(f.from, 10)},
 		fields{"name": "KUBESIM_SEEDS", "value": strconv.FormatUint(f.to-f.from, 10)},
-		fields{"name": explore.ResultsVariable, "value": "/dev/stdout"})
+		fields{"name": campaign.ResultsVariable, "value": "/dev/stdout"})
 }

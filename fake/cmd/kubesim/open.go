@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
@@ -29,7 +29,7 @@ func (p program) open(ctx context.Context, args []string) error {
 	var site string
 	var f serveFlags
 	set := newFlags("open")
-	set.StringVar(&site, "site", os.Getenv(explore.SiteVariable), "")
+	set.StringVar(&site, "site", os.Getenv(campaign.SiteVariable), "")
 	set.StringVar(&f.web, "web", "", "")
 	set.StringVar(&f.webListen, "web-listen", "", "")
 	path, err := parseAround(set, openUsage, "scenario", args)
@@ -48,7 +48,7 @@ func (p program) open(ctx context.Context, args []string) error {
 	}
 	folder := cmp.Or(f.web, builtWeb)
 	if _, err := os.Stat(folder); f.web == "" && errors.Is(err, fs.ErrNotExist) {
-		return errors.New("open: say where the page is: --web DIR (make web-dist builds web/dist), --site URL, or " + explore.SiteVariable)
+		return errors.New("open: say where the page is: --web DIR (make web-dist builds web/dist), --site URL, or " + campaign.SiteVariable)
 	}
 	url, stop, err := servePage(folder, f.pageAddress(), nil, "")
 	if err != nil {
@@ -64,7 +64,7 @@ func (p program) open(ctx context.Context, args []string) error {
 
 // printLink prints the link of a scenario.
 func (p program) printLink(site, path, text string) error {
-	link := explore.Link(site, text)
+	link := campaign.Link(site, text)
 	if link == "" {
 		return fmt.Errorf("open: %s is too long for a link: open it in the page at %s (Share, Open a scenario)", path, site)
 	}

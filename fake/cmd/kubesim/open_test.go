@@ -15,13 +15,13 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
 // The link is the page's address with the scenario behind it, wherever the page is.
 func TestOpen(t *testing.T) {
 	is := is.New(t)
-	t.Setenv(explore.SiteVariable, "")
+	t.Setenv(campaign.SiteVariable, "")
 	t.Chdir(t.TempDir())
 	const text = "create configmaps a\n"
 	is.NoErr(os.WriteFile("a.txtar", []byte(text), 0o644))
@@ -31,10 +31,10 @@ func TestOpen(t *testing.T) {
 	_, _, stderr = ended("open", "b.txtar")
 	is.True(strings.Contains(stderr, "b.txtar: "))
 	_, stdout, _ := ended("open", "a.txtar", "--site", "https://example.com/page/")
-	is.Equal(stdout, explore.Link("https://example.com/page/", text)+"\n")
-	t.Setenv(explore.SiteVariable, "https://example.com/")
+	is.Equal(stdout, campaign.Link("https://example.com/page/", text)+"\n")
+	t.Setenv(campaign.SiteVariable, "https://example.com/")
 	_, stdout, _ = ended("open", "a.txtar")
-	is.Equal(stdout, explore.Link("https://example.com/", text)+"\n")
+	is.Equal(stdout, campaign.Link("https://example.com/", text)+"\n")
 	var long strings.Builder
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
@@ -49,7 +49,7 @@ func TestOpen(t *testing.T) {
 // Where nobody else serves the page, the command does, until it is interrupted.
 func TestOpenServes(t *testing.T) {
 	is := is.New(t)
-	t.Setenv(explore.SiteVariable, "")
+	t.Setenv(campaign.SiteVariable, "")
 	t.Chdir(t.TempDir())
 	is.NoErr(os.WriteFile("a.txtar", []byte("create configmaps a\n"), 0o644))
 	is.NoErr(os.MkdirAll(builtWeb, 0o755))

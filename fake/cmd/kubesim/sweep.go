@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
@@ -40,7 +40,7 @@ kubesim sweep --merge FILE... makes one report of what all parts wrote: logs of 
 // sweepFlags are the flags of kubesim sweep.
 type sweepFlags struct {
 	from, to     uint64
-	shard        explore.Shard
+	shard        campaign.Shard
 	shrink, json bool
 	merge        bool
 	most         int
@@ -61,7 +61,7 @@ func (f *sweepFlags) seeds(text string) error {
 
 // part reads I/N.
 func (f *sweepFlags) part(text string) (err error) {
-	f.shard, err = explore.ParseShard(text)
+	f.shard, err = campaign.ParseShard(text)
 	return err
 }
 
@@ -70,7 +70,7 @@ const progressEvery = 2 * time.Second
 
 // sweep is kubesim sweep.
 func (p program) sweep(ctx context.Context, args []string) error {
-	shard, err := explore.ShardOf(os.Getenv)
+	shard, err := campaign.ShardOf(os.Getenv)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.Fil
 	}
 	p.progress("done", runs, failed, time.Since(began))
 	if f.json {
-		l := explore.Line{Test: path, Shard: f.shard.String(), Done: true, Runs: runs, Seconds: time.Since(began).Seconds()}
+		l := campaign.Line{Test: path, Shard: f.shard.String(), Done: true, Runs: runs, Seconds: time.Since(began).Seconds()}
 		if _, err := l.WriteTo(p.stdout); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (p program) sweepFailed(path string, s *scenario.Sweep, seed uint64, why *s
 	again := fmt.Sprintf("kubesim run %s --faults random --seed %d", path, seed)
 	failure := fmt.Sprintf("line %d: %s", why.Line, firstLine(why.Text))
 	if f.json {
-		l := explore.Line{Test: path, Shard: f.shard.String(), Seed: seed, Failure: failure, Plan: s.Shrink(seed, why).String(), Replay: again}
+		l := campaign.Line{Test: path, Shard: f.shard.String(), Seed: seed, Failure: failure, Plan: s.Shrink(seed, why).String(), Replay: again}
 		_, err := l.WriteTo(p.stdout)
 		return err
 	}
@@ -205,7 +205,7 @@ func (p program) merge(set interface {
 	if len(parts) == 0 {
 		return usagef("sweep: --merge: name the files")
 	}
-	m, err := explore.Merge(parts...)
+	m, err := campaign.Merge(parts...)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	informers "k8s.io/sample-controller/pkg/generated/informers/externalversions"
 
 	"github.com/kubesim/kubesim/fake"
+	_ "github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/sim/controller"
 )
 

@@ -1,0 +1,202 @@
+package answer
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+// Handler is an http.Handler that asks an API server.
+//
+//	socket ─ ServeHTTP ─ reads the body ─▶ ask ─▶ Answer ─┬─ a body ───▶ written as a whole
+//	                                                      ├─ a watch ──▶ frame after frame, as they come
+//	                                                      │             or as messages of a WebSocket (messages.go)
+//	                                                      ├─ a stream ─▶ what an aggregated API server sends (relay.go)
+//	                                                      └─ a session ─▶ what a container says (session.go, upgrade.go)
+type Handler struct {
+	pick    func(*http.Request) *apiserver.Server // the one that a request reaches
+	client  func(*http.Request) *auth.Client      // what is known of the sender of a request
+	watches *quota                                // nil: there may be any number
+	logf    func(format string, args ...any)      // where a panic is reported
+}
+
+// NewHandler returns a Handler that asks the API server that pick returns. client returns what is known of the sender of a request
+// beside its header, watches is how many watches there may be at a time, or 0 for any number, and logf logs panics.
+func NewHandler(pick func(*http.Request) *apiserver.Server, client func(*http.Request) *auth.Client, watches int,
+	logf func(format string, args ...any),
+) *Handler {
+	h := &Handler{pick: pick, client: client, logf: logf}
+	if watches > 0 {
+		h.watches = &quota{max: int64(watches)}
+	}
+	return h
+}
+
+// ServeHTTP answers one request. It blocks only in ways that a testing/synctest bubble understands, and never with the
+// Cluster's lock held.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := h.Request(r)
+	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if !readBody(w, r, q) {
+			return
+		}
+	}
+	server := h.pick(r)
+	a, err := ask(server, q, nil)
+	if err != nil {
+		logPanic(h.logf, err)
+	}
+	if a == nil {
+		panic(http.ErrAbortHandler) // nobody waits for an answer, or the listener ends: package net/http breaks the connection
+	}
+	a = onConditions(r, a)
+	if c, ok := a.Stream.(Connection); ok {
+		c.takeOver(w, a)
+		return
+	}
+	if a.Session != nil && a.Session.Upgrade {
+		upgraded{server, a}.serve(w, r)
+		return
+	}
+	if a.Watch != nil && !h.watches.take() {
+		locked(server, a.Drop)
+		WriteStatus(w, tooManyWatches(h.watches.max))
+		return
+	}
+	if a.Messages {
+		if a.Watch != nil {
+			defer h.watches.give()
+		}
+		messages{server, a}.serve(w, r)
+		return
+	}
+	writeHead(w, a)
+	switch {
+	case a.Session != nil:
+		_ = http.NewResponseController(w).Flush() // the client is to know that it may wait
+		relay(w, newTail(r.Context(), server, a.Session))
+	case a.Stream != nil:
+		relay(w, a.Stream)
+	case a.Watch != nil:
+		defer h.watches.give()
+		newStream(r.Context(), server, a).writeTo(w)
+	default:
+		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
+	}
+}
+
+// readBody reads the body of a request. It reports false, and has answered, when the deadline of the connection is over before.
+func readBody(w http.ResponseWriter, r *http.Request, q *apiserver.Request) bool {
+	q.ReadBody(r.Body, r.ContentLength)
+	switch {
+	case errors.Is(q.BodyError, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		WriteStatus(w, status.Timeout("request did not complete within the allotted timeout", 0))
+		return false
+	case q.BodyError == nil && q.Rest == nil && r.ContentLength != 0:
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // in process there is none
+	}
+	return true
+}
+
+// Request returns the API server's form of a request, without its body.
+func (h *Handler) Request(r *http.Request) *apiserver.Request {
+	return &apiserver.Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(),
+		Header: wire.Header(r.Header), Client: h.client(r), From: r.RemoteAddr, Context: r.Context()}
+}
+
+// Write writes an answer that is complete.
+func Write(w http.ResponseWriter, a *apiserver.Answer) {
+	writeHead(w, a)
+	_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
+}
+
+// writeHead writes what comes before the body of an answer.
+func writeHead(w http.ResponseWriter, a *apiserver.Answer) {
+	header := w.Header()
+	for name, values := range a.Header { // order does not matter
+		header[name] = values
+	}
+	if a.Lost > 0 { // the connection breaks because less is written than announced
+		header.Set("Content-Length", strconv.Itoa(a.Body.Len()))
+	}
+	w.WriteHeader(a.Code)
+}
+
+// writeTo sends frames until the watch ends or the client goes away.
+func (s *stream) writeTo(w http.ResponseWriter) {
+	defer s.Close()
+	flusher, flushes := w.(http.Flusher)
+	for {
+		if flushes {
+			flusher.Flush()
+		}
+		if err := s.await(); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				panic(http.ErrAbortHandler) // package net/http then breaks the connection
+			}
+			return
+		}
+		for _, frame := range s.frames {
+			if _, err := w.Write(frame); err != nil {
+				return
+			}
+		}
+		s.frames = nil
+	}
+}
+
+// ask has a server answer a request and waits for the answer. waiting, which may be nil, is called before that, and what it
+// returns after. The answer is nil when the request's context ends before; what was not committed then never is, and a watch
+// ends. The error is an *apiserver.Panic.
+func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answered func())) (*apiserver.Answer, error) {
+	answers := make(chan *apiserver.Answer, 1)
+	gone := false // nobody waits any more; guarded by the server's lock
+	err := server.Start(q, func(a *apiserver.Answer) {
+		if gone {
+			a.Drop()
+		}
+		answers <- a
+	})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-answers: // at once. A client that has closed its half of the connection, which ends the context, reads it
+		return a, nil
+	default:
+	}
+	if waiting != nil {
+		defer waiting()()
+	}
+	select {
+	case a := <-answers:
+		return a, nil
+	case <-q.Context.Done():
+	}
+	server.Lock.Lock()
+	defer server.Lock.Unlock()
+	gone = true
+	select {
+	case a := <-answers:
+		a.Drop()
+	default:
+	}
+	return nil, nil
+}
+
+// logPanic logs the stack of a handler that panicked.
+func logPanic(logf func(format string, args ...any), err error) {
+	var p *apiserver.Panic
+	if errors.As(err, &p) {
+		logf("kubesim: %v\n%s", p, p.Stack)
+	}
+}

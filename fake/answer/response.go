@@ -1,0 +1,203 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+// RoundTrip has a server answer a client in process: r is the client's request and q what Inbound made of it. If waiting is not
+// nil, it is called before RoundTrip waits for an answer, and what it returns when that has come. A panic of the server is logged with logf.
+//
+//	client ─ RoundTrip ─▶ ask ─▶ Answer ─┬─ a body ──▶ Response, whole
+//	                      │              └─ a watch ─▶ Response whose Body takes frames from the watch's queue
+//	                      └─ a read that has to wait: RoundTrip waits for it, or for the end of the request's context
+//
+// Only a connection that is upgraded has a goroutine (piped.go), and no lock is held while a client waits or reads. Every wait is
+// for a channel that was made with the request, which a testing/synctest bubble can see through; the request's context ends each
+// of them.
+func RoundTrip(server *apiserver.Server, r *http.Request, q *apiserver.Request, waiting func(*http.Request) (answered func()),
+	logf func(format string, args ...any),
+) (*http.Response, error) {
+	a, err := ask(server, q, func() (answered func()) {
+		keep(server, q)
+		if waiting == nil {
+			return func() {}
+		}
+		return waiting(r)
+	})
+	if err != nil {
+		logPanic(logf, err)
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	if a == nil {
+		return nil, context.Cause(r.Context())
+	}
+	if r.Context().Err() != nil { // while a webhook was asked
+		locked(server, a.Drop)
+		return nil, context.Cause(r.Context())
+	}
+	a = onConditions(r, a)
+	switch {
+	case a.Session != nil && a.Session.Upgrade:
+		return switchProtocols(r, q.Method, upgraded{server, a}.serve)
+	case a.Messages:
+		return switchProtocols(r, q.Method, messages{server, a}.serve)
+	}
+	return response(server, r, a), nil
+}
+
+// keep gives a request that waits a header of its own: the client may use its own again when it stops waiting.
+func keep(server *apiserver.Server, q *apiserver.Request) {
+	server.Lock.Lock()
+	defer server.Lock.Unlock()
+	q.Header = q.Header.Clone()
+}
+
+// Inbound turns the client's request into the one that a server sees, with its body read.
+func Inbound(r *http.Request) (*apiserver.Request, error) {
+	u, sent := r.URL, r.URL.RequestURI()
+	if u.Opaque != "" || u.RawQuery != "" || !strings.HasPrefix(u.Path, "/") { // else a server reads the path that the client has
+		target := sent
+		if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
+			target = "http://h" + target
+		}
+		var err error
+		if u, err = url.ParseRequestURI(target); err != nil {
+			return nil, fmt.Errorf("kubesim: the request's URL %q cannot be sent: %w", r.URL, err)
+		}
+	}
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Header: wire.Header(r.Header), Context: r.Context()}
+	if u.RawQuery != "" {
+		q.Query = u.Query()
+	}
+	if q.Header == nil {
+		q.Header = wire.Header{}
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		q.ReadBody(r.Body, r.ContentLength)
+	}
+	return q, nil
+}
+
+// response is a's form for a client.
+func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *http.Response {
+	res := &http.Response{
+		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header(a.Header), Request: r,
+	}
+	if a.Session != nil {
+		res.ContentLength, res.Body = -1, newTail(r.Context(), server, a.Session)
+		return res
+	}
+	if a.Stream != nil {
+		res.ContentLength, res.Body = -1, a.Stream
+		if n, err := strconv.ParseInt(a.Header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+			res.ContentLength = n
+		}
+		return res
+	}
+	if a.Watch != nil {
+		res.ContentLength = -1
+		res.Body = newStream(r.Context(), server, a)
+		return res
+	}
+	res.ContentLength = int64(a.Body.Len())
+	if a.Header.Get("Content-Length") == "" && r.Method != http.MethodHead {
+		res.Header["Content-Length"] = []string{strconv.FormatInt(res.ContentLength, 10)}
+	}
+	res.Body = io.NopCloser(a.Body.Reader())
+	if a.Lost > 0 {
+		res.Body = io.NopCloser(io.MultiReader(a.Sent().Reader(), broken{}))
+	}
+	return res
+}
+
+// broken is the end of a body of which not everything arrived.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// stream is the body of a watch.
+type stream struct {
+	server *apiserver.Server
+	watch  *watchcache.Watch
+	gzip   bool
+	ctx    context.Context
+	once   sync.Once // of Close
+	closed chan struct{}
+
+	frames [][]byte // taken, not yet read
+	ended  bool     // nothing follows them
+	last   error    // but this
+}
+
+func newStream(ctx context.Context, server *apiserver.Server, a *apiserver.Answer) *stream {
+	return &stream{server: server, watch: a.Watch, gzip: a.Header.Get("Content-Encoding") == "gzip", ctx: ctx, closed: make(chan struct{})}
+}
+
+// Read waits for an event, for the end of the watch or for the end of the request's context.
+func (s *stream) Read(p []byte) (int, error) {
+	if err := s.await(); err != nil {
+		return 0, err
+	}
+	n := copy(p, s.frames[0])
+	if s.frames[0] = s.frames[0][n:]; len(s.frames[0]) == 0 {
+		s.frames = s.frames[1:]
+	}
+	return n, nil
+}
+
+// await waits until there are frames; the error says why there are no more. It is io.ErrUnexpectedEOF if the watch broke.
+func (s *stream) await() error {
+	for len(s.frames) == 0 {
+		if s.ended {
+			return s.last
+		}
+		select {
+		case <-s.watch.Ready():
+		case <-s.closed:
+			return http.ErrBodyReadAfterClose
+		case <-s.ctx.Done():
+			s.end()
+			return s.ctx.Err()
+		}
+		s.frames, s.ended = s.watch.Take()
+		if s.gzip && len(s.frames) > 0 {
+			s.frames = [][]byte{codec.Member(s.frames)}
+		}
+		if s.last = io.EOF; s.ended && s.watch.Broken() != nil {
+			s.last = io.ErrUnexpectedEOF
+		}
+	}
+	return nil
+}
+
+// Close tells the server that nobody reads any more. As with any body, another goroutine may be reading.
+func (s *stream) Close() error {
+	s.once.Do(func() {
+		close(s.closed)
+		s.end()
+	})
+	return nil
+}
+
+func (s *stream) end() {
+	s.server.Lock.Lock()
+	defer s.server.Lock.Unlock()
+	s.watch.End()
+}

@@ -1,0 +1,97 @@
+// Package control serves the requests that move a simulator, below /sim/v1/.
+//
+//	request ─▶ Panel ─┬─▶ sim.Cluster: clock, faults, replicas, controllers, trace
+//	                  └─▶ Server:      what changes the file that it keeps, and what needs its test
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim"
+)
+
+// Prefix is the path below which a served simulator is controlled; the API itself has nothing there.
+const Prefix = "/sim/v1/"
+
+// Server is what is controlled, beside its cluster.
+type Server interface {
+	// Reset takes the server back to how it began, Restore its store back to an older revision, and Recall all of it back to a
+	// snapshot.
+	Reset() error
+	Restore(rev uint64) error
+	Recall(snapshot []byte) error
+	// Snapshot returns the server with its history as a file.
+	Snapshot() ([]byte, error)
+	// Settle lets controllers work until they have nothing to do.
+	Settle(ctx context.Context) error
+	// Report returns what happened as a text.
+	Report(steps int, byObject bool) string
+}
+
+// Panel is an http.Handler of the requests below Prefix. Errors are plain text that says what to do instead.
+type Panel struct {
+	cluster *sim.Cluster
+	server  Server
+	traces  bool            // the cluster keeps a trace
+	ended   <-chan struct{} // closed when the server is closed
+
+	once sync.Once
+	mux  *http.ServeMux // made when the first request comes: most tests send none
+}
+
+// New returns a Panel of a server and its cluster. ended is closed when the server is closed, and traces says whether the cluster
+// keeps a trace.
+func New(c *sim.Cluster, s Server, traces bool, ended <-chan struct{}) *Panel {
+	return &Panel{cluster: c, server: s, traces: traces, ended: ended}
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.once.Do(p.build)
+	p.mux.ServeHTTP(w, r)
+}
+
+// build adds what serves each path.
+func (p *Panel) build() {
+	p.mux = http.NewServeMux()
+	p.mux.HandleFunc("POST "+Prefix+"compact", func(w http.ResponseWriter, _ *http.Request) { p.cluster.Compact() })
+	p.mux.HandleFunc("POST "+Prefix+"expire", func(w http.ResponseWriter, _ *http.Request) { p.cluster.Expire() })
+	p.mux.HandleFunc("GET "+Prefix+"clock", p.serveClock)
+	p.mux.HandleFunc("POST "+Prefix+"clock/advance", p.serveAdvance)
+	p.mux.HandleFunc("POST "+Prefix+"reset", func(w http.ResponseWriter, _ *http.Request) {
+		if err := p.server.Reset(); err != nil {
+			http.Error(w, "kubesim: reset: "+err.Error(), http.StatusInternalServerError)
+		}
+	})
+	p.faults(p.mux)
+	p.trace(p.mux)
+	p.replicas(p.mux)
+	p.controllers(p.mux)
+	p.snapshot(p.mux)
+}
+
+func (p *Panel) serveClock(w http.ResponseWriter, _ *http.Request) {
+	_, manual := p.cluster.Clock().(*clock.Manual)
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"now": p.cluster.Clock().Now().UTC().Format(time.RFC3339Nano), "manual": manual})
+}
+
+func (p *Panel) serveAdvance(w http.ResponseWriter, r *http.Request) {
+	c, manual := p.cluster.Clock().(*clock.Manual)
+	d, err := time.ParseDuration(r.URL.Query().Get("d"))
+	switch {
+	case err != nil || d < 0:
+		http.Error(w, fmt.Sprintf("kubesim: clock/advance: d=%q is not a duration such as 5m or 90s", r.URL.Query().Get("d")), http.StatusBadRequest)
+	case !manual:
+		http.Error(w, "kubesim: clock/advance: this server runs on the system clock; start it with --clock manual", http.StatusConflict)
+	default:
+		c.Advance(d)
+		p.serveClock(w, r)
+	}
+}

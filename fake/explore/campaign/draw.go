@@ -1,0 +1,231 @@
+package campaign
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trouble"
+)
+
+// Limits say what a Campaign may draw.
+type Limits struct {
+	// Items is about how many faults and steps a plan has.
+	Items int
+	// Level is the worst that a fault may be.
+	Level fault.Level
+	// Without are the kinds of faults and steps that are left out.
+	Without []string
+	// NoFeedback draws each plan anew, and changes none that led to something new.
+	NoFeedback bool
+}
+
+// Campaign draws plans, and learns from what came of them.
+type Campaign struct {
+	limits Limits
+	seen   Seen
+	known  map[uint64]bool // sequences
+	kept   []Plan          // those that led to new ones, the newest last
+}
+
+// NewCampaign begins with what a run without trouble came to.
+func NewCampaign(l Limits, calm *Outcome) *Campaign {
+	c := &Campaign{limits: l, seen: calm.Seen, known: map[uint64]bool{}}
+	for _, s := range calm.Sequences {
+		c.known[s] = true
+	}
+	return c
+}
+
+// Known returns how many sequences of requests and answers there have been, and from how many plans new ones are made.
+func (c *Campaign) Known() (sequences, plans int) { return len(c.known), len(c.kept) }
+
+// New returns the sequences of requests and answers that no run before has come to.
+func (c *Campaign) New(o *Outcome) (list []uint64) {
+	for _, s := range o.Sequences {
+		if !c.known[s] {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Learn takes in what came of a plan.
+func (c *Campaign) Learn(p Plan, o *Outcome) {
+	fresh := c.New(o)
+	for _, s := range fresh {
+		c.known[s] = true
+	}
+	if len(fresh) > 0 && len(o.Failures) == 0 {
+		c.kept = append(c.kept, p)
+	}
+}
+
+// Plan draws the plan of a seed. It depends on nothing but the seed and what was learned before.
+func (c *Campaign) Plan(seed uint64) Plan {
+	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
+	if len(c.kept) > 0 && !c.limits.NoFeedback && r.IntN(2) == 0 {
+		return c.changed(r, seed)
+	}
+	return Plan{seed, c.items(r, seed, c.limits.Items)}
+}
+
+// items draws about n lines: which kinds of trouble there are at all is drawn first, so that some plans have only few.
+func (c *Campaign) items(r *rand.Rand, seed uint64, n int) (list []Item) {
+	steps := c.steps(r)
+	faults := n
+	if len(steps) > 0 {
+		faults = r.IntN(n + 1)
+	}
+	swarm := fault.Swarm{Resources: c.resources(r), Streams: true, Level: c.limits.Level}
+	for _, f := range swarm.Plan(seed, faults) {
+		list = append(list, Item{Fault: &f})
+	}
+	for len(list) < n && len(steps) > 0 {
+		list = append(list, Item{Step: steps[r.IntN(len(steps))](r)})
+	}
+	return slices.DeleteFunc(list, func(i Item) bool { return slices.Contains(c.limits.Without, i.Kind()) })
+}
+
+// resources are what faults are about: some of those that clients asked for, or all of them.
+func (c *Campaign) resources(r *rand.Rand) []string {
+	if len(c.seen.Resources) == 0 || r.IntN(3) == 0 {
+		return nil
+	}
+	var some []string
+	for _, name := range c.seen.Resources {
+		if r.IntN(2) == 0 {
+			some = append(some, name+"/*")
+		}
+	}
+	return some
+}
+
+// maker draws one step.
+type maker func(r *rand.Rand) Step
+
+// steps returns the kinds of steps that are switched on.
+func (c *Campaign) steps(r *rand.Rand) (on []maker) {
+	all := slices.Concat(c.clientSteps(), c.serverSteps())
+	if len(c.seen.Objects) > 0 {
+		all = append(all, c.edit, c.edit)
+	}
+	for _, one := range all {
+		if r.IntN(2) == 0 {
+			on = append(on, one)
+		}
+	}
+	if len(on) == 0 {
+		return all
+	}
+	return on
+}
+
+// clientSteps are what happens to clients.
+func (c *Campaign) clientSteps() (all []maker) {
+	for _, client := range c.seen.Clients {
+		around := func(r *rand.Rand) When {
+			return When{Client: client.Name, Nth: 1 + r.IntN(client.Writes+1), Before: r.IntN(2) == 0}
+		}
+		if client.Writes > 0 {
+			all = append(all, func(r *rand.Rand) Step {
+				w := around(r)
+				w.Before = true // what was read before is old then
+				return Step{w, Touch}
+			})
+		}
+		if client.Process {
+			all = append(all, func(r *rand.Rand) Step { return Step{around(r), Crash{Process: client.Name, Down: seconds(r, 10)}} })
+			if c.seen.Replicas > 1 && c.limits.Level >= fault.Degraded {
+				all = append(all, func(r *rand.Rand) Step {
+					w := around(r)
+					w.Before = true // the replica must not learn of the write
+					return Step{w, Crash{client.Name, seconds(r, 5), 2 + r.IntN(c.seen.Replicas-1), seconds(r, 60)}}
+				})
+			}
+		}
+		if client.Clock {
+			all = append(all, func(r *rand.Rand) Step {
+				return Step{c.anytime(r), Jump{client.Name, time.Duration(r.IntN(7201)-3600) * time.Second}}
+			})
+		}
+	}
+	return all
+}
+
+// serverSteps are what happens to API servers, and to leaders.
+func (c *Campaign) serverSteps() []maker {
+	all := []maker{func(r *rand.Rand) Step { return Step{c.anytime(r), Expire} }}
+	if slices.Contains(c.seen.Resources, "leases.coordination.k8s.io") {
+		all = append(all, func(r *rand.Rand) Step { return Step{c.anytime(r), Depose} })
+	}
+	all = append(all,
+		func(r *rand.Rand) Step {
+			return Step{c.anytime(r), Replica{Kind: trouble.Restart, N: c.replica(r)}}
+		},
+		func(r *rand.Rand) Step {
+			resource := ""
+			if n := len(c.seen.Resources); n > 0 && r.IntN(2) == 0 {
+				resource = c.seen.Resources[r.IntN(n)]
+			}
+			return Step{c.anytime(r), Replica{trouble.Lag, c.replica(r), seconds(r, 60), resource}}
+		})
+	if c.limits.Level >= fault.Degraded {
+		all = append(all, func(r *rand.Rand) Step {
+			return Step{c.anytime(r), Replica{Kind: trouble.Cut, N: c.replica(r), For: seconds(r, 30)}}
+		})
+	}
+	return all
+}
+
+// replica is mostly the first, which clients talk to.
+func (c *Campaign) replica(r *rand.Rand) int {
+	if r.IntN(3) > 0 {
+		return 1
+	}
+	return 1 + r.IntN(max(c.seen.Replicas, 1))
+}
+
+// anytime is a time while there is trouble, mostly one at which a client writes something.
+func (c *Campaign) anytime(r *rand.Rand) When {
+	writers := slices.DeleteFunc(slices.Clone(c.seen.Clients), func(x Client) bool { return x.Writes == 0 })
+	if len(writers) > 0 && r.IntN(3) > 0 {
+		w := writers[r.IntN(len(writers))]
+		return When{Client: w.Name, Nth: 1 + r.IntN(w.Writes), Before: r.IntN(2) == 0}
+	}
+	return When{At: time.Duration(r.Int64N(max(int64(c.seen.Took/time.Second), 1))) * time.Second}
+}
+
+// seconds returns one second up to most.
+func seconds(r *rand.Rand, most int) time.Duration {
+	return time.Duration(1+r.IntN(most)) * time.Second
+}
+
+// edit changes an object somewhere.
+func (c *Campaign) edit(r *rand.Rand) Step {
+	o := c.seen.Objects[r.IntN(len(c.seen.Objects))]
+	return Step{c.anytime(r), Edit{o.Resource, o.Key, string(RandomPatch(r, o))}}
+}
+
+// changed makes a plan of one that led to something new: less, other and more of it, and another seed.
+func (c *Campaign) changed(r *rand.Rand, seed uint64) Plan {
+	p := Plan{seed, slices.Clone(c.kept[len(c.kept)-1-min(r.IntN(len(c.kept)), r.IntN(len(c.kept)))].Items)}
+	for range 1 + r.IntN(3) {
+		switch n := len(p.Items); {
+		case n > 0 && r.IntN(3) == 0:
+			p.Items = slices.Delete(p.Items, r.IntN(n), n)
+		case r.IntN(3) == 0:
+			other := c.kept[r.IntN(len(c.kept))].Items
+			if len(other) > 0 {
+				p.Items = append(p.Items, other[r.IntN(len(other))])
+			}
+		default:
+			p.Items = append(p.Items, c.items(r, r.Uint64(), 1+r.IntN(3))...)
+		}
+	}
+	if most := 2 * c.limits.Items; len(p.Items) > most {
+		p.Items = p.Items[len(p.Items)-most:]
+	}
+	return p
+}

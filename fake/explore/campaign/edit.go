@@ -1,0 +1,170 @@
+package campaign
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// RandomPatch draws a merge patch of the spec of an object: one field of its schema, at any depth, and now and then another
+// one, gets a value that the schema allows, or is taken away. A value of an enum is one of it, a number lies within its bounds, mostly at the edge of
+// them or near what is there.
+func RandomPatch(r *rand.Rand, o Object) []byte {
+	var s, spec map[string]any
+	decode(o.Schema, &s)
+	decode(o.Spec, &spec)
+	patch := patchOf(r, s, spec)
+	for r.IntN(3) == 0 {
+		maps.Copy(patch, patchOf(r, s, spec))
+	}
+	data, _ := json.Marshal(map[string]any{"spec": patch}) // maps of strings, numbers and lists
+	return data
+}
+
+// decode reads JSON whose numbers stay what they are. What is no object leaves nothing.
+func decode(data []byte, into *map[string]any) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if d.Decode(into) != nil {
+		*into = nil
+	}
+}
+
+// patchOf draws a patch of an object with properties.
+func patchOf(r *rand.Rand, s, now map[string]any) map[string]any {
+	properties, _ := s["properties"].(map[string]any)
+	names := object.SortedKeys(properties)
+	if len(names) == 0 {
+		return map[string]any{}
+	}
+	name := names[r.IntN(len(names))]
+	property, _ := properties[name].(map[string]any)
+	required, _ := s["required"].([]any)
+	_, there := now[name]
+	if there && !slices.Contains(required, any(name)) && r.IntN(4) == 0 {
+		return map[string]any{name: nil}
+	}
+	if inner, ok := property["properties"].(map[string]any); ok && len(inner) > 0 {
+		below, _ := now[name].(map[string]any)
+		patch := patchOf(r, property, below)
+		if !there { // what is required has to come with it
+			for field, value := range objectOf(r, property) {
+				if _, set := patch[field]; !set {
+					patch[field] = value
+				}
+			}
+		}
+		return map[string]any{name: patch}
+	}
+	return map[string]any{name: valueOf(r, property, now[name])}
+}
+
+// objectOf draws an object with the fields that are required.
+func objectOf(r *rand.Rand, s map[string]any) map[string]any {
+	out := map[string]any{}
+	properties, _ := s["properties"].(map[string]any)
+	required, _ := s["required"].([]any)
+	for _, name := range required {
+		text, _ := name.(string)
+		if property, ok := properties[text].(map[string]any); ok {
+			out[text] = valueOf(r, property, nil)
+		}
+	}
+	return out
+}
+
+// itemsMost is how many items a list gets that has no maximum.
+const itemsMost = 3
+
+// valueOf draws a value; now is what is there.
+func valueOf(r *rand.Rand, s map[string]any, now any) any {
+	if enum, ok := s["enum"].([]any); ok && len(enum) > 0 {
+		return enum[r.IntN(len(enum))]
+	}
+	kind, _ := s["type"].(string)
+	if kind == "" && s["x-kubernetes-int-or-string"] == true {
+		kind = "integer"
+	}
+	switch kind {
+	case "boolean":
+		return r.IntN(2) == 0
+	case "integer", "number":
+		return numberOf(r, s, now)
+	case "string":
+		return textOf(r, s, now)
+	case "array":
+		items, _ := s["items"].(map[string]any)
+		list := make([]any, length(s, "minItems")+r.IntN(itemsMost))
+		for i := range list {
+			list[i] = valueOf(r, items, nil)
+		}
+		return list
+	case "object":
+		if values, ok := s["additionalProperties"].(map[string]any); ok {
+			return map[string]any{words[r.IntN(len(words))]: valueOf(r, values, nil)}
+		}
+		return objectOf(r, s)
+	}
+	return words[r.IntN(len(words))]
+}
+
+// numberOf draws a whole number: a bound, one beside what is there, or a small one.
+func numberOf(r *rand.Rand, s map[string]any, now any) int64 {
+	low, high := int64(bounded(s, "minimum", 0)), int64(bounded(s, "maximum", 1000))
+	n := low + r.Int64N(6)
+	switch current, ok := now.(json.Number); r.IntN(4) {
+	case 0:
+		n = low
+	case 1:
+		if _, has := s["maximum"]; has {
+			n = high
+		}
+	case 2:
+		if x, err := current.Int64(); ok && err == nil {
+			n = x + r.Int64N(3) - 1
+		}
+	}
+	return min(max(n, low), max(high, low))
+}
+
+// bounded returns the number that a schema has under a name.
+func bounded(s map[string]any, name string, otherwise int) int {
+	n, ok := s[name].(json.Number)
+	if !ok {
+		return otherwise
+	}
+	f, _ := n.Float64()
+	return int(f)
+}
+
+// lengthMost is how long a text or a list gets at most, whatever its schema asks for.
+const lengthMost = 1000
+
+// length returns the least length that a schema has under a name.
+func length(s map[string]any, name string) int { return min(max(bounded(s, name, 0), 0), lengthMost) }
+
+// words are texts that most fields take.
+var words = []string{"a", "b", "alpha", "beta", "x-1", "example.com"}
+
+// textOf draws a text: one of some words, or what is there with another ending, as of another version.
+func textOf(r *rand.Rand, s map[string]any, now any) string {
+	text, _ := now.(string)
+	switch format, _ := s["format"].(string); {
+	case format == "date-time":
+		return "2026-01-01T00:00:00Z"
+	case format == "duration":
+		return "10s"
+	case text != "" && r.IntN(2) == 0:
+		return text + string(rune('1'+r.IntN(9)))
+	}
+	text = words[r.IntN(len(words))]
+	if missing := length(s, "minLength") - len(text); missing > 0 {
+		text += strings.Repeat("a", missing)
+	}
+	return text
+}

@@ -1,0 +1,319 @@
+package campaign_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/fake/explore/campaign"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trouble"
+	"github.com/matryer/is"
+)
+
+const plan = `seed 17
+on watch secrets client=operator event=ADDED times=1 do delay 8s
+before operator 3 do crash operator 5s stale=2 20s
+after operator 1 do crash operator 1s
+at 1m30s do cut 2 30s
+at 0s do lag 1 10s pods
+at 1s do restart 1
+before operator 2 do touch
+at 2s do expire
+at 3s do depose
+at 4s do jump operator -1h0m0s
+at 1m30s do edit sites.web.example.com default/blog {"spec":{"scale": {"replicas":0}}}
+`
+
+// A plan is a text and nothing else.
+func TestParse(t *testing.T) {
+	is := is.New(t)
+	p, err := campaign.Parse("# a comment\n\n" + plan)
+	is.NoErr(err)
+	is.Equal(p.String(), plan)
+	for _, c := range []struct{ text, says string }{
+		{"seed x", `line 1: "x" is not a seed`},
+		{"seed 1\nat 1s do nothing", "line 2: do nothing: it is none of crash"},
+		{"before operator do touch", "say at TIME"},
+		{"after operator 0 do touch", "counted from 1"},
+		{"at soon do touch", "is not a time"},
+		{"at 1s do crash operator", "it is none of"},
+		{"touch", "WHEN do WHAT"},
+		{"on update pods do nothing", "line 1: "},
+	} {
+		_, err := campaign.Parse(c.text)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want %s", c.text, err, c.says)
+		}
+	}
+}
+
+// recorded is a World that remembers.
+type recorded struct{ said []string }
+
+func (r *recorded) say(words ...any) {
+	data, _ := json.Marshal(words) // numbers and texts
+	r.said = append(r.said, string(data))
+}
+func (r *recorded) Crash(name string, down time.Duration) { r.say("crash", name, down.String()) }
+func (r *recorded) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
+	r.say("stale", name, down.String(), replica, caught.String())
+}
+func (r *recorded) Replica(t trouble.Trouble, d time.Duration) {
+	r.say(t.Kind.Name, t.Replica, d.String(), strings.Join(t.Resources, ","))
+}
+func (r *recorded) Expire()                             { r.say("expire") }
+func (r *recorded) Touch()                              { r.say("touch") }
+func (r *recorded) Depose()                             { r.say("depose") }
+func (r *recorded) Edit(resource, key, patch string)    { r.say("edit", resource, key, patch) }
+func (r *recorded) Jump(client string, d time.Duration) { r.say("jump", client, d.String()) }
+
+// What is done to a replica is one of what package trouble lists, with what it takes.
+func TestStepsOfReplicas(t *testing.T) {
+	is := is.New(t)
+	for line, right := range map[string]bool{"at 1s do lag 1 10s pods": true, "at 1s do lag 1 10s": true, "at 1s do cut 1 10s": true, "at 1s do restart 1": true,
+		"at 1s do cut 1 10s pods": false, "at 1s do restart 1 10s": false, "at 1s do lag 1": false, "at 1s do stall 1 10s": false} {
+		s, err := campaign.ParseStep(line)
+		is.Equal(err == nil, right) // which it knows
+		if right {
+			is.Equal(s.String(), line)
+		}
+	}
+}
+
+// What a step says is what it does.
+func TestSteps(t *testing.T) {
+	is := is.New(t)
+	p, err := campaign.Parse(plan)
+	is.NoErr(err)
+	w := &recorded{}
+	for _, s := range p.Steps() {
+		s.Do.Do(w)
+	}
+	is.Equal(w.said, []string{`["stale","operator","5s",2,"20s"]`, `["crash","operator","1s"]`, `["cut",2,"30s",""]`, `["lag",1,"10s","pods"]`,
+		`["restart",1,"0s",""]`, `["touch"]`, `["expire"]`, `["depose"]`, `["jump","operator","-1h0m0s"]`,
+		`["edit","sites.web.example.com","default/blog","{\"spec\":{\"scale\": {\"replicas\":0}}}"]`})
+}
+
+// A plan becomes as small as it can be, with the shortest waits at the earliest times; nothing at all is tried first.
+func TestShrink(t *testing.T) {
+	is := is.New(t)
+	p, err := campaign.Parse(plan)
+	is.NoErr(err)
+	small, ok := campaign.Shrink(p, func(q campaign.Plan) bool {
+		return strings.Contains(q.String(), "crash operator") && strings.Contains(q.String(), "cut 2")
+	})
+	is.True(ok)
+	is.Equal(small.Lines(), "after operator 1 do crash operator 1s\nat 0s do cut 2 1s\n")
+	tried := 0
+	small, ok = campaign.Shrink(p, func(campaign.Plan) bool { tried++; return true })
+	is.True(ok)
+	is.Equal([]int{tried, len(small.Items)}, []int{1, 0})
+	_, ok = campaign.Shrink(p, func(campaign.Plan) bool { return false })
+	is.True(!ok)
+}
+
+// What an edit writes becomes one field, with the smallest value that does it: whatever else was drawn with it goes.
+func TestShrinkEdits(t *testing.T) {
+	is := is.New(t)
+	const edit = `at 1m30s do edit sites.web.example.com default/blog ` +
+		`{"spec":{"name":"example","on":true,"ports":[{"port":80,"tls":null},{"port":8443,"tls":"x"}],"scale":{"replicas":17,"strategy":"Recreate"}}}`
+	for _, x := range []struct {
+		want  string
+		fails func(spec edited) bool
+	}{
+		{`{"spec":{"scale":{"replicas":10}}}`, func(e edited) bool { return e.Scale.Replicas > 9 }},
+		{`{"spec":{"ports":[{"port":81}]}}`, func(e edited) bool { return slices.ContainsFunc(e.Ports, func(p port) bool { return p.Port > 80 }) }},
+		{`{"spec":{"name":"exa"}}`, func(e edited) bool { return strings.HasPrefix(e.Name, "exa") }},
+		{`{"spec":{"ports":[{"tls":""}]}}`, func(e edited) bool { return slices.ContainsFunc(e.Ports, func(p port) bool { return p.TLS != nil }) }},
+		{`{"spec":{"on":true}}`, func(e edited) bool { return e.On }},
+	} {
+		p, err := campaign.Parse("seed 1\n" + edit)
+		is.NoErr(err)
+		runs := 0
+		small, ok := campaign.Shrink(p, func(q campaign.Plan) bool {
+			runs++
+			var e struct{ Spec edited }
+			if len(q.Items) == 0 || json.Unmarshal([]byte(q.Steps()[0].Do.(campaign.Edit).Patch), &e) != nil {
+				return false // a patch that is refused changes nothing
+			}
+			return x.fails(e.Spec)
+		})
+		is.True(ok)
+		is.Equal(small.Lines(), "at 0s do edit sites.web.example.com default/blog "+x.want+"\n")
+		is.True(runs < 100) // each takes a while
+	}
+}
+
+// edited is what an operator reads that is wrong about one of its fields.
+type edited struct {
+	Name  string
+	On    bool
+	Ports []port
+	Scale struct{ Replicas int }
+}
+
+type port struct {
+	Port int
+	TLS  *string
+}
+
+func seen() *campaign.Outcome {
+	return &campaign.Outcome{Seen: campaign.Seen{Resources: []string{"leases.coordination.k8s.io", "secrets"}, Replicas: 2, Took: time.Minute,
+		Clients: []campaign.Client{{Name: "operator", Writes: 3, Process: true, Clock: true}},
+		Objects: []campaign.Object{{Resource: "widgets.example.com", Key: "default/w", Schema: []byte(schema), Spec: []byte(`{"size":3}`)}}}}
+}
+
+// Each plan follows from its seed, all can be read, and every kind of trouble comes up.
+func TestDraw(t *testing.T) {
+	is := is.New(t)
+	limits := campaign.Limits{Items: 8, Level: fault.Degraded, Without: []string{"expire", "truncate"}}
+	one, other := campaign.NewCampaign(limits, seen()), campaign.NewCampaign(limits, seen())
+	kinds := map[string]bool{}
+	for seed := range uint64(500) {
+		p := one.Plan(seed)
+		is.Equal(other.Plan(seed).String(), p.String())
+		again, err := campaign.Parse(p.String())
+		is.NoErr(err)
+		is.Equal(again.String(), p.String())
+		for _, i := range p.Items {
+			kinds[i.Kind()] = true
+		}
+		o := &campaign.Outcome{Sequences: []uint64{seed}} // it led to something new, and is changed
+		one.Learn(p, o)
+		other.Learn(p, o)
+	}
+	for _, kind := range []string{"fail", "commit-then-fail", "delay-request", "delay-answer", "delay", "hold", "close", "stall", "compact",
+		"crash", "lag", "cut", "restart", "touch", "depose", "edit", "jump"} {
+		is.True(kinds[kind]) // it comes up
+	}
+	is.True(!kinds["expire"] && !kinds["truncate"]) // left out
+	sequences, plans := one.Known()
+	is.Equal([]int{sequences, plans}, []int{500, 500})
+}
+
+const schema = `{"type":"object","required":["size"],"properties":{"size":{"type":"integer","minimum":1,"maximum":9},
+	"colour":{"type":"string","enum":["red","green"]},"on":{"type":"boolean"},
+	"parts":{"type":"array","maxItems":3,"items":{"type":"string"}},"labels":{"type":"object","additionalProperties":{"type":"string"}},
+	"inner":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":3},"depth":{"type":"integer"}}}}}`
+
+// Edits stay within the schema.
+func TestRandomPatch(t *testing.T) {
+	is := is.New(t)
+	r := rand.New(rand.NewPCG(1, 1))
+	texts := map[string]bool{}
+	for range 500 {
+		var p struct {
+			Spec struct {
+				Size   *int
+				Colour *string
+				Inner  *struct{ Name string }
+			}
+		}
+		text := campaign.RandomPatch(r, seen().Seen.Objects[0])
+		is.NoErr(json.Unmarshal(text, &p))
+		texts[string(text)] = true
+		is.True(p.Spec.Size == nil || *p.Spec.Size >= 1 && *p.Spec.Size <= 9)
+		is.True(p.Spec.Colour == nil || *p.Spec.Colour == "red" || *p.Spec.Colour == "green")
+		is.True(p.Spec.Inner == nil || len(p.Spec.Inner.Name) >= 3) // what is required comes with it
+	}
+	is.True(len(texts) > 30)
+	is.True(texts[`{"spec":{"size":9}}`])     // the bounds
+	is.True(!texts[`{"spec":{"size":null}}`]) // which cannot go
+}
+
+// Of two runs, the writes are named of which there are more or fewer.
+func TestSuspects(t *testing.T) {
+	is := is.New(t)
+	create := campaign.Write{N: 5, Client: "op", Verb: "create", What: "pods", Key: "default/a", Code: 201, Committed: true}
+	again, lost := create, create
+	again.N, again.Key, again.At = 9, "default/b", time.Second
+	lost.Code = 504
+	refused := campaign.Write{N: 7, Client: "op", Verb: "update", What: "pods", Key: "default/a", Code: 409}
+	updated := refused
+	updated.Code = 200
+	is.Equal(campaign.Suspects(&campaign.Outcome{Writes: []campaign.Write{create, updated}}, &campaign.Outcome{Writes: []campaign.Write{lost, again, refused}}),
+		`op create pods: 2 times instead of 1
+  its client was told otherwise: n 5, +0s: create pods default/a: 504
+  one too many: n 9, +1s: create pods default/b
+op update pods: 0 times instead of 1
+  in vain: n 7, +0s: update pods default/a: 409
+`)
+}
+
+// Who is next is said by the environment.
+func TestShard(t *testing.T) {
+	is := is.New(t)
+	for _, c := range []struct{ shard, index, shards, want, says string }{
+		{"", "", "", "1/1", ""},
+		{"2/8", "0", "4", "2/8", ""},
+		{"", "3", "4", "4/4", ""},
+		{"", "3", "", "1/1", ""}, // a Job of something else
+		{"", "4", "4", "", "is not one of"},
+		{"0/4", "", "", "", "from 1 to N"},
+	} {
+		env := map[string]string{campaign.ShardVariable: c.shard, campaign.IndexVariable: c.index, campaign.ShardsVariable: c.shards}
+		s, err := campaign.ShardOf(func(name string) string { return env[name] })
+		if c.says != "" {
+			is.True(err != nil && strings.Contains(err.Error(), c.says))
+			continue
+		}
+		is.NoErr(err)
+		is.Equal(s.String(), c.want)
+	}
+}
+
+// A link is what the page unpacks: deflated JSON. One that is too long is none.
+func TestLink(t *testing.T) {
+	is := is.New(t)
+	packed, ok := strings.CutPrefix(campaign.Link("https://example.com/page/", "create cm a\n"), "https://example.com/page/#v1.any.")
+	is.True(ok)
+	data, err := base64.RawURLEncoding.DecodeString(packed)
+	is.NoErr(err)
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(data)))
+	is.NoErr(err)
+	is.Equal(string(text), `{"scenario":"create cm a\n"}`)
+	long := make([]byte, 20_000)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range long {
+		long[i] = byte('a' + r.IntN(26))
+	}
+	is.Equal(campaign.Link("", string(long)), "")
+}
+
+// A story has what clients wrote, without what belongs to one run; bodies that are no JSON cannot be told.
+func TestStory(t *testing.T) {
+	is := is.New(t)
+	list := []campaign.Sent{
+		{Client: "op", Method: "POST", Path: "/api/v1/pods", ContentType: "application/json",
+			Body: []byte(`{"metadata":{"generateName":"a-","resourceVersion":"7"}}`), Name: "a-x"},
+		{At: 1500 * time.Millisecond, Client: "op", Method: "DELETE", Path: "/api/v1/pods/a-x", Body: []byte(`{"preconditions":{"uid":"1"}}`)},
+	}
+	text, ok := campaign.Story("why", list)
+	is.True(ok)
+	is.Equal(text, `# why
+# What was written, by whom and when.
+
+request POST /api/v1/pods --as op -f w1.json -H 'Content-Type: application/json'
+tick 1.5s
+request DELETE /api/v1/pods/a-x --as op
+
+-- w1.json --
+{
+  "metadata": {
+    "generateName": "a-",
+    "name": "a-x"
+  }
+}
+`)
+	list[0].ContentType = "application/vnd.kubernetes.protobuf"
+	_, ok = campaign.Story("why", list)
+	is.True(!ok)
+}

@@ -1,0 +1,152 @@
+package campaign
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// goroutine is one of a dump of all stacks (runtime.Stack).
+type goroutine struct {
+	name   string // goroutine 17
+	state  string // sync.Mutex.Lock, chan receive (durable)
+	bubble bool
+	calls  []call
+}
+
+// call is a function and where it is.
+type call struct {
+	function  string
+	arguments []uint64
+	at        string // file:line
+}
+
+var header = regexp.MustCompile(`^(goroutine \d+).*? \[([^\]]*)\]:$`)
+
+// durably is what the runtime says of a goroutine of a bubble that lets time pass.
+const durably = "(durable)"
+
+// parseStacks reads a dump.
+func parseStacks(text string) (list []goroutine) {
+	for part := range strings.SplitSeq(text, "\n\n") {
+		lines := strings.Split(strings.TrimSpace(part), "\n")
+		head := header.FindStringSubmatch(lines[0])
+		if head == nil {
+			continue
+		}
+		state, rest, _ := strings.Cut(head[2], ", ")
+		g := goroutine{name: head[1], state: state, bubble: strings.Contains(rest, "synctest bubble")}
+		for i := 1; i+1 < len(lines); i += 2 {
+			g.calls = append(g.calls, parseCall(lines[i], lines[i+1]))
+		}
+		list = append(list, g)
+	}
+	return list
+}
+
+var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
+
+func parseCall(function, place string) call {
+	c := call{}
+	c.at, _, _ = strings.Cut(strings.TrimSpace(place), " ")
+	name, arguments := function, ""
+	if i := strings.LastIndex(function, "("); i > 0 {
+		name, arguments = function[:i], function[i:]
+	}
+	c.function = name
+	for _, text := range hexadecimal.FindAllString(arguments, -1) {
+		if n, err := strconv.ParseUint(text, 0, 64); err == nil {
+			c.arguments = append(c.arguments, n)
+		}
+	}
+	return c
+}
+
+// Hang says from a dump of all stacks which goroutines of bubbles keep virtual time from moving, and what they wait for. waits is
+// false when one of them runs, so that it may only take long. "": there is none.
+//
+// Who holds a mutex the runtime does not say. The one that is named calls a method of something that lies where the mutex is.
+func Hang(stacks string) (report string, waits bool) {
+	list := parseStacks(stacks)
+	var b strings.Builder
+	waits = true
+	for i := range list {
+		g := &list[i]
+		if !g.bubble || strings.Contains(g.state, durably) || strings.HasPrefix(g.state, "synctest.Run") {
+			continue
+		}
+		if strings.HasPrefix(g.state, "run") { // running, runnable
+			waits = false
+		}
+		fmt.Fprintf(&b, "%s [%s]%s\n", g.name, g.state, where(g.calls))
+		if mutex := g.mutex(); mutex != 0 {
+			fmt.Fprintf(&b, "  waits for the mutex at %#x", mutex)
+			if h := holder(list, g, mutex); h != nil {
+				fmt.Fprintf(&b, "; it looks as if this one held it: %s [%s]%s", h.name, h.state, where(h.calls))
+			}
+			b.WriteString("\n")
+		}
+	}
+	if b.Len() == 0 {
+		return "", false
+	}
+	return "Virtual time does not move while a goroutine of the bubble waits for a mutex, for a channel that was made outside, or for the network; these do:\n" +
+		b.String(), waits
+}
+
+// mutex is the address of the mutex that the goroutine waits for. 0: it does not.
+func (g *goroutine) mutex() uint64 {
+	if !strings.HasPrefix(g.state, "sync.") {
+		return 0
+	}
+	for _, c := range g.calls {
+		if strings.Contains(c.function, "lockSlow") || strings.Contains(c.function, "Mutex).") && len(c.arguments) > 0 {
+			if len(c.arguments) > 0 {
+				return c.arguments[0]
+			}
+		}
+	}
+	return 0
+}
+
+// nearby is how far behind the beginning of a struct one of its mutexes may lie.
+const nearby = 4096
+
+// holder finds the goroutine that has called a method of what the mutex lies in, and waits for something else.
+func holder(list []goroutine, waiting *goroutine, mutex uint64) *goroutine {
+	var found *goroutine
+	nearest := uint64(nearby)
+	for i := range list {
+		g := &list[i]
+		if g == waiting || !g.bubble || g.mutex() == mutex {
+			continue
+		}
+		for _, c := range g.calls {
+			if len(c.arguments) > 0 && c.arguments[0] <= mutex && mutex-c.arguments[0] < nearest {
+				found, nearest = g, mutex-c.arguments[0]
+			}
+		}
+	}
+	return found
+}
+
+// callsShown is how many calls of a goroutine are shown.
+const callsShown = 12
+
+// where shows the calls of a goroutine, the innermost first, without those of the runtime.
+func where(calls []call) string {
+	var b strings.Builder
+	shown := 0
+	for _, c := range calls {
+		if strings.HasPrefix(c.function, "runtime.") || strings.HasPrefix(c.function, "internal/sync.") ||
+			strings.HasPrefix(c.function, "sync.") {
+			continue
+		}
+		if shown++; shown > callsShown {
+			break
+		}
+		fmt.Fprintf(&b, "\n    %s %s", c.function, c.at)
+	}
+	return b.String()
+}

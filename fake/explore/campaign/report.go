@@ -1,0 +1,142 @@
+package campaign
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Report says what a search has found.
+type Report struct {
+	Plan     Plan
+	Found    Plan      // as it was drawn; without a seed: it came from a file, or nothing was drawn
+	Outcomes []Outcome // of runs of the plan
+	Calm     Outcome   // of a run without any trouble
+	Seeds    int       // how many plans were drawn and run; 0: it failed before
+	Runs     int       // so far, those included that made the plan small
+	Took     time.Duration
+	Saved    string // the file with the plan; "": there is none
+	Replay   string // the command that runs it again
+	Story    string // the file with what was written, as a scenario; "": there is none
+	Link     string // with which the page opens the scenario; "": nobody has said where the page is
+}
+
+// Scenario is what was written in a run that failed, as a scenario. ok is false when it cannot be one.
+func (r *Report) Scenario() (text string, ok bool) {
+	for _, o := range r.failed() {
+		return Story(r.Cause(), o.Sent)
+	}
+	return "", false
+}
+
+// String prints the report.
+func (r *Report) String() string {
+	var b strings.Builder
+	failed := r.failed()
+	fmt.Fprintf(&b, "%s, %d of %d times (%s)\n", r.title(), len(failed), len(r.Outcomes), r.agreement())
+	if len(r.Plan.Items) > 0 {
+		b.WriteString("what goes wrong in it:\n" + indent(r.Plan.Lines()))
+	}
+	if len(failed) > 0 {
+		r.first(&b, failed[0])
+	}
+	fmt.Fprintf(&b, "after %d runs in %v\n", r.Runs, r.Took.Round(time.Millisecond))
+	if r.Saved != "" {
+		fmt.Fprintf(&b, "the plan is in %s: it is run first from now on\n", r.Saved)
+	}
+	r.told(&b)
+	b.WriteString("to replay: " + r.Replay + "\n")
+	return b.String()
+}
+
+// command is how the command kubesim is started in any module that requires this one.
+const command = "go run github.com/kubesim/kubesim/fake/cmd/kubesim"
+
+// told says what can be done with the scenario.
+func (r *Report) told(b *strings.Builder) {
+	if r.Story == "" {
+		return
+	}
+	fmt.Fprintf(b, "what was written is a scenario, which runs without the test: %s run %s\n", command, r.Story)
+	if r.Link != "" {
+		fmt.Fprintf(b, "and which opens in the page: %s\n", r.Link)
+		return
+	}
+	fmt.Fprintf(b, "and which opens in the page: %s open %s (%s=URL says where the page is)\n", command, r.Story, SiteVariable)
+}
+
+// title says what fails.
+func (r *Report) title() string {
+	switch {
+	case len(r.Plan.Items) == 0 && len(r.Found.Items) > 0:
+		return fmt.Sprintf("seed %d fails, and needs no fault: the order in which goroutines run is enough", r.Plan.Seed)
+	case len(r.Plan.Items) == 0:
+		return "it fails without any trouble"
+	case len(r.Found.Items) > 0:
+		return fmt.Sprintf("seed %d fails; %d of %d things are enough", r.Plan.Seed, len(r.Plan.Items), len(r.Found.Items))
+	}
+	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
+}
+
+// Cause is what the first run that failed says, in one line.
+func (r *Report) Cause() string {
+	failed := r.failed()
+	if len(failed) == 0 {
+		return ""
+	}
+	f := failed[0].Failures[0]
+	line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
+	if line == "" {
+		line = lastLine(failed[0].Output)
+	}
+	return f.Site + ": " + line
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndex(text, "\n")+1:]
+}
+
+// failed returns the outcomes of runs that failed.
+func (r *Report) failed() (list []*Outcome) {
+	for i := range r.Outcomes {
+		if len(r.Outcomes[i].Failures) > 0 {
+			list = append(list, &r.Outcomes[i])
+		}
+	}
+	return list
+}
+
+// agreement says how many of the runs have the trace that most of them have.
+func (r *Report) agreement() string {
+	count, most := map[string]int{}, 0
+	for _, o := range r.Outcomes {
+		if o.Hash != "" {
+			count[o.Hash]++
+			most = max(most, count[o.Hash])
+		}
+	}
+	return fmt.Sprintf("%d of %d runs are the same to the byte", most, len(r.Outcomes))
+}
+
+// first shows a run that failed.
+func (r *Report) first(b *strings.Builder, o *Outcome) {
+	for _, f := range o.Failures {
+		if f.Text != "" || o.Output == "" { // else the output has it
+			fmt.Fprintf(b, "%s: %s\n", f.Site, strings.TrimSpace(f.Text))
+		}
+	}
+	if o.Output != "" {
+		b.WriteString("the test says:\n" + indent(o.Output))
+	}
+	if text := Suspects(&r.Calm, o); text != "" {
+		b.WriteString("what it wrote otherwise than without trouble:\n" + indent(text))
+	}
+	if o.Timeline != "" {
+		b.WriteString("what happened last (n, time, who, what):\n    " + strings.ReplaceAll(strings.TrimRight(o.Timeline, "\n"), "\n", "\n    ") + "\n")
+	}
+}
+
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ") + "\n"
+}

@@ -1,0 +1,308 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/trouble"
+)
+
+// Step is something that is done once, at a time or around a write.
+type Step struct {
+	When When
+	Do   Action
+}
+
+// When says when a step is done: at a time after the beginning of the run, or around the n-th write of a client.
+type When struct {
+	At     time.Duration // counts when Client is ""
+	Client string
+	Nth    int  // of the client's writes, counted from 1
+	Before bool // when the write arrives; else when it has been answered, and before the client learns of it
+}
+
+// String prints at 1m30s, before operator 3 or after operator 3.
+func (w When) String() string {
+	switch {
+	case w.Client == "":
+		return "at " + w.At.String()
+	case w.Before:
+		return "before " + w.Client + " " + strconv.Itoa(w.Nth)
+	}
+	return "after " + w.Client + " " + strconv.Itoa(w.Nth)
+}
+
+// String prints the step, which ParseStep reads.
+func (s Step) String() string { return s.When.String() + " do " + s.Do.String() }
+
+// simpler returns steps that do less, or do it earlier, the best first.
+func (s Step) simpler() (list []Step) {
+	for _, do := range s.Do.simpler() {
+		list = append(list, Step{s.When, do})
+	}
+	for _, when := range s.When.simpler() {
+		list = append(list, Step{when, s.Do})
+	}
+	return list
+}
+
+// ParseStep reads one step.
+func ParseStep(line string) (Step, error) {
+	when, do, ok := strings.Cut(line, " do ")
+	if !ok {
+		return Step{}, fmt.Errorf("%q is no step: WHEN do WHAT", line)
+	}
+	s := Step{}
+	var err error
+	if s.When, err = parseWhen(strings.Fields(when)); err != nil {
+		return s, err
+	}
+	s.Do, err = parseAction(do)
+	return s, err
+}
+
+func parseWhen(words []string) (w When, err error) {
+	switch {
+	case len(words) == 2 && words[0] == "at":
+		if w.At, err = time.ParseDuration(words[1]); err != nil || w.At < 0 {
+			return w, fmt.Errorf("%q is not a time such as 1m30s", words[1])
+		}
+		return w, nil
+	case len(words) == 3 && (words[0] == "before" || words[0] == "after"):
+		w.Client, w.Before = words[1], words[0] == "before"
+		if w.Nth, err = strconv.Atoi(words[2]); err != nil || w.Nth < 1 {
+			return w, fmt.Errorf("%q is not the number of a write: they are counted from 1", words[2])
+		}
+		return w, nil
+	}
+	return w, fmt.Errorf("%q: say at TIME, before CLIENT N or after CLIENT N", strings.Join(words, " "))
+}
+
+// World is what actions happen to: a run.
+type World interface {
+	// Crash ends a process at once, and starts it again down later.
+	Crash(name string, down time.Duration)
+	// CrashStale lets a replica lag now, ends the process after the write that is being done, and starts it at that replica,
+	// whose caches serve what was before; the replica catches up when caught has passed since.
+	CrashStale(name string, down time.Duration, replica int, caught time.Duration)
+	// Replica does something to a replica, which resumes after d; a restart is over at once.
+	Replica(t trouble.Trouble, d time.Duration)
+	// Expire forgets all history.
+	Expire()
+	// Touch changes an annotation of the object that is being written, as another client.
+	Touch()
+	// Depose gives the leases of all leaders to somebody else.
+	Depose()
+	// Edit merges a patch into an object, as another client. A patch that is refused changes nothing.
+	Edit(resource, key, patch string)
+	// Jump sets the clock of a client's machine.
+	Jump(client string, d time.Duration)
+}
+
+// Action is what a step does. The kinds there are stand below.
+type Action interface {
+	fmt.Stringer
+	// Do does it.
+	Do(World)
+	name() string
+	// simpler returns actions that do less, the best first.
+	simpler() []Action
+}
+
+// Crash is World.Crash, and World.CrashStale where Replica is not 0.
+type Crash struct {
+	Process string
+	Down    time.Duration
+	Replica int
+	Caught  time.Duration
+}
+
+func (c Crash) name() string { return "crash" }
+
+// String prints crash NAME DOWN or crash NAME DOWN stale=REPLICA CAUGHT.
+func (c Crash) String() string {
+	text := "crash " + c.Process + " " + c.Down.String()
+	if c.Replica > 0 {
+		text += fmt.Sprintf(" stale=%d %v", c.Replica, c.Caught)
+	}
+	return text
+}
+
+// Do is Action's.
+func (c Crash) Do(w World) {
+	if c.Replica > 0 {
+		w.CrashStale(c.Process, c.Down, c.Replica, c.Caught)
+		return
+	}
+	w.Crash(c.Process, c.Down)
+}
+
+func (c Crash) simpler() (list []Action) {
+	if c.Replica > 0 {
+		list = append(list, Crash{Process: c.Process, Down: c.Down})
+	}
+	if d := shorter(c.Down); d < c.Down {
+		list = append(list, Crash{c.Process, d, c.Replica, c.Caught})
+	}
+	if d := shorter(c.Caught); d < c.Caught {
+		list = append(list, Crash{c.Process, c.Down, c.Replica, d})
+	}
+	return list
+}
+
+// Replica is World.Replica.
+type Replica struct {
+	Kind     *trouble.Kind // one of passing, or trouble.Restart
+	N        int
+	For      time.Duration // of a restart there is none
+	Resource string        // "" is everything
+}
+
+// passing is what a replica resumes from.
+var passing = []*trouble.Kind{trouble.Lag, trouble.Cut}
+
+func (r Replica) name() string { return r.Kind.Name }
+
+// String prints lag 2 30s pods, cut 2 30s or restart 2.
+func (r Replica) String() string {
+	text := r.Kind.Name + " " + strconv.Itoa(r.N)
+	if r.Kind != trouble.Restart {
+		text += " " + r.For.String()
+	}
+	if r.Kind.Resources {
+		text = strings.TrimSpace(text + " " + r.Resource)
+	}
+	return text
+}
+
+// Do is Action's.
+func (r Replica) Do(w World) {
+	t := trouble.Trouble{Kind: r.Kind, Replica: r.N}
+	if r.Resource != "" {
+		t.Resources = []string{r.Resource}
+	}
+	w.Replica(t, r.For)
+}
+
+func (r Replica) simpler() (list []Action) {
+	if d := shorter(r.For); d < r.For {
+		list = append(list, Replica{r.Kind, r.N, d, r.Resource})
+	}
+	return list
+}
+
+// plain is an action that is only a word.
+type plain struct {
+	word string
+	do   func(World)
+}
+
+func (p plain) name() string      { return p.word }
+func (p plain) simpler() []Action { return nil }
+
+// String prints the word.
+func (p plain) String() string { return p.word }
+
+// Do is Action's.
+func (p plain) Do(w World) { p.do(w) }
+
+// The actions without arguments.
+var (
+	Expire Action = plain{"expire", World.Expire}
+	Touch  Action = plain{"touch", World.Touch}
+	Depose Action = plain{"depose", World.Depose}
+)
+
+// Edit is World.Edit.
+type Edit struct{ Resource, Key, Patch string }
+
+func (e Edit) name() string { return "edit" }
+
+// String prints edit sites.web.example.com default/blog {"spec":…}.
+func (e Edit) String() string { return "edit " + e.Resource + " " + e.Key + " " + e.Patch }
+
+// Do is Action's.
+func (e Edit) Do(w World) { w.Edit(e.Resource, e.Key, e.Patch) }
+
+// Jump is World.Jump.
+type Jump struct {
+	Client string
+	By     time.Duration
+}
+
+func (j Jump) name() string { return "jump" }
+
+// String prints jump operator 1h0m0s.
+func (j Jump) String() string { return "jump " + j.Client + " " + j.By.String() }
+
+// Do is Action's.
+func (j Jump) Do(w World) { w.Jump(j.Client, j.By) }
+
+func (j Jump) simpler() []Action {
+	if j.By <= time.Second && j.By >= -time.Second {
+		return nil
+	}
+	return []Action{Jump{j.Client, (j.By / 2).Truncate(time.Second)}}
+}
+
+// shorter returns about half of d, in whole seconds, and d itself when it is short enough.
+func shorter(d time.Duration) time.Duration {
+	if d <= time.Second {
+		return d
+	}
+	return max((d / 2).Truncate(time.Second), time.Second)
+}
+
+var errAction = fmt.Errorf("it is none of crash, %s, %s, %s, expire, touch, depose, edit, jump with what each takes",
+	trouble.Lag.Name, trouble.Cut.Name, trouble.Restart.Name)
+
+// parseAction reads what the String of an Action prints.
+func parseAction(text string) (Action, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return nil, errAction
+	}
+	duration := func(i int) time.Duration {
+		if i >= len(words) {
+			return 0
+		}
+		d, _ := time.ParseDuration(words[i]) // 0 prints differently, and is refused below
+		return d
+	}
+	word := func(i int) string {
+		if i >= len(words) {
+			return ""
+		}
+		return words[i]
+	}
+	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
+	var a Action
+	switch words[0] {
+	case "crash":
+		a = Crash{word(1), duration(2), number(strings.TrimPrefix(word(3), "stale=")), duration(4)}
+	case "edit":
+		_, patch, _ := strings.Cut(text, word(2)+" ")
+		a = Edit{word(1), word(2), patch}
+	case "jump":
+		a = Jump{word(1), duration(2)}
+	default:
+		switch k := trouble.Find(words[0]); {
+		case slices.Contains(passing, k):
+			a = Replica{k, number(word(1)), duration(2), word(3)}
+		case k == trouble.Restart:
+			a = Replica{Kind: k, N: number(word(1))}
+		}
+		for _, p := range []Action{Expire, Touch, Depose} {
+			if p.String() == text {
+				return p, nil
+			}
+		}
+	}
+	if a == nil || a.String() != text {
+		return nil, fmt.Errorf("do %s: %w", text, errAction)
+	}
+	return a, nil
+}

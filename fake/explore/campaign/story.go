@@ -1,0 +1,101 @@
+package campaign
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Sent is a write as it came over the wire, with which a scenario can tell the story of a run.
+type Sent struct {
+	At          time.Duration // virtual, since the run began
+	Client      string
+	Method      string
+	Path        string // with the query
+	ContentType string
+	Body        []byte
+	Name        string // of what a create with generateName has made
+}
+
+// Story is a scenario (.txtar) in which the clients write what they wrote in a run, in their order and at their times. It says
+// that no two of them wrote on top of what they had read: resourceVersions and uids, which belong to the run, are left out. ok is
+// false when something was written that is no JSON, which a scenario does not show.
+func Story(title string, writes []Sent) (text string, ok bool) {
+	var script, files strings.Builder
+	fmt.Fprintf(&script, "# %s\n# What was written, by whom and when.\n\n", strings.ReplaceAll(title, "\n", "\n# "))
+	now := time.Duration(0)
+	for i, w := range writes {
+		if at := w.At.Truncate(time.Millisecond); at > now {
+			fmt.Fprintf(&script, "tick %v\n", at-now)
+			now = at
+		}
+		fmt.Fprintf(&script, "request %s %s --as %s", w.Method, w.Path, w.Client)
+		if len(w.Body) > 0 && w.Method != http.MethodDelete {
+			body, ok := w.body()
+			if !ok {
+				return "", false
+			}
+			name := fmt.Sprintf("w%d.json", i+1)
+			fmt.Fprintf(&script, " -f %s -H 'Content-Type: %s'", name, w.ContentType)
+			fmt.Fprintf(&files, "-- %s --\n%s\n", name, body)
+		}
+		script.WriteString("\n")
+	}
+	return script.String() + "\n" + files.String(), len(writes) > 0
+}
+
+// body is what is written, without what belongs to one run.
+func (w *Sent) body() ([]byte, bool) {
+	var obj any
+	d := json.NewDecoder(bytes.NewReader(w.Body))
+	d.UseNumber()
+	if !strings.Contains(w.ContentType, "json") || d.Decode(&obj) != nil {
+		return nil, false
+	}
+	if fields, ok := obj.(map[string]any); ok {
+		if meta, ok := fields["metadata"].(map[string]any); ok {
+			delete(meta, "resourceVersion")
+			delete(meta, "uid")
+			if w.Name != "" {
+				meta["name"] = w.Name
+			}
+		}
+	}
+	data, err := json.MarshalIndent(obj, "", "  ")
+	return data, err == nil
+}
+
+// linkMost is how long a link may be: some programs cut longer ones.
+const linkMost = 8000
+
+// SiteVariable is the variable of the environment that says where the page is, as https://example.com/kubesim/.
+const SiteVariable = "KUBESIM_SITE"
+
+// anyEngine stands in a link where a page names its engine: a scenario is for all of them.
+const anyEngine = "any"
+
+// Link is the address with which the page at a site opens a scenario. "": it would be too long.
+func Link(site, scenario string) string {
+	world, err := json.Marshal(map[string]string{"scenario": scenario})
+	if err != nil {
+		return ""
+	}
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err != nil {
+		return ""
+	}
+	if _, err := w.Write(world); err != nil || w.Close() != nil {
+		return ""
+	}
+	link := site + "#v1." + anyEngine + "." + base64.RawURLEncoding.EncodeToString(packed.Bytes())
+	if len(link) > linkMost {
+		return ""
+	}
+	return link
+}

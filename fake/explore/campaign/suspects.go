@@ -1,0 +1,79 @@
+package campaign
+
+import (
+	"fmt"
+	"strings"
+)
+
+// shape is what two writes have in common that do the same to objects of different names.
+type shape struct{ client, verb, resource string }
+
+func (w *Write) shape() shape { return shape{w.Client, w.Verb, w.What} }
+
+// done reports whether the write was done, whether its client knows or not.
+func (w *Write) done() bool { return w.Committed || w.Code/100 == 2 }
+
+// Suspects compares what a run wrote that failed with what one wrote that passed: writes of which there are more, or fewer,
+// and then those of them that were refused. It returns a line for each, "" when nothing differs.
+func Suspects(passed, failed *Outcome) string {
+	before, after := count(passed.Writes), count(failed.Writes)
+	var b strings.Builder
+	told := map[shape]bool{}
+	for i := range failed.Writes {
+		s := failed.Writes[i].shape()
+		if told[s] || before[s] == after[s] {
+			continue
+		}
+		told[s] = true
+		tell(&b, s, before[s], after[s], failed.Writes)
+	}
+	for i := range passed.Writes {
+		s := passed.Writes[i].shape()
+		if !told[s] && before[s] != after[s] {
+			told[s] = true
+			tell(&b, s, before[s], after[s], failed.Writes)
+		}
+	}
+	return b.String()
+}
+
+// count counts the writes of each shape that were done.
+func count(list []Write) map[shape]int {
+	n := map[shape]int{}
+	for i := range list {
+		if list[i].done() {
+			n[list[i].shape()]++
+		}
+	}
+	return n
+}
+
+// tell names the writes of a shape: all but the usual ones where there are too many, those in vain where there are too few.
+func tell(b *strings.Builder, s shape, usual, now int, writes []Write) {
+	fmt.Fprintf(b, "%s %s %s: %d times instead of %d\n", s.client, s.verb, s.resource, now, usual)
+	done := 0
+	for i := range writes {
+		w := &writes[i]
+		if w.shape() != s {
+			continue
+		}
+		if w.done() {
+			done++
+		}
+		switch {
+		case w.done() && now > usual && done > usual:
+			fmt.Fprintf(b, "  one too many: n %d, +%v: %s %s %s\n", w.N, w.At, w.Verb, w.What, w.Key)
+		case w.Committed && w.Code >= 300:
+			fmt.Fprintf(b, "  its client was told otherwise: n %d, +%v: %s %s %s: %d\n", w.N, w.At, w.Verb, w.What, w.Key, w.Code)
+		case !w.done() && now <= usual:
+			fmt.Fprintf(b, "  in vain: n %d, +%v: %s %s %s: %s\n", w.N, w.At, w.Verb, w.What, w.Key, answer(w.Code))
+		}
+	}
+}
+
+func answer(code int) string {
+	if code == 0 {
+		return "it got no answer"
+	}
+	return fmt.Sprint(code)
+}

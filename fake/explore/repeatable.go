@@ -1,0 +1,229 @@
+package explore
+
+import (
+	"fmt"
+	"math/rand"
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/chance"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
+)
+
+// Repeatable implements fake.Explorer.
+func (x *explorer) Repeatable(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(repeatableVariable) != "" {
+		x.repeat()
+		return true
+	}
+	if isWorker() || !hasPipes {
+		return false
+	}
+	first := repeatedRun(t.Name())
+	if first.err == nil {
+		t.Log(first.output)
+		t.Skip("kubesim: passed, in a process in which it can be repeated")
+	}
+	if first.hung {
+		t.Fatalf("kubesim: it hangs: %s", first.output)
+	}
+	failed, same := 1, map[string]int{first.hash: 1}
+	for range repeatDefault - 1 {
+		again := repeatedRun(t.Name())
+		if same[again.hash]++; again.err != nil {
+			failed++
+		}
+	}
+	t.Fatalf("kubesim: it fails %d of %d times, and %d runs are the same to the byte\n%s", failed, repeatDefault, same[first.hash], first.output)
+	return true
+}
+
+// repeatableVariable tells a process that it is one in which a test can be repeated.
+const repeatableVariable = "KUBESIM_REPEATABLE"
+
+// explorer implements fake.Explorer.
+type explorer struct {
+	repeats bool // this process runs one test that has called Repeatable
+}
+
+func init() { fake.RegisterExplorer(&explorer{}) }
+
+// shortTrace is the number of records of a trace that Repeatable makes longer.
+const shortTrace = 1000
+
+// repeat prepares the process.
+func (x *explorer) repeat() {
+	x.repeats = true
+	steady()
+	in, _ := pipes()
+	go hear(in, nil)
+	runtime.Gosched() // it is to wait before the test begins
+}
+
+// Prepare implements fake.Explorer. The server's clock has to be virtual, or its test cannot be repeated.
+func (x *explorer) Prepare(o *fake.Options) fake.Trial {
+	if !x.repeats {
+		return nil
+	}
+	if o.Trace <= shortTrace {
+		o.Trace, o.NoHashes = traceRecords, false
+	}
+	t := &seeded{&draws{seed: max(o.Seed, 1)}}
+	if o.Clock == clock.Clock(clock.System{}) {
+		o.Clock = newLateClock(t.draws)
+	}
+	seedClients(t.draws.seed)
+	return t
+}
+
+// answerer asks a server for the answer to a request (fake.Trial).
+type answerer = func(r *http.Request, spared bool) (*http.Response, error)
+
+// seeded is a fake.Trial in which what the runtime draws follows from a seed and from what has happened at the server.
+type seeded struct{ draws *draws }
+
+// Begin implements fake.Trial.
+func (t *seeded) Begin(s *fake.Server) {
+	watched.Store(s)
+	t.draws.next()
+}
+
+// End implements fake.Trial: it writes to the parent process which run this was.
+func (t *seeded) End(s *fake.Server) {
+	_, out := pipes()
+	fmt.Fprintln(out, s.Trace().Hash)
+	if t.draws.disturbed.Load() {
+		fmt.Fprintln(out, disturbedMark)
+	}
+}
+
+// RoundTrip implements fake.Trial.
+func (t *seeded) RoundTrip(r *http.Request, answer answerer) (*http.Response, error) {
+	t.draws.next()
+	defer t.draws.next()
+	return answer(r, false)
+}
+
+// Fork implements fake.Trial.
+func (t *seeded) Fork() fake.Trial { return t }
+
+// IsOwn implements fake.Trial.
+func (t *seeded) IsOwn() bool { return false }
+
+// Adopt implements fake.Trial.
+func (t *seeded) Adopt() (done func()) { return func() {} }
+
+// Heal implements fake.Trial.
+func (t *seeded) Heal() {}
+
+// IsTroubled implements fake.Trial.
+func (t *seeded) IsTroubled() bool { return false }
+
+// Plan implements fake.Trial.
+func (t *seeded) Plan() (lines string, ok bool) { return "", false }
+
+// repeated is what came of a test in a process of its own.
+type repeated struct {
+	output, hash string
+	hung         bool
+	err          error
+}
+
+// disturbedMark is a line beside the hash of a run that the machine kept waiting.
+const disturbedMark = "disturbed"
+
+// repeatedRun runs a test in a process of its own, again when the machine kept it waiting.
+func repeatedRun(test string) (r repeated) {
+	for range attemptsAtPeace {
+		if r = runAlone(test); r.hung || !strings.Contains(r.hash, disturbedMark) {
+			break
+		}
+	}
+	return r
+}
+
+// runAlone runs a test in a process of its own.
+func runAlone(test string) (r repeated) {
+	w := startProcess(test, repeatableVariable+"=1")
+	defer w.close()
+	if r.err = w.err; r.err != nil {
+		return r
+	}
+	stop := w.watch()
+	var said strings.Builder
+	for line, err := w.read(); err == nil; line, err = w.read() { // a process that has ended says nothing more
+		said.Write(line)
+	}
+	stop()
+	r.hash = said.String()
+	r.err = w.cmd.Wait()
+	w.cmd = nil
+	if r.output = w.said.String(); r.err != nil {
+		if f := w.ended(r.err); f.Site != campaign.SiteWorker {
+			r.output, r.hung = f.Text, f.Site == campaign.SiteHang
+		}
+	}
+	return r
+}
+
+// repeatableVariables is the environment in which a process of clients comes to the same twice: one goroutine at a time,
+// which is not interrupted, no collection in the middle of it, and a seed for package math/rand.
+var repeatableVariables = []string{"GOMAXPROCS=1", "GOGC=off", chance.Variable + "=1"}
+
+// repeatableDebug are settings of GODEBUG.
+var repeatableDebug = []string{"asyncpreemptoff=1", "randseednop=0"}
+
+// repeatableEnv is an environment with the variables.
+func repeatableEnv(env []string) []string {
+	set := ""
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, value, _ := strings.Cut(v, "=")
+		if name == "GODEBUG" {
+			set = value
+		}
+		return name == "GODEBUG" || name == "GOMAXPROCS" || name == "GOGC"
+	})
+	list := slices.Clone(repeatableDebug)
+	if set != "" {
+		list = append([]string{set}, list...)
+	}
+	return append(env, append(slices.Clone(repeatableVariables), "GODEBUG="+strings.Join(list, ","))...)
+}
+
+// steady prepares a process in that environment. Where it cannot yield, goroutines are interrupted more often.
+func steady() {
+	_ = chance.Yield()
+	runtime.MemProfileRate = 0 // samples are drawn
+	debug.SetGCPercent(-1)
+}
+
+// attemptsAtPeace is how often a run is repeated that had to wait for the machine.
+const attemptsAtPeace = 10
+
+// heapMost is how much may be allocated before it is collected, between two runs.
+const heapMost = 256 << 20
+
+// repeatably calls f with everything that is drawn in the process drawn from a seed.
+func repeatably(seed uint64, f func()) {
+	var m runtime.MemStats
+	if runtime.ReadMemStats(&m); m.HeapAlloc > heapMost {
+		runtime.GC()
+	}
+	seedClients(seed)
+	chance.Seed(seed)
+	f()
+}
+
+// seedClients seeds the generator of package math/rand, from which clients draw.
+func seedClients(seed uint64) {
+	//lint:ignore SA1019 with randseednop=0 it does something, and clients draw from nothing else
+	rand.Seed(int64(seed))
+}

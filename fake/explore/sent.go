@@ -1,0 +1,53 @@
+package explore
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/kubesim/kubesim/fake/explore/campaign"
+)
+
+// listen keeps what a request writes, if that is asked for. told is called with the answer: what was refused is not kept, unless
+// the client got no answer that says so.
+func (t *trial) listen(r *http.Request) (told func(*http.Response)) {
+	if !t.full || !counts(r) {
+		return func(*http.Response) {}
+	}
+	w := campaign.Sent{At: t.clock.Now().Sub(t.began), Method: r.Method, Path: r.URL.RequestURI(),
+		ContentType: r.Header.Get("Content-Type")}
+	w.Client, _, _ = strings.Cut(r.Header.Get("User-Agent"), " ")
+	if w.Client, _, _ = strings.Cut(w.Client, "/"); w.Client == "" {
+		w.Client = "test"
+	}
+	if r.Body != nil {
+		w.Body, _ = io.ReadAll(r.Body) // it is in memory
+		r.Body.Close()
+		r.Body = io.NopCloser(bytes.NewReader(w.Body))
+	}
+	return func(res *http.Response) {
+		if res != nil && res.StatusCode >= http.StatusBadRequest && res.StatusCode < http.StatusInternalServerError {
+			return
+		}
+		if res != nil && bytes.Contains(w.Body, []byte(`"generateName"`)) {
+			w.Name = made(res)
+		}
+		t.mu.Lock()
+		t.sent = append(t.sent, w)
+		t.mu.Unlock()
+	}
+}
+
+// made is the name of what was made.
+func made(res *http.Response) string {
+	data, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(data))
+	var obj struct{ Metadata struct{ Name string } }
+	if err != nil || json.Unmarshal(data, &obj) != nil {
+		return ""
+	}
+	return obj.Metadata.Name
+}

@@ -1,0 +1,349 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/chance"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
+	"github.com/kubesim/kubesim/fake/oracle"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trouble"
+)
+
+// trial is one run of a test under a plan: it sees each request, and does the steps of the plan around them.
+//
+//	client ─▶ Process ─▶ transport ─▶ trial ─ steps before ─▶ server ─▶ steps after ─▶ client
+//	the test itself ───▶ transport ─▶ trial ─ spared ───────▶ a server of its own ─▶ the test
+type trial struct {
+	seeded
+	server *fake.Server // nil before Begin
+	clock  clock.Clock  // of the server
+	plan   campaign.Plan
+	began  time.Time
+	body   uintptr  // the goroutine of the test itself: faults spare its requests
+	helps  sync.Map // uintptr of goroutines that a request of the test itself has started, such as webhooks that are functions
+	ended  chan struct{}
+
+	// own is the last API server, which the test itself asks and through which a plan changes objects. Nothing happens to it: a
+	// test need not know what to do when its server is cut off.
+	own int
+
+	mu     sync.Mutex
+	writes map[string]int  // arrived so far, by client
+	names  []string        // of clients under test, other than processes
+	steps  []campaign.Step // around writes, that were not done yet
+	done   int             // steps that were done
+	calm   bool            // trouble has ended
+	full   bool            // what is sent is kept
+	sent   []campaign.Sent // so far
+	quiet  time.Duration   // when, since begin
+}
+
+// newTrial returns the trial of a plan, in a bubble.
+func newTrial(p campaign.Plan, full bool) *trial {
+	d := &draws{seed: p.Seed}
+	return &trial{seeded: seeded{d}, plan: p, full: full, clock: newLateClock(d), ended: make(chan struct{}), writes: map[string]int{}}
+}
+
+// Begin implements fake.Trial: it begins the plan.
+func (t *trial) Begin(s *fake.Server) {
+	t.server, t.own, t.began = s, s.Replicas(), t.clock.Now()
+	t.draws.next()
+	s.Faults.Add(t.plan.Faults()...)
+	for _, step := range t.plan.Steps() {
+		if step.When.Client == "" {
+			go t.later(step)
+			continue
+		}
+		t.steps = append(t.steps, step)
+	}
+}
+
+// later does a step at its time.
+func (t *trial) later(step campaign.Step) {
+	timer := t.clock.NewTimer(step.When.At)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		t.do(step, nil)
+	case <-t.ended:
+	}
+}
+
+// do does a step, around a request or nil.
+func (t *trial) do(step campaign.Step, around *http.Request) (after func()) {
+	t.mu.Lock()
+	if t.calm {
+		t.mu.Unlock()
+		return nil
+	}
+	t.done++
+	t.mu.Unlock()
+	w := &world{trial: t, around: around}
+	step.Do.Do(w)
+	return w.after
+}
+
+// RoundTrip implements fake.Trial: it answers a request, with the steps that are due around it.
+func (t *trial) RoundTrip(r *http.Request, answer answerer) (*http.Response, error) {
+	switch {
+	case r.Context().Value(planned{}) != nil:
+		return answer(r, true)
+	case t.server == nil:
+		return t.seeded.RoundTrip(r, answer)
+	}
+	t.draws.next()
+	defer t.draws.next()
+	told := t.listen(r)
+	if t.IsOwn() || strings.HasPrefix(r.URL.Path, controlPrefix) {
+		res, err := answer(r, true)
+		told(res)
+		return res, err
+	}
+	before, after := t.due(r)
+	for _, step := range before {
+		if then := t.do(step, r); then != nil {
+			defer then()
+		}
+	}
+	res, err := answer(r, false)
+	told(res)
+	for _, step := range after {
+		t.do(step, r)
+	}
+	return res, err
+}
+
+// controlPrefix is the path of requests that move the simulator (fake.Server.Handler).
+const controlPrefix = "/sim/v1/"
+
+// planned marks, in its context, a request that the plan itself sends.
+type planned struct{}
+
+// IsOwn implements fake.Trial.
+func (t *trial) IsOwn() bool {
+	self := chance.Goroutine()
+	_, helps := t.helps.Load(self)
+	return helps || self == atomic.LoadUintptr(&t.body)
+}
+
+// Adopt implements fake.Trial.
+func (t *trial) Adopt() (done func()) {
+	self := chance.Goroutine()
+	t.helps.Store(self, true)
+	return func() { t.helps.Delete(self) }
+}
+
+// due counts a request, and returns the steps before and after it.
+func (t *trial) due(r *http.Request) (before, after []campaign.Step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	name := t.clientLocked(r.Header.Get("User-Agent"))
+	if !counts(r) {
+		return nil, nil
+	}
+	t.writes[name]++
+	n := t.writes[name]
+	t.steps = slices.DeleteFunc(t.steps, func(s campaign.Step) bool {
+		if s.When.Client != name || s.When.Nth != n {
+			return false
+		}
+		if s.When.Before {
+			before = append(before, s)
+		} else {
+			after = append(after, s)
+		}
+		return true
+	})
+	return before, after
+}
+
+// clientLocked names the client with a User-Agent: the process whose name it begins with, or its first part. The lock is held.
+func (t *trial) clientLocked(agent string) string {
+	for _, p := range t.server.Processes() {
+		if strings.HasPrefix(agent, p.Name()) {
+			return p.Name()
+		}
+	}
+	name, _, _ := strings.Cut(agent, " ")
+	if !slices.Contains(t.names, name) {
+		t.names = append(t.names, name)
+	}
+	return name
+}
+
+// counts reports whether a request is a write that steps count: leases are renewed and events written all the time.
+func counts(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return !strings.Contains(r.URL.Path, "/leases") && !strings.Contains(r.URL.Path, "/events")
+	}
+	return false
+}
+
+// Heal implements fake.Trial.
+func (t *trial) Heal() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.calm {
+		t.calm, t.quiet = true, t.clock.Now().Sub(t.began)
+	}
+}
+
+// IsTroubled implements fake.Trial.
+func (t *trial) IsTroubled() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.done > 0
+}
+
+// Plan implements fake.Trial.
+func (t *trial) Plan() (lines string, ok bool) { return t.plan.Lines(), true }
+
+// world is campaign.World around one request, or none.
+type world struct {
+	trial  *trial
+	around *http.Request
+	after  func() // done when the request has been answered
+}
+
+// Crash implements campaign.World, as the methods below do.
+func (w *world) Crash(name string, down time.Duration) {
+	for _, p := range w.trial.server.Processes() {
+		if p.Name() == name {
+			p.Crash(down)
+		}
+	}
+}
+
+// CrashStale ends a process and starts it at a replica that lags. The watch-lists with which clients of today begin would
+// wait for what is new; one that fails makes them list what the cache has.
+func (w *world) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
+	s := w.trial.server
+	if replica >= w.trial.own {
+		return
+	}
+	s.Replica(replica).Lag()
+	w.after = func() {
+		w.Crash(name, down)
+		s.Route(name, replica)
+		s.Faults.Add(fault.On("watch", "*/*").Client(name).Replica(replica).Times(staleWatches).Internal())
+		w.resume(replica, down+caught)
+	}
+	if w.around == nil {
+		w.after()
+	}
+}
+
+// staleWatches is how many watches of a client fail that is to begin with what a cache has.
+const staleWatches = 8
+
+// resume lets a replica catch up after d.
+func (w *world) resume(n int, d time.Duration) {
+	t := w.trial
+	timer := t.clock.NewTimer(d)
+	go func() {
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+			t.server.Replica(n).Resume()
+		case <-t.ended:
+		}
+	}()
+}
+
+// Replica does something to a replica for a while. A resource that there is no longer does not lag.
+func (w *world) Replica(t trouble.Trouble, d time.Duration) {
+	if t.Replica >= w.trial.own {
+		return
+	}
+	if err := t.Do(w.trial.server.Replica(t.Replica).Replica); err == nil && t.Kind != trouble.Restart {
+		w.resume(t.Replica, d)
+	}
+}
+
+// Expire forgets all history.
+func (w *world) Expire() { w.trial.server.Expire() }
+
+// Jump sets the clock of a client's machine.
+func (w *world) Jump(client string, d time.Duration) { w.trial.server.Jump(client, d) }
+
+// Touch changes an annotation of the object that is being written.
+func (w *world) Touch() {
+	if w.around == nil || w.around.Method == http.MethodPost {
+		return
+	}
+	path := w.around.URL.Path
+	for _, sub := range []string{"/status", "/scale"} {
+		path = strings.TrimSuffix(path, sub)
+	}
+	w.patch(path, fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, oracle.TouchedAnnotation, w.trial.server.Revision()))
+}
+
+// Edit merges a patch into an object.
+func (w *world) Edit(resource, key, patch string) {
+	if path := w.trial.objectPath(resource, key); path != "" {
+		w.patch(path, patch)
+	}
+}
+
+// Depose gives the leases of all leaders to somebody else.
+func (w *world) Depose() {
+	var list struct {
+		Items []struct {
+			Metadata struct{ Namespace, Name string }
+			Spec     struct{ HolderIdentity string }
+		}
+	}
+	const leases = "/apis/coordination.k8s.io/v1"
+	_ = json.Unmarshal(w.trial.ask(http.MethodGet, leases+"/leases", ""), &list)
+	now := w.trial.clock.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
+	for _, l := range list.Items {
+		if l.Spec.HolderIdentity != "" && l.Metadata.Namespace != "kube-node-lease" {
+			w.patch(leases+"/namespaces/"+l.Metadata.Namespace+"/leases/"+l.Metadata.Name,
+				`{"spec":{"holderIdentity":"kubesim-explore","renewTime":"`+now+`"}}`)
+		}
+	}
+}
+
+// patch merges a patch into the object at a path. An error is an answer like any other: the object is gone, or will not have
+// it.
+func (w *world) patch(path, body string) { w.trial.ask(http.MethodPatch, path, body) }
+
+// ask sends a request as a cluster-admin that faults spare, and returns the body of the answer, or nil if the request failed.
+func (t *trial) ask(method, path, body string) []byte {
+	ctx := context.WithValue(context.Background(), planned{}, true)
+	r, err := http.NewRequestWithContext(ctx, method, t.server.URL()+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return nil
+	}
+	r.Header.Set("User-Agent", editor)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	res, err := t.server.As(editor, "system:masters").Transport().RoundTrip(r)
+	if err != nil {
+		return nil
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= http.StatusBadRequest {
+		return nil
+	}
+	return data
+}
+
+// editor is the User-Agent, and the user, of what a plan itself does to objects.
+const editor = "kubesim-explore"

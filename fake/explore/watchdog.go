@@ -1,0 +1,94 @@
+package explore
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/explore/campaign"
+)
+
+// Whether a test in a bubble moves on is seen from outside: from another process, which asks every second.
+//
+//	parent ── look ─▶ reader of a worker ─ something happened since the last look ─▶ …
+//	                                     └ nothing ─▶ stacks, end of the trace ─▶ stderr, exit
+//
+// A goroutine of the worker that woke up by itself from time to time would change the order of the others.
+
+// hangMark stands before the report of a process that did not move on.
+const hangMark = "kubesim: no progress: "
+
+// lookEvery is how often, in real time, a process is asked whether it moves on.
+const lookEvery = time.Second
+
+// hangLooks is how many looks in vain make a hang, and busyLooks how many it takes where a goroutine runs, and is not waiting
+// for anything: it may have much to compute, or little of the machine.
+const hangLooks, busyLooks = 2, 20
+
+// activity counts what happens at the servers of the process: requests, and what they do at a time.
+var activity atomic.Uint64
+
+// watched is the newest server of a process that is watched.
+var watched atomic.Pointer[fake.Server]
+
+// watchdog looks whether there is activity.
+type watchdog struct {
+	seen uint64
+	vain int // looks
+	told func(report string)
+}
+
+// look is called every second.
+func (d *watchdog) look() {
+	now := activity.Load()
+	if now != d.seen {
+		d.seen, d.vain = now, 0
+		return
+	}
+	if d.vain++; d.vain < hangLooks {
+		return
+	}
+	buf := make([]byte, 16<<20)
+	stacks := string(buf[:runtime.Stack(buf, true)])
+	report, waits := campaign.Hang(stacks)
+	if report == "" { // nobody is in a bubble, or all wait for time, which moves
+		d.vain = 0
+	}
+	if d.vain == 0 || !waits && d.vain < busyLooks {
+		return
+	}
+	d.told(fmt.Sprintf("for %v nothing has happened at the server. %s%s", time.Duration(d.vain)*lookEvery, report, lastSeen()))
+}
+
+// lastLines is how many lines of the trace a watchdog prints.
+const lastLines = 50
+
+// lastSeen is the end of the trace of the newest server, as far as it can be had.
+func lastSeen() string {
+	s := watched.Load()
+	if s == nil {
+		return ""
+	}
+	log := s.TryTrace()
+	if log == nil {
+		return "somebody has the server's lock\n"
+	}
+	lines := strings.SplitAfter(log.Timeline(), "\n")
+	return "what happened last (n, time, who, what):\n" + strings.Join(lines[max(0, len(lines)-1-lastLines):], "")
+}
+
+// exitHanging is the exit code of a process that did not move on.
+const exitHanging = 3
+
+// stderr is the standard error of the process: that of a run is captured.
+var stderr = os.Stderr
+
+// tellAndExit is what a worker does with a report.
+func tellAndExit(report string) {
+	fmt.Fprintf(stderr, "%s%s\n", hangMark, report)
+	os.Exit(exitHanging)
+}

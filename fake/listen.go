@@ -1,0 +1,132 @@
+package fake
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/kubesim/kubesim/fake/answer"
+	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/controller/certificates"
+)
+
+// Listeners are in package listen.
+type (
+	// Listener serves the simulated API server on a socket, for clients in other processes.
+	Listener = listen.Listener
+	// ListenOptions say how to listen.
+	ListenOptions = listen.Options
+)
+
+var errClosed = errors.New("kubesim: the server is closed: listen before Close")
+
+// Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for
+// testing/synctest bubbles, where time stands still while somebody waits for a socket.
+func (s *Server) Listen(o ListenOptions) (*Listener, error) {
+	pick := s.pick
+	if o.Replica != 0 {
+		if s.cluster.Replica(o.Replica) == nil {
+			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
+		}
+		server := s.cluster.Server(o.Replica)
+		pick = func(*http.Request) *apiserver.Server { return server }
+	}
+	if s.closed() {
+		return nil, errClosed
+	}
+	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
+	tcp, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
+	}
+	l, err := s.listener(o, tcp, pick)
+	if err != nil {
+		return nil, errors.Join(err, tcp.Close())
+	}
+	if ca := l.CA(); ca != nil {
+		s.cluster.PublishCA(string(ca))
+		s.trustSigner()
+	}
+	s.reachOut()
+	go func() {
+		if err := l.Serve(); err != nil && s.test != nil {
+			s.test.Logf("kubesim: the listener on %s ended: %v", l.URL(), err)
+		}
+	}()
+	s.mu.Lock()
+	late := s.closed()
+	if !late {
+		s.listeners = append(s.listeners, l)
+	}
+	s.mu.Unlock()
+	if late { // closed while it was made: nobody else would end it
+		l.Close()
+		return nil, errClosed
+	}
+	return l, nil
+}
+
+// listener returns a listener on a socket for the API servers that pick returns.
+func (s *Server) listener(o ListenOptions, tcp net.Listener, pick func(*http.Request) *apiserver.Server) (*Listener, error) {
+	api := answer.NewHandler(pick, s.client, cmp.Or(o.MaxWatches, listen.MaxWatches), s.log)
+	return listen.New(o, tcp, served{s.withControl(api, pick), s.trust, pick})
+}
+
+// served implements listen.Server.
+type served struct {
+	http.Handler
+	*listen.Trust
+	pick func(*http.Request) *apiserver.Server // the one that a request reaches
+}
+
+// Preflight implements listen.Server.
+func (x served) Preflight(w http.ResponseWriter, r *http.Request) {
+	w.Header()["Audit-Id"] = []string{x.pick(r).AuditID(r.Header.Get("Audit-Id"))}
+	w.Header()["Cache-Control"] = []string{"no-cache, private"}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// trustSigner trusts the authority that signs certificates of clients in the cluster, if a controller does so.
+func (s *Server) trustSigner() {
+	seed, ok := s.cluster.SigningSeed()
+	if !ok {
+		return
+	}
+	if a, err := certificates.NewAuthority(seed); err == nil { // one seed in 2³² has no key
+		s.trust.Add(a.Certificate)
+	}
+}
+
+// closed reports whether the server was closed.
+func (s *Server) closed() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server
+// has none yet; where requests are authenticated its user is the first of the tokens, which kubectl sends over TLS only.
+func (s *Server) KubeConfig() ([]byte, error) {
+	s.mu.Lock()
+	listeners := s.listeners
+	s.mu.Unlock()
+	token := ""
+	if s.options.authenticates() {
+		token = append(s.options.Tokens, auth.DefaultTokens()...)[0].Token
+	}
+	if len(listeners) > 0 {
+		return listeners[0].KubeConfig(token), nil
+	}
+	l, err := s.Listen(ListenOptions{TLS: token != ""})
+	if err != nil {
+		return nil, err
+	}
+	return l.KubeConfig(token), nil
+}

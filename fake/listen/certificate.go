@@ -1,0 +1,135 @@
+package listen
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/asn1"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/auth"
+)
+
+// Authorities are those who sign the certificates of clients and of proxies. A nil pool has none. A pool is not changed once it is
+// part of Authorities.
+type Authorities struct {
+	clients, proxies *x509.CertPool
+	both             *x509.CertPool // whom clients are told of: one with a certificate of somebody else keeps it to himself
+}
+
+// AuthoritiesOf reads the certificates of signers.
+func AuthoritiesOf(s *auth.Signers) (a Authorities, err error) {
+	if a.clients, err = pool(s.ClientCA, "ClientCA"); err != nil {
+		return a, err
+	}
+	if a.proxies, err = pool(s.Proxies.ClientCA, "RequestHeader.ClientCA"); err != nil {
+		return a, err
+	}
+	if a.clients != nil || a.proxies != nil {
+		a.both = x509.NewCertPool()
+		a.both.AppendCertsFromPEM(s.ClientCA)
+		a.both.AppendCertsFromPEM(s.Proxies.ClientCA)
+	}
+	return a, nil
+}
+
+// with returns the authorities and one more for clients.
+func (a Authorities) with(c *x509.Certificate) Authorities {
+	add := func(p *x509.CertPool) *x509.CertPool {
+		if p == nil {
+			p = x509.NewCertPool()
+		}
+		p = p.Clone()
+		p.AddCert(c)
+		return p
+	}
+	a.clients, a.both = add(a.clients), add(a.both)
+	return a
+}
+
+// pool reads certificates, nil for none.
+func pool(text []byte, name string) (*x509.CertPool, error) {
+	if text == nil {
+		return nil, nil
+	}
+	p := x509.NewCertPool()
+	if !p.AppendCertsFromPEM(text) {
+		return nil, errors.New("kubesim: Options." + name + " holds no certificate in PEM")
+	}
+	return p, nil
+}
+
+// asksForCertificate makes a listener ask clients for a certificate while there is somebody who could have signed it.
+func asksForCertificate(plain *tls.Config, s Server) func(*tls.ClientHelloInfo) (*tls.Config, error) {
+	return func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		a := s.Authorities()
+		if a.both == nil {
+			return nil, nil
+		}
+		c := plain.Clone()
+		c.GetConfigForClient, c.ClientAuth, c.ClientCAs = nil, tls.RequestClientCert, a.both
+		return c, nil
+	}
+}
+
+// Client returns what a chain of certificates says about the client that showed it at a time, nil if nobody is there who
+// could have signed it (k8s.io/apiserver/pkg/authentication/request/x509).
+func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now time.Time) *auth.Certificate {
+	if a.both == nil {
+		return nil
+	}
+	leaf, shown := chain[0], &auth.Certificate{}
+	if a.proxies != nil {
+		shown.Proxy = signed(chain, a.proxies, now) && (len(allowed) == 0 || slices.Contains(allowed, leaf.Subject.CommonName))
+		shown.Untrusted = !shown.Proxy
+	}
+	if a.clients == nil {
+		return shown
+	}
+	uid, err := uidOf(leaf)
+	switch {
+	case !signed(chain, a.clients, now):
+		shown.Untrusted = true
+	case leaf.Subject.CommonName == "": // nobody's
+	case err != nil:
+		shown.Untrusted = true
+	default:
+		sum := sha256.Sum256(leaf.Raw)
+		shown.User = auth.User{Name: leaf.Subject.CommonName, UID: uid, Groups: leaf.Subject.Organization,
+			Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {"X509SHA256=" + hex.EncodeToString(sum[:])}}}
+	}
+	return shown
+}
+
+// signed reports whether one of roots has signed a chain of certificates for clients that is good at a time.
+func signed(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) bool {
+	o := x509.VerifyOptions{Roots: roots, CurrentTime: now, Intermediates: x509.NewCertPool(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	for _, c := range chain[1:] {
+		o.Intermediates.AddCert(c)
+	}
+	_, err := chain[0].Verify(o)
+	return err == nil
+}
+
+// uidName is the attribute of a subject that holds the uid of a user (KEP-5082).
+var uidName = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
+
+// uidOf returns the uid in the subject of a certificate, "" if there is none.
+func uidOf(c *x509.Certificate) (string, error) {
+	found := ""
+	for _, name := range c.Subject.Names {
+		if !name.Type.Equal(uidName) {
+			continue
+		}
+		uid, _ := name.Value.(string)
+		if uid == "" || found != "" {
+			return "", errors.New("a certificate has one uid or none")
+		}
+		found = uid
+	}
+	return found, nil
+}

@@ -1,0 +1,140 @@
+package listen
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// origins say which web pages may ask a listener. A browser sends requests to 127.0.0.1 on behalf of every page that its
+// user opens, and a listener without --auth rbac takes each of them for cluster-admin. So it answers programs, which say
+// nothing of a page, and its own pages:
+//
+//	Host             a name that only this machine can have            else a name that was made to lead here (DNS rebinding)
+//	Sec-Fetch-Site   same-origin, or none: the user has typed the URL  (Fetch Metadata; browsers only)
+//	Origin           http://HOST of the Host                           (RFC 6454; where there is no Sec-Fetch-Site)
+//	Authorization    a bearer token: a program's, though it has said   (a browser asks before it sends one for a page of
+//	                 an Origin, as for a WebSocket it must             another site, and is not allowed to)
+//
+// Anything else is refused unless the origin is one of those that kube-apiserver would send CORS headers for. It is
+// http.CrossOriginProtection, for all methods: a watch or a snapshot is a GET.
+type origins struct {
+	allowed []*regexp.Regexp  // --cors-allowed-origins
+	host    string            // of Options.Address
+	local   bool              // the socket is reached from this machine only
+	leaf    *x509.Certificate // nil without TLS
+}
+
+// newOrigins returns the origins of a listener at an address.
+func newOrigins(o *Options, at net.Addr) (*origins, error) {
+	g := &origins{}
+	for _, pattern := range o.AllowedOrigins {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("kubesim: AllowedOrigins (--cors-allowed-origins): %w", err)
+		}
+		g.allowed = append(g.allowed, re)
+	}
+	g.host, _, _ = net.SplitHostPort(o.Address)
+	if ip, err := netip.ParseAddrPort(at.String()); err == nil {
+		g.local = ip.Addr().IsLoopback()
+	}
+	return g, nil
+}
+
+// names returns whether an origin is one of those that the options allow.
+func (g *origins) names(origin string) bool {
+	for _, re := range g.allowed {
+		if re.MatchString(origin) {
+			return true
+		}
+	}
+	return false
+}
+
+// check returns why a request is refused, nil if it is not.
+func (g *origins) check(r *http.Request) *status.Status {
+	if !g.ownHost(r) {
+		return g.refuse("the name %q is not this server's: a page may have made it lead here (DNS rebinding)", r.Host, hostOrigin(r))
+	}
+	origin := r.Header.Get("Origin")
+	if origin != "" && g.names(origin) {
+		return nil
+	}
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "same-origin", "none":
+		return nil
+	case "":
+		if u, err := url.Parse(origin); origin == "" || hasToken(r) || err == nil && u.Host == r.Host && u.Host != "" {
+			return nil
+		}
+		return g.refuse("the request is from a page of another site (Origin: %s)", origin, origin)
+	default:
+		if origin != "" {
+			return g.refuse("the request is from a page of another site (Origin: %s)", origin, origin)
+		}
+		return g.refuse("the request is from a page of another site (Sec-Fetch-Site: %s)", site, "https://HOST")
+	}
+}
+
+// hasToken reports whether a request carries a bearer token in the header that no page of another site can set.
+func hasToken(r *http.Request) bool {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(token) != ""
+}
+
+// refuse is the answer to a page that may not ask; allow is the origin to allow if it should.
+func (g *origins) refuse(format, value, allow string) *status.Status {
+	return &status.Status{Code: http.StatusForbidden, Reason: status.ReasonForbidden, Message: "kubesim: " + fmt.Sprintf(format, value) +
+		". To let it in, start the server with --cors-allowed-origins='^" + regexp.QuoteMeta(allow) + "$' (fake.ListenOptions.AllowedOrigins)"}
+}
+
+// hostOrigin is the origin of pages from the host that a request names.
+func hostOrigin(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// ownHost reports whether no page of somebody else can be at the host that a request names: it is this machine, an address
+// rather than a name where the network can reach the listener, or a name in the certificate.
+func (g *origins) ownHost(r *http.Request) bool {
+	host := (&url.URL{Host: r.Host}).Hostname()
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.EqualFold(host, g.host) {
+		return true
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return !g.local || ip.IsLoopback()
+	}
+	return g.leaf != nil && g.leaf.VerifyHostname(host) == nil || len(g.allowed) > 0 && g.names(hostOrigin(r))
+}
+
+// corsHeader is what kube-apiserver tells pages of the origins that it allows (filters.WithCORS).
+var corsHeader = http.Header{
+	"Access-Control-Allow-Methods":     {"POST, GET, OPTIONS, PUT, DELETE, PATCH"},
+	"Access-Control-Allow-Headers":     {"Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since"},
+	"Access-Control-Expose-Headers":    {"Date"},
+	"Access-Control-Allow-Credentials": {"true"},
+}
+
+// share tells a page of an allowed origin that it may read the answer. It returns true for a request that only asks this.
+func (g *origins) share(h http.Header, r *http.Request) (preflight bool) {
+	origin := r.Header.Get("Origin")
+	if origin == "" || len(g.allowed) == 0 || !g.names(origin) {
+		return false
+	}
+	h["Access-Control-Allow-Origin"] = []string{origin}
+	for name, values := range corsHeader { // order does not matter
+		h[name] = values
+	}
+	return r.Method == http.MethodOptions
+}

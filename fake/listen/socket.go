@@ -1,0 +1,128 @@
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Time-outs and limits of connections, those of kube-apiserver (genericapiserver.SecureServingInfo.Serve).
+const (
+	HeaderTimeout = 32 * time.Second // a request's header has to be there
+	IdleTimeout   = 90 * time.Second // a connection stays without a request
+	headerMax     = 1 << 20          // bytes
+	streamsMax    = 100              // requests at a time on one connection of HTTP/2
+
+	// BodyTimeout is how long a request's body may take: kube-apiserver's limit for requests that are no watches. A watch
+	// begins after it, and may last.
+	BodyTimeout = 60 * time.Second
+)
+
+// Limits that ListenOptions leave open. They are far above what tests need, and below what a machine has.
+const (
+	connectionsMax = 20_000
+	// MaxWatches is how many watches there may be at a time.
+	MaxWatches = 100_000
+)
+
+// refusedLife is how long a connection stays, beyond the greatest number of them, to be told so.
+const refusedLife = 5 * time.Second
+
+// socket is a net.Listener that counts its connections. One that is too many is accepted, so that its client can be told,
+// and closed soon.
+type socket struct {
+	net.Listener
+	max  int64
+	open atomic.Int64
+}
+
+// Accept implements net.Listener.
+func (s *socket) Accept() (net.Conn, error) {
+	c, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	k := &counted{Conn: c, of: s, over: s.open.Add(1) > s.max}
+	if k.over {
+		time.AfterFunc(refusedLife, func() { _ = k.Close() })
+	}
+	return k, nil
+}
+
+// counted is a connection of a socket.
+type counted struct {
+	net.Conn
+	of   *socket
+	over bool // there were too many before it
+	once sync.Once
+}
+
+// Close implements net.Conn.
+func (c *counted) Close() error {
+	c.once.Do(func() { c.of.open.Add(-1) })
+	return c.Conn.Close()
+}
+
+// overKey marks, in the context of its requests, a connection that is too many.
+type overKey struct{}
+
+// markOver is http.Server.ConnContext.
+func markOver(ctx context.Context, c net.Conn) context.Context {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	if k, ok := c.(*counted); ok && k.over {
+		return context.WithValue(ctx, overKey{}, true)
+	}
+	return ctx
+}
+
+// isOver reports whether the connection of a request is too many.
+func isOver(r *http.Request) bool { return r.Context().Value(overKey{}) != nil }
+
+// requests counts those that are being answered, so that a listener can end when there are none.
+type requests struct {
+	mu      sync.Mutex
+	n       int
+	closing bool
+	none    chan struct{} // closed when the listener is closing and nothing is left
+}
+
+// begin reports whether another request is taken.
+func (q *requests) begin() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closing {
+		return false
+	}
+	q.n++
+	return true
+}
+
+func (q *requests) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.n--
+	q.check()
+}
+
+// close lets no more requests begin. The channel is closed when there are none.
+func (q *requests) close() (none <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closing {
+		q.closing, q.none = true, make(chan struct{})
+		q.check()
+	}
+	return q.none
+}
+
+func (q *requests) check() {
+	if q.closing && q.n == 0 {
+		close(q.none)
+	}
+}

@@ -1,0 +1,123 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unique"
+
+	"github.com/kubesim/kubesim/sim/observe"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// actionsMax is how many requests a test remembers.
+const actionsMax = 100_000
+
+// Action is a request for a resource and what became of it.
+type Action struct {
+	At          time.Time // when it was answered
+	Client      string    // its User-Agent
+	User        string
+	Verb        string // get, list, watch, create, update, patch, delete, deletecollection
+	Resource    string // deployments.apps
+	Subresource string
+	Namespace   string
+	Name        string // of what it made, too
+	Code        int    // HTTP status of the answer
+	Message     string // of an error
+}
+
+// Actions are requests in the order in which they were answered.
+type Actions []Action
+
+// String is the request as a line: create deployments.apps default/web 201.
+func (a Action) String() string {
+	resource := a.Resource
+	if a.Subresource != "" {
+		resource += "/" + a.Subresource
+	}
+	words := []string{a.Verb, resource, trace.Key(a.Namespace, a.Name), fmt.Sprint(a.Code)}
+	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+	if a.Message != "" {
+		line += ": " + a.Message
+	}
+	return line
+}
+
+// String prints a line for each request.
+func (all Actions) String() string {
+	var b strings.Builder
+	for _, a := range all {
+		b.WriteString(a.String() + "\n")
+	}
+	return b.String()
+}
+
+// Of returns the actions of these verbs.
+func (all Actions) Of(verbs ...string) (some Actions) {
+	for _, a := range all {
+		if slices.Contains(verbs, a.Verb) {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+// Writes returns the actions that write.
+func (all Actions) Writes() Actions {
+	return all.Of("create", "update", "patch", "delete", "deletecollection")
+}
+
+// taken is a request as it is remembered: most are of a shape that there was before.
+type taken struct {
+	at           int64 // in nanoseconds since 1970
+	shape        unique.Handle[shape]
+	code         int32
+	key, message string
+}
+
+// shape is what requests have in common that one client sends about one resource.
+type shape struct{ client, user, verb, resource, subresource, namespace string }
+
+// take remembers a request.
+func (w *Witness) take(at time.Time, r *observe.Reply) {
+	if r.Resource == "" || len(w.actions) >= actionsMax {
+		return
+	}
+	w.actions = append(w.actions, taken{at.UnixNano(), unique.Make(shape{r.UserAgent, r.User.Name, r.Verb, trace.What(r.Group, r.Resource, "", ""),
+		r.Subresource, r.Namespace}), int32(r.Code), r.Key, r.Message})
+}
+
+// action is the request as it is shown.
+func (t *taken) action() Action {
+	s := t.shape.Value()
+	namespace, name, ok := strings.Cut(t.key, "/")
+	if !ok {
+		if namespace, name = s.namespace, t.key; name == namespace {
+			name = ""
+		}
+	}
+	return Action{At: time.Unix(0, t.at).UTC(), Client: s.client, User: s.user, Verb: s.verb, Resource: s.resource,
+		Subresource: s.subresource, Namespace: namespace, Name: name, Code: int(t.code), Message: t.message}
+}
+
+// Actions returns what clients asked for whose User-Agent begins with a prefix, as client-go's fake clientset does: requests for
+// resources, in the order in which they were answered. A test of RunT knows all of its requests; another Server those since the
+// first call of Actions, Never or what else looks at it. After a hundred thousand requests it is too late to ask: the test fails.
+//
+//	is.Equal(srv.Actions("operator").Writes().String(), "create deployments.apps default/web 201\n")
+func (o *Oracles) Actions(userAgent string) (some Actions) {
+	w := o.witness.begun()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.actions) >= actionsMax && w.test != nil {
+		Errorf(w.test)("kubesim: Actions: there were more than %d requests", actionsMax)
+	}
+	for i := range w.actions {
+		if strings.HasPrefix(w.actions[i].shape.Value().client, userAgent) {
+			some = append(some, w.actions[i].action())
+		}
+	}
+	return some
+}

@@ -1,0 +1,105 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/observe"
+)
+
+// evidence is how many of the last writes of a livelock are looked at.
+const evidence = 8
+
+// instant counts what is written while time stands still: how often each object, and how often somebody makes objects of a
+// resource after having deleted some, which is how one goes round in circles whose objects get new names.
+type instant struct {
+	at      time.Time
+	objects map[string]int
+	circles map[circle]*turns
+	last    []*Write // of what goes on too long
+	key     string   // what that is; "": nothing is, yet
+	over    bool     // it was reported
+}
+
+type circle struct{ client, storage, namespace string }
+
+// turns is how often deletions were followed by a creation.
+type turns struct {
+	n       int
+	deleted bool
+}
+
+// wrote counts a write. Once there are too many it returns what is going on, "" otherwise. Below 0, limit is no limit.
+func (x *instant) wrote(e *commit.Commit, by *observe.Party, record uint64, limit int) (report string) {
+	if limit < 0 || x.over || e.Definition == nil {
+		return ""
+	}
+	if x.objects == nil || !e.At.Equal(x.at) {
+		*x = instant{at: e.At, objects: map[string]int{}, circles: map[circle]*turns{}}
+	}
+	x.objects[e.Key]++
+	n, key := x.objects[e.Key], e.Key
+	c := circle{by.Client, e.Storage, e.Namespace}
+	switch t := x.circles[c]; {
+	case t == nil && e.Deleted():
+		x.circles[c] = &turns{deleted: true}
+	case t != nil && e.Deleted():
+		t.deleted = true
+	case t != nil && e.Created() && t.deleted:
+		t.deleted = false
+		t.n++
+	}
+	if t := x.circles[c]; t != nil && t.n > n {
+		n, key = t.n, strings.Join([]string{c.client, c.storage, c.namespace}, " ")
+	}
+	if n <= limit-evidence {
+		return ""
+	}
+	if x.key == "" || x.key == key {
+		x.key = key
+		x.last = append(x.last[max(0, len(x.last)-evidence+1):], newWrite(e, by, record))
+	}
+	if n < limit || x.key != key {
+		return ""
+	}
+	x.over = true
+	return x.report(n)
+}
+
+// report says who wrote what.
+func (x *instant) report(n int) string {
+	var b strings.Builder
+	w := x.last[len(x.last)-1]
+	fmt.Fprintf(&b, "%s %s/%s was written %d times while time stood still at %s", w.Resource, w.Namespace, w.Name, n, stamp(x.at))
+	var names []string
+	for _, w := range slices.Backward(x.last) {
+		who := fmt.Sprint(w.who(), w.Verb, w.Subresource)
+		if slices.Contains(names, who) || len(names) == 2 {
+			continue
+		}
+		names = append(names, who)
+		fmt.Fprintf(&b, "\n    %s\n%s", w, indented(w.Diff(), "        "))
+	}
+	if len(names) == 1 && len(x.last) > 1 {
+		w = x.last[len(x.last)-2]
+		fmt.Fprintf(&b, "\n    %s\n%s", w, indented(w.Diff(), "        "))
+	}
+	b.WriteString("\n    Their writes get 429 from now on, so that time can go on (Options.MaxWritesPerInstant).")
+	return b.String()
+}
+
+// parties are those who wrote it.
+func (x *instant) parties() (all []*observe.Party) {
+	for _, w := range x.last {
+		if !slices.ContainsFunc(all, func(p *observe.Party) bool { return p.Client == w.by.Client && p.Own == w.by.Own }) {
+			all = append(all, w.by)
+		}
+	}
+	return all
+}
+
+// stamp prints a time of the server's clock.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z") }

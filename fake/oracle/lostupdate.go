@@ -1,0 +1,150 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/observe"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// lostUpdates knows which revision of which object each client has seen, and looks at the writes that do not say which they are
+// based on.
+//
+//	client A reads revision 7 ──────────────────────────── A patches spec.size, of which it knows revision 7
+//	                   client B writes spec.size, revision 8 ┘  what B wrote is lost
+type lostUpdates struct {
+	clients []string
+	known   map[reader]uint64     // the newest revision that a client has seen of an object, by its key of a trace
+	lists   map[reader]uint64     // the newest list that a client has seen, by namespace
+	past    map[string][]*version // of each object that was written, by its key in the store
+}
+
+type reader struct{ client, resource, key string }
+
+// version is a state of an object, and who wrote it.
+type version struct {
+	item *resource.Item
+	by   string
+}
+
+// versionsMax is how many states of an object are remembered.
+const versionsMax = 64
+
+// NoLostUpdates makes a test fail when a client overwrites what another one has written and it has not seen: an update without a
+// resourceVersion or a patch, whose client has read an older state of the object, changes a field that has changed since. It says
+// who lost what. Writes that name the resourceVersion they are based on cannot do that: the server refuses them; server-side
+// apply is based on nothing that was read. clients are prefixes of User-Agents whose writes count; none: all.
+func (o *Oracles) NoLostUpdates(clients ...string) {
+	x := &lostUpdates{clients: clients, known: map[reader]uint64{}, lists: map[reader]uint64{}, past: map[string][]*version{}}
+	o.witness.begun().promise(&promise{name: "a lost update", wrote: x.wrote, answer: x.answered, event: x.delivered})
+}
+
+// delivered takes in what an event says.
+func (x *lostUpdates) delivered(watch *apiserver.Exchange, eventType, key string, rev uint64) {
+	if eventType == "ADDED" || eventType == "MODIFIED" {
+		x.learn(watch, key, rev)
+	}
+}
+
+// answered takes in what an answer shows.
+func (x *lostUpdates) answered(r *observe.Reply) error {
+	switch {
+	case r.Shown == 0 || r.Code >= 300:
+	case r.Verb == "list":
+		at := reader{r.UserAgent, trace.What(r.Group, r.Resource, "", ""), r.Namespace}
+		x.lists[at] = max(x.lists[at], r.Shown)
+	default:
+		x.learn(r.Exchange, r.Key, r.Shown)
+	}
+	return nil
+}
+
+func (x *lostUpdates) learn(e *apiserver.Exchange, key string, rev uint64) {
+	at := reader{e.UserAgent, trace.What(e.Group, e.Resource, "", ""), key}
+	x.known[at] = max(x.known[at], rev)
+}
+
+// wrote is asked about each commit.
+func (x *lostUpdates) wrote(view View) error {
+	w := view.Write
+	past := x.past[w.key]
+	if len(past) == 0 && w.before != nil {
+		past = append(past, &version{item: w.before})
+	}
+	err := x.check(w, past)
+	if w.after == nil {
+		delete(x.past, w.key)
+		return err
+	}
+	x.past[w.key] = append(past[max(0, len(past)-versionsMax+1):], &version{w.after, w.Client})
+	return err
+}
+
+// check compares what a write changes with what others have changed since its client has looked.
+func (x *lostUpdates) check(w *Write, past []*version) error {
+	e := w.by.Exchange
+	if e == nil || w.before == nil || w.after == nil || !x.counts(w.Client) || (w.Verb != "update" && w.Verb != "patch") ||
+		e.Applies() || e.Conditional() {
+		return nil
+	}
+	base, since := x.base(w, past)
+	if base == nil {
+		return nil
+	}
+	var others []string
+	for _, v := range since {
+		if v.by != w.Client {
+			others = append(others, clientName(v.by))
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	theirs := object.Diff(base.Object(), w.Before())
+	for _, mine := range object.Diff(w.Before(), w.After()) {
+		for _, c := range theirs {
+			if !trace.Routine(mine.Path) && overlap(mine.Path, c.Path) {
+				return fmt.Errorf("%s knows revision %d of %s %s/%s and overwrites what %s wrote since, without a resourceVersion:\n"+
+					"    lost: %s", clientName(w.Client), base.Rev, w.Resource, w.Namespace, w.Name, others[len(others)-1], c)
+			}
+		}
+	}
+	return nil
+}
+
+func (x *lostUpdates) counts(client string) bool {
+	for _, prefix := range x.clients {
+		if strings.HasPrefix(client, prefix) {
+			return true
+		}
+	}
+	return len(x.clients) == 0
+}
+
+// base returns the state that the writer knows, and those since. nil: it has read nothing, or knows the newest.
+func (x *lostUpdates) base(w *Write, past []*version) (base *resource.Item, since []*version) {
+	known := x.known[reader{w.Client, w.Resource, trace.Key(w.Namespace, w.Name)}]
+	known = max(known, x.lists[reader{w.Client, w.Resource, w.Namespace}], x.lists[reader{w.Client, w.Resource, ""}])
+	for i, v := range past {
+		if v.item.Rev <= known {
+			base, since = v.item, past[i+1:]
+		}
+	}
+	if len(since) == 0 {
+		return nil, nil
+	}
+	return base, since
+}
+
+// overlap reports whether one path is the other, or below it.
+func overlap(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	rest, ok := strings.CutPrefix(b, a)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}

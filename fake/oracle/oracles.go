@@ -1,0 +1,161 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/observe"
+)
+
+// OnePerOwner is a check for Never: two objects of a resource have the same controller among their owners, and neither is being
+// deleted. Where an owner has several on purpose, labels whose values tell them apart are named: OnePerOwner("pods", "ordinal").
+// It finds what was made twice, because a controller did not know what it had made already.
+//
+//	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
+func OnePerOwner(resource string, labels ...string) func(View) error {
+	return func(view View) error {
+		if w := view.Write; w != nil && w.Resource != resource && w.Resource != bareOf(view, resource) {
+			return nil
+		}
+		seen := map[string]string{}
+		for _, obj := range view.List(resource, "") {
+			owner := controllerOf(obj)
+			if owner == nil || obj.DeletionTimestamp() != "" {
+				continue
+			}
+			key := owner.String("uid")
+			for _, label := range labels {
+				key += " " + obj.Labels()[label]
+			}
+			if other, ok := seen[key]; ok {
+				return fmt.Errorf("%s %s has two %s in namespace %s: %s and %s", owner.Kind(), owner.String("name"), resource,
+					obj.Namespace(), other, obj.Name())
+			}
+			seen[key] = obj.Name()
+		}
+		return nil
+	}
+}
+
+// bareOf is the full name of a resource that may be named without its group.
+func bareOf(view View, resource string) string {
+	if d := view.definition(resource); d != nil {
+		return named(d)
+	}
+	return resource
+}
+
+// controllerOf returns the owner reference of an object's controller, nil if it has none.
+func controllerOf(obj Object) Object {
+	for _, owner := range obj.Objects("metadata", "ownerReferences") {
+		if owner.True("controller") {
+			return owner
+		}
+	}
+	return nil
+}
+
+// LeftBehind returns a check for Eventually: when no object of a resource is left, nor is anything that a client has made, but
+// for leases, events, and what the garbage collector takes because all of its owners are gone. It finds what a finalizer forgets:
+// objects of other namespaces or without one, which owner references cannot reach.
+//
+//	srv.Eventually("everything is gone", time.Minute, srv.LeftBehind("operator", "sites.web.example.com"))
+func (o *Oracles) LeftBehind(client, owners string) func(View) error {
+	w := o.witness.begun()
+	return func(view View) error {
+		if left := view.List(owners, ""); len(left) > 0 {
+			return fmt.Errorf("%s %s is still there", left[0].Kind(), left[0].Name())
+		}
+		uids := map[string]bool{}
+		view.Each(func(_ string, obj Object) bool {
+			uids[obj.UID()] = true
+			return true
+		})
+		var left []string
+		view.Each(func(resource string, obj Object) bool {
+			made := w.creators[view.key(resource, obj)] // the check is under the Cluster's lock
+			if strings.HasPrefix(made, client) && made != "" && !passing(resource) && !collectable(obj, uids) {
+				left = append(left, resource+" "+strings.TrimPrefix(obj.Namespace()+"/"+obj.Name(), "/"))
+			}
+			return true
+		})
+		if len(left) > 0 {
+			return fmt.Errorf("left behind by %s: %s", client, strings.Join(left, ", "))
+		}
+		return nil
+	}
+}
+
+// key is where an object is stored.
+func (v View) key(resource string, obj Object) string {
+	return v.definition(resource).Key(obj.Namespace(), obj.Name())
+}
+
+// passing reports whether nobody has to take objects of a resource away.
+func passing(resource string) bool {
+	return resource == "leases.coordination.k8s.io" || resource == "events" || resource == "events.events.k8s.io"
+}
+
+// collectable reports whether an object has owners and none of them is there: the garbage collector deletes it, if it runs.
+func collectable(obj Object, uids map[string]bool) bool {
+	owners := obj.Objects("metadata", "ownerReferences")
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o object.Object) bool { return uids[o.String("uid")] })
+}
+
+// WithinRBAC makes a test fail at the first request of a user that roles would refuse, though the server lets everybody do
+// everything, and names the rule that is missing. Requests come from the user by Server.As, for example.
+func (o *Oracles) WithinRBAC(user string) {
+	o.witness.begun().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func(auth.Attributes) bool) error {
+		if at.User.Name != user || byRoles(at) {
+			return nil
+		}
+		return fmt.Errorf("%s may not %s; the rule that is missing: %s", user, asked(at), auth.Needed(at))
+	}})
+}
+
+// asked is what a user wants to do.
+func asked(at auth.Attributes) string {
+	if !at.IsResource {
+		return at.Verb + " " + at.Path
+	}
+	access := at.Verb + " " + strings.TrimSuffix(at.Resource+"."+at.Group, ".")
+	if at.Subresource != "" {
+		access += "/" + at.Subresource
+	}
+	if at.Namespace != "" {
+		access += " in namespace " + at.Namespace
+	}
+	return access
+}
+
+// NoHotLoop makes a test fail when clients whose User-Agent begins with a prefix send more than max requests in a minute of the
+// server's clock. It finds a reconciler that calls itself again and again, even if it writes nothing. A controller that starts
+// sends some dozens; client-go's limit, which tests switch off, is 300.
+func (o *Oracles) NoHotLoop(userAgent string, max int) {
+	w := o.witness.begun()
+	began, n, verbs := time.Time{}, 0, map[string]int{}
+	w.promise(&promise{name: "a hot loop", answer: func(r *observe.Reply) error {
+		if !strings.HasPrefix(r.UserAgent, userAgent) {
+			return nil
+		}
+		if now := w.cluster.Clock().Now(); now.Sub(began) >= time.Minute {
+			began, n, verbs = now, 0, map[string]int{}
+		}
+		n++
+		verbs[r.Verb+" "+r.Resource+" "+r.Key]++
+		if n <= max {
+			return nil
+		}
+		most := ""
+		for _, request := range object.SortedKeys(verbs) {
+			if verbs[request] > verbs[most] {
+				most = request
+			}
+		}
+		return fmt.Errorf("%s sent %d requests since %s; %d of them %s", clientName(r.UserAgent), n, stamp(began), verbs[most], most)
+	}})
+}

@@ -1,0 +1,107 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/observe"
+)
+
+const (
+	// restWithin is how long those who work may take to come to rest, and restFor how long nothing is written when they have.
+	restWithin, restFor = 10 * time.Minute, 30 * time.Second
+	// restSamples is how many writes are shown of those that should not have been.
+	restSamples = 3
+)
+
+// quiet counts what is written, but for what is written for ever: leases, and what no client asked for: the simulator's own
+// controllers and kubelets, and what the store forgets.
+type quiet struct {
+	n       int
+	samples []*Write
+}
+
+func (q *quiet) wrote(e *commit.Commit, by *observe.Party, record uint64) {
+	if e.Definition == nil || e.Storage == "leases.coordination.k8s.io" || by.Exchange == nil {
+		return
+	}
+	if q.n++; len(q.samples) < restSamples {
+		q.samples = append(q.samples, newWrite(e, by, record))
+	}
+}
+
+// AtRest asserts that nothing is written for d while nothing changes: no controller fights with a default, with another
+// controller, or with itself. Before that, those who work may come to rest, for at most ten minutes of the server's clock.
+// Renewals of leases do not count, nor what controllers and kubelets of the simulator do. A manual clock is moved, any other
+// is waited for; in a bubble that takes no time.
+//
+//	srv.AtRest(t, 24*time.Hour)
+func (o *Oracles) AtRest(t TB, d time.Duration) {
+	t.Helper()
+	w := o.witness.begun()
+	q := w.listen()
+	defer w.unlisten(q)
+	for began := w.cluster.Clock().Now(); ; {
+		w.pass(restFor)
+		seen := w.counted(q)
+		if seen.n == 0 {
+			break
+		}
+		if w.cluster.Clock().Now().Sub(began) > restWithin {
+			Errorf(t)("kubesim: not at rest: after %s somebody still writes%s", restWithin, seen)
+			return
+		}
+	}
+	w.pass(d)
+	if seen := w.counted(q); seen.n > 0 {
+		Errorf(t)("kubesim: not at rest: %d writes in %s in which nothing changed%s", seen.n, d, seen)
+	}
+}
+
+// counted returns what was counted and begins anew.
+func (w *Witness) counted(q *quiet) *quiet {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := *q
+	*q = quiet{}
+	return &seen
+}
+
+// String shows some of the writes.
+func (q *quiet) String() string {
+	var b strings.Builder
+	for _, w := range q.samples {
+		fmt.Fprintf(&b, "\n    %s  %s\n%s", stamp(w.At), w, indented(w.Diff(), "        "))
+	}
+	return b.String()
+}
+
+// errGoesOn is what a wait for the end of a time ends with.
+var errGoesOn = errors.New("time goes on")
+
+// pass lets time pass.
+func (w *Witness) pass(d time.Duration) {
+	_ = w.await(d, nil, func() error { return errGoesOn }) // it never holds
+}
+
+func (w *Witness) listen() *quiet {
+	q := &quiet{}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.quiet = append(w.quiet, q)
+	return q
+}
+
+func (w *Witness) unlisten(q *quiet) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, x := range w.quiet {
+		if x == q {
+			w.quiet = append(w.quiet[:i:i], w.quiet[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/observe"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// Object is a stored object as JSON has it: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec", "replicas"). To makes
+// it one of a Go type.
+type Object = object.Object
+
+// View is what is stored at one moment, in the versions that are stored. It is for the time of the call that it was given to.
+type View struct {
+	// Now is the server's time.
+	Now time.Time
+	// Write is what has just been written, and led to this state. nil: nobody wrote, the state is looked at.
+	Write *Write
+
+	view *mvcc.View
+	defs sim.Definitions
+}
+
+// Get returns an object, nil if there is none. The resource is named as in a rule of RBAC with its group behind a dot: pods,
+// deployments.apps, sites.web.example.com; the group may be left out.
+func (v View) Get(resource, namespace, name string) Object {
+	d := v.definition(resource)
+	if d == nil {
+		return nil
+	}
+	if kv := v.view.Get(d.Key(namespace, name)); kv != nil {
+		return itemOf(d, kv).Object()
+	}
+	return nil
+}
+
+// List returns the objects of a resource, in the order of their names, of a namespace, or of all if it is "".
+func (v View) List(resource, namespace string) (all []Object) {
+	if d := v.definition(resource); d != nil {
+		v.view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+			all = append(all, itemOf(d, kv).Object())
+			return true
+		})
+	}
+	return all
+}
+
+// Each calls yield with all that is stored, resource by resource, until it returns false.
+func (v View) Each(yield func(resource string, obj Object) bool) {
+	v.view.Range("", "", func(kv *mvcc.KV) bool {
+		d := v.defs.Definition(commit.Storage(kv.Key))
+		return d == nil || yield(named(d), itemOf(d, kv).Object())
+	})
+}
+
+// definition finds a resource, with its group or without.
+func (v View) definition(resource string) *resource.Definition {
+	if d := v.defs.Definition(resource); d != nil {
+		return d
+	}
+	for _, d := range v.defs.Resources() {
+		if d.Resource == resource || named(d) == resource {
+			return v.defs.Definition(d.Storage)
+		}
+	}
+	return nil
+}
+
+// Knows reports whether there is a resource of that name.
+func (v View) Knows(resource string) bool { return v.definition(resource) != nil }
+
+// revisionOf is the revision that an object was last written in.
+func revisionOf(obj Object) uint64 {
+	rev, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
+	return rev
+}
+
+func itemOf(d *resource.Definition, kv *mvcc.KV) *resource.Item { return resource.ItemOf(d, kv) }
+
+// named is how a resource is called here.
+func named(d *resource.Definition) string { return trace.What(d.Group, d.Resource, "", "") }
+
+// To reads objects of a View into a Go type, such as corev1.Pod. What does not fit it panics, as what is no JSON of that type.
+func To[T any](objects ...Object) []T {
+	out := make([]T, len(objects))
+	for i, obj := range objects {
+		if err := json.Unmarshal(object.JSON(obj), &out[i]); err != nil {
+			panic(fmt.Sprintf("kubesim: %s %s is no %T: %v", obj.Kind(), obj.Name(), out[i], err))
+		}
+	}
+	return out
+}
+
+// Write is one commit of the store, and who made it.
+type Write struct {
+	At          time.Time
+	Revision    uint64
+	Client      string // User-Agent of the request, or the name of a controller or kubelet of the simulator; "": the store itself
+	User        string
+	Verb        string // create, update, patch or delete; of what no request asked for what it comes to
+	Resource    string // deployments.apps
+	Subresource string // of the request
+	Namespace   string
+	Name        string
+
+	record        uint64 // of the commit, in the trace
+	key           string
+	before, after *resource.Item
+	by            *observe.Party
+}
+
+// newWrite says what a commit is.
+func newWrite(e *commit.Commit, by *observe.Party, record uint64) *Write {
+	w := &Write{At: e.At, Revision: e.Rev, Client: by.Client, User: by.User, Verb: "update", Resource: named(e.Definition),
+		Namespace: e.Namespace, Name: e.Name, record: record, key: e.Key, before: e.Before(), by: by}
+	if !e.Deleted() {
+		w.after = e.Item()
+	}
+	switch {
+	case e.Created():
+		w.Verb = "create"
+	case e.Deleted():
+		w.Verb = "delete"
+	}
+	if x := by.Exchange; x != nil && trace.What(x.Group, x.Resource, "", "") == w.Resource {
+		w.Verb, w.Subresource = x.Verb, x.Subresource
+	}
+	return w
+}
+
+// Before returns the object as it was before, nil if there was none.
+func (w *Write) Before() Object { return objectOf(w.before) }
+
+// After returns the object as it was written, nil if it was removed.
+func (w *Write) After() Object { return objectOf(w.after) }
+
+func objectOf(it *resource.Item) Object {
+	if it == nil {
+		return nil
+	}
+	return it.Object()
+}
+
+// String says who wrote what: "operator (alice) patch deployments.apps/status default/web, revision 4017".
+func (w *Write) String() string {
+	resource := w.Resource
+	if w.Subresource != "" {
+		resource += "/" + w.Subresource
+	}
+	return fmt.Sprintf("%s %s %s %s, revision %d", w.who(), w.Verb, resource, trace.Key(w.Namespace, w.Name), w.Revision)
+}
+
+func (w *Write) who() string {
+	name, _, _ := strings.Cut(w.Client, " ")
+	switch {
+	case name == "" && w.User == "":
+		return "the store itself"
+	case w.User == "" || w.User == name:
+		return name
+	case name == "":
+		return w.User
+	}
+	return name + " (" + w.User + ")"
+}
+
+// Diff says what was changed, a line for each field: "spec.replicas: 1 → 3". What every write changes is left out.
+func (w *Write) Diff() string { return difference(w.Before(), w.After()) }
+
+// difference prints how an object has changed.
+func difference(before, after Object) string {
+	switch {
+	case before == nil && after != nil:
+		return "it is new"
+	case after == nil:
+		return "it is gone"
+	}
+	lines := trace.Difference(before, after)
+	if len(lines) == 0 {
+		return "nothing but metadata that every write changes"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// indented puts each line of a text behind a margin.
+func indented(text, margin string) string {
+	lines := slices.Collect(strings.SplitSeq(text, "\n"))
+	return margin + strings.Join(lines, "\n"+margin)
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package fake_test
-
-const raced = false

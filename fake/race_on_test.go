@@ -1,6 +1,0 @@
-//go:build race
-
-package fake_test
-
-// raced says that the race detector is on, whose runtime draws by itself: runs are not repeated to the byte.
-const raced = true
