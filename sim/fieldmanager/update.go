@@ -87,7 +87,7 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	if err != nil {
 		return nil, err
 	}
-	mine := by.entry(opUpdate, d.GV())
+	mine := by.updater(d.GV())
 	var before entry // that of the updater as it was
 	kept := entries[:0]
 	for _, e := range entries {
@@ -110,9 +110,9 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	return kept.capped(), nil
 }
 
-// entry returns an entry of the writer.
-func (by By) entry(operation, apiVersion string) *entry {
-	e := &entry{manager: by.Name, operation: operation, apiVersion: apiVersion, subresource: by.Subresource, time: object.Time(by.Time)}
+// updater returns an entry of the writer for an update.
+func (by By) updater(apiVersion string) *entry {
+	e := &entry{manager: by.Name, operation: opUpdate, apiVersion: apiVersion, subresource: by.Subresource, time: object.Time(by.Time)}
 	if e.manager == "" {
 		e.manager = "unknown"
 	}
