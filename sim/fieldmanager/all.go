@@ -22,7 +22,7 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 	if w.err != nil || len(m.scratch) == 0 {
 		return nil, w.err
 	}
-	e := by.entry(opUpdate, d.GV())
+	e := by.updater(d.GV())
 	if d.Custom { // whose conversions are other people's code
 		e.fields = parsed(m.scratch)
 	} else {

@@ -53,10 +53,11 @@ type application struct {
 	live, config object.Object
 	by           By
 	entries      managed
-	identifier   string // of the entry of by
+	self         id     // of the entry of by
+	identifier   string // self as text
 
 	liveTyped, configTyped *typed.TypedValue
-	sets                   fieldpath.ManagedFields                   // of entries
+	others                 fieldpath.ManagedFields                   // the sets of all entries but that of by, by their identifiers
 	filters                map[fieldpath.APIVersion]fieldpath.Filter // of what by cannot own
 }
 
@@ -82,7 +83,8 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 		}
 	}
 	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries,
-		identifier: id{manager: by.Name, operation: opApply, subresource: by.Subresource}.text()}
+		self: id{manager: by.Name, operation: opApply, subresource: by.Subresource}}
+	a.identifier = a.self.text()
 	if text := model.root.invalid(map[string]any(config)); text != "" {
 		return nil, status.Plain("failed to create typed patch object (%s): %s", a.called(config), text)
 	}
@@ -91,7 +93,7 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 		return nil, status.Plain("failed to create typed live object (%s): %s", a.called(live), text)
 	}
 	a.liveTyped, a.configTyped = model.typed(whole), model.typed(config)
-	a.filters, a.sets = a.resetFields(), a.managedSets()
+	a.filters, a.others = a.resetFields(), a.otherSets()
 	return a, nil
 }
 

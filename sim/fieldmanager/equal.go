@@ -1,9 +1,9 @@
 package fieldmanager
 
 import (
+	"maps"
 	"slices"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -110,7 +110,7 @@ func equalValues(a, b any) bool {
 		}
 	case map[string]any:
 		y, ok := b.(map[string]any)
-		return ok && equalMaps(x, y)
+		return ok && maps.EqualFunc(x, y, equalValues)
 	case []any:
 		y, ok := b.([]any)
 		return ok && slices.EqualFunc(x, y, equalValues)
@@ -124,19 +124,4 @@ func isContainer(v any) bool {
 		return true
 	}
 	return false
-}
-
-func equalMaps(a, b map[string]any) bool {
-	if object.Same(a, b) {
-		return true
-	}
-	if len(a) != len(b) {
-		return false
-	}
-	for name, x := range a { // order does not matter
-		if y, ok := b[name]; !ok || !equalValues(x, y) {
-			return false
-		}
-	}
-	return true
 }

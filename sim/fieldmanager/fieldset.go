@@ -88,32 +88,6 @@ func nodeMinus(x, y map[string]any) (left map[string]any, touched bool) {
 	return nil, true
 }
 
-// both returns the paths that are in a and in b.
-func both(a, b map[string]any) map[string]any {
-	some, other := a, b
-	if len(b) < len(a) {
-		some, other = b, a
-	}
-	var out map[string]any
-	for element := range some { // order does not matter
-		x, _ := below(some, element)
-		y, ok := below(other, element)
-		if !ok || element == "." {
-			continue
-		}
-		node := both(x, y)
-		if isMember(x) && isMember(y) {
-			if node == nil {
-				node = leaf
-			} else {
-				node["."] = leaf
-			}
-		}
-		out = add(out, element, "", node)
-	}
-	return out
-}
-
 // plus returns the paths that are in a or b: a itself where it has them all.
 func plus(a, b map[string]any) map[string]any {
 	if len(a) == 0 {

@@ -15,48 +15,87 @@ import (
 
 // structuredMerge merges the configuration into the live object with merge.Updater, which also finds the conflicts and removes what
 // the manager gives up. merged is nil where the object stays as it is. An error is merge.Conflicts or a failure.
+//
+// To find what the manager gives up takes the Updater longer than all the rest, and it looks whenever it knows what the manager
+// applied the last time. Most applies give nothing up, so the first try goes without: but not where a conversion may fail, at fields
+// that the version of another owner does not know.
 func (a *application) structuredMerge(force bool) (merged object.Object, entries managed, err error) {
-	v, sets, err := a.update(force)
+	last := a.entries.find(a.self)
+	if last == nil {
+		return a.update(a.others, force)
+	}
+	if last.apiVersion == a.d.GV() && (a.d.StorageCodec == nil || len(a.entries.others(a.d)) == 0) {
+		merged, entries, err = a.update(a.others, force)
+		if now := entries.find(a.self); now != nil && object.Same(plus(now.fields, last.fields), now.fields) {
+			return merged, entries, err
+		}
+	}
+	sets := maps.Clone(a.others)
+	sets[a.identifier] = a.versionedSet(last)
+	return a.update(sets, force)
+}
+
+// update applies the configuration for managers that have sets.
+func (a *application) update(sets fieldpath.ManagedFields, force bool) (merged object.Object, entries managed, err error) {
+	v, after, err := a.apply(sets, force)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, a.firstFailure(sets, force, err)
 	}
 	if v != nil {
 		if merged, err = untyped(v); err != nil {
 			return nil, nil, err
 		}
 	}
-	return merged, a.entriesOf(sets, merged != nil), nil
+	return merged, a.entriesOf(after, merged != nil), nil
 }
 
-// update applies the configuration. To find what the manager gives up takes the Updater longer than all the rest, and it looks whenever
-// it knows what the manager applied the last time. Most applies give nothing up: the first try goes without. It does not where
-// a conversion may fail, at fields that the version of another owner does not know.
-func (a *application) update(force bool) (*typed.TypedValue, fieldpath.ManagedFields, error) {
-	version := fieldpath.APIVersion(a.d.GV())
+func (a *application) apply(sets fieldpath.ManagedFields, force bool) (*typed.TypedValue, fieldpath.ManagedFields, error) {
 	b := merge.UpdaterBuilder{Converter: a, IgnoreFilter: a.filters}
-	last := a.sets[a.identifier]
-	if last != nil && last.APIVersion() == version && (a.d.StorageCodec == nil || len(a.entries.others(a.d)) == 0) {
-		sets := maps.Clone(a.sets)
-		delete(sets, a.identifier)
-		v, sets, err := b.BuildUpdater().Apply(a.liveTyped, a.configTyped, version, sets, a.identifier, force)
-		if now := sets[a.identifier]; err == nil && now != nil && last.Set().Difference(now.Set()).Empty() {
-			return v, sets, nil
+	return b.BuildUpdater().Apply(a.liveTyped, a.configTyped, fieldpath.APIVersion(a.d.GV()), sets, a.identifier, force)
+}
+
+// firstFailure returns the error with which an apply fails. If owners in several other versions are there, it is that of the first
+// version that fails alone: the Updater converts to the versions in the order of a map.
+func (a *application) firstFailure(sets fieldpath.ManagedFields, force bool, err error) error {
+	versions := a.entries.others(a.d)
+	if isConflict(err) || len(versions) < 2 {
+		return err
+	}
+	for _, version := range versions {
+		some := maps.Clone(sets)
+		maps.DeleteFunc(some, func(key string, set fieldpath.VersionedSet) bool {
+			return key != a.identifier && string(set.APIVersion()) != version
+		})
+		if _, _, failure := a.apply(some, force); failure != nil && !isConflict(failure) {
+			return failure
 		}
 	}
-	return b.BuildUpdater().Apply(a.liveTyped, a.configTyped, version, a.sets, a.identifier, force)
+	return err
 }
 
-// managedSets returns the sets of the entries as structured-merge-diff keeps them, by their identifiers.
-func (a *application) managedSets() fieldpath.ManagedFields {
+func isConflict(err error) bool {
+	_, ok := err.(merge.Conflicts)
+	return ok
+}
+
+// otherSets returns the sets of all entries but that of the applier, by their identifiers.
+func (a *application) otherSets() fieldpath.ManagedFields {
 	sets := make(fieldpath.ManagedFields, len(a.entries))
 	for _, e := range a.entries {
-		var model *model
-		if d := a.m.version(a.d, e.apiVersion); d != nil {
-			model = a.m.model(typeOf(d), d.Custom)
+		if e.id() != a.self {
+			sets[e.id().text()] = a.versionedSet(e)
 		}
-		sets[e.id().text()] = fieldpath.NewVersionedSet(model.toSet(e.fields), fieldpath.APIVersion(e.apiVersion), e.operation == opApply)
 	}
 	return sets
+}
+
+// versionedSet returns the set of an entry as structured-merge-diff keeps it.
+func (a *application) versionedSet(e *entry) fieldpath.VersionedSet {
+	var model *model
+	if d := a.m.version(a.d, e.apiVersion); d != nil {
+		model = a.m.model(typeOf(d), d.Custom)
+	}
+	return fieldpath.NewVersionedSet(model.toSet(e.fields), fieldpath.APIVersion(e.apiVersion), e.operation == opApply)
 }
 
 // resetFields returns filters that hide what the request cannot own, by version. Custom resources reset fields in the version
@@ -126,24 +165,26 @@ func untyped(v *typed.TypedValue) (object.Object, error) {
 	}
 }
 
-// entriesOf returns the entries with the sets that an apply has left them. The applier has a new time if the object changed.
+// entriesOf returns the entries with the sets that an apply has left them. That of the applier has a new time if the object changed.
 func (a *application) entriesOf(sets fieldpath.ManagedFields, changed bool) managed {
 	entries := make(managed, 0, len(sets))
 	own := &entry{manager: a.by.Name, operation: opApply, apiVersion: a.d.GV(), subresource: a.by.Subresource}
 	for _, e := range a.entries {
+		if e.id() == a.self {
+			own.time = e.time
+			continue
+		}
 		key := e.id().text()
 		set := sets[key]
-		switch {
-		case key == a.identifier:
-			own.time = e.time
-		case set == nil:
-		case set.Set().Equals(a.sets[key].Set()):
-			entries = append(entries, e)
-		default:
+		if set == nil {
+			continue
+		}
+		if !set.Set().Equals(a.others[key].Set()) {
 			left := *e
 			left.fields, left.raw = fromSet(set.Set()), nil
-			entries = append(entries, &left)
+			e = &left
 		}
+		entries = append(entries, e)
 	}
 	if changed {
 		own.time = object.Time(a.by.Time)
@@ -151,8 +192,8 @@ func (a *application) entriesOf(sets fieldpath.ManagedFields, changed bool) mana
 	if set := sets[a.identifier]; set != nil {
 		own.fields = fromSet(set.Set().Difference(stripSet))
 	}
-	if len(own.fields) == 0 {
-		return entries
+	if len(own.fields) > 0 {
+		entries = append(entries, own)
 	}
-	return append(entries, own)
+	return entries
 }

@@ -1,6 +1,8 @@
 package fieldmanager
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -8,28 +10,22 @@ import (
 // nothing costs no revision.
 func (m *Manager) Unchanged(live, obj object.Object) {
 	was, is := live.List("metadata", "managedFields"), obj.List("metadata", "managedFields")
-	if len(was) != len(is) || len(is) == 0 || sameTimes(was, is) {
+	sameTime := func(x, y any) bool { return timeOf(x) == timeOf(y) }
+	if slices.EqualFunc(was, is, sameTime) || !slices.EqualFunc(was, is, equalButTime) {
 		return
-	}
-	for i := range is {
-		x, _ := was[i].(map[string]any)
-		y, _ := is[i].(map[string]any)
-		if !object.Equal(without(x, "time"), without(y, "time")) {
-			return
-		}
 	}
 	if object.SemanticEqual(map[string]any(bare(live)), map[string]any(bare(obj))) {
 		obj.Set(was, "metadata", "managedFields")
 	}
 }
 
-func sameTimes(was, is []any) bool {
-	for i := range is {
-		x, _ := was[i].(map[string]any)
-		y, _ := is[i].(map[string]any)
-		if !equalValues(x["time"], y["time"]) {
-			return false
-		}
-	}
-	return true
+func timeOf(entry any) string {
+	m, _ := entry.(map[string]any)
+	return object.Object(m).String("time")
+}
+
+func equalButTime(x, y any) bool {
+	a, _ := x.(map[string]any)
+	b, _ := y.(map[string]any)
+	return object.Equal(without(a, "time"), without(b, "time"))
 }

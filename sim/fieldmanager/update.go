@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -88,56 +87,32 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	if err != nil {
 		return nil, err
 	}
-	set := stripped(own.changed)
-	mine := entries.find(by.entry(opUpdate, d.GV()).id())
-	if !mine.has(own, set) {
-		mine = nil
-	}
+	mine := by.updater(d.GV())
+	var before entry // that of the updater as it was
 	kept := entries[:0]
 	for _, e := range entries {
+		if e.id() == mine.id() {
+			before = *e
+		}
 		change, err := c.at(e.apiVersion)
 		if err != nil {
 			return nil, err
 		}
-		if e != mine {
-			e.lose(change)
-		}
+		e.lose(change)
 		if len(e.fields) > 0 {
 			kept = append(kept, e)
 		}
 	}
-	entries = kept
-	switch {
-	case mine != nil:
-		mine.at(by.Time)
-	case len(set) > 0:
-		entries = entries.gain(by, opUpdate, d.GV(), set)
+	if set := stripped(own.changed); len(set) > 0 {
+		mine.gain(set, kept.find(mine.id()), before)
+		kept = kept.set(mine)
 	}
-	return entries.capped(), nil
+	return kept.capped(), nil
 }
 
-// has reports whether the updater with the entry, nil for none, has all of set, what it is to gain, already, and loses nothing
-// else by the change: then it would lose the very paths that it gains.
-func (e *entry) has(c *change, set map[string]any) bool {
-	if e == nil || len(set) == 0 || !object.Same(plus(e.fields, set), e.fields) {
-		return false
-	}
-	rest, _ := minus(c.changed, set)
-	_, fewer := minus(e.fields, rest)
-	_, less := minus(e.fields, c.removed)
-	return !fewer && !less
-}
-
-// at sets the time of the entry.
-func (e *entry) at(now time.Time) {
-	if text := object.Time(now); text != e.time {
-		e.time, e.raw = text, nil
-	}
-}
-
-// entry returns an entry of the writer.
-func (by By) entry(operation, apiVersion string) *entry {
-	e := &entry{manager: by.Name, operation: operation, apiVersion: apiVersion, subresource: by.Subresource, time: object.Time(by.Time)}
+// updater returns an entry of the writer for an update.
+func (by By) updater(apiVersion string) *entry {
+	e := &entry{manager: by.Name, operation: opUpdate, apiVersion: apiVersion, subresource: by.Subresource, time: object.Time(by.Time)}
 	if e.manager == "" {
 		e.manager = "unknown"
 	}
@@ -153,14 +128,20 @@ func (e *entry) lose(c *change) {
 	}
 }
 
-// gain gives set to the updater by.
-func (l managed) gain(by By, operation, apiVersion string, set map[string]any) managed {
-	e := by.entry(operation, apiVersion)
+// gain gives set to the entry of an updater, and what is left of its old entry, which may be nil. If that comes to the entry before
+// the update, the entry shares its fields.
+func (e *entry) gain(set map[string]any, old *entry, before entry) {
 	e.fields = set
-	if old := l.find(e.id()); old != nil {
+	if old != nil {
 		e.fields = plus(old.fields, set)
 	}
-	return l.set(e)
+	if before.raw == nil || !object.Equal(before.fields, e.fields) {
+		return
+	}
+	e.fields = before.fields
+	if e.time == before.time {
+		e.raw = before.raw
+	}
 }
 
 // change is what an update changes, in one version.
