@@ -221,11 +221,7 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 		read[again].value = v
 	}
 	if m == nil {
-		n := len(read)
-		if d.parts == nil { // to what is read from an item nobody adds
-			n = mapSize(t, n)
-		}
-		m = make(map[string]any, n)
+		m = make(map[string]any, len(read))
 	}
 	for _, x := range read {
 		if x.value == nil {
@@ -235,15 +231,6 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 		}
 	}
 	return m
-}
-
-// mapSize returns for how many fields to make the map of a struct of which n were read in a body. A map of nine is built otherwise
-// than one of eight, and to turn the one into the other when defaults are added costs nearly twice as much as to begin with it.
-func mapSize(t *schema.Type, n int) int {
-	if n > 0 && t.Wide() {
-		return max(n, 9)
-	}
-	return n
 }
 
 // field reads the value of a field of t. old is what an earlier one of the name left behind.

@@ -266,7 +266,7 @@ func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (
 	case schema.Struct:
 		m, _ := old.(map[string]any)
 		if m == nil {
-			m = make(map[string]any, mapSize(t, min(len(in.content), 1))) // how many fields there are is not known
+			m = map[string]any{}
 		}
 		return m, r.message(messageOf(t), in.content, m, depth+1)
 	}

@@ -259,7 +259,7 @@ func unsupported(node field.Cursor, at place) field.ErrorList {
 	node.Child("uniqueItems").ForbidIf(node.True("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
 	node.Child("additionalProperties").ForbidIf(node.Has("additionalProperties") && node.Len("properties") > 0 && !node.True("additionalProperties"),
 		"additionalProperties and properties are mutual exclusive")
-	return node.Done()
+	return node.Errors()
 }
 
 // unknownFormats returns the formats in the schemas of a definition that are not checked, in the order in which they

@@ -35,7 +35,7 @@ func (c *checker) extensions(node object.Object, p field.Path) {
 	if c.demands(1, keysOfMaps) {
 		at.Report(keysOfMaps(node, p))
 	}
-	c.add(at.Done()...)
+	c.add(at.Errors()...)
 }
 
 // demands reports whether a rule holds: it does unless the stored definition breaks it already.
@@ -114,7 +114,7 @@ func keysOfMaps(node object.Object, p field.Path) field.ErrorList {
 	at := field.CursorOn(p.Child("items"), items)
 	at.Child("nullable").ForbidIf(at.True("nullable"), "cannot be nullable when x-kubernetes-list-type is "+listType)
 	if listType == "set" {
-		return at.Done()
+		return at.Errors()
 	}
 	required := items.Strings("required")
 	for _, name := range node.Strings("x-kubernetes-list-map-keys") {
@@ -124,5 +124,5 @@ func keysOfMaps(node object.Object, p field.Path) field.ErrorList {
 			prop.Child("nullable").ForbidIf(prop.True("nullable"), "this property is in x-kubernetes-list-map-keys, so it cannot be nullable")
 		}
 	}
-	return at.Done()
+	return at.Errors()
 }

@@ -67,7 +67,7 @@ func itself(node field.Cursor, at level) field.ErrorList {
 	more.ForbidIf(embedded.True() && more.Has(), "must not be used if x-kubernetes-embedded-resource is set")
 	node.Child("properties").RequireIf(embedded.True() && !preserve.True() && node.Len("properties") == 0,
 		"must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields")
-	return node.Done()
+	return node.Errors()
 }
 
 // wantType demands a type.

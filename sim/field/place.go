@@ -120,10 +120,7 @@ type report struct {
 	places []place
 }
 
-const (
-	placesMin = 16
-	placesMax = 1 << 12 // that are kept
-)
+const placesMin = 16
 
 // place returns a place for a value.
 func (r *report) place(up *place) *place {

@@ -65,7 +65,6 @@ type Type struct {
 	Unions    string // x-kubernetes-unions of the definition, as published JSON; "" for none
 
 	index map[string]int // JSON name → position in Fields
-	wide  bool           // see Wide
 
 	derived atomic.Value // see Derived
 }
@@ -157,22 +156,10 @@ func (t *Type) complete() {
 			t.index[t.Fields[i].Name] = i
 		}
 	}
-	plain := 0 // more fields that are no pointers than such that are
 	for i := range t.Fields {
-		f := &t.Fields[i]
-		f.shown = f.whenShown()
-		if f.Pointer {
-			plain--
-		} else {
-			plain++
-		}
+		t.Fields[i].shown = t.Fields[i].whenShown()
 	}
-	t.wide = plain > 7
 }
-
-// Wide reports whether most objects of the type have more than eight fields in the end, with defaults and what the server sets:
-// as metadata, the spec of a pod and a container have, but not a volume, most of whose many fields are pointers, of which one is set.
-func (t *Type) Wide() bool { return t.wide }
 
 // Order returns where a path such as spec.rules[2].name leads among all values of the type: positions of fields and items, which
 // compare as the places do in an object that is printed.

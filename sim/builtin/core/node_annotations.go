@@ -70,7 +70,7 @@ func validateAnnotatedTaints(annotations field.Cursor, text string) {
 	for i := range list {
 		validateTaint(taints.Index(i), seen)
 	}
-	annotations.Report(taints.Done())
+	annotations.Report(taints.Errors())
 }
 
 // avoidTypes replaces the names of the types in validateAvoidedPods by those of the server's types.

@@ -20,7 +20,7 @@ func FuzzNodeAnnotations(f *testing.F) {
 		annotations := map[string]any{taintsAnnotation: text, avoidAnnotation: text}
 		at := field.CursorAt(object.Object{"metadata": map[string]any{"annotations": annotations}}, nil)
 		validateNodeAnnotations(at)
-		for _, err := range at.Done() {
+		for _, err := range at.Errors() {
 			_ = err.Error()
 		}
 	})

@@ -273,7 +273,6 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 		}
 		at := field.CursorAt(obj, nil)
 		podspec.Warn(ctx, at)
-		at.Done()
 		return
 	}
 	if ctx.Subresource != "status" {

@@ -131,7 +131,6 @@ func refuseValues(off []Gate, rule Rule) Rule {
 // gatedValues reports the values of disabled gates that the stored object does not have.
 func gatedValues(off []Gate, at field.Cursor) {
 	was := field.CursorAt(at.Old(), nil)
-	defer was.Done()
 	for _, g := range off {
 		if g.Values == nil || len(findValue(was, g.Values.Path, g.Values.Value)) > 0 {
 			continue

@@ -17,7 +17,6 @@ func WarnTemplate(ctx *resource.Context, template map[string]any, path field.Pat
 	if template != nil {
 		at := field.CursorOn(path, template)
 		Warn(ctx, at)
-		at.Done()
 	}
 }
 
