@@ -79,7 +79,7 @@ func runCanI(c *call) error {
 	return nil
 }
 
-// accessOf returns what is asked for: a resource, one of its objects, or a part of one.
+// accessOf returns the attributes of an access: to a resource, one of its objects, or a subresource of one.
 func (c *call) accessOf(verb, subject string) map[string]any {
 	resource, name, _ := strings.Cut(subject, "/")
 	attributes := map[string]any{"verb": verb, "resource": resource}
@@ -115,7 +115,7 @@ func (c *call) accessOf(verb, subject string) map[string]any {
 	return attributes
 }
 
-// allowedRules prints what somebody may do.
+// allowedRules prints what the user may do.
 func (c *call) allowedRules() error {
 	answer, err := review(c.Client, "authorization.k8s.io", "SelfSubjectRulesReview", map[string]any{"namespace": c.Namespace})
 	if err != nil {

@@ -25,7 +25,7 @@ func Autoscaler(f *flags.Set, info *client.Info, least, most int64) object.Objec
 	return obj
 }
 
-// metrics are what --cpu and --memory ask for: 80%, or an amount.
+// metrics returns the metrics of --cpu and --memory: 80%, or an amount.
 func metrics(f *flags.Set) (out []any) {
 	texts := map[string]string{"cpu": f.Text("cpu"), "memory": f.Text("memory")}
 	if n := f.Number("cpu-percent", 0); n > 0 {

@@ -46,20 +46,16 @@ func Expose(f *flags.Set, info *client.Info) (object.Object, error) {
 		}
 		obj.SetMeta("labels", labels)
 	}
-	spec := object.Object{"selector": object.Copy(chosen), "ports": ports}
-	for _, field := range [][2]string{{"type", "type"}, {"session-affinity", "sessionAffinity"}, {"cluster-ip", "clusterIP"}} {
-		if v := f.Text(field[0]); v != "" {
-			spec[field[1]] = v
-		}
-	}
+	spec := map[string]any{"selector": object.Copy(chosen), "ports": ports}
+	fill(spec, f, "type", "type", "session-affinity", "sessionAffinity", "cluster-ip", "clusterIP")
 	if ip := f.Text("external-ip"); ip != "" {
 		spec["externalIPs"] = []any{ip}
 	}
-	obj["spec"] = map[string]any(spec)
+	obj["spec"] = spec
 	return obj, nil
 }
 
-// exposedPorts are those of --port, or those that the object has.
+// exposedPorts returns the ports of --port, or else those of the object.
 func exposedPorts(f *flags.Set, obj object.Object) (out []any, err error) {
 	protocol := cmp.Or(f.Text("protocol"), "TCP")
 	var numbers []string

@@ -27,18 +27,12 @@ func (in *Input) service(kind string) (object.Object, error) {
 		}
 		ports = append(ports, port)
 	}
-	headless := in.Text("clusterip") == "None"
 	if len(ports) > 0 {
 		spec["ports"] = ports
-	} else if kind != "ExternalName" && !headless {
+	} else if kind != "ExternalName" && in.Text("clusterip") != "None" {
 		return nil, fmt.Errorf("at least one tcp port specifier must be provided")
 	}
-	if ip := in.Text("clusterip"); ip != "" {
-		spec["clusterIP"] = ip
-	}
-	if external := in.Text("external-name"); external != "" {
-		spec["externalName"] = external
-	}
+	fill(spec, in.Set, "clusterip", "clusterIP", "external-name", "externalName")
 	obj := made("v1", "Service", in.Name)
 	obj.SetMeta("labels", map[string]any{"app": in.Name})
 	obj["spec"] = spec
@@ -66,9 +60,7 @@ func ingress(in *Input) (object.Object, error) {
 			"or a list of rules (which catch specific paths)")
 	}
 	spec := map[string]any{}
-	if class := in.Text("class"); class != "" {
-		spec["ingressClassName"] = class
-	}
+	fill(spec, in.Set, "class", "ingressClassName")
 	if fallback != "" {
 		if strings.Count(fallback, ":") != 1 {
 			return nil, fmt.Errorf("default-backend should be in format servicename:serviceport")

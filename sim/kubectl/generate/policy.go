@@ -53,12 +53,7 @@ func disruptionBudget(in *Input) (object.Object, error) {
 func priorityClass(in *Input) (object.Object, error) {
 	obj := made("scheduling.k8s.io/v1", "PriorityClass", in.Name)
 	obj["value"], obj["preemptionPolicy"] = in.Number("value", 0), "PreemptLowerPriority"
-	if p := in.Text("preemption-policy"); p != "" {
-		obj["preemptionPolicy"] = p
-	}
-	if d := in.Text("description"); d != "" {
-		obj["description"] = d
-	}
+	fill(obj, in.Set, "preemption-policy", "preemptionPolicy", "description", "description")
 	if in.On("global-default") {
 		obj["globalDefault"] = true
 	}

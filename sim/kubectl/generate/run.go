@@ -35,9 +35,7 @@ func Pod(f *flags.Set, name, restart string, arguments []string) (object.Object,
 	if len(env) > 0 {
 		one["env"] = env
 	}
-	if p := f.Text("image-pull-policy"); p != "" {
-		one["imagePullPolicy"] = p
-	}
+	fill(one, f, "image-pull-policy", "imagePullPolicy")
 	if f.On("stdin") {
 		one["stdin"], one["stdinOnce"] = true, true
 	}
