@@ -29,7 +29,7 @@ func (c *call) usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), "See '" + c.path + " -h' for help and examples"}
 }
 
-// builder returns a Builder of what the flags say.
+// builder returns the Builder that the flags describe.
 func (c *call) builder(s *Session) *client.Builder {
 	server := &client.Client{Conn: s.Conn, Warnings: c.Err, User: c.Text("as"), Groups: c.List("as-group"), Discovery: &s.discovery}
 	return &client.Builder{Client: server, Files: c.Process, Namespace: cmp.Or(c.Text("namespace"), s.Config.namespace(c.Text("context"))),
@@ -105,7 +105,7 @@ const (
 	dryServer
 )
 
-// suffix returns what a line says of something that was not done.
+// suffix returns what follows a line about something that was not done.
 func (d dryRun) suffix() string { return [...]string{"", " (dry run)", " (server dry run)"}[d] }
 
 func (c *call) dryRun() dryRun {

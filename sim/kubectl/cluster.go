@@ -105,7 +105,7 @@ func runAPIResources(c *call) error {
 	return nil
 }
 
-// matchesFlags reports whether a resource is one of those that flags ask for.
+// matchesFlags reports whether the flags select a resource.
 func matchesFlags(f *flags.Set, m *client.Mapping) bool {
 	if f.Given("namespaced") && f.On("namespaced") != m.Namespaced || f.Given("api-group") && f.Text("api-group") != m.Group {
 		return false

@@ -13,14 +13,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// editHead is what stands above an object that is edited.
+// editHead is the comment above an object that is edited.
 const editHead = `# Please edit the object below. Lines beginning with a '#' will be ignored,
 # and an empty file will abort the edit. If an error occurs while saving this file will be
 # reopened with the relevant failures.
 #
 `
 
-// runEdit edits objects and sends what was changed.
+// runEdit edits objects and sends the changes.
 func runEdit(c *call) error {
 	list, err := c.Infos(c.Args, client.Selection{Types: true})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/explain"
 )
 
-// runExplain prints what the published schema says of a kind, or of a field of it.
+// runExplain prints the documentation of a kind, or of one of its fields.
 func runExplain(c *call) error {
 	if len(c.Args) == 0 {
 		return fmt.Errorf("You must specify the type of resource to explain. %s", useResources)

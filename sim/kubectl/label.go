@@ -123,7 +123,7 @@ func (c *call) relabelOne(info *client.Info, l labels, set map[string]any, gone 
 	return c.printObj(info, done)
 }
 
-// printChanged prints labels or annotations as they will be.
+// printChanged prints labels or annotations after a change.
 func printChanged(w io.Writer, now map[string]string, changed map[string]any) {
 	merged := map[string]string{}
 	maps.Copy(merged, now)

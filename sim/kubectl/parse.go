@@ -112,7 +112,7 @@ func unknownVerb(name string) error {
 	return errors.New(text)
 }
 
-// help lists the commands, or says what one of them is for and which flags it has.
+// help lists the commands, or prints the help and the flags of one of them.
 func help(c *call) error {
 	var found *verb
 	list := verbs

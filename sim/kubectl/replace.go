@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// runReplace puts the objects of files in the place of those that are there.
+// runReplace replaces objects by those of files.
 func runReplace(c *call) error {
 	if raw := c.Text("raw"); raw != "" {
 		return c.raw(wire.MethodPut, raw)

@@ -37,7 +37,7 @@ func runTaint(c *call) error {
 	return c.visit(args, client.Selection{}, func(info *client.Info) error { return c.taintOne(info, set, gone) })
 }
 
-// taintOf reads a taint, or which one is to be removed.
+// taintOf reads a taint, and whether it is to be removed.
 func taintOf(text string) (t object.Object, remove bool, err error) {
 	body, remove := strings.CutSuffix(text, "-")
 	body, effect, has := strings.Cut(body, ":")
@@ -84,7 +84,7 @@ func (c *call) taintOne(info *client.Info, set, gone []object.Object) error {
 	return c.printObj(info, done)
 }
 
-// changedTaints returns the taints of a node without those that are gone, and with those that are set.
+// changedTaints returns the taints of a node after gone are removed and set are added.
 func changedTaints(info *client.Info, set, gone []object.Object, overwrite bool) ([]object.Object, error) {
 	same := func(a, b object.Object) bool {
 		return a.String("key") == b.String("key") && (!b.Has("effect") || a.String("effect") == b.String("effect"))

@@ -43,7 +43,7 @@ func (c *call) measured(resource, namespace string) ([]object.Object, error) {
 	return items, nil
 }
 
-// amount is how much of a resource something uses: of a pod, all its containers together.
+// amount returns how much of a resource a node, a container, or all containers of a pod use.
 func amount(obj object.Object, name string) quantity.Quantity {
 	if v, ok := obj.Get("usage", name); ok {
 		return quantity.Of(v)

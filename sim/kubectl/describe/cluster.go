@@ -268,7 +268,7 @@ func (d *describer) nodeStatus(obj object.Object) {
 	}
 }
 
-// nodePods writes which pods are on a node, and what they ask for.
+// nodePods writes the pods of a node with their requests and limits.
 func (d *describer) nodePods(obj object.Object) error {
 	_, pods, err := client.List(d, "pods", "", "fieldSelector", "spec.nodeName="+obj.Name()+",status.phase!=Failed,status.phase!=Succeeded")
 	if err != nil {
@@ -315,7 +315,7 @@ func (d *describer) nodePods(obj object.Object) error {
 	return nil
 }
 
-// sumOf adds two amounts, of which one may be missing.
+// sumOf adds two amounts. One of them may be missing.
 func sumOf(a, b quantity.Quantity) quantity.Quantity {
 	if b.IsZero() {
 		return a
@@ -326,7 +326,7 @@ func sumOf(a, b quantity.Quantity) quantity.Quantity {
 	return a.Add(b)
 }
 
-// asked is what the containers of a pod ask for together.
+// asked returns the sum of the requests or limits of a pod's containers.
 func asked(p object.Object, kind, name string) quantity.Quantity {
 	sum := quantity.MustParse("0")
 	for _, one := range p.Objects("spec", "containers") {

@@ -1,4 +1,4 @@
-// Package describe prints what kubectl describe says of an object.
+// Package describe prints objects as kubectl describe does.
 //
 //	Info ─ describers by resource ─▶ lines with tabs ─▶ columns
 //	           └ Reader: what else an object's text needs, such as a Service's EndpointSlices, and its events
@@ -95,7 +95,7 @@ func PodTemplate(template object.Object) string {
 	return d.String()
 }
 
-// eventless are the resources of which describe shows no events.
+// eventless are the resources that describe prints no events for.
 var eventless = strings.Fields("secrets namespaces roles.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io " +
 	"rolebindings.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io resourcequotas limitranges networkpolicies.networking.k8s.io")
 
@@ -185,7 +185,7 @@ func (d *describer) annotations(level int, m map[string]string) {
 	}
 }
 
-// when prints a time as describe does, "" for none.
+// when returns a time as describe prints it, "" if there is none.
 func when(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -194,7 +194,7 @@ func when(text string) string {
 	return t.UTC().Format(time.RFC1123Z)
 }
 
-// valueOr prints what is at a path, or otherwise.
+// valueOr returns the value at a path as text, or otherwise if there is none.
 func valueOr(obj object.Object, otherwise string, path ...string) string {
 	v, ok := obj.Get(path...)
 	if !ok || v == nil {
@@ -237,10 +237,10 @@ func (d *describer) fields(level int, m map[string]any) {
 	}
 }
 
-// acronyms are written in capitals.
+// acronyms are words that titles have in capitals.
 var acronyms = []string{"API", "URL", "UID", "OSB", "GUID"}
 
-// title makes a title of the name of a field: creationTimestamp is Creation Timestamp.
+// title returns the name of a field as a title: Creation Timestamp for creationTimestamp.
 func title(name string) string {
 	var words []string
 	from := 0

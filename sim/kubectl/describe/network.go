@@ -87,7 +87,7 @@ func (d *describer) service(obj object.Object) error {
 	return nil
 }
 
-// backendText prints the backend of an ingress, with its endpoints.
+// backendText returns the backend of an ingress, with its endpoints.
 func (d *describer) backendText(namespace string, b object.Object) (string, error) {
 	if r := b.At("resource"); r != nil {
 		return fmt.Sprintf("APIGroup: %s, Kind: %s, Name: %s", r.String("apiGroup"), r.String("kind"), r.String("name")), nil

@@ -69,7 +69,7 @@ func (d *describer) podIPs(status object.Object) {
 	}
 }
 
-// podRest writes what stands below the containers of a pod.
+// podRest writes the part below the containers of a pod.
 func (d *describer) podRest(obj object.Object) {
 	spec := obj.At("spec")
 	if gates := spec.Objects("readinessGates"); len(gates) > 0 {
@@ -125,7 +125,7 @@ func (d *describer) tolerations(level int, spec object.Object) {
 	d.line(level, "Tolerations:\t%s", cmp.Or(strings.Join(out, "\n\t"), "<none>"))
 }
 
-// containers writes containers; space is what names are indented by beyond two.
+// containers writes containers. space is the indent of their names beyond two spaces.
 func (d *describer) containers(label string, list, statuses []object.Object, space string) {
 	if len(list) == 0 {
 		return
@@ -247,7 +247,7 @@ func (d *describer) state(label string, state object.Object) {
 	}
 }
 
-// probeText prints a probe as describe does.
+// probeText returns a probe as describe prints it.
 func probeText(p object.Object) string {
 	rest := fmt.Sprintf("delay=%ds timeout=%ds period=%ds #success=%d #failure=%d", p.Int64("initialDelaySeconds"), p.Int64("timeoutSeconds"),
 		p.Int64("periodSeconds"), p.Int64("successThreshold"), p.Int64("failureThreshold"))

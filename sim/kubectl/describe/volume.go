@@ -27,7 +27,7 @@ func (d *describer) volumes(list []object.Object, space string) {
 	}
 }
 
-// sources are the kinds of volumes, what they are, and which fields are shown.
+// volumeSources are the kinds of volumes, with their text and the fields that are printed.
 var volumeSources = map[string]struct{ text, fields string }{
 	"hostPath":              {"HostPath (bare host directory volume)", "Path:path HostPathType:type"},
 	"emptyDir":              {"EmptyDir (a temporary directory that shares a pod's lifetime)", "Medium:medium SizeLimit:sizeLimit?unset"},
@@ -81,7 +81,7 @@ func (d *describer) projected(p object.Object) {
 	}
 }
 
-// modes are access modes in short.
+// modes returns access modes in their short form.
 func modes(list []string) string {
 	short := strings.NewReplacer("ReadWriteOncePod", "RWOP", "ReadWriteOnce", "RWO", "ReadOnlyMany", "ROX", "ReadWriteMany", "RWX")
 	return short.Replace(strings.Join(list, ","))

@@ -47,7 +47,7 @@ func (d *describer) podTemplate(template object.Object) {
 	d.tolerations(1, spec)
 }
 
-// created writes the line about when something was made.
+// created writes the creation time.
 func (d *describer) created(obj object.Object) {
 	d.line(0, "CreationTimestamp:\t%s", when(obj.String("metadata", "creationTimestamp")))
 }
@@ -69,7 +69,7 @@ func (d *describer) deployment(obj object.Object) error {
 	return d.replicaSets(obj)
 }
 
-// replicaSets writes which ReplicaSets a Deployment has: the new one is that of its revision.
+// replicaSets writes the ReplicaSets of a Deployment. The new one is the one with its revision.
 func (d *describer) replicaSets(obj object.Object) error {
 	list, err := rollout.Revisions(d, d.info)
 	if err != nil || len(list) == 0 {
@@ -91,7 +91,7 @@ func (d *describer) replicaSets(obj object.Object) error {
 	return nil
 }
 
-// podCounts counts the pods of a selector that belong to an owner by what they are doing.
+// podCounts returns how many pods of a selector and an owner are in each phase.
 func (d *describer) podCounts(obj object.Object, s map[string]any) (string, error) {
 	_, pods, err := client.List(d, "pods", obj.Namespace(), "labelSelector", client.LabelSelector(s))
 	if err != nil {
@@ -297,7 +297,7 @@ func (d *describer) autoscaler(obj object.Object) error {
 	return nil
 }
 
-// metric writes what an autoscaler looks at, and what it should be.
+// metric writes a metric of an autoscaler, and its target.
 func (d *describer) metric(m, now object.Object) {
 	kind := m.String("type")
 	field := strings.ToLower(kind[:1]) + kind[1:]

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// exposable are the kinds that expose makes a Service for, and where their selectors are.
+// exposable are the kinds that can be exposed, and where their selectors are.
 var exposable = map[string][]string{"Service": {"spec", "selector"}, "ReplicationController": {"spec", "selector"},
 	"Pod": {"metadata", "labels"}, "Deployment": {"spec", "selector", "matchLabels"}, "ReplicaSet": {"spec", "selector", "matchLabels"}}
 

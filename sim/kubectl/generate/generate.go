@@ -115,7 +115,7 @@ func serviceAccount(in *Input) (object.Object, error) {
 	return made("v1", "ServiceAccount", in.Name), nil
 }
 
-// Labels reads a=b,c=d.
+// Labels reads labels: a=b,c=d.
 func Labels(text string) (map[string]any, error) {
 	out := map[string]any{}
 	for _, pair := range strings.Split(text, ",") {

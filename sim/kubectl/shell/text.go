@@ -16,7 +16,7 @@ func echo(p *Process) int {
 	return 0
 }
 
-// inputs returns what files hold, or the input where none is named.
+// inputs returns the content of files, or stdin if no file is named.
 func (p *Process) inputs(tool string, files []string) (text string, code int) {
 	if len(files) == 0 {
 		return string(p.Stdin), 0

@@ -27,7 +27,7 @@ func list(p *Process) int {
 	return 0
 }
 
-// options takes letters with a dash from arguments; those of valued have a value.
+// options takes the flags of one letter from arguments. The letters of valued have a value.
 func options(args []string, valued string) (flags map[byte][]string, rest []string) {
 	flags = map[byte][]string{}
 	for i := 0; i < len(args); i++ {
@@ -90,7 +90,7 @@ func grep(p *Process) int {
 	return code
 }
 
-// printMatches prints the lines that match, or how many there are; the code is 1 when there are none.
+// printMatches prints the lines that match, or how many there are. It sets the code to 1 if there are none.
 func (p *Process) printMatches(re *regexp.Regexp, text string, flags map[byte][]string, code *int) {
 	lines := splitLines(text)
 	before, after := around(flags, 'B'), around(flags, 'A')
@@ -135,7 +135,7 @@ func around(flags map[byte][]string, letter byte) int {
 	return 0
 }
 
-// basic makes of a basic regular expression one of those that Go knows: + ? | ( ) { } mean something behind a backslash only.
+// basic translates a basic regular expression, in which + ? | ( ) { } are operators only behind a backslash, into Go's syntax.
 func basic(p string) string {
 	var b strings.Builder
 	inside := false
