@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-func (d *describer) pod(obj object.Object) error {
+func (d *describer) pod(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	if spec.Has("priority") {
@@ -54,7 +54,6 @@ func (d *describer) pod(obj object.Object) error {
 	d.containers("Init Containers", spec.Objects("initContainers"), status.Objects("initContainerStatuses"), "")
 	d.containers("Containers", spec.Objects("containers"), status.Objects("containerStatuses"), "")
 	d.podRest(obj)
-	return nil
 }
 
 func (d *describer) podIPs(status object.Object) {
