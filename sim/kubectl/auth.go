@@ -121,10 +121,6 @@ func (c *call) allowedRules() error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"Resources", "Non-Resource URLs", "Resource Names", "Verbs"}}
-	if c.On("no-headers") {
-		rows = nil
-	}
 	var body [][]string
 	for _, rule := range answer.Objects("status", "resourceRules") {
 		for _, g := range rule.Strings("apiGroups") {
@@ -146,6 +142,6 @@ func (c *call) allowedRules() error {
 		}
 	}
 	slices.SortStableFunc(urls, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
-	printer.Table(c.Out, append(append(rows, body...), urls...))
+	c.printTable([]string{"Resources", "Non-Resource URLs", "Resource Names", "Verbs"}, append(body, urls...))
 	return nil
 }

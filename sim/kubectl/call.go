@@ -96,6 +96,14 @@ func (c *call) printObj(info *client.Info, done string) error {
 	return nil
 }
 
+// printTable prints rows below a head, which --no-headers leaves out.
+func (c *call) printTable(head []string, rows [][]string) {
+	if !c.On("no-headers") {
+		rows = slices.Insert(rows, 0, head)
+	}
+	printer.Table(c.Out, rows)
+}
+
 // dryRun is the value of --dry-run.
 type dryRun int
 

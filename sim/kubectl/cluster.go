@@ -82,12 +82,9 @@ func runAPIResources(c *call) error {
 		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource))
 	})
 	var rows [][]string
-	wide := c.Text("output") == "wide"
-	if !c.On("no-headers") {
-		rows = append(rows, []string{"NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"})
-		if wide {
-			rows[0] = append(rows[0], "VERBS", "CATEGORIES")
-		}
+	head, wide := []string{"NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"}, c.Text("output") == "wide"
+	if wide {
+		head = append(head, "VERBS", "CATEGORIES")
 	}
 	for _, m := range list {
 		if c.Text("output") == "name" {
@@ -101,7 +98,7 @@ func runAPIResources(c *call) error {
 		rows = append(rows, row)
 	}
 	if c.Text("output") != "name" {
-		printer.Table(c.Out, rows)
+		c.printTable(head, rows)
 	}
 	return nil
 }

@@ -72,10 +72,7 @@ func runGetUsers(c *call) error {
 }
 
 func runGetContexts(c *call) error {
-	rows := [][]string{{"CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"}}
-	if c.On("no-headers") {
-		rows = nil
-	}
+	var rows [][]string
 	for _, x := range c.config.Contexts {
 		if len(c.Args) > 0 && c.Args[0] != x.Name {
 			continue
@@ -91,7 +88,7 @@ func runGetContexts(c *call) error {
 		rows = append(rows, []string{star, x.Name, x.Cluster, x.User, x.Namespace})
 	}
 	if c.Text("output") != "name" {
-		printer.Table(c.Out, rows)
+		c.printTable([]string{"CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"}, rows)
 	}
 	return nil
 }

@@ -103,10 +103,7 @@ func runEvents(c *call) error {
 	if namespace == "" {
 		head = append([]string{"NAMESPACE"}, head...)
 	}
-	rows := [][]string{head}
-	if c.On("no-headers") {
-		rows = nil
-	}
+	var rows [][]string
 	for _, e := range found {
 		row := []string{printer.Since(c.Now(), e), e.String("type"), e.String("reason"),
 			e.String("involvedObject", "kind") + "/" + e.String("involvedObject", "name"), strings.TrimSpace(e.String("message"))}
@@ -115,6 +112,6 @@ func runEvents(c *call) error {
 		}
 		rows = append(rows, row)
 	}
-	printer.Table(c.Out, rows)
+	c.printTable(head, rows)
 	return nil
 }
