@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// runApply creates the objects of files or changes them to what the files say.
+// runApply creates or changes objects so that they are as the files describe them.
 func runApply(c *call) error {
 	if c.On("force-conflicts") && !c.On("server-side") {
 		return fmt.Errorf("--force-conflicts only works with --server-side")
@@ -202,7 +202,7 @@ func (c *call) prune(applied []*client.Info) error {
 	return nil
 }
 
-// runViewLastApplied prints what was applied last.
+// runViewLastApplied prints the configuration that was applied last.
 func runViewLastApplied(c *call) error {
 	list, err := c.Infos(c.Args, client.Selection{})
 	if err != nil {

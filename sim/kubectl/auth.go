@@ -79,7 +79,7 @@ func runCanI(c *call) error {
 	return nil
 }
 
-// accessOf returns what is asked for: a resource, one of its objects, or a part of one.
+// accessOf returns the attributes of an access: to a resource, one of its objects, or a subresource of one.
 func (c *call) accessOf(verb, subject string) map[string]any {
 	resource, name, _ := strings.Cut(subject, "/")
 	attributes := map[string]any{"verb": verb, "resource": resource}
@@ -115,15 +115,11 @@ func (c *call) accessOf(verb, subject string) map[string]any {
 	return attributes
 }
 
-// allowedRules prints what somebody may do.
+// allowedRules prints what the user may do.
 func (c *call) allowedRules() error {
 	answer, err := review(c.Client, "authorization.k8s.io", "SelfSubjectRulesReview", map[string]any{"namespace": c.Namespace})
 	if err != nil {
 		return err
-	}
-	rows := [][]string{{"Resources", "Non-Resource URLs", "Resource Names", "Verbs"}}
-	if c.On("no-headers") {
-		rows = nil
 	}
 	var body [][]string
 	for _, rule := range answer.Objects("status", "resourceRules") {
@@ -146,6 +142,6 @@ func (c *call) allowedRules() error {
 		}
 	}
 	slices.SortStableFunc(urls, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
-	printer.Table(c.Out, append(append(rows, body...), urls...))
+	c.printTable([]string{"Resources", "Non-Resource URLs", "Resource Names", "Verbs"}, append(body, urls...))
 	return nil
 }

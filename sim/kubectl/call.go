@@ -29,7 +29,7 @@ func (c *call) usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), "See '" + c.path + " -h' for help and examples"}
 }
 
-// builder returns a Builder of what the flags say.
+// builder returns the Builder that the flags describe.
 func (c *call) builder(s *Session) *client.Builder {
 	server := &client.Client{Conn: s.Conn, Warnings: c.Err, User: c.Text("as"), Groups: c.List("as-group"), Discovery: &s.discovery}
 	return &client.Builder{Client: server, Files: c.Process, Namespace: cmp.Or(c.Text("namespace"), s.Config.namespace(c.Text("context"))),
@@ -96,6 +96,14 @@ func (c *call) printObj(info *client.Info, done string) error {
 	return nil
 }
 
+// printTable prints rows below a head, which --no-headers leaves out.
+func (c *call) printTable(head []string, rows [][]string) {
+	if !c.On("no-headers") {
+		rows = slices.Insert(rows, 0, head)
+	}
+	printer.Table(c.Out, rows)
+}
+
 // dryRun is the value of --dry-run.
 type dryRun int
 
@@ -105,7 +113,7 @@ const (
 	dryServer
 )
 
-// suffix returns what a line says of something that was not done.
+// suffix returns what follows a line about something that was not done.
 func (d dryRun) suffix() string { return [...]string{"", " (dry run)", " (server dry run)"}[d] }
 
 func (c *call) dryRun() dryRun {

@@ -9,21 +9,21 @@ import (
 	"github.com/kubesim/kubesim/sim/words"
 )
 
-// Item is something that could stand where the cursor is.
+// Item is one way to complete a word.
 type Item struct {
 	Text   string
 	Detail string
 }
 
-// Source knows what there is, for completion; nothing is asked over the wire for it.
+// Source has the names for completion. It sends no requests.
 type Source interface {
 	Resources() []Item
 	Objects(resource, namespace string) []Item
 	Files() []Item
 }
 
-// Complete returns what could stand at the end of a line of a shell, and where in it the word begins that it takes the place
-// of: commands, verbs of kubectl and those below them, flags, resources, names of objects, files.
+// Complete returns the ways to complete the last word of a line, and where the word begins: commands, verbs of kubectl, flags,
+// resources, names of objects, files.
 func Complete(line string, src Source) (from int, items []Item) {
 	from = strings.LastIndexAny(line, " \t") + 1
 	start := line[from:]
@@ -56,7 +56,7 @@ func Complete(line string, src Source) (from int, items []Item) {
 	return from, items
 }
 
-// CommonPrefix returns what all items begin with: as far as a shell completes by itself.
+// CommonPrefix returns the longest text that all items begin with, as far as a shell completes by itself.
 func CommonPrefix(items []Item) string {
 	if len(items) == 0 {
 		return ""
@@ -70,7 +70,7 @@ func CommonPrefix(items []Item) string {
 	return common
 }
 
-// completeVerb returns what could follow some words of kubectl.
+// completeVerb returns the words that could follow some words of kubectl.
 func completeVerb(before []string, start string, src Source) (items []Item) {
 	path := ""
 	v, rest := findPath(before, &path)
@@ -117,7 +117,7 @@ func valued(known *flags.Set, text string) *flags.Flag {
 	return f
 }
 
-// completeFlag returns the flags of a command; those that every command has only if start has more than a dash.
+// completeFlag returns the flags of a command. If start is only a dash, it leaves out the flags that every command has.
 func completeFlag(known *flags.Set, start string) (items []Item) {
 	for i := range known.Known {
 		f := &known.Known[i]
@@ -132,7 +132,7 @@ func completeFlag(known *flags.Set, start string) (items []Item) {
 	return items
 }
 
-// values returns what the value of a flag could be.
+// values returns the possible values of a flag.
 func values(f *flags.Flag, src Source) (items []Item) {
 	switch f.Name {
 	case "namespace":

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Config is what kubectl knows of servers and users (kubeconfig, with one cluster and one user).
+// Config is a kubeconfig with one cluster and one user.
 type Config struct {
 	Server   string // its URL
 	Cluster  string
@@ -20,12 +20,12 @@ type Config struct {
 	Save func() error
 }
 
-// Context is a cluster, somebody who asks, and a namespace.
+// Context is a cluster, a user and a namespace.
 type Context struct {
 	Name, Cluster, User, Namespace string
 }
 
-// context returns the context of a name, "" for the one in use; nil: there is none.
+// context returns the context of a name, "" for the one in use. It returns nil if there is no such context.
 func (c *Config) context(name string) *Context {
 	if name == "" {
 		name = c.Current
@@ -38,7 +38,7 @@ func (c *Config) context(name string) *Context {
 	return nil
 }
 
-// namespace returns that of a context.
+// namespace returns the namespace of a context.
 func (c *Config) namespace(context string) string {
 	if x := c.context(context); x != nil && x.Namespace != "" {
 		return x.Namespace
@@ -72,10 +72,7 @@ func runGetUsers(c *call) error {
 }
 
 func runGetContexts(c *call) error {
-	rows := [][]string{{"CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"}}
-	if c.On("no-headers") {
-		rows = nil
-	}
+	var rows [][]string
 	for _, x := range c.config.Contexts {
 		if len(c.Args) > 0 && c.Args[0] != x.Name {
 			continue
@@ -91,7 +88,7 @@ func runGetContexts(c *call) error {
 		rows = append(rows, []string{star, x.Name, x.Cluster, x.User, x.Namespace})
 	}
 	if c.Text("output") != "name" {
-		printer.Table(c.Out, rows)
+		c.printTable([]string{"CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"}, rows)
 	}
 	return nil
 }

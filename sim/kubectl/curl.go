@@ -11,11 +11,11 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// curlFlags are those of curl that have a value here.
+// curlFlags are the flags of curl.
 const curlFlags = "request|X header|H* data|d* data-binary* data-raw* json output|o user-agent|A user|u max-time|m cacert cert key " +
 	"silent|s? show-error|S? insecure|k? include|i? head|I? fail|f? verbose|v? location|L? no-buffer|N? write-out|w"
 
-// curl sends a request to the API server, whatever host the URL names.
+// curl sends a request to the API server, whatever host the URL has.
 func (s *Session) curl(p *shell.Process) int {
 	f := flags.NewSet(curlFlags)
 	if err := f.Parse(p.Argv); err != nil {
@@ -60,7 +60,7 @@ func (s *Session) curl(p *shell.Process) int {
 	return 0
 }
 
-// curlRequest makes the request that the flags ask for.
+// curlRequest returns the request that the flags ask for.
 func curlRequest(f *flags.Set, p *shell.Process, u *url.URL) (*Request, error) {
 	r := &Request{Method: wire.MethodGet, Path: u.Path, Query: u.Query(), Header: wire.Header{"User-Agent": {"curl/8.0"}, "Accept": {"*/*"}}}
 	var parts []string

@@ -52,7 +52,7 @@ func text(obj object.Object) string {
 	return printer.YAML(json(obj))
 }
 
-// hideSecrets puts asterisks in the place of the data of Secrets.
+// hideSecrets replaces the data of Secrets by asterisks.
 func hideSecrets(live, merged object.Object) {
 	if merged.Kind() != "Secret" || merged.APIVersion() != "v1" {
 		return
@@ -108,7 +108,7 @@ func (c *call) wouldBe(info *client.Info) (live, merged object.Object, err error
 	return live, merged, nil
 }
 
-// unified prints how two texts differ, with three lines around each difference, and reports whether they do.
+// unified prints the difference of two texts, with three lines around each change, and reports whether there is one.
 func unified(w io.Writer, name, a, b string) bool {
 	if a == b {
 		return false
@@ -135,7 +135,7 @@ func unified(w io.Writer, name, a, b string) bool {
 	return true
 }
 
-// hunk prints some lines, and where they are in both texts.
+// hunk prints some lines, and their place in both texts.
 func hunk(w io.Writer, edits []linediff.Edit, start, end int) {
 	counts := func(list []linediff.Edit, but byte) (n int) {
 		for _, e := range list {

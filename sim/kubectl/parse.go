@@ -32,13 +32,8 @@ func (s *Session) parse(p *shell.Process) (*call, error) {
 		return nil, &usageError{err.Error(), "See '" + c.path + " --help' for usage."}
 	}
 	c.Builder = c.builder(s)
-	if len(c.verb.sub) > 0 && c.verb.run == nil {
-		if len(c.Args) > 0 {
-			return nil, c.usage("unknown command %q", strings.Join(c.Args, " "))
-		}
-		parent := *c.verb
-		parent.run = subHelp
-		c.verb = &parent
+	if c.verb.run == nil && len(c.Args) > 0 {
+		return nil, c.usage("unknown command %q", strings.Join(c.Args, " "))
 	}
 	return c, nil
 }
@@ -50,6 +45,12 @@ func (c *call) do() error {
 	}
 	if missing := c.Missing(); missing != "" {
 		return fmt.Errorf("required flag(s) %s not set", missing)
+	}
+	if c.verb.run == nil { // it needs a verb below it
+		if err := help(c); err != nil {
+			return err
+		}
+		return exitCode(1)
 	}
 	return c.verb.run(c)
 }
@@ -112,7 +113,7 @@ func unknownVerb(name string) error {
 	return errors.New(text)
 }
 
-// help lists the commands, or says what one of them is for and which flags it has.
+// help lists the commands, or prints the help and the flags of one of them.
 func help(c *call) error {
 	var found *verb
 	list := verbs
@@ -146,12 +147,4 @@ func help(c *call) error {
 		}
 	}
 	return nil
-}
-
-// subHelp runs a command that needs another one below it.
-func subHelp(c *call) error {
-	if err := help(c); err != nil {
-		return err
-	}
-	return exitCode(1)
 }

@@ -3,6 +3,7 @@ package kubectl
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// podNamed returns the pod that NAME or TYPE/NAME stands for; of a workload it is its first one.
+// podNamed returns the pod of NAME or TYPE/NAME, where a workload stands for its first pod.
 func (c *call) podNamed(text string) (*client.Info, error) {
 	if !strings.Contains(text, "/") {
 		text = "pods/" + text
@@ -35,7 +36,7 @@ func (c *call) podNamed(text string) (*client.Info, error) {
 	return &client.Info{Mapping: m, Namespace: info.Namespace, Name: items[0].Name(), Object: items[0]}, nil
 }
 
-// containerOf returns the name of the container that is meant, and says so where there are several.
+// containerOf returns the name of the container of --container, or else the default one. If there are several, it prints which one.
 func (c *call) containerOf(info *client.Info) (string, error) {
 	spec := info.Object.At("spec")
 	var names []string
@@ -43,10 +44,8 @@ func (c *call) containerOf(info *client.Info) (string, error) {
 		names = append(names, one.String("name"))
 	}
 	if name := c.Text("container"); name != "" {
-		for _, n := range names {
-			if n == name {
-				return name, nil
-			}
+		if slices.Contains(names, name) {
+			return name, nil
 		}
 		return "", fmt.Errorf("container %s is not valid for pod %s out of: %s", name, info.Name, strings.Join(names, ", "))
 	}
@@ -59,7 +58,7 @@ func (c *call) containerOf(info *client.Info) (string, error) {
 	return names[0], nil
 }
 
-// runLogs prints what containers have said.
+// runLogs prints the output of containers.
 func runLogs(c *call) error {
 	if len(c.Args) == 0 && !c.Given("selector") || len(c.Args) > 2 {
 		return c.usage("expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command")
@@ -124,19 +123,15 @@ func (c *call) logsOf(info *client.Info) error {
 		if err != nil {
 			return err
 		}
-		c.printLog(string(a.Body), "[pod/"+info.Name+"/"+name+"] ")
+		prefix := ""
+		if c.On("prefix") {
+			prefix = "[pod/" + info.Name + "/" + name + "] "
+		}
+		for line := range strings.Lines(string(a.Body)) {
+			c.Printf("%s%s", prefix, line)
+		}
 	}
 	return nil
-}
-
-func (c *call) printLog(text, prefix string) {
-	if !c.On("prefix") {
-		c.Printf("%s", text)
-		return
-	}
-	for line := range strings.Lines(text) {
-		c.Printf("%s%s", prefix, line)
-	}
 }
 
 // runExec runs a command in a container.
@@ -150,9 +145,7 @@ func runExec(c *call) error {
 		return fmt.Errorf("pod, type/name or --filename must be specified")
 	case len(c.Args) == n:
 		return fmt.Errorf("you must specify at least one command for the container")
-	case n > 1:
-		return fmt.Errorf("exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead")
-	case c.Dash < 0:
+	case c.Dash != 1:
 		return fmt.Errorf("exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead")
 	}
 	info, err := c.podNamed(c.Args[0])

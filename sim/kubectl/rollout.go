@@ -26,7 +26,7 @@ func isRolledOut(kind string) bool {
 	return slices.Contains([]string{"Deployment", "DaemonSet", "StatefulSet"}, kind)
 }
 
-// patchRollout sends a patch and says what it did.
+// patchRollout sends a patch and prints that it is done.
 func (c *call) patchRollout(info *client.Info, body any, done string) error {
 	kind := "strategic"
 	if client.TypeOf(info.Object) == nil {

@@ -72,7 +72,7 @@ func (s *Session) sleep(p *shell.Process) int {
 	return 0
 }
 
-// exitCode is the error of a command that has already printed what there is to say.
+// exitCode is the error of a command that has already printed its error.
 type exitCode int
 
 func (e exitCode) Error() string { return "" }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/kubectl/client"
-	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 )
@@ -43,7 +42,7 @@ func (c *call) measured(resource, namespace string) ([]object.Object, error) {
 	return items, nil
 }
 
-// amount is how much of a resource something uses: of a pod, all its containers together.
+// amount returns how much of a resource a node, a container, or all containers of a pod use.
 func amount(obj object.Object, name string) quantity.Quantity {
 	if v, ok := obj.Get("usage", name); ok {
 		return quantity.Of(v)
@@ -60,7 +59,7 @@ func amount(obj object.Object, name string) quantity.Quantity {
 func milli(q quantity.Quantity) string { return fmt.Sprintf("%dm", q.MilliValue()) }
 func mebi(q quantity.Quantity) string  { return fmt.Sprintf("%dMi", q.Value()/(1<<20)) }
 
-// runTopNode prints what nodes use.
+// runTopNode prints what nodes use. The last column is empty, so that the one before it is padded.
 func runTopNode(c *call) error {
 	used, err := c.measured("nodes", "")
 	if err != nil {
@@ -70,7 +69,7 @@ func runTopNode(c *call) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)", ""}}
+	var rows [][]string
 	for _, u := range used {
 		node, err := c.Get(m.Path("", u.Name()), nil)
 		if err != nil {
@@ -86,7 +85,7 @@ func runTopNode(c *call) error {
 		}
 		rows = append(rows, []string{u.Name(), milli(amount(u, "cpu")), share("cpu"), mebi(amount(u, "memory")), share("memory"), ""})
 	}
-	printTop(c, rows)
+	c.printTable([]string{"NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)", ""}, rows)
 	return nil
 }
 
@@ -115,7 +114,7 @@ func runTopPod(c *call) error {
 	if all {
 		head = append([]string{"NAMESPACE"}, head...)
 	}
-	rows := [][]string{head}
+	var rows [][]string
 	for _, u := range used {
 		var start []string
 		if all {
@@ -130,14 +129,6 @@ func runTopPod(c *call) error {
 			rows = append(rows, append(slices.Clone(start), one.String("name"), milli(amount(one, "cpu")), mebi(amount(one, "memory")), ""))
 		}
 	}
-	printTop(c, rows)
+	c.printTable(head, rows)
 	return nil
-}
-
-// printTop prints a table of usage. Its last column is empty, so that the one before it is padded.
-func printTop(c *call, rows [][]string) {
-	if c.On("no-headers") {
-		rows = rows[1:]
-	}
-	printer.Table(c.Out, rows)
 }

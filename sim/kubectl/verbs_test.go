@@ -54,7 +54,7 @@ func TestVerbs(t *testing.T) {
 // generators.
 func TestNoVerbIsForgotten(t *testing.T) {
 	for _, list := range []struct{ folder, file, parameter, result, more string }{
-		{".", "verbs.go", "call", "error", "help subHelp"},
+		{".", "verbs.go", "call", "error", "help"},
 		{"generate", "generate.go", "Input", "(object.Object, error)", ""},
 	} {
 		text, err := os.ReadFile(filepath.Join(list.folder, list.file))

@@ -64,7 +64,7 @@ func runWait(c *call) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// waiterOf reads --for.
+// waiterOf reads the value of --for.
 func waiterOf(list []string) (*waiter, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("unrecognized condition: []")

@@ -37,7 +37,7 @@ type sourced struct {
 	obj    object.Object
 }
 
-// Selection says what a command accepts.
+// Selection is what a command accepts.
 type Selection struct {
 	Types    bool // resources without names mean all their objects
 	AnyScope bool // --all-namespaces

@@ -67,7 +67,7 @@ func (m *Mapping) Path(namespace, name string) string {
 // Is reports whether it is the resource of a name and group.
 func (m *Mapping) Is(resource, group string) bool { return m.Resource == resource && m.Group == group }
 
-// Discovery is what a server serves. The zero value is what is known before the server is asked.
+// Discovery is the resources that a server serves. The zero value means that the server was not asked yet.
 type Discovery struct {
 	All      []*Mapping // the preferred version of each group comes before its others
 	Versions []string   // apiVersions

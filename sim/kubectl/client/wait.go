@@ -9,85 +9,63 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// errTimedOut is the error of a wait that is over.
-func errTimedOut(info *Info) error {
-	return fmt.Errorf("timed out waiting for the condition on %s/%s", info.Mapping.Resource, info.Name)
-}
-
 // Await watches an object until done says so. It is an error if the object is deleted meanwhile.
 func (c *Client) Await(info *Info, until time.Time, done func(obj object.Object) (bool, error)) error {
-	for {
-		list, err := c.listOf(info)
-		if err != nil {
-			return err
-		}
-		if items := list.Objects("items"); len(items) > 0 {
+	return c.watchUntil(info, until, func(items []object.Object, err error) (bool, error) {
+		switch {
+		case err != nil:
+			return false, err
+		case len(items) > 0:
 			info.Mapping.Default(items[0])
 			info.Object = items[0]
-			if ok, err := done(items[0]); ok || err != nil {
-				return err
-			}
-		} else if info.Object != nil {
-			return info.notFound()
+			return done(items[0])
+		case info.Object != nil:
+			return false, info.notFound()
 		}
-		left := until.Sub(c.Now())
-		if left <= 0 {
-			return errTimedOut(info)
+		return false, nil
+	}, func(kind string, obj object.Object) (bool, error) {
+		if kind == "DELETED" {
+			return false, info.notFound()
 		}
-		var found bool
-		var failed error
-		err = c.Watch(c.watchOf(info, list.ResourceVersion()), left, func(frame []byte) bool {
-			e, err := object.Parse(frame)
-			if err != nil || e.String("type") == "ERROR" {
-				return false
-			}
-			if e.String("type") == "DELETED" {
-				failed = info.notFound()
-				return false
-			}
-			info.Object = e.At("object")
-			found, failed = done(info.Object)
-			return !found && failed == nil
-		})
-		if err != nil || found || failed != nil {
-			return cmp.Or(err, failed)
-		}
-	}
+		info.Object = obj
+		return done(obj)
+	})
 }
 
 // AwaitGone waits until the object with a uid is gone or another one has its name. If uid is "", any object counts.
 func (c *Client) AwaitGone(info *Info, uid string, until time.Time) error {
+	return c.watchUntil(info, until, func(items []object.Object, err error) (bool, error) {
+		return err != nil || len(items) == 0 || uid != "" && items[0].UID() != uid, nil
+	}, func(kind string, _ object.Object) (bool, error) { return kind == "DELETED", nil })
+}
+
+// watchUntil lists the object alone and watches it from there, until listed or event is done or returns an error. When the watch ends
+// before that, watchUntil begins anew.
+func (c *Client) watchUntil(info *Info, until time.Time, listed func(items []object.Object, err error) (done bool, failed error),
+	event func(kind string, obj object.Object) (done bool, failed error)) error {
+	path, fields := info.Mapping.Path(info.Namespace, ""), "metadata.name="+info.Name
 	for {
-		list, err := c.listOf(info)
-		if err != nil || len(list.Objects("items")) == 0 {
-			return nil
-		}
-		if is := list.Objects("items")[0].UID(); uid != "" && is != uid {
-			return nil
+		list, err := c.Get(path, Query("fieldSelector", fields))
+		if done, err := listed(list.Objects("items"), err); done || err != nil {
+			return err
 		}
 		left := until.Sub(c.Now())
 		if left <= 0 {
-			return errTimedOut(info)
+			return fmt.Errorf("timed out waiting for the condition on %s/%s", info.Mapping.Resource, info.Name)
 		}
-		gone := false
-		err = c.Watch(c.watchOf(info, list.ResourceVersion()), left, func(frame []byte) bool {
+		var done bool
+		var failed error
+		query := Query("fieldSelector", fields, "watch", "true", "resourceVersion", list.ResourceVersion())
+		err = c.Watch(c.Request(wire.MethodGet, path, query, "", nil), left, func(frame []byte) bool {
 			e, err := object.Parse(frame)
-			gone = err == nil && e.String("type") == "DELETED"
-			return err == nil && !gone && e.String("type") != "ERROR"
+			if err != nil || e.String("type") == "ERROR" {
+				return false
+			}
+			done, failed = event(e.String("type"), e.At("object"))
+			return !done && failed == nil
 		})
-		if err != nil || gone {
-			return err
+		if err != nil || done || failed != nil {
+			return cmp.Or(err, failed)
 		}
 	}
-}
-
-// listOf returns a list with the object alone.
-func (c *Client) listOf(info *Info) (object.Object, error) {
-	return c.Get(info.Mapping.Path(info.Namespace, ""), Query("fieldSelector", "metadata.name="+info.Name))
-}
-
-// watchOf returns the request that watches the object from a revision.
-func (c *Client) watchOf(info *Info, revision string) *Request {
-	return c.Request(wire.MethodGet, info.Mapping.Path(info.Namespace, ""),
-		Query("fieldSelector", "metadata.name="+info.Name, "watch", "true", "resourceVersion", revision), "", nil)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-func (d *describer) configMap(obj object.Object) error {
+func (d *describer) configMap(obj object.Object) {
 	d.head(obj)
 	d.line(0, "\nData\n====")
 	data := obj.Map("data")
@@ -28,10 +28,9 @@ func (d *describer) configMap(obj object.Object) error {
 		d.line(0, "%s: %d bytes", k, len(raw))
 	}
 	d.line(0, "")
-	return nil
 }
 
-func (d *describer) secret(obj object.Object) error {
+func (d *describer) secret(obj object.Object) {
 	d.head(obj)
 	d.line(0, "\nType:\t%s\n\nData\n====", obj.String("type"))
 	data := obj.Map("data")
@@ -44,10 +43,9 @@ func (d *describer) secret(obj object.Object) error {
 		}
 		d.line(0, "%s:\t%d bytes", k, len(raw))
 	}
-	return nil
 }
 
-func (d *describer) namespaceOf(obj object.Object) error {
+func (d *describer) namespaceOf(obj object.Object) {
 	d.head(obj)
 	d.line(0, "Status:\t%s", obj.String("status", "phase"))
 	if conds := obj.Objects("status", "conditions"); len(conds) > 0 {
@@ -58,10 +56,7 @@ func (d *describer) namespaceOf(obj object.Object) error {
 	}
 	for _, x := range []struct{ resource, none, some string }{
 		{"resourcequotas", "\nNo resource quota.", "\nResource Quotas"}, {"limitranges", "\nNo LimitRange resource.", "\nResource Limits"}} {
-		_, items, err := client.List(d, x.resource, obj.Name())
-		if err != nil {
-			return err
-		}
+		items := d.list(x.resource, obj.Name())
 		if len(items) == 0 {
 			d.line(0, "%s", x.none)
 			continue
@@ -76,16 +71,14 @@ func (d *describer) namespaceOf(obj object.Object) error {
 			d.quotaRows(1, item, "--------\t---\t---")
 		}
 	}
-	return nil
 }
 
-func (d *describer) quota(obj object.Object) error {
+func (d *describer) quota(obj object.Object) {
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	if scopes := obj.Strings("spec", "scopes"); len(scopes) > 0 {
 		d.line(0, "Scopes:\t%s", strings.Join(scopes, ", "))
 	}
 	d.quotaRows(0, obj, "--------\t----\t----")
-	return nil
 }
 
 func (d *describer) quotaRows(level int, obj object.Object, rule string) {
@@ -97,10 +90,9 @@ func (d *describer) quotaRows(level int, obj object.Object, rule string) {
 	}
 }
 
-func (d *describer) limitRange(obj object.Object) error {
+func (d *describer) limitRange(obj object.Object) {
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	d.limits(0, obj)
-	return nil
 }
 
 func (d *describer) limits(level int, obj object.Object) {
@@ -124,7 +116,7 @@ func (d *describer) limits(level int, obj object.Object) {
 	}
 }
 
-func (d *describer) serviceAccount(obj object.Object) error {
+func (d *describer) serviceAccount(obj object.Object) {
 	d.head(obj)
 	names := func(label string, list []object.Object) {
 		if len(list) == 0 {
@@ -141,17 +133,15 @@ func (d *describer) serviceAccount(obj object.Object) error {
 	if list := obj.Objects("secrets"); len(list) > 0 {
 		names("Mountable secrets", list)
 	}
-	return nil
 }
 
-func (d *describer) priorityClass(obj object.Object) error {
+func (d *describer) priorityClass(obj object.Object) {
 	d.line(0, "Name:\t%s\nValue:\t%d\nGlobalDefault:\t%t\nPreemptionPolicy:\t%s\nDescription:\t%s", obj.Name(), obj.Int64("value"),
 		obj.True("globalDefault"), obj.String("preemptionPolicy"), obj.String("description"))
 	d.line(0, "Annotations:\t%s", printer.Pairs(obj.Annotations(), "=", ","))
-	return nil
 }
 
-func (d *describer) role(obj object.Object) error {
+func (d *describer) role(obj object.Object) {
 	d.line(0, "Name:\t%s", obj.Name())
 	d.metadata(obj)
 	d.line(0, "PolicyRule:\n  Resources\tNon-Resource URLs\tResource Names\tVerbs\n  ---------\t-----------------\t--------------\t-----")
@@ -183,20 +173,18 @@ func (d *describer) role(obj object.Object) error {
 	for _, r := range rows {
 		d.line(1, "%s\t%s\t%s\t%s", r.resource, r.urls, r.names, r.verbs)
 	}
-	return nil
 }
 
-func (d *describer) binding(obj object.Object) error {
+func (d *describer) binding(obj object.Object) {
 	d.line(0, "Name:\t%s", obj.Name())
 	d.metadata(obj)
 	d.line(0, "Role:\n  Kind:\t%s\n  Name:\t%s\nSubjects:\n  Kind\tName\tNamespace\n  ----\t----\t---------", obj.String("roleRef", "kind"), obj.String("roleRef", "name"))
 	for _, s := range obj.Objects("subjects") {
 		d.line(1, "%s\t%s\t%s", s.String("kind"), s.String("name"), s.String("namespace"))
 	}
-	return nil
 }
 
-func (d *describer) node(obj object.Object) error {
+func (d *describer) node(obj object.Object) {
 	roles := []string{}
 	for _, k := range object.SortedKeys(obj.Labels()) {
 		if role, ok := strings.CutPrefix(k, "node-role.kubernetes.io/"); ok {
@@ -226,7 +214,7 @@ func (d *describer) node(obj object.Object) error {
 		}
 	}
 	d.nodeStatus(obj)
-	return d.nodePods(obj)
+	d.nodePods(obj)
 }
 
 func (d *describer) nodeStatus(obj object.Object) {
@@ -268,12 +256,9 @@ func (d *describer) nodeStatus(obj object.Object) {
 	}
 }
 
-// nodePods writes which pods are on a node, and what they ask for.
-func (d *describer) nodePods(obj object.Object) error {
-	_, pods, err := client.List(d, "pods", "", "fieldSelector", "spec.nodeName="+obj.Name()+",status.phase!=Failed,status.phase!=Succeeded")
-	if err != nil {
-		return err
-	}
+// nodePods writes the pods of a node with their requests and limits.
+func (d *describer) nodePods(obj object.Object) {
+	pods := d.list("pods", "", "fieldSelector", "spec.nodeName="+obj.Name()+",status.phase!=Failed,status.phase!=Succeeded")
 	d.line(0, "Non-terminated Pods:\t(%d in total)", len(pods))
 	d.line(1, "Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge")
 	d.line(1, "---------\t----\t\t------------\t----------\t---------------\t-------------\t---")
@@ -312,10 +297,9 @@ func (d *describer) nodePods(obj object.Object) error {
 		zero := quantity.MustParse("0")
 		d.line(1, "%s\t%s\t%s", name, share(name, sumOf(zero, total["requests"+name])), share(name, sumOf(zero, total["limits"+name])))
 	}
-	return nil
 }
 
-// sumOf adds two amounts, of which one may be missing.
+// sumOf adds two amounts. One of them may be missing.
 func sumOf(a, b quantity.Quantity) quantity.Quantity {
 	if b.IsZero() {
 		return a
@@ -326,7 +310,7 @@ func sumOf(a, b quantity.Quantity) quantity.Quantity {
 	return a.Add(b)
 }
 
-// asked is what the containers of a pod ask for together.
+// asked returns the sum of the requests or limits of a pod's containers.
 func asked(p object.Object, kind, name string) quantity.Quantity {
 	sum := quantity.MustParse("0")
 	for _, one := range p.Objects("spec", "containers") {

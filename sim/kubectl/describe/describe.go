@@ -1,4 +1,4 @@
-// Package describe prints what kubectl describe says of an object.
+// Package describe prints objects as kubectl describe does.
 //
 //	Info ─ describers by resource ─▶ lines with tabs ─▶ columns
 //	           └ Reader: what else an object's text needs, such as a Service's EndpointSlices, and its events
@@ -25,6 +25,7 @@ type describer struct {
 	strings.Builder
 	client.Reader
 	info *client.Info
+	err  error // of the first request that failed; no other is sent after it
 }
 
 // line writes a line, indented by two spaces for each level.
@@ -33,7 +34,7 @@ func (d *describer) line(level int, format string, args ...any) {
 }
 
 // describers write the fields of an object, by resource. The others get all their fields.
-var describers = map[string]func(d *describer, obj object.Object) error{
+var describers = map[string]func(d *describer, obj object.Object){
 	"configmaps":                             (*describer).configMap,
 	"secrets":                                (*describer).secret,
 	"namespaces":                             (*describer).namespaceOf,
@@ -72,13 +73,12 @@ func Describe(w io.Writer, r client.Reader, info *client.Info, events bool) erro
 	if do == nil {
 		do = (*describer).generic
 	}
-	if err := do(d, info.Object); err != nil {
-		return err
-	}
+	do(d, info.Object)
 	if events && !slices.Contains(eventless, resource) {
-		if err := d.events(info.Object); err != nil {
-			return err
-		}
+		d.events(info.Object)
+	}
+	if d.err != nil {
+		return d.err
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprint(t, d.String())
@@ -95,12 +95,20 @@ func PodTemplate(template object.Object) string {
 	return d.String()
 }
 
-// eventless are the resources of which describe shows no events.
+// eventless are the resources that describe prints no events for.
 var eventless = strings.Fields("secrets namespaces roles.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io " +
 	"rolebindings.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io resourcequotas limitranges networkpolicies.networking.k8s.io")
 
+// list returns the objects of a resource in a namespace (client.List).
+func (d *describer) list(resource, namespace string, query ...string) (items []object.Object) {
+	if d.err == nil {
+		_, items, d.err = client.List(d, resource, namespace, query...)
+	}
+	return items
+}
+
 // events writes the events about an object.
-func (d *describer) events(obj object.Object) error {
+func (d *describer) events(obj object.Object) {
 	uid := obj.UID()
 	if obj.Kind() == "Node" {
 		uid = obj.Name()
@@ -109,13 +117,10 @@ func (d *describer) events(obj object.Object) error {
 	if obj.Namespace() == "" {
 		fields = strings.Replace(fields, ",involvedObject.namespace=", "", 1)
 	}
-	_, found, err := client.List(d, "events", obj.Namespace(), "fieldSelector", fields, "limit", client.PageSize)
-	if err != nil {
-		return err
-	}
+	found := d.list("events", obj.Namespace(), "fieldSelector", fields, "limit", client.PageSize)
 	if len(found) == 0 {
 		d.line(0, "Events:\t<none>")
-		return nil
+		return
 	}
 	slices.SortStableFunc(found, func(a, b object.Object) int { return strings.Compare(printer.LastSeen(a), printer.LastSeen(b)) })
 	d.line(0, "Events:\n  Type\tReason\tAge\tFrom\tMessage")
@@ -128,7 +133,6 @@ func (d *describer) events(obj object.Object) error {
 		d.line(1, "%s\t%s\t%s\t%s\t%s", e.String("type"), e.String("reason"), printer.Since(d.Now(), e),
 			cmp.Or(e.String("source", "component"), e.String("reportingComponent")), message)
 	}
-	return nil
 }
 
 // head writes the name, namespace, labels and annotations.
@@ -185,7 +189,7 @@ func (d *describer) annotations(level int, m map[string]string) {
 	}
 }
 
-// when prints a time as describe does, "" for none.
+// when returns a time as describe prints it, "" if there is none.
 func when(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -194,7 +198,7 @@ func when(text string) string {
 	return t.UTC().Format(time.RFC1123Z)
 }
 
-// valueOr prints what is at a path, or otherwise.
+// valueOr returns the value at a path as text, or otherwise if there is none.
 func valueOr(obj object.Object, otherwise string, path ...string) string {
 	v, ok := obj.Get(path...)
 	if !ok || v == nil {
@@ -204,7 +208,7 @@ func valueOr(obj object.Object, otherwise string, path ...string) string {
 }
 
 // generic writes all fields of an object.
-func (d *describer) generic(obj object.Object) error {
+func (d *describer) generic(obj object.Object) {
 	d.line(0, "Name:\t%s", obj.Name())
 	d.line(0, "Namespace:\t%s", obj.Namespace())
 	d.metadata(obj)
@@ -213,7 +217,6 @@ func (d *describer) generic(obj object.Object) error {
 		rest.Remove("metadata", name)
 	}
 	d.fields(0, rest)
-	return nil
 }
 
 func (d *describer) fields(level int, m map[string]any) {
@@ -237,10 +240,10 @@ func (d *describer) fields(level int, m map[string]any) {
 	}
 }
 
-// acronyms are written in capitals.
+// acronyms are words that titles have in capitals.
 var acronyms = []string{"API", "URL", "UID", "OSB", "GUID"}
 
-// title makes a title of the name of a field: creationTimestamp is Creation Timestamp.
+// title returns the name of a field as a title: Creation Timestamp for creationTimestamp.
 func title(name string) string {
 	var words []string
 	from := 0

@@ -12,13 +12,10 @@ import (
 )
 
 // endpoints returns the addresses behind a port of a service, by its EndpointSlices.
-func (d *describer) endpoints(namespace, service, port string) (string, error) {
-	_, slices, err := client.List(d, "endpointslices.discovery.k8s.io", namespace, "labelSelector", "kubernetes.io/service-name="+service)
-	if err != nil {
-		return "", err
-	}
+func (d *describer) endpoints(namespace, service, port string) string {
+	slices := d.list("endpointslices.discovery.k8s.io", namespace, "labelSelector", "kubernetes.io/service-name="+service)
 	if len(slices) == 0 {
-		return "<none>", nil
+		return "<none>"
 	}
 	var out []string
 	for _, slice := range slices {
@@ -38,12 +35,12 @@ func (d *describer) endpoints(namespace, service, port string) (string, error) {
 	}
 	const most = 3
 	if len(out) > most {
-		return strings.Join(out[:most], ",") + fmt.Sprintf(" + %d more...", len(out)-most), nil
+		return strings.Join(out[:most], ",") + fmt.Sprintf(" + %d more...", len(out)-most)
 	}
-	return strings.Join(out, ","), nil
+	return strings.Join(out, ",")
 }
 
-func (d *describer) service(obj object.Object) error {
+func (d *describer) service(obj object.Object) {
 	spec := obj.At("spec")
 	d.head(obj)
 	d.line(0, "Selector:\t%s\nType:\t%s", printer.Pairs(object.StringMap(spec.Map("selector")), "=", ","), spec.String("type"))
@@ -72,11 +69,7 @@ func (d *describer) service(obj object.Object) error {
 		if n := p.Int64("nodePort"); n > 0 {
 			d.line(0, "NodePort:\t%s\t%d/%s", cmp.Or(p.String("name"), "<unset>"), n, protocol)
 		}
-		addresses, err := d.endpoints(obj.Namespace(), obj.Name(), p.String("name"))
-		if err != nil {
-			return err
-		}
-		d.line(0, "Endpoints:\t%s", addresses)
+		d.line(0, "Endpoints:\t%s", d.endpoints(obj.Namespace(), obj.Name(), p.String("name")))
 	}
 	d.line(0, "Session Affinity:\t%s", spec.String("sessionAffinity"))
 	for _, f := range []string{"externalTrafficPolicy", "internalTrafficPolicy", "trafficDistribution"} {
@@ -84,39 +77,38 @@ func (d *describer) service(obj object.Object) error {
 			d.line(0, "%s:\t%s", title(f), v)
 		}
 	}
-	return nil
 }
 
-// backendText prints the backend of an ingress, with its endpoints.
-func (d *describer) backendText(namespace string, b object.Object) (string, error) {
+// backendText returns the backend of an ingress, with its endpoints.
+func (d *describer) backendText(namespace string, b object.Object) string {
 	if r := b.At("resource"); r != nil {
-		return fmt.Sprintf("APIGroup: %s, Kind: %s, Name: %s", r.String("apiGroup"), r.String("kind"), r.String("name")), nil
+		return fmt.Sprintf("APIGroup: %s, Kind: %s, Name: %s", r.String("apiGroup"), r.String("kind"), r.String("name"))
 	}
 	s := b.At("service")
 	port := cmp.Or(s.String("port", "name"), valueOr(s, "", "port", "number"))
 	name := s.String("name")
+	if d.err != nil {
+		return ""
+	}
+	var found object.Object
 	services, err := d.Find("services")
-	if err != nil {
-		return "", err
+	if err == nil {
+		found, err = d.Get(services.Path(namespace, name), nil)
 	}
-	found, err := d.Get(services.Path(namespace, name), nil)
 	if client.IsNotFound(err) {
-		return fmt.Sprintf("%s:%s (<error: services %q not found>)", name, port, name), nil
+		return fmt.Sprintf("%s:%s (<error: services %q not found>)", name, port, name)
 	}
-	if err != nil {
-		return "", err
-	}
+	d.err = err
 	portName := ""
 	for _, p := range found.Objects("spec", "ports") {
 		if p.String("name") == port || fmt.Sprint(p.Int64("port")) == port {
 			portName = p.String("name")
 		}
 	}
-	addresses, err := d.endpoints(namespace, name, portName)
-	return fmt.Sprintf("%s:%s (%s)", name, port, addresses), err
+	return fmt.Sprintf("%s:%s (%s)", name, port, d.endpoints(namespace, name, portName))
 }
 
-func (d *describer) ingress(obj object.Object) error {
+func (d *describer) ingress(obj object.Object) {
 	spec := obj.At("spec")
 	d.line(0, "Name:\t%s", obj.Name())
 	d.labels(0, "Labels", obj.Labels())
@@ -127,10 +119,7 @@ func (d *describer) ingress(obj object.Object) error {
 	d.line(0, "Namespace:\t%s\nAddress:\t%s\nIngress Class:\t%s", obj.Namespace(), strings.Join(addresses, ","), valueOr(spec, "<none>", "ingressClassName"))
 	fallback := "<default>"
 	if b := spec.At("defaultBackend"); b != nil {
-		var err error
-		if fallback, err = d.backendText(obj.Namespace(), b); err != nil {
-			return err
-		}
+		fallback = d.backendText(obj.Namespace(), b)
 	}
 	d.line(0, "Default backend:\t%s", fallback)
 	if tls := spec.Objects("tls"); len(tls) > 0 {
@@ -143,21 +132,16 @@ func (d *describer) ingress(obj object.Object) error {
 	for _, rule := range spec.Objects("rules") {
 		d.line(1, "%s\t", cmp.Or(rule.String("host"), "*"))
 		for _, p := range rule.Objects("http", "paths") {
-			text, err := d.backendText(obj.Namespace(), p.At("backend"))
-			if err != nil {
-				return err
-			}
-			d.line(1, "  \t%s \t%s", p.String("path"), text)
+			d.line(1, "  \t%s \t%s", p.String("path"), d.backendText(obj.Namespace(), p.At("backend")))
 		}
 	}
 	if len(spec.Objects("rules")) == 0 {
 		d.line(1, "%s\t%s\t%s", "*", "*", fallback)
 	}
 	d.annotations(0, obj.Annotations())
-	return nil
 }
 
-func (d *describer) networkPolicy(obj object.Object) error {
+func (d *describer) networkPolicy(obj object.Object) {
 	spec := obj.At("spec")
 	made, _ := time.Parse(time.RFC3339, obj.String("metadata", "creationTimestamp"))
 	d.line(0, "Name:\t%s\nNamespace:\t%s\nCreated on:\t%s", obj.Name(), obj.Namespace(), made.UTC())
@@ -188,7 +172,6 @@ func (d *describer) networkPolicy(obj object.Object) error {
 		}
 	}
 	d.line(1, "Policy Types: %s", strings.Join(types, ", "))
-	return nil
 }
 
 func (d *describer) policyRule(rule object.Object, peers, label string) {

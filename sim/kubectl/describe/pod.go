@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-func (d *describer) pod(obj object.Object) error {
+func (d *describer) pod(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	if spec.Has("priority") {
@@ -54,7 +54,6 @@ func (d *describer) pod(obj object.Object) error {
 	d.containers("Init Containers", spec.Objects("initContainers"), status.Objects("initContainerStatuses"), "")
 	d.containers("Containers", spec.Objects("containers"), status.Objects("containerStatuses"), "")
 	d.podRest(obj)
-	return nil
 }
 
 func (d *describer) podIPs(status object.Object) {
@@ -69,7 +68,7 @@ func (d *describer) podIPs(status object.Object) {
 	}
 }
 
-// podRest writes what stands below the containers of a pod.
+// podRest writes the part below the containers of a pod.
 func (d *describer) podRest(obj object.Object) {
 	spec := obj.At("spec")
 	if gates := spec.Objects("readinessGates"); len(gates) > 0 {
@@ -125,7 +124,7 @@ func (d *describer) tolerations(level int, spec object.Object) {
 	d.line(level, "Tolerations:\t%s", cmp.Or(strings.Join(out, "\n\t"), "<none>"))
 }
 
-// containers writes containers; space is what names are indented by beyond two.
+// containers writes containers. space is the indent of their names beyond two spaces.
 func (d *describer) containers(label string, list, statuses []object.Object, space string) {
 	if len(list) == 0 {
 		return
@@ -247,7 +246,7 @@ func (d *describer) state(label string, state object.Object) {
 	}
 }
 
-// probeText prints a probe as describe does.
+// probeText returns a probe as describe prints it.
 func probeText(p object.Object) string {
 	rest := fmt.Sprintf("delay=%ds timeout=%ds period=%ds #success=%d #failure=%d", p.Int64("initialDelaySeconds"), p.Int64("timeoutSeconds"),
 		p.Int64("periodSeconds"), p.Int64("successThreshold"), p.Int64("failureThreshold"))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -27,7 +26,7 @@ func (d *describer) volumes(list []object.Object, space string) {
 	}
 }
 
-// sources are the kinds of volumes, what they are, and which fields are shown.
+// volumeSources are the kinds of volumes, with their text and the fields that are printed.
 var volumeSources = map[string]struct{ text, fields string }{
 	"hostPath":              {"HostPath (bare host directory volume)", "Path:path HostPathType:type"},
 	"emptyDir":              {"EmptyDir (a temporary directory that shares a pod's lifetime)", "Medium:medium SizeLimit:sizeLimit?unset"},
@@ -81,13 +80,13 @@ func (d *describer) projected(p object.Object) {
 	}
 }
 
-// modes are access modes in short.
+// modes returns access modes in their short form.
 func modes(list []string) string {
 	short := strings.NewReplacer("ReadWriteOncePod", "RWOP", "ReadWriteOnce", "RWO", "ReadOnlyMany", "ROX", "ReadWriteMany", "RWX")
 	return short.Replace(strings.Join(list, ","))
 }
 
-func (d *describer) persistentVolume(obj object.Object) error {
+func (d *describer) persistentVolume(obj object.Object) {
 	spec := obj.At("spec")
 	d.head(obj)
 	d.line(0, "Finalizers:\t%v", obj.Finalizers())
@@ -110,7 +109,6 @@ func (d *describer) persistentVolume(obj object.Object) error {
 	d.line(0, "Message:\t%s", obj.String("status", "message"))
 	d.line(0, "Source:")
 	d.volumeSource(spec)
-	return nil
 }
 
 func (d *describer) nodeAffinity(affinity object.Object) {
@@ -140,7 +138,7 @@ func (d *describer) nodeAffinity(affinity object.Object) {
 	}
 }
 
-func (d *describer) claim(obj object.Object) error {
+func (d *describer) claim(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	class := cmp.Or(spec.String("storageClassName"), obj.Annotations()["volume.beta.kubernetes.io/storage-class"])
@@ -158,10 +156,7 @@ func (d *describer) claim(obj object.Object) error {
 		capacity, access = valueOr(status, "", "capacity", "storage"), modes(status.Strings("accessModes"))
 	}
 	d.line(0, "Capacity:\t%s\nAccess Modes:\t%s\nVolumeMode:\t%s", capacity, access, spec.String("volumeMode"))
-	_, pods, err := client.List(d, "pods", obj.Namespace())
-	if err != nil {
-		return err
-	}
+	pods := d.list("pods", obj.Namespace())
 	var users []string
 	for _, p := range pods {
 		for _, v := range p.Objects("spec", "volumes") {
@@ -171,10 +166,9 @@ func (d *describer) claim(obj object.Object) error {
 		}
 	}
 	d.line(0, "Used By:\t%s", cmp.Or(strings.Join(users, "\n\t"), "<none>"))
-	return nil
 }
 
-func (d *describer) storageClass(obj object.Object) error {
+func (d *describer) storageClass(obj object.Object) {
 	isDefault := "No"
 	if obj.Annotations()["storageclass.kubernetes.io/is-default-class"] == "true" {
 		isDefault = "Yes"
@@ -195,5 +189,4 @@ func (d *describer) storageClass(obj object.Object) error {
 		d.line(0, "MountOptions:\n  %s", strings.Join(options, "\n  "))
 	}
 	d.line(0, "ReclaimPolicy:\t%s\nVolumeBindingMode:\t%s", obj.String("reclaimPolicy"), obj.String("volumeBindingMode"))
-	return nil
 }

@@ -47,12 +47,12 @@ func (d *describer) podTemplate(template object.Object) {
 	d.tolerations(1, spec)
 }
 
-// created writes the line about when something was made.
+// created writes the creation time.
 func (d *describer) created(obj object.Object) {
 	d.line(0, "CreationTimestamp:\t%s", when(obj.String("metadata", "creationTimestamp")))
 }
 
-func (d *describer) deployment(obj object.Object) error {
+func (d *describer) deployment(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	d.created(obj)
@@ -66,14 +66,14 @@ func (d *describer) deployment(obj object.Object) error {
 	}
 	d.podTemplate(spec.At("template"))
 	d.shortConditions(obj)
-	return d.replicaSets(obj)
+	d.replicaSets(obj)
 }
 
-// replicaSets writes which ReplicaSets a Deployment has: the new one is that of its revision.
-func (d *describer) replicaSets(obj object.Object) error {
+// replicaSets writes the ReplicaSets of a Deployment. The new one is the one with its revision.
+func (d *describer) replicaSets(obj object.Object) {
 	list, err := rollout.Revisions(d, d.info)
-	if err != nil || len(list) == 0 {
-		return err
+	if d.err = err; len(list) == 0 {
+		return
 	}
 	text := func(rs object.Object) string {
 		return fmt.Sprintf("%s (%d/%d replicas created)", rs.Name(), rs.Int64("status", "replicas"), rs.Int64("spec", "replicas"))
@@ -88,22 +88,18 @@ func (d *describer) replicaSets(obj object.Object) error {
 		}
 	}
 	d.line(0, "OldReplicaSets:\t%s\nNewReplicaSet:\t%s", cmp.Or(strings.Join(old, ", "), "<none>"), newest)
-	return nil
 }
 
-// podCounts counts the pods of a selector that belong to an owner by what they are doing.
-func (d *describer) podCounts(obj object.Object, s map[string]any) (string, error) {
-	_, pods, err := client.List(d, "pods", obj.Namespace(), "labelSelector", client.LabelSelector(s))
-	if err != nil {
-		return "", err
-	}
+// podCounts returns how many pods of a selector and an owner are in each phase.
+func (d *describer) podCounts(obj object.Object, s map[string]any) string {
+	pods := d.list("pods", obj.Namespace(), "labelSelector", client.LabelSelector(s))
 	counts := map[string]int{}
 	for _, p := range pods {
 		if client.IsOwnedBy(p, obj) {
 			counts[p.String("status", "phase")]++
 		}
 	}
-	return fmt.Sprintf("%d Running / %d Waiting / %d Succeeded / %d Failed", counts["Running"], counts["Pending"], counts["Succeeded"], counts["Failed"]), nil
+	return fmt.Sprintf("%d Running / %d Waiting / %d Succeeded / %d Failed", counts["Running"], counts["Pending"], counts["Succeeded"], counts["Failed"])
 }
 
 func (d *describer) controlledBy(obj object.Object) {
@@ -114,7 +110,7 @@ func (d *describer) controlledBy(obj object.Object) {
 	}
 }
 
-func (d *describer) replicaSet(obj object.Object) error {
+func (d *describer) replicaSet(obj object.Object) {
 	spec, s := obj.At("spec"), obj.Map("spec", "selector")
 	if obj.Kind() == "ReplicationController" {
 		s = map[string]any{"matchLabels": s}
@@ -123,14 +119,9 @@ func (d *describer) replicaSet(obj object.Object) error {
 	d.metadata(obj)
 	d.controlledBy(obj)
 	d.line(0, "Replicas:\t%d current / %d desired", obj.Int64("status", "replicas"), spec.Int64("replicas"))
-	counts, err := d.podCounts(obj, s)
-	if err != nil {
-		return err
-	}
-	d.line(0, "Pods Status:\t%s", counts)
+	d.line(0, "Pods Status:\t%s", d.podCounts(obj, s))
 	d.podTemplate(spec.At("template"))
 	d.shortConditions(obj)
-	return nil
 }
 
 func (d *describer) shortConditions(obj object.Object) {
@@ -144,7 +135,7 @@ func (d *describer) shortConditions(obj object.Object) {
 	}
 }
 
-func (d *describer) statefulSet(obj object.Object) error {
+func (d *describer) statefulSet(obj object.Object) {
 	spec := obj.At("spec")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	d.created(obj)
@@ -155,16 +146,12 @@ func (d *describer) statefulSet(obj object.Object) error {
 	if part, ok := spec.Int("updateStrategy", "rollingUpdate", "partition"); ok {
 		d.line(1, "Partition:\t%d", part)
 	}
-	counts, err := d.podCounts(obj, spec.Map("selector"))
-	if err != nil {
-		return err
-	}
-	d.line(0, "Pods Status:\t%s", counts)
+	d.line(0, "Pods Status:\t%s", d.podCounts(obj, spec.Map("selector")))
 	d.podTemplate(spec.At("template"))
 	claims := spec.Objects("volumeClaimTemplates")
 	if len(claims) == 0 {
 		d.line(0, "Volume Claims:\t<none>")
-		return nil
+		return
 	}
 	d.line(0, "Volume Claims:")
 	for _, claim := range claims {
@@ -174,10 +161,9 @@ func (d *describer) statefulSet(obj object.Object) error {
 		d.line(1, "Capacity:\t%s", valueOr(claim, "<default>", "spec", "resources", "requests", "storage"))
 		d.line(1, "Access Modes:\t%v", claim.Strings("spec", "accessModes"))
 	}
-	return nil
 }
 
-func (d *describer) daemonSet(obj object.Object) error {
+func (d *describer) daemonSet(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s\nSelector:\t%s", obj.Name(), obj.Namespace(), selectorShown(spec.Map("selector")))
 	d.line(0, "Node-Selector:\t%s", printer.Pairs(object.StringMap(spec.Map("template", "spec", "nodeSelector")), "=", ","))
@@ -187,16 +173,11 @@ func (d *describer) daemonSet(obj object.Object) error {
 	d.line(0, "Number of Nodes Scheduled with Up-to-date Pods: %d", status.Int64("updatedNumberScheduled"))
 	d.line(0, "Number of Nodes Scheduled with Available Pods: %d", status.Int64("numberAvailable"))
 	d.line(0, "Number of Nodes Misscheduled: %d", status.Int64("numberMisscheduled"))
-	counts, err := d.podCounts(obj, spec.Map("selector"))
-	if err != nil {
-		return err
-	}
-	d.line(0, "Pods Status:\t%s", counts)
+	d.line(0, "Pods Status:\t%s", d.podCounts(obj, spec.Map("selector")))
 	d.podTemplate(spec.At("template"))
-	return nil
 }
 
-func (d *describer) job(obj object.Object) error {
+func (d *describer) job(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	if s := spec.Map("selector"); s != nil {
@@ -234,10 +215,9 @@ func (d *describer) job(obj object.Object) error {
 	}
 	d.line(0, "Pods Statuses:\t%d Active%s / %d Succeeded / %d Failed", status.Int64("active"), ready, status.Int64("succeeded"), status.Int64("failed"))
 	d.podTemplate(spec.At("template"))
-	return nil
 }
 
-func (d *describer) cronJob(obj object.Object) error {
+func (d *describer) cronJob(obj object.Object) {
 	spec := obj.At("spec")
 	d.head(obj)
 	suspend := "False"
@@ -270,10 +250,9 @@ func (d *describer) cronJob(obj object.Object) error {
 		active = append(active, ref.String("name"))
 	}
 	d.line(0, "Active Jobs:\t%s", cmp.Or(strings.Join(active, ", "), "<none>"))
-	return nil
 }
 
-func (d *describer) autoscaler(obj object.Object) error {
+func (d *describer) autoscaler(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.head(obj)
 	d.created(obj)
@@ -294,10 +273,9 @@ func (d *describer) autoscaler(obj object.Object) error {
 			d.line(1, "%s\t%s\t%s\t%s", cond.String("type"), cond.String("status"), cond.String("reason"), cond.String("message"))
 		}
 	}
-	return nil
 }
 
-// metric writes what an autoscaler looks at, and what it should be.
+// metric writes a metric of an autoscaler, and its target.
 func (d *describer) metric(m, now object.Object) {
 	kind := m.String("type")
 	field := strings.ToLower(kind[:1]) + kind[1:]
@@ -323,7 +301,7 @@ func (d *describer) metric(m, now object.Object) {
 	}
 }
 
-func (d *describer) budget(obj object.Object) error {
+func (d *describer) budget(obj object.Object) {
 	spec, status := obj.At("spec"), obj.At("status")
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	for _, f := range []string{"minAvailable", "maxUnavailable"} {
@@ -339,5 +317,4 @@ func (d *describer) budget(obj object.Object) error {
 	for _, row := range slices.All([][2]string{{"Allowed disruptions", "disruptionsAllowed"}, {"Current", "currentHealthy"}, {"Desired", "desiredHealthy"}, {"Total", "expectedPods"}}) {
 		d.line(2, "%s:\t%d", row[0], status.Int64(row[1]))
 	}
-	return nil
 }

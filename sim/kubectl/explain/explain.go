@@ -1,4 +1,4 @@
-// Package explain prints what a published schema says of a kind and its fields.
+// Package explain prints the documentation that a published schema has of a kind and its fields.
 //
 //	OpenAPI document of a group and version ─ Document ─ kind, fields ─▶ description, fields and their types
 package explain
@@ -24,7 +24,7 @@ type Document struct {
 
 func (d *Document) printf(format string, args ...any) { fmt.Fprintf(d.Out, format, args...) }
 
-// Explain prints what the document says of the kind of a resource, or of the field that a path leads to.
+// Explain prints the documentation of the kind of a resource, or of the field at a path.
 func (d *Document) Explain(m *client.Mapping, path []string) error {
 	schema := d.kind(m)
 	if schema == nil {
@@ -50,7 +50,7 @@ func (d *Document) kind(m *client.Mapping) object.Object {
 	return nil
 }
 
-// resolved follows references: to what is behind, and what is said on the way there.
+// resolved follows references. It returns the schema at their end, and the descriptions on the way.
 func (d *Document) resolved(s object.Object) (object.Object, []string) {
 	var said []string
 	for s != nil {
@@ -75,7 +75,7 @@ func (d *Document) resolved(s object.Object) (object.Object, []string) {
 
 func shortName(text, at string) string { return text[strings.LastIndex(text, at)+1:] }
 
-// typeName is how the type of a schema is called.
+// typeName returns the name of a schema's type.
 func (d *Document) typeName(s object.Object) string {
 	switch {
 	case s.At("items") != nil:
@@ -99,7 +99,7 @@ func (d *Document) typeName(s object.Object) string {
 	return cmp.Or(s.String("type"), "Object")
 }
 
-// field prints what there is to say of the field that a path leads to.
+// field prints the documentation of the field at a path.
 func (d *Document) field(schema object.Object, path []string) error {
 	at, said := d.resolved(schema)
 	if len(path) > 0 {
@@ -177,10 +177,10 @@ func (d *Document) fields(s object.Object, level int, above []string) {
 	}
 }
 
-// width is how long a line is at most.
+// width is the maximal length of a line.
 const width = 80
 
-// wrapped prints a text in lines that are not too long.
+// wrapped prints a text in lines of at most width characters.
 func (d *Document) wrapped(indent int, text string) {
 	space := strings.Repeat(" ", indent)
 	for _, paragraph := range strings.Split(text, "\n") {

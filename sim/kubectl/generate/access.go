@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// verbsKnown are the verbs that no warning is given for.
+// verbsKnown are the standard verbs; others get a warning.
 var verbsKnown = strings.Fields("* get list watch create update patch delete deletecollection use bind escalate impersonate approve sign attest")
 
 // rbac is the group of roles and bindings.

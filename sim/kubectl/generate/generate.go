@@ -92,6 +92,15 @@ func made(apiVersion, kind, name string) object.Object {
 	return object.Object{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}
 }
 
+// fill sets fields to the values of flags that the command line gives. names has each flag and its field.
+func fill(fields map[string]any, f *flags.Set, names ...string) {
+	for i := 0; i+1 < len(names); i += 2 {
+		if v := f.Text(names[i]); v != "" {
+			fields[names[i+1]] = v
+		}
+	}
+}
+
 // command returns the arguments behind a double dash.
 func (in *Input) command() []any {
 	if in.Dash < 0 {
@@ -106,7 +115,7 @@ func serviceAccount(in *Input) (object.Object, error) {
 	return made("v1", "ServiceAccount", in.Name), nil
 }
 
-// Labels reads a=b,c=d.
+// Labels reads labels: a=b,c=d.
 func Labels(text string) (map[string]any, error) {
 	out := map[string]any{}
 	for _, pair := range strings.Split(text, ",") {

@@ -39,7 +39,7 @@ func Read(source string, data []byte) (out []object.Object, err error) {
 	return out, nil
 }
 
-// documents splits a text at lines that say ---.
+// documents splits a text at the lines ---.
 func documents(text string) []string {
 	var out []string
 	var b strings.Builder

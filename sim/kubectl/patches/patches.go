@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// changes returns the patch that makes of current what modified says, and takes away what original had and modified has
-// not (strategicpatch.CreateThreeWayMergePatch). With a type it is a strategic merge patch, without one a merge patch.
+// changes returns the patch that gives current the fields of modified and removes those that only original has
+// (strategicpatch.CreateThreeWayMergePatch). With a type it is a strategic merge patch, without one a merge patch.
 func changes(original, modified, current map[string]any, t *schema.Type) map[string]any {
 	patch := map[string]any{}
 	for _, k := range object.SortedKeys(modified) {
@@ -35,7 +35,7 @@ func changes(original, modified, current map[string]any, t *schema.Type) map[str
 	return patch
 }
 
-// fieldOf returns what is known of a field. nil: nothing.
+// fieldOf returns a field of a type, nil if it is not known.
 func fieldOf(t *schema.Type, name string) *schema.Field {
 	if t == nil {
 		return nil
@@ -43,7 +43,7 @@ func fieldOf(t *schema.Type, name string) *schema.Field {
 	return t.Field(name)
 }
 
-// changeField adds to a patch what one field needs.
+// changeField adds the change of one field to a patch.
 func changeField(patch map[string]any, k string, original, wanted, now any, there bool, f *schema.Field) {
 	switch w := wanted.(type) {
 	case map[string]any:
@@ -82,7 +82,7 @@ func changeField(patch map[string]any, k string, original, wanted, now any, ther
 	}
 }
 
-// changeList adds what a list of objects with a merge key needs.
+// changeList adds the change of a list of objects with a merge key.
 func changeList(patch map[string]any, k string, original, wanted, now []any, f *schema.Field) {
 	key := f.PatchMergeKey
 	with := func(list []any, value any) map[string]any {
@@ -117,7 +117,7 @@ func changeList(patch map[string]any, k string, original, wanted, now []any, f *
 	}
 }
 
-// changeSet adds what a list of texts that is a set needs.
+// changeSet adds the change of a list of texts that is a set.
 func changeSet(patch map[string]any, k string, original, wanted, now []any) {
 	has := func(list []any, v any) bool {
 		return slices.ContainsFunc(list, func(x any) bool { return object.Equal(x, v) })

@@ -47,7 +47,7 @@ func Table(w io.Writer, rows [][]string) {
 // Growing prints rows as they come. A column stays as wide as its widest cell was.
 type Growing struct{ widest []string }
 
-// Print prints rows below those that were printed before.
+// Print prints rows below the earlier ones.
 func (g *Growing) Print(w io.Writer, rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -64,7 +64,7 @@ func (g *Growing) Print(w io.Writer, rows [][]string) {
 	}
 }
 
-// PrintOptions say what is printed of a server's table.
+// PrintOptions select the columns of a server's table.
 type PrintOptions struct {
 	Wide          bool // columns of all priorities, not only of 0
 	WithNamespace bool

@@ -1,4 +1,4 @@
-// Package rollout says how far the rollout of a workload is, and which versions of its pods there are.
+// Package rollout reads the progress of a workload's rollout and the versions of its pods.
 //
 //	Deployment ─ StatusViewerFor ─▶ "Waiting for …", done
 //	Deployment ─ Revisions ─▶ its ReplicaSets by number ─ Earlier ─▶ the one to go back to
@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// StatusViewer returns how far the rollout of an object is: what there is to say of it and whether it is done.
+// StatusViewer returns a line about the progress of an object's rollout, and whether it is done.
 type StatusViewer func(obj object.Object) (text string, done bool, err error)
 
 // StatusViewerFor returns the StatusViewer of a kind, nil if it has none (polymorphichelpers.StatusViewerFor).

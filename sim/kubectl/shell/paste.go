@@ -7,13 +7,13 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/manifest"
 )
 
-// Typed is one line of what was pasted, and the files that its here-documents have become.
+// Typed is one line of a pasted text, with the files of its here-documents.
 type Typed struct {
 	Line  string
 	Files map[string]string
 }
 
-// Paste takes several lines apart that were pasted at a prompt. A here-document becomes a file, named by the object that it
+// Paste splits a text that was pasted at a prompt into lines. A here-document becomes a file, named by the object that it
 // holds, and the line names that file; a manifest without a command becomes a file that is applied.
 //
 //	kubectl apply -f - <<EOF        kubectl apply -f configmap-paint.yaml
