@@ -30,7 +30,7 @@ var rows = [][]string{
 	{"sim/builtin/discovery", "sim/builtin/resource", "sim/builtin/storage"},
 	{"sim/builtin/networking"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
-	{"sim/config"},
+	{"sim/config", "sim/scenario/condition"},
 	{"sim/registry", "sim/boot", "sim/history"},
 	{"sim/discovery/openapi", "sim/controller", "sim/registry/registrytest"},
 	{"sim/controller/workload", "sim/kubelet/shell"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // decide looks at the next rule for the object. It reports false when there is none.
@@ -40,15 +41,15 @@ func (c *controller) decide(w *World) bool {
 func (c *controller) plan(w *World, rule *Rule, obj object.Object) ([]work, error) {
 	n := 1
 	if rule.Range != "" {
-		o, err := parseOperand(rule.Range, 0)
+		o, err := condition.ParseValue(rule.Range, 0)
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.scope(w, obj).value(o)
+		v, err := o.Of(c.scope(w, obj))
 		if err != nil {
 			return nil, err
 		}
-		f, _ := number(v)
+		f, _ := condition.Number(v)
 		const most = 1000
 		n = min(int(f), most)
 	}
@@ -74,21 +75,21 @@ func (c *controller) applies(w *World, rule *Rule, obj object.Object, i int) (bo
 		if err != nil {
 			return false, err
 		}
-		cond, err := ParseCondition(text)
+		cond, err := condition.Parse(text, 0)
 		if err != nil {
 			return false, fmt.Errorf("when %s: %w", text, err)
 		}
-		if ok, _, err := cond.holds(s); err != nil || !ok {
+		if ok, _, err := cond.Holds(s); err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// scope is what conditions of a rule are about.
-func (c *controller) scope(w *World, obj object.Object) *scope {
-	return &scope{w: w, self: map[string]any(obj), namespace: cmp.Or(obj.Namespace(), "default"),
-		now: w.clock.Now().Add(c.client.jump), objects: c.objects, err: new(error)}
+// scope returns what conditions of a rule are about.
+func (c *controller) scope(w *World, obj object.Object) condition.Scope {
+	return condition.Scope{World: view{w}, Objects: cacheReader{w, c}, Revision: w.cluster.Revision(), Self: map[string]any(obj),
+		Namespace: cmp.Or(obj.Namespace(), "default"), Now: w.clock.Now().Add(c.client.jump)}
 }
 
 // objects is cacher's.
@@ -102,7 +103,7 @@ func (c *controller) objects(d *resource.Definition, namespace, name string) ([]
 }
 
 // fill replaces placeholders. What is not there becomes an empty text.
-func (c *controller) fill(s *scope, text string, i int) (string, error) {
+func (c *controller) fill(s condition.Scope, text string, i int) (string, error) {
 	return replacePlaceholders(text, func(inner string) (string, error) {
 		switch {
 		case inner == "i":
@@ -110,18 +111,18 @@ func (c *controller) fill(s *scope, text string, i int) (string, error) {
 		case inner == "me":
 			return c.name, nil
 		case inner == "now":
-			return s.now.UTC().Format("2006-01-02T15:04:05.000000Z"), nil
+			return s.Now.UTC().Format("2006-01-02T15:04:05.000000Z"), nil
 		case shorts[inner] != "":
 			inner = shorts[inner]
 		}
-		o, err := parseOperand(inner, 0)
+		o, err := condition.ParseValue(inner, 0)
 		if err != nil {
 			return "", err
 		}
-		v, err := s.value(o)
+		v, err := o.Of(s)
 		if v == nil || err != nil {
 			return "", err
 		}
-		return show(v), nil
+		return condition.Show(v), nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
@@ -81,7 +82,7 @@ func Parse(line string) (Op, error) {
 		if text := textCommand(bare); text != nil && text.Group == Prompt {
 			op, err := text.parseText(bare)
 			op.Fails, op.May = mark == '!', mark == '?'
-			return op, shift(err, len(line)-len(bare))
+			return op, condition.Shift(err, len(line)-len(bare))
 		}
 	}
 	words, err := split(line)

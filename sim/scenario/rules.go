@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // Rules are what a controller does, as a file in YAML:
@@ -59,8 +60,8 @@ func ParseRules(text string) (*Rules, error) {
 		return nil, err
 	}
 	if resync, ok := obj["resync"]; ok {
-		if out.Resync, err = time.ParseDuration(show(resync)); err != nil || out.Resync < time.Second {
-			return nil, fmt.Errorf("resync is a duration of a second or more, such as 30s; not %q", show(resync))
+		if out.Resync, err = time.ParseDuration(condition.Show(resync)); err != nil || out.Resync < time.Second {
+			return nil, fmt.Errorf("resync is a duration of a second or more, such as 30s; not %q", condition.Show(resync))
 		}
 	}
 	list, _ := obj["rules"].([]any)
@@ -97,7 +98,7 @@ func parseRule(obj object.Object) (Rule, error) {
 		return r, fmt.Errorf("a rule needs a resource in for, and requests in do")
 	}
 	for _, text := range r.When {
-		if _, err := ParseCondition(text); err != nil {
+		if _, err := condition.Parse(text, 0); err != nil {
 			return r, fmt.Errorf("when %s: %w", text, err)
 		}
 	}
@@ -111,7 +112,7 @@ func parseRule(obj object.Object) (Rule, error) {
 		}
 	}
 	if r.Range != "" {
-		if _, err := parseOperand(r.Range, 0); err != nil {
+		if _, err := condition.ParseValue(r.Range, 0); err != nil {
 			return r, fmt.Errorf("range %s: %w", r.Range, err)
 		}
 	}
@@ -161,7 +162,7 @@ func checkPlaceholder(inner string) (string, error) {
 	if inner == "i" || inner == "now" || inner == "me" || shorts[inner] != "" {
 		return "", nil
 	}
-	if _, err := parseOperand(inner, 0); err != nil {
+	if _, err := condition.ParseValue(inner, 0); err != nil {
 		return "", fmt.Errorf("{{%s}}: %w", inner, err)
 	}
 	return "", nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	controlplane "github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // timeCommands let time pass, and clients work.
@@ -38,7 +39,7 @@ func checkClock(op *Op, at int) error {
 
 func checkTick(op *Op, at int) error {
 	d, err := time.ParseDuration(op.Args[0])
-	if op.Args[0] != "next" && op.Args[0] != "quiet" && op.Args[0] != "settled" && !variable(op.Args[0]) && (err != nil || d < 0) {
+	if op.Args[0] != "next" && op.Args[0] != "quiet" && op.Args[0] != "settled" && !condition.IsVariable(op.Args[0]) && (err != nil || d < 0) {
 		return wrong(at, "tick takes a duration such as 5m, next, quiet or settled; not %q", op.Args[0])
 	}
 	return nil

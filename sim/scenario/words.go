@@ -1,21 +1,16 @@
 package scenario
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // SyntaxError says what is wrong with a line, where, and how to mend it.
-type SyntaxError struct {
-	Column int // of the character, counted from 1
-	Text   string
-}
-
-// Error returns the text with its column.
-func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Text) }
+type SyntaxError = condition.SyntaxError
 
 func wrong(column int, format string, args ...any) error {
-	return &SyntaxError{Column: column, Text: fmt.Sprintf(format, args...)}
+	return condition.Wrong(column, format, args...)
 }
 
 // word is one word of a line.
@@ -46,7 +41,7 @@ func split(line string) ([]word, error) {
 				continue
 			}
 			w.quoted = true
-			n, err := unquote(&text, line, i)
+			n, err := condition.Unquote(&text, line, i)
 			if err != nil {
 				return nil, err
 			}
@@ -56,23 +51,6 @@ func split(line string) ([]word, error) {
 		words = append(words, w)
 	}
 	return words, nil
-}
-
-// unquote reads the quoted text that begins at line[at] and returns where it ends.
-func unquote(to *strings.Builder, line string, at int) (end int, err error) {
-	quote := line[at]
-	for i := at + 1; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == quote:
-			return i + 1, nil
-		case c == '\\' && quote == '"' && i+1 < len(line) && (line[i+1] == '"' || line[i+1] == '\\'):
-			i++
-			to.WriteByte(line[i])
-		default:
-			to.WriteByte(c)
-		}
-	}
-	return 0, wrong(at+1, "the quote %c has no end; put another one where the text ends", quote)
 }
 
 // quoteWord prints a word so that split reads it back.
