@@ -31,7 +31,7 @@ var rows = [][]string{
 	{"sim/builtin/networking"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
 	{"sim/config", "sim/scenario/condition"},
-	{"sim/registry", "sim/boot", "sim/history"},
+	{"sim/registry", "sim/boot", "sim/history", "sim/scenario/actor"},
 	{"sim/discovery/openapi", "sim/controller", "sim/registry/registrytest"},
 	{"sim/controller/workload", "sim/kubelet/shell"},
 	{"sim/controller/claims"},

@@ -21,7 +21,7 @@ func (w *World) reload(op *Op) error {
 // move goes on with another cluster that is as the one so far.
 func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
 	if len(w.actors) > 0 {
-		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].called())
+		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].State().Name)
 	}
 	c, err := to(w.cluster)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	controlplane "github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/scenario/actor"
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
@@ -125,11 +126,5 @@ func (w *World) moveOn(until time.Time) bool {
 
 // pending reports whether somebody waits for time to pass: a client for an answer, an actor to try again.
 func (w *World) pending() bool {
-	return len(w.waiting) > 0 || slices.ContainsFunc(w.actors, actor.asleep)
-}
-
-// after lets f be done by a client when d has passed, unless stop is called before.
-func (w *World) after(d time.Duration, f func()) (stop func()) {
-	t := w.clock.AfterFunc(d, func() { w.due = append(w.due, f) })
-	return func() { t.Stop() }
+	return len(w.waiting) > 0 || slices.ContainsFunc(w.actors, actor.Actor.IsAsleep)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
@@ -46,35 +45,14 @@ type storeReader struct {
 
 // Objects implements condition.Reader.
 func (r storeReader) Objects(resource, namespace, name string) ([]object.Object, error) {
-	d, namespace, err := r.w.knownIn(resource, namespace)
+	d, err := r.w.known(resource)
 	if err != nil {
 		return nil, err
 	}
-	return r.w.cluster.Look(d, namespace, name, r.rev)
-}
-
-// cacheReader reads the cache of an actor.
-type cacheReader struct {
-	w     *World
-	cache cacher
-}
-
-// Objects implements condition.Reader.
-func (r cacheReader) Objects(resource, namespace, name string) ([]object.Object, error) {
-	d, namespace, err := r.w.knownIn(resource, namespace)
-	if err != nil {
-		return nil, err
-	}
-	return r.cache.objects(d, namespace, name)
-}
-
-// knownIn returns the definition that a word names on any replica, and the namespace that its objects are in.
-func (w *World) knownIn(text, namespace string) (*resource.Definition, string, error) {
-	d, err := w.known(text)
-	if err == nil && !d.Namespaced {
+	if !d.Namespaced {
 		namespace = ""
 	}
-	return d, namespace, err
+	return r.w.cluster.Look(d, namespace, name, r.rev)
 }
 
 // view is what conditions see of a World.
@@ -112,12 +90,8 @@ func (v view) Actor(name string) *condition.Actor {
 	if a == nil {
 		return nil
 	}
-	state := a.state()
-	out := &condition.Actor{Synced: state.Synced, State: state.State, Now: v.w.clock.Now().Add(v.w.client(name).jump)}
-	if c, ok := a.(cacher); ok {
-		out.Cache = cacheReader{v.w, c}
-	}
-	return out
+	state := a.State()
+	return &condition.Actor{Synced: state.Synced, State: state.State, Now: v.w.nowOf(name), Cache: a}
 }
 
 // Waiting implements condition.World.

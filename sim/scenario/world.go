@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
 // Options say how a World begins. The zero value is one API server of the newest version, seed 1, no files.
@@ -68,7 +69,7 @@ type World struct {
 	names     []string // of clients, in the order in which they appeared
 	watches   []*watch
 	numbered  int // watches with a name that a number was found for
-	actors    []actor
+	actors    []actor.Actor
 	vars      map[string]string
 	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
 	checks    []*standing              // never and once

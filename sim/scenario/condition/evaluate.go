@@ -60,7 +60,7 @@ type Actor struct {
 	Synced bool
 	State  string // for people
 	Now    time.Time
-	Cache  Reader // nil if it has no cache
+	Cache  Reader
 }
 
 // Frames says which frames a condition counts, of those since the World began. A field that is empty counts all.

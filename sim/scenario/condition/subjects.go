@@ -186,7 +186,7 @@ func (p *parser) cached() test {
 	}
 	return func(s *Scope) (bool, string) {
 		a := s.World.Actor(name)
-		if a == nil || a.Cache == nil {
+		if a == nil {
 			s.fail(fmt.Errorf("there is no informer or controller %q", name))
 			return false, ""
 		}

@@ -1,16 +1,15 @@
-package scenario
+package actor
 
 import (
 	"cmp"
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // decide looks at the next rule for the object. It reports false when there is none.
-func (c *controller) decide(w *World) bool {
+func (c *controller) decide() bool {
 	j := c.job
 	for j.rule < len(c.rules.Rules) {
 		rule := &c.rules.Rules[j.rule]
@@ -23,13 +22,13 @@ func (c *controller) decide(w *World) bool {
 		if obj == nil {
 			continue
 		}
-		list, err := c.plan(w, rule, obj)
+		list, err := c.plan(rule, obj)
 		if err != nil {
-			w.say("%s: rule %s: %v", c.name, rule.Name, err)
+			c.w.Say("%s: rule %s: %v", c.name, rule.Name, err)
 			continue
 		}
 		if len(list) > 0 {
-			w.say("%s: rule %s for %s", c.name, rule.Name, shortRef(refOf(r.def, obj.Namespace(), obj.Name())))
+			c.w.Say("%s: rule %s for %s", c.name, rule.Name, ShortRef(Ref(r.def, obj.Namespace(), obj.Name())))
 			j.rest = list
 			return true
 		}
@@ -38,14 +37,14 @@ func (c *controller) decide(w *World) bool {
 }
 
 // plan returns the requests of a rule for an object, none when it does not apply.
-func (c *controller) plan(w *World, rule *Rule, obj object.Object) ([]work, error) {
+func (c *controller) plan(rule *Rule, obj object.Object) ([]work, error) {
 	n := 1
 	if rule.Range != "" {
 		o, err := condition.ParseValue(rule.Range, 0)
 		if err != nil {
 			return nil, err
 		}
-		v, err := o.Of(c.scope(w, obj))
+		v, err := o.Of(c.scope(obj))
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +54,7 @@ func (c *controller) plan(w *World, rule *Rule, obj object.Object) ([]work, erro
 	}
 	var out []work
 	for i := range max(n, 0) {
-		ok, err := c.applies(w, rule, obj, i)
+		ok, err := c.applies(rule, obj, i)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +67,8 @@ func (c *controller) plan(w *World, rule *Rule, obj object.Object) ([]work, erro
 	return out, nil
 }
 
-func (c *controller) applies(w *World, rule *Rule, obj object.Object, i int) (bool, error) {
-	s := c.scope(w, obj)
+func (c *controller) applies(rule *Rule, obj object.Object, i int) (bool, error) {
+	s := c.scope(obj)
 	for _, text := range rule.When {
 		text, err := c.fill(s, text, i)
 		if err != nil {
@@ -87,19 +86,15 @@ func (c *controller) applies(w *World, rule *Rule, obj object.Object, i int) (bo
 }
 
 // scope returns what conditions of a rule are about.
-func (c *controller) scope(w *World, obj object.Object) condition.Scope {
-	return condition.Scope{World: view{w}, Objects: cacheReader{w, c}, Revision: w.cluster.Revision(), Self: map[string]any(obj),
-		Namespace: cmp.Or(obj.Namespace(), "default"), Now: w.clock.Now().Add(c.client.jump)}
+func (c *controller) scope(obj object.Object) condition.Scope {
+	s := c.w.Scope(c.name)
+	s.Objects, s.Self, s.Namespace = c, map[string]any(obj), cmp.Or(obj.Namespace(), "default")
+	return s
 }
 
-// objects is cacher's.
-func (c *controller) objects(d *resource.Definition, namespace, name string) ([]object.Object, error) {
-	for _, r := range c.caches {
-		if r.def != nil && r.def.Storage == d.Storage {
-			return r.find(namespace, name), nil
-		}
-	}
-	return nil, fmt.Errorf("%s has no cache of %s: add it to watch", c.name, d.Resourced())
+// Objects implements condition.Reader.
+func (c *controller) Objects(resource, namespace, name string) ([]object.Object, error) {
+	return readCache(c.w, c.name, ": add it to watch", resource, namespace, name, c.caches...)
 }
 
 // fill replaces placeholders. What is not there becomes an empty text.

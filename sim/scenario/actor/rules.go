@@ -1,4 +1,4 @@
-package scenario
+package actor
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scenario/condition"
+	"github.com/kubesim/kubesim/sim/spelling"
 )
 
 // Rules are what a controller does, as a file in YAML:
@@ -19,7 +20,7 @@ import (
 //	rules:
 //	- name: child                         # for the transcript
 //	  for: widgets.example.com            # looks at each of these objects, as the controller's cache shows it
-//	  when:                               # all of these hold; see Condition. Objects are those of the caches
+//	  when:                               # all of these hold; see package condition. Objects are those of the caches
 //	  - .metadata.deletionTimestamp absent
 //	  - count pods -l owner={{name}} < {{.spec.replicas}}
 //	  range: .spec.replicas               # once for each number below this one, as {{i}}; without it: once
@@ -42,8 +43,8 @@ type Rule struct {
 	When, Do         []string
 }
 
-// ParseRules reads the rules of a controller.
-func ParseRules(text string) (*Rules, error) {
+// ParseRules reads the rules of a controller. checkLine returns why a line is not a request that a rule may send.
+func ParseRules(text string, checkLine func(line string) error) (*Rules, error) {
 	data, err := codec.YAMLToJSON([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("the rules cannot be read as YAML: %w", err)
@@ -69,7 +70,7 @@ func ParseRules(text string) (*Rules, error) {
 		return nil, fmt.Errorf("there are no rules: give at least one, with for and do")
 	}
 	for i, x := range list {
-		r, err := parseRule(object.As(x))
+		r, err := parseRule(object.As(x), checkLine)
 		if err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i+1, err)
 		}
@@ -82,7 +83,7 @@ func ParseRules(text string) (*Rules, error) {
 	return out, nil
 }
 
-func parseRule(obj object.Object) (Rule, error) {
+func parseRule(obj object.Object, checkLine func(line string) error) (Rule, error) {
 	if err := onlyFields(obj, "a rule", "name", "for", "when", "range", "do"); err != nil {
 		return Rule{}, err
 	}
@@ -103,12 +104,8 @@ func parseRule(obj object.Object) (Rule, error) {
 		}
 	}
 	for _, line := range r.Do {
-		op, err := Parse(line)
-		if err != nil {
+		if err := checkLine(line); err != nil {
 			return r, fmt.Errorf("do %s: %w", line, err)
-		}
-		if c := FindCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
-			return r, fmt.Errorf("do %s: a rule sends requests of its own, so neither %s nor --as", line, op.Name)
 		}
 	}
 	if r.Range != "" {
@@ -131,7 +128,7 @@ func onlyFields(obj object.Object, noun string, names ...string) error {
 	}
 	for _, name := range object.SortedKeys(obj) {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s has no %q%s", noun, name, meant(name, names))
+			return fmt.Errorf("%s has no %q%s", noun, name, spelling.Meant(name, names))
 		}
 	}
 	return nil
