@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 )
 
@@ -27,7 +26,8 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 	if err != nil {
 		return err
 	}
-	w.cluster, w.clock, w.waiting = c, c.Clock().(*clock.Manual), nil
+	w.goOn(c)
+	w.waiting = nil
 	w.lookOn()
 	if w.recording != nil {
 		c.OnCommit(w.committing)
