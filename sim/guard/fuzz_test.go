@@ -78,6 +78,8 @@ var parsers = map[string]parsing{
 	"sim/quantity":                {reads: "quantities", targets: []string{"FuzzQuantity"}},
 	"sim/registry":                {reads: "continue tokens and options of lists", targets: []string{"FuzzContinueToken", "FuzzListOptions"}},
 	"sim/replica":                 {reads: "what the store has", why: "servers have written it, or FuzzRead of sim/archive"},
+	"sim/scenario/actor":          {reads: "rules of controllers", why: "FuzzParseRules of sim/scenario"},
+	"sim/scenario/condition":      {reads: "conditions", why: "FuzzParseCondition of sim/scenario"},
 	"sim/scenario":                {reads: "scenarios, lines, conditions, rules and traces", targets: []string{"FuzzParse", "FuzzParseCondition", "FuzzParseFile", "FuzzParseRules", "FuzzParseTrace", "FuzzWorld"}},
 	"sim/scheduler":               {reads: "what a scheduler has saved of itself", why: "FuzzRead of sim/archive"},
 	"sim/schema":                  {reads: "schema data", targets: []string{"FuzzParse"}},

@@ -4,34 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/kubesim/kubesim/sim/scenario/actor"
 	"github.com/kubesim/kubesim/sim/trouble"
-
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 )
-
-// actor is a client that acts by itself.
-type actor interface {
-	// able returns why it cannot start now.
-	able(w *World) error
-	// start begins with nothing in memory.
-	start(w *World)
-	// crash forgets everything.
-	crash(w *World)
-	// step does the next thing there is to do. It reports whether there was one.
-	step(w *World) bool
-	// idle reports whether settle leaves it alone.
-	idle() bool
-	// asleep reports whether it waits for time to pass before it tries again.
-	asleep() bool
-	called() string
-	state() ActorState
-}
-
-// cacher is an actor with a cache.
-type cacher interface {
-	objects(d *resource.Definition, namespace, name string) ([]object.Object, error)
-}
 
 // actorCommands start clients that act by themselves, and say when they do.
 var actorCommands = []Command{
@@ -46,18 +21,18 @@ var actorCommands = []Command{
 	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests, or a controller of the control plane do N things", Example: "step op 2",
 		Group: Actors, Args: []Arg{ActorOrController, Number}, needs: 1, run: stepNext},
 	{Name: "crash", Usage: "NAME", Help: "let an actor, or a controller of the control plane, lose all it has in memory", Example: "crash op",
-		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Crash, func(w *World, a actor, _ *Op) error {
-			a.crash(w)
-			w.say("%s has crashed", a.called())
+		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Crash, func(w *World, a actor.Actor, _ *Op) error {
+			a.Crash()
+			w.say("%s has crashed", a.State().Name)
 			return nil
 		})},
 	{Name: "start", Usage: "NAME", Help: "start an actor, or a controller of the control plane, again", Example: "start op",
-		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Start, func(w *World, a actor, _ *Op) error {
-			if err := a.able(w); err != nil {
+		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Start, func(w *World, a actor.Actor, _ *Op) error {
+			if err := a.Able(); err != nil {
 				return err
 			}
-			a.crash(w)
-			a.start(w)
+			a.Crash()
+			a.Start()
 			return nil
 		})},
 }
@@ -70,7 +45,7 @@ func checkController(op *Op, at int) error {
 }
 
 // act does something to the actor that the first argument names.
-func act(do func(w *World, a actor, op *Op) error) func(*World, *Op) error {
+func act(do func(w *World, a actor.Actor, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		name := op.Args[0]
 		if a := w.actor(name); a != nil {
@@ -78,14 +53,14 @@ func act(do func(w *World, a actor, op *Op) error) func(*World, *Op) error {
 		}
 		var names []string
 		for _, a := range w.actors {
-			names = append(names, a.called())
+			names = append(names, a.State().Name)
 		}
 		return unknown("actor", name, names, "; begin with informer, pager or controller")
 	}
 }
 
 // actOr is act, or does something to a controller of the control plane that the first argument names.
-func actOr(k *trouble.Kind, do func(w *World, a actor, op *Op) error) func(*World, *Op) error {
+func actOr(k *trouble.Kind, do func(w *World, a actor.Actor, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if w.actor(op.Args[0]) == nil {
 			if known, err := w.controls(k, op); known {
@@ -96,20 +71,73 @@ func actOr(k *trouble.Kind, do func(w *World, a actor, op *Op) error) func(*Worl
 	}
 }
 
+// sourceOf returns what the flags of an operation say that an actor reads. Its client appears.
+func (w *World) sourceOf(op *Op) actor.Source {
+	name := w.client(op.Args[0]).name
+	return actor.Source{Name: name, Resource: op.arg(1), Namespace: op.value("namespace"), Labels: op.value("selector"),
+		Fields: op.value("field-selector"), PageSize: op.value("limit"), ListWatch: op.has("list-watch")}
+}
+
+func newInformer(w *World, op *Op) (actor.Actor, error) {
+	return actor.NewInformer(host{w}, w.sourceOf(op)), nil
+}
+
+func newPager(w *World, op *Op) (actor.Actor, error) {
+	if !op.has("limit") {
+		return nil, fmt.Errorf("a pager reads pages: --limit N says how long they are")
+	}
+	return actor.NewPager(host{w}, w.sourceOf(op)), nil
+}
+
+func newController(w *World, op *Op) (actor.Actor, error) {
+	file := op.value("filename")
+	text, err := w.file(file)
+	if err != nil {
+		return nil, err
+	}
+	var a actor.Actor
+	rules, err := ParseRules(text)
+	if err == nil {
+		a, err = actor.NewController(host{w}, rules, w.sourceOf(op))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return a, nil
+}
+
+// Rules are what a controller does.
+type Rules = actor.Rules
+
+// ParseRules reads the rules of a controller.
+func ParseRules(text string) (*Rules, error) { return actor.ParseRules(text, checkRuleLine) }
+
+// checkRuleLine returns why a line is not a request that a rule may send.
+func checkRuleLine(line string) error {
+	op, err := Parse(line)
+	if err != nil {
+		return err
+	}
+	if c := FindCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
+		return fmt.Errorf("a rule sends requests of its own, so neither %s nor --as", op.Name)
+	}
+	return nil
+}
+
 // engage starts a new actor.
-func engage(make func(w *World, op *Op) (actor, error)) func(*World, *Op) error {
+func engage(make func(w *World, op *Op) (actor.Actor, error)) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if name := op.Args[0]; w.actor(name) != nil {
 			return fmt.Errorf("there is %s already; start %s starts it again", name, name)
 		}
 		a, err := make(w, op)
 		if err == nil {
-			err = a.able(w)
+			err = a.Able()
 		}
 		if err != nil {
 			return err
 		}
-		a.start(w)
+		a.Start()
 		w.actors = append(w.actors, a)
 		return nil
 	}
@@ -126,19 +154,19 @@ func stepNext(w *World, op *Op) error {
 	if w.actor(op.Args[0]) == nil && w.stepController(op.Args[0], n) {
 		return nil
 	}
-	return act(func(w *World, a actor, _ *Op) error { return w.stepActor(a, n) })(w, op)
+	return act(func(w *World, a actor.Actor, _ *Op) error { return w.stepActor(a, n) })(w, op)
 }
 
 // stepActor lets an actor send its next n requests.
-func (w *World) stepActor(a actor, n int) error {
-	if a.idle() && a.state().Kind == "informer" {
+func (w *World) stepActor(a actor.Actor, n int) error {
+	if a.IsIdle() && a.State().Kind == "informer" {
 		return fmt.Errorf("an informer takes events as they come; only pagers and controllers are stepped")
 	}
 	for ; n > 0; n-- {
-		name := a.called()
+		name := a.State().Name
 		before := w.client(name).sent
 		for w.client(name).sent == before {
-			if !a.step(w) {
+			if !a.Step() {
 				w.say("%s has nothing to do", name)
 				return nil
 			}
@@ -149,9 +177,9 @@ func (w *World) stepActor(a actor, n int) error {
 }
 
 // actor returns the actor of a name, or nil.
-func (w *World) actor(name string) actor {
+func (w *World) actor(name string) actor.Actor {
 	for _, a := range w.actors {
-		if a.called() == name {
+		if a.State().Name == name {
 			return a
 		}
 	}
@@ -166,10 +194,10 @@ func (w *World) settle() {
 	for steps := 0; steps < settleSteps; {
 		worked := false
 		for _, a := range w.actors {
-			if a.idle() {
+			if a.IsIdle() {
 				continue
 			}
-			if a.step(w) {
+			if a.Step() {
 				worked = true
 				steps++
 				w.run()

@@ -4,13 +4,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // examine looks at what can be known to be wrong before an operation is carried out. at is where its rest begins. What a
 // variable gives is looked at when it is known.
 func (c *Command) examine(op *Op, at int) error {
 	for i, text := range op.Args {
-		if variable(text) {
+		if condition.IsVariable(text) {
 			continue
 		}
 		if err := c.Arg(i).check(c.Name, text, at); err != nil {
@@ -23,7 +25,7 @@ func (c *Command) examine(op *Op, at int) error {
 		}
 	}
 	for _, f := range op.Flags {
-		if known := findFlag(f.Name); known == nil || !known.number || variable(f.Value) {
+		if known := findFlag(f.Name); known == nil || !known.number || condition.IsVariable(f.Value) {
 			continue
 		}
 		if n, err := strconv.ParseInt(f.Value, 10, 64); err != nil || n < 0 {
@@ -47,9 +49,6 @@ func (a Arg) check(command, text string, at int) error {
 	}
 	return nil
 }
-
-// variable reports whether a text is known only when the operation is carried out.
-func variable(text string) bool { return strings.Contains(text, "$") || strings.Contains(text, "{{") }
 
 // target returns the resource and the name that begin at argument n: "pods a", "pods/a", "pods".
 func (op *Op) target(n int) (resource, name string) {

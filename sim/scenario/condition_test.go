@@ -110,7 +110,7 @@ func FuzzParseCondition(f *testing.F) {
 			}
 			return
 		}
-		_, _, _ = c.holds(w.scope(0)) // says yes, no or why not
+		_, _, _ = c.Holds(w.scope(0)) // says yes, no or why not
 	})
 }
 

@@ -1,12 +1,16 @@
 package scenario
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/spelling"
+)
 
 // carryOut does what an operation says. An error means that nothing was done.
 func (w *World) carryOut(op Op) error {
 	c := FindCommand(op.Name)
 	if c == nil {
-		return fmt.Errorf("there is no command %q%s", op.Name, meant(op.Name, commandNames()))
+		return fmt.Errorf("there is no command %q%s", op.Name, spelling.Meant(op.Name, commandNames()))
 	}
 	return c.run(w, &op)
 }

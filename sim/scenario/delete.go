@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // deleteCommands delete objects.
@@ -92,7 +93,7 @@ func (b *builder) deleteOptions(rv string, q url.Values) []byte {
 		o.Set(policies[v], "propagationPolicy")
 	}
 	if v, ok := b.op.Flag("grace"); ok {
-		o.Set(scalar(v), "gracePeriodSeconds")
+		o.Set(condition.Scalar(v), "gracePeriodSeconds")
 	}
 	if rv != "" {
 		o.Set(rv, "preconditions", "resourceVersion")

@@ -3,7 +3,7 @@
 //
 //	line ─ Parse ─▶ Op ─ World.Do ─┬─▶ apiserver.Server.Start ─▶ an answer, now or after the clock has moved
 //	  ▲              │             ├─▶ sim.Cluster, clock.Manual: compact, lag, tick, …
-//	  └── String ────┘             └─▶ actors: informer, pager, controller
+//	  └── String ────┘             └─▶ package actor: informer, pager, controller
 //	                 log []Op                │
 //	                                         ▼
 //	                 Result: lines for people        Frames: everything that happened, each with its cause
@@ -59,5 +59,5 @@
 //
 // A condition speaks of the last answer (status 409 Conflict, .metadata.name == a), of the store (count pods -l app=x ==
 // 2, pods/a .spec.nodeName exists), of the cache of an informer (informer/x sees pods/a) and of what a watch has received
-// (watch/w saw DELETED a); not, and, or and parentheses join them. See Condition.
+// (watch/w saw DELETED a); not, and, or and parentheses join them. See package condition.
 package scenario

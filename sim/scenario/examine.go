@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // standing is a condition that is looked at after every commit, until it did its work.
 type standing struct {
-	condition *Condition
+	condition *condition.Condition
 	never     bool
 	then      string // what once does
 	done      bool
@@ -30,7 +32,7 @@ var checkCommands = []Command{
 }
 
 func checkCondition(op *Op, at int) error {
-	_, err := parseCondition(op.Text, at)
+	_, err := condition.Parse(op.Text, at)
 	return err
 }
 
@@ -49,24 +51,24 @@ func checkLet(op *Op, at int) error {
 	if !ok || !plainName(strings.TrimSpace(name)) || strings.TrimSpace(value) == "" {
 		return wrong(at+1, "let keeps a value under a name: let T = .metadata.continue")
 	}
-	_, err := parseOperand(value, at+len(name)+1)
+	_, err := condition.ParseValue(value, at+len(name)+1)
 	return err
 }
 
 // parseOnce reads CONDITION do OPERATION.
-func parseOnce(text string, at int) (*Condition, string, error) {
+func parseOnce(text string, at int) (*condition.Condition, string, error) {
 	i := strings.LastIndex(text, " do ")
 	if i < 0 {
 		return nil, "", wrong(at+1, "once needs what is to be done: once CONDITION do OPERATION")
 	}
-	c, err := parseCondition(text[:i], at)
+	c, err := condition.Parse(text[:i], at)
 	if err != nil {
 		return nil, "", err
 	}
 	line := strings.TrimSpace(text[i+4:])
 	op, err := Parse(line)
 	if err != nil {
-		return nil, "", shift(err, at+i+4)
+		return nil, "", condition.Shift(err, at+i+4)
 	}
 	if FindCommand(op.Name).Group == Checks {
 		return nil, "", wrong(at+i+5, "once does an operation, not %s", op.Name)
@@ -78,7 +80,7 @@ func parseOnce(text string, at int) (*Condition, string, error) {
 const patienceOfChecks = time.Minute
 
 // parseEventually reads a condition, and within DURATION in front of it.
-func parseEventually(text string, at int) (within time.Duration, c *Condition, err error) {
+func parseEventually(text string, at int) (within time.Duration, c *condition.Condition, err error) {
 	within = patienceOfChecks
 	if after, ok := strings.CutPrefix(text, "within "); ok {
 		word, rest, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
@@ -87,12 +89,12 @@ func parseEventually(text string, at int) (within time.Duration, c *Condition, e
 		}
 		text, at = rest, at+len(text)-len(rest)
 	}
-	c, err = parseCondition(text, at)
+	c, err = condition.Parse(text, at)
 	return within, c, err
 }
 
 func (w *World) never(op *Op) error {
-	c, err := ParseCondition(op.Text)
+	c, err := condition.Parse(op.Text, 0)
 	if err != nil {
 		return err
 	}
@@ -143,7 +145,7 @@ func (w *World) eventually(op *Op) error {
 	until := w.clock.Now().Add(d)
 	w.run()
 	for first := true; ; first = false {
-		ok, why, err := c.holds(w.scope(0))
+		ok, why, err := c.Holds(w.scope(0))
 		switch {
 		case err != nil && first:
 			return err
@@ -184,18 +186,18 @@ func (w *World) Value(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o, err := parseOperand(text, 0)
+	o, err := condition.ParseValue(text, 0)
 	if err != nil {
 		return "", err
 	}
-	v, err := w.scope(0).value(o)
+	v, err := o.Of(w.scope(0))
 	if err == nil && v == nil {
-		err = fmt.Errorf("%s is not there", o.text)
+		err = fmt.Errorf("%s is not there", o)
 	}
 	if err != nil {
 		return "", err
 	}
-	return show(v), nil
+	return condition.Show(v), nil
 }
 
 // committed looks at the standing conditions after a commit.
@@ -212,7 +214,7 @@ func (w *World) look(s *standing, rev uint64) {
 	if rev < w.cluster.Compacted() {
 		rev = 0 // that revision cannot be read any more
 	}
-	ok, why, err := s.condition.holds(w.scope(rev))
+	ok, why, err := s.condition.Holds(w.scope(rev))
 	s.done = err != nil || ok
 	switch {
 	case err != nil:

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // Export returns a scenario of what has been done in a World, which a run of it does again. A request that has failed gets a !,
@@ -84,7 +86,7 @@ func (o opAnswer) exported(op Op) (Op, string) {
 		op.Fails = true
 	}
 	expected := fmt.Sprintf("expect status %d", x.Code)
-	if (token{text: x.Reason}).capital() {
+	if condition.IsReason(x.Reason) {
 		expected += " " + x.Reason
 	}
 	return op, expected + "\n"

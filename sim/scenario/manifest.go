@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // file returns a file of the scenario, with variables put in.
@@ -51,15 +52,7 @@ func literal(op *Op, apiVersion, kind, name string) (object.Object, error) {
 		if !ok || path == "" {
 			return nil, fmt.Errorf("--set is PATH=VALUE, as spec.replicas=3; not %q", v)
 		}
-		obj.Set(scalar(value), object.Path(strings.TrimPrefix(path, "."))...)
+		obj.Set(condition.Scalar(value), object.Path(strings.TrimPrefix(path, "."))...)
 	}
 	return obj, nil
-}
-
-// scalar reads a value as JSON if it is some, else as a string.
-func scalar(text string) any {
-	if v, err := object.ParseValue([]byte(text)); err == nil {
-		return v
-	}
-	return text
 }

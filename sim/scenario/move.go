@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 )
 
@@ -21,13 +20,14 @@ func (w *World) reload(op *Op) error {
 // move goes on with another cluster that is as the one so far.
 func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
 	if len(w.actors) > 0 {
-		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].called())
+		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].State().Name)
 	}
 	c, err := to(w.cluster)
 	if err != nil {
 		return err
 	}
-	w.cluster, w.clock, w.waiting = c, c.Clock().(*clock.Manual), nil
+	w.goOn(c)
+	w.waiting = nil
 	w.lookOn()
 	if w.recording != nil {
 		c.OnCommit(w.committing)

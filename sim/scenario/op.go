@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
@@ -81,7 +82,7 @@ func Parse(line string) (Op, error) {
 		if text := textCommand(bare); text != nil && text.Group == Prompt {
 			op, err := text.parseText(bare)
 			op.Fails, op.May = mark == '!', mark == '?'
-			return op, shift(err, len(line)-len(bare))
+			return op, condition.Shift(err, len(line)-len(bare))
 		}
 	}
 	words, err := split(line)
@@ -143,7 +144,7 @@ func parseWords(line string, words []word) (Op, error) {
 	c := FindCommand(first.text)
 	switch {
 	case c == nil:
-		return Op{}, wrong(first.column, "there is no command %q%s", first.text, meant(first.text, commandNames()))
+		return Op{}, wrong(first.column, "there is no command %q%s", first.text, spelling.Meant(first.text, commandNames()))
 	case c.text:
 		return Op{}, wrong(first.column, "%s stands alone: put neither ! nor ? before it, nor quotes around it", c.Name)
 	case (op.Fails || op.May || op.Async) && c.Group != Requests:
@@ -163,20 +164,12 @@ func parseWords(line string, words []word) (Op, error) {
 	return op, c.examine(&op, end-1)
 }
 
-// meant is the end of an error about a name that does not exist.
-func meant(text string, names []string) string {
-	if best := spelling.Nearest(text, names); best != "" {
-		return "; did you mean " + best + "?"
-	}
-	return "; there are " + strings.Join(names, ", ")
-}
-
 // unknown is the error about a name of something that does not exist. first says how to make the first one.
 func unknown(noun, name string, names []string, first string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("there is no %s %q, nor any other%s", noun, name, first)
 	}
-	return fmt.Errorf("there is no %s %q%s", noun, name, meant(name, names))
+	return fmt.Errorf("there is no %s %q%s", noun, name, spelling.Meant(name, names))
 }
 
 // parseRest reads arguments and flags.

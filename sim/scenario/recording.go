@@ -3,7 +3,6 @@ package scenario
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -223,16 +222,4 @@ func (n *noted) ended() {
 	if n != nil && n.stream != nil {
 		n.stream.Ended = true
 	}
-}
-
-// promisesKept is true while no promise of package checker has been broken.
-func promisesKept(s *scope) (bool, string) {
-	if s.w.recording == nil {
-		s.fail(errors.New("promises can be judged when everything is on record: put the operation record before"))
-		return false, ""
-	}
-	if broken := s.w.recording.broken(s.w.healed); len(broken) > 0 {
-		return false, broken[0]
-	}
-	return true, "all promises are kept"
 }

@@ -83,12 +83,3 @@ func (w *World) FirstObjects(resource, namespace, prefix string, most int, rev u
 	}
 	return w.cluster.LookAtFirst(d, namespace, prefix, most, rev)
 }
-
-// refOf names an object for people and for frames: "configmaps default/a", "deployments.apps default/web".
-func refOf(d *resource.Definition, namespace, name string) string {
-	text := d.Resourced().String()
-	if namespace != "" && name != "" {
-		return text + " " + namespace + "/" + name
-	}
-	return strings.TrimRight(text+" "+namespace+name, " ")
-}

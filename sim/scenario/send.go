@@ -16,6 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/scenario/actor"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -40,7 +41,7 @@ type call struct {
 	answer *apiserver.Answer
 	body   object.Object // of the answer; nil: it is no JSON
 	done   func(*call)   // what its sender does with the answer; nil: nothing
-	sink   *reflector    // who takes the events of the watch that it begins; nil: the transcript
+	sink   actor.Sink    // takes the events of the watch that it begins; nil: the transcript
 	own    bool          // an operation asked for it, not an actor
 	may    bool          // it may fail
 	fails  bool          // it has to fail

@@ -1,6 +1,10 @@
 package scenario
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/scenario/actor"
+)
 
 // ClientState is what a client is like.
 type ClientState struct {
@@ -15,16 +19,7 @@ type ClientState struct {
 }
 
 // ActorState is what an informer, a pager or a controller is like.
-type ActorState struct {
-	Name     string
-	Kind     string // informer, pager or controller
-	Resource string // of a controller: all that it watches
-	State    string // a few words
-	Synced   bool   // its caches have been filled
-	RV       string // that its cache has
-	Keys     []string
-	Queue    []string // of a controller: what it has yet to look at
-}
+type ActorState = actor.State
 
 // Clients returns all clients, in the order in which they appeared.
 func (w *World) Clients() []ClientState {
@@ -34,7 +29,7 @@ func (w *World) Clients() []ClientState {
 		out[i] = ClientState{Name: name, Replica: max(c.replica, 1), Held: c.held, Jump: c.jump, Requests: c.sent, RV: c.rv,
 			Token: c.token}
 		if a := w.actor(name); a != nil {
-			s := a.state()
+			s := a.State()
 			out[i].Actor = &s
 		}
 	}
@@ -45,7 +40,7 @@ func (w *World) Clients() []ClientState {
 func (w *World) Actors() []ActorState {
 	out := make([]ActorState, len(w.actors))
 	for i, a := range w.actors {
-		out[i] = a.state()
+		out[i] = a.State()
 	}
 	return out
 }

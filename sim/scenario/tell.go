@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
 // tell writes an answer into the transcript: one line, and the body if -o asked for it.
@@ -76,19 +77,12 @@ func cut(text string) string {
 func objectLine(c *call, obj object.Object) string {
 	name := strings.ToLower(obj.Kind()) + "/" + obj.Name()
 	if c.def != nil {
-		name = shortRef(refOf(c.def, obj.Namespace(), obj.Name()))
+		name = actor.ShortRef(actor.Ref(c.def, obj.Namespace(), obj.Name()))
 	}
 	if rv := obj.ResourceVersion(); rv != "" {
 		name += " rv " + rv
 	}
-	return name + terminating(obj)
-}
-
-func terminating(obj object.Object) string {
-	if obj.DeletionTimestamp() != "" {
-		return ", terminating"
-	}
-	return ""
+	return name + actor.Terminating(obj)
 }
 
 // itemsLine says what is on a page: 2 items: a b; rv 4009; 3 more follow.
@@ -228,20 +222,6 @@ func shortPath(path string) string {
 		parts[i] = text
 	}
 	return before + "?" + strings.Join(parts, "&")
-}
-
-// shortRef turns "configmaps default/a" into configmaps/a; other namespaces stay.
-func shortRef(ref string) string {
-	resource, key, _ := strings.Cut(ref, " ")
-	return resource + "/" + strings.TrimPrefix(key, "default/")
-}
-
-// key names an object within its kind.
-func key(namespace, name string) string {
-	if namespace == "" {
-		return name
-	}
-	return namespace + "/" + name
 }
 
 // warning returns the text of a Warning header: 299 - "text".

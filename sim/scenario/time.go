@@ -5,6 +5,8 @@ import (
 	"time"
 
 	controlplane "github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/scenario/actor"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // timeCommands let time pass, and clients work.
@@ -38,7 +40,7 @@ func checkClock(op *Op, at int) error {
 
 func checkTick(op *Op, at int) error {
 	d, err := time.ParseDuration(op.Args[0])
-	if op.Args[0] != "next" && op.Args[0] != "quiet" && op.Args[0] != "settled" && !variable(op.Args[0]) && (err != nil || d < 0) {
+	if op.Args[0] != "next" && op.Args[0] != "quiet" && op.Args[0] != "settled" && !condition.IsVariable(op.Args[0]) && (err != nil || d < 0) {
 		return wrong(at, "tick takes a duration such as 5m, next, quiet or settled; not %q", op.Args[0])
 	}
 	return nil
@@ -124,11 +126,5 @@ func (w *World) moveOn(until time.Time) bool {
 
 // pending reports whether somebody waits for time to pass: a client for an answer, an actor to try again.
 func (w *World) pending() bool {
-	return len(w.waiting) > 0 || slices.ContainsFunc(w.actors, actor.asleep)
-}
-
-// after lets f be done by a client when d has passed, unless stop is called before.
-func (w *World) after(d time.Duration, f func()) (stop func()) {
-	t := w.clock.AfterFunc(d, func() { w.due = append(w.due, f) })
-	return func() { t.Stop() }
+	return len(w.waiting) > 0 || slices.ContainsFunc(w.actors, actor.Actor.IsAsleep)
 }

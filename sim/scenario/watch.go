@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/actor"
 	"github.com/kubesim/kubesim/sim/trouble"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
@@ -191,7 +192,7 @@ func (w *World) event(x *watch, frame []byte) {
 	e.Frame = w.add(f)
 	x.events = append(x.events, e)
 	if r := x.call.sink; r != nil {
-		w.following(e.Frame, func() { r.event(w, e) })
+		w.following(e.Frame, func() { r.Event(e.Type, e.Object) })
 		return
 	}
 	if x.hears(frame) {
@@ -227,11 +228,11 @@ func (w *World) describe(x *watch, f *Frame, obj object.Object) {
 		}
 		return
 	}
-	f.Ref = strings.ToLower(obj.Kind()) + " " + key(obj.Namespace(), obj.Name())
+	f.Ref = strings.ToLower(obj.Kind()) + " " + actor.Key(obj.Namespace(), obj.Name())
 	if d := x.call.def; d != nil {
-		f.Ref = refOf(d, obj.Namespace(), obj.Name())
+		f.Ref = actor.Ref(d, obj.Namespace(), obj.Name())
 	}
-	f.Text = fmt.Sprintf("%s %s rv %s%s", f.Verb, shortRef(f.Ref), rv, terminating(obj))
+	f.Text = fmt.Sprintf("%s %s rv %s%s", f.Verb, actor.ShortRef(f.Ref), rv, actor.Terminating(obj))
 }
 
 // tableObject returns the object of the only row of a Table.
@@ -253,7 +254,7 @@ func (w *World) finish(x *watch, broken bool) {
 	x.call.note.ended()
 	n := w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Cause: w.because, Text: x.state, Replica: x.exchange.Replica})
 	if r := x.call.sink; r != nil {
-		w.following(n, func() { r.closed(w, x) })
+		w.following(n, func() { r.Closed(openWatch{w, x}) })
 		return
 	}
 	if x.call.untold {

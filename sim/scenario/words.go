@@ -1,27 +1,18 @@
 package scenario
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 	"github.com/kubesim/kubesim/sim/words"
 )
 
 // SyntaxError says what is wrong with a line, where, and how to mend it.
-type SyntaxError struct {
-	Column int // of the character, counted from 1
-	Text   string
-}
-
-// Error returns the text with its column.
-func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Text) }
+type SyntaxError = condition.SyntaxError
 
 func wrong(column int, format string, args ...any) error {
-	return &SyntaxError{Column: column, Text: fmt.Sprintf(format, args...)}
+	return condition.Wrong(column, format, args...)
 }
-
-// lineRules are the rules of a line. It has no pipes, and a backslash outside of quotes is text: it stands in paths of fields.
-var lineRules = words.Rules{Escapes: `"\`}
 
 // word is one word of a line.
 type word struct {
@@ -32,9 +23,9 @@ type word struct {
 
 // split splits a line into words.
 func split(line string) ([]word, error) {
-	list, err := lineRules.Split(line)
+	list, err := words.Line.Split(line)
 	if err != nil {
-		return nil, unclosed(err)
+		return nil, condition.Unclosed(err)
 	}
 	out := make([]word, len(list))
 	for i, w := range list {
@@ -43,26 +34,12 @@ func split(line string) ([]word, error) {
 	return out, nil
 }
 
-// unclosed returns the error of a quote that has no end with its column.
-func unclosed(err error) error {
-	if e, ok := err.(*words.UnclosedError); ok {
-		return wrong(e.At+1, "%s; put another one where the text ends", e)
-	}
-	return err
-}
-
-// unquote reads the quoted text that begins at line[at] and returns where it ends.
-func unquote(to *strings.Builder, line string, at int) (end int, err error) {
-	end, err = lineRules.Quoted(to, line, at)
-	return end, unclosed(err)
-}
-
 // quoteWord prints a word so that split reads it back.
-func quoteWord(text string, always bool) string { return lineRules.Quote(text, always) }
+func quoteWord(text string, always bool) string { return words.Line.Quote(text, always) }
 
 // uncomment returns a line without its comment: a # outside of quotes that begins a word.
 func uncomment(line string) string {
-	list, err := lineRules.Split(line)
+	list, err := words.Line.Split(line)
 	switch {
 	case err != nil:
 		return strings.TrimSpace(line)

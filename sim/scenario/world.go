@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
 // Options say how a World begins. The zero value is one API server of the newest version, seed 1, no files.
@@ -48,16 +48,12 @@ const records = 1 << 14
 
 // World is a cluster, its clients and all that happened to them. It is for one goroutine.
 type World struct {
+	transcript
 	options Options
 	files   map[string]string
-	cluster *sim.Cluster
-	clock   *clock.Manual
-	begin   time.Time
 
 	log     []Op
-	replies []opAnswer // beside log; nothing in a World that is quiet
-	frames  []Frame
-	print   *fingerprint
+	replies []opAnswer        // beside log; nothing in a World that is quiet
 	seen    uint64            // records of the trace that have become frames
 	causes  map[uint64]uint64 // record of the trace -> frame
 	commits map[uint64]uint64 // revision -> frame
@@ -68,7 +64,7 @@ type World struct {
 	names     []string // of clients, in the order in which they appeared
 	watches   []*watch
 	numbered  int // watches with a name that a number was found for
-	actors    []actor
+	actors    []actor.Actor
 	vars      map[string]string
 	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
 	checks    []*standing              // never and once
@@ -81,13 +77,9 @@ type World struct {
 	answered []*call // whose answers nobody has looked at
 	waiting  []*call
 	due      []func() // what timers of clients left to do
-	current  *Result
-	op       int // number of the current operation
 	last     *call
 	because  uint64           // the frame that what is being done follows from; 0: an operation
 	shell    *kubectl.Session // what lines of a prompt leave for the next one; nil: there was none
-	told     time.Time        // time of the last line of a transcript
-	ticked   time.Time        // time of the last frame
 }
 
 // client is somebody who sends requests.
@@ -104,30 +96,26 @@ type client struct {
 
 // New returns a World.
 func New(o Options) (*World, error) {
-	w := &World{options: o, files: cloned(o.Files)}
+	w := &World{options: o, files: cloned(o.Files), transcript: transcript{quiet: o.Quiet}}
 	return w, w.boot()
 }
 
 // boot makes the cluster, and everything that depends on it, anew.
 func (w *World) boot() error {
-	w.clock = clock.NewManual(clock.Epoch())
-	w.begin = w.clock.Now()
 	kept := records
 	if w.options.Quiet {
 		kept = 1 // its hashes are those of all
 	}
 	o := w.options.Cluster
-	o.Bare, o.Clock, o.Trace = true, w.clock, kept
+	o.Bare, o.Clock, o.Trace = true, clock.NewManual(clock.Epoch()), kept
 	c, err := sim.New(o)
 	if err != nil {
 		return err
 	}
-	w.cluster = c
-	w.frames, w.print = nil, newFingerprint()
+	w.start(c)
 	w.causes, w.commits = map[uint64]uint64{}, map[uint64]uint64{}
 	w.clients, w.names = map[string]*client{}, nil
 	w.vars, w.texts = map[string]string{}, map[string]object.Object{}
-	w.told, w.ticked = w.begin, w.begin
 	w.shell = nil
 	w.compact = c.Compacted()
 	_, w.seen = c.TraceSince(0)
@@ -135,96 +123,10 @@ func (w *World) boot() error {
 	return nil
 }
 
-// Result is what became of an operation.
-type Result struct {
-	N       int      // its number, counted from 1
-	Lines   []string // what a transcript says
-	OK      bool
-	Failure string // what was expected and is not so
-	HTTP    *Exchange
-	Watch   string // the name of the watch that it began
-	Waiting bool   // its answer is still to come
-
-	requests int // that it has sent
-}
-
 // opAnswer is what an operation was answered: its last request, and how many there were.
 type opAnswer struct {
 	last     *Exchange
 	requests int
-}
-
-// say adds a line to the transcript of the current operation, after one that says how late it is, if time has moved.
-func (w *World) say(format string, args ...any) {
-	if w.current == nil || w.options.Quiet {
-		return
-	}
-	w.sayTime()
-	w.current.Lines = append(w.current.Lines, "   "+fmt.Sprintf(format, args...))
-}
-
-// sayTime adds a line that says how late it is, if time has moved since the last one.
-func (w *World) sayTime() {
-	if now := w.clock.Now(); !now.Equal(w.told) {
-		w.current.Lines = append(w.current.Lines, fmt.Sprintf("-- %s (+%s)", w.stamp(now), now.Sub(w.told)))
-		w.told = now
-	}
-}
-
-// stamp prints a time as what has passed since the World began.
-func (w *World) stamp(t time.Time) string {
-	d := t.Sub(w.begin)
-	text := fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
-	if ms := d.Milliseconds() % 1000; ms != 0 {
-		text += fmt.Sprintf(".%03d", ms)
-	}
-	return text
-}
-
-// fail notes that something expected is not so.
-func (w *World) fail(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	w.add(Frame{Kind: CheckFail, Lane: "store", Text: text})
-	if w.current == nil {
-		return
-	}
-	w.say("FAILED: %s", text)
-	if w.current.Failure == "" {
-		w.current.Failure = text
-	}
-}
-
-// add numbers a frame and keeps it. When time has moved since the last one, a frame that says so comes first.
-func (w *World) add(f Frame) uint64 {
-	if w.options.Quiet {
-		return 0
-	}
-	w.tickFrame()
-	return w.append(f)
-}
-
-func (w *World) tickFrame() {
-	if now := w.clock.Now(); !now.Equal(w.ticked) {
-		moved := now.Sub(w.ticked)
-		w.ticked = now
-		w.append(Frame{Kind: ClockTick, Lane: "store", Text: "+" + moved.String()})
-	}
-}
-
-func (w *World) append(f Frame) uint64 {
-	f.N = uint64(len(w.frames)) + 1
-	f.VT = w.clock.Now().UnixMilli()
-	f.Op = w.op
-	if f.RV == 0 {
-		f.RV = w.cluster.Revision()
-	}
-	if x := f.Exchange; x != nil && f.Kind == HTTPRequest {
-		x.N = f.N
-		f.Ref = fmt.Sprint(f.N)
-	}
-	w.frames = append(w.frames, f)
-	w.print.add(&f)
-	return f.N
 }
 
 // Do carries out one operation. An error says that the operation makes no sense here: it is not in the log, and nothing

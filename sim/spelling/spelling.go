@@ -1,6 +1,8 @@
 // Package spelling guesses which name a misspelt word was meant to be.
 package spelling
 
+import "strings"
+
 // Nearest returns the name that text was perhaps meant to be: one that fewer than three changes lead to. "" if there is none.
 func Nearest(text string, names []string) string {
 	best, least := "", 3
@@ -31,4 +33,12 @@ func Distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Meant returns the end of an error about a name that does not exist: the nearest name, or all.
+func Meant(text string, names []string) string {
+	if best := Nearest(text, names); best != "" {
+		return "; did you mean " + best + "?"
+	}
+	return "; there are " + strings.Join(names, ", ")
 }

@@ -21,6 +21,9 @@ type Rules struct {
 // Shell are the rules of a prompt.
 var Shell = Rules{Signs: []string{"<<-", "<<", ">>", "&&", "||", "2>&1", "|", "<", ">", ";"}, Escapes: "\"\\$`", Backslash: true}
 
+// Line are the rules of a line of a scenario. It has no pipes, and a backslash outside of quotes is text: it stands in paths of fields.
+var Line = Rules{Escapes: `"\`}
+
 // Word is one word of a line.
 type Word struct {
 	Text     string

@@ -1,4 +1,4 @@
-package scenario
+package condition
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ type parser struct {
 // fail notes what is wrong at a token. What comes later is not read.
 func (p *parser) fail(at token, format string, args ...any) {
 	if p.err == nil {
-		p.err = wrong(at.column, format, args...)
+		p.err = Wrong(at.column, format, args...)
 	}
 	p.at = len(p.tokens)
 }
@@ -59,7 +59,7 @@ func (p *parser) join(word string, part func() test) test {
 		list = append(list, part())
 	}
 	all := word == "and"
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		var reasons []string
 		for _, part := range list {
 			ok, why := part(s)
@@ -78,7 +78,7 @@ func (p *parser) not() test {
 		negated = !negated
 	}
 	part := p.primary()
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		ok, why := part(s)
 		return ok != negated, why
 	}
@@ -133,7 +133,7 @@ func (p *parser) compareWith(left operand) test {
 }
 
 func (o operand) present(wanted bool) test {
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		if o.value(s) == nil {
 			return !wanted, o.text + " is not there"
 		}
@@ -142,24 +142,24 @@ func (o operand) present(wanted bool) test {
 }
 
 func (o operand) older(than time.Duration) test {
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		v := o.value(s)
 		text, _ := v.(string)
 		t, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			return false, o.text + " is " + show(v) + ", which is no time"
+			return false, o.text + " is " + Show(v) + ", which is no time"
 		}
-		age := s.now.Sub(t)
+		age := s.Now.Sub(t)
 		return age > than, fmt.Sprintf("%s is %s old", o.text, age)
 	}
 }
 
 func (o operand) compared(comparison string, right operand) test {
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		a, b := o.value(s), right.value(s)
-		why := o.text + " is " + show(a)
+		why := o.text + " is " + Show(a)
 		if !right.fixed {
-			why += ", " + right.text + " is " + show(b)
+			why += ", " + right.text + " is " + Show(b)
 		}
 		return compare(a, comparison, b), why
 	}
@@ -175,29 +175,29 @@ func (p *parser) operand(left bool) operand {
 		p.fail(t, "a value is missing here")
 	case t.text == "count":
 		objects := p.selection()
-		return operand{text: "count " + objects.text(), value: func(s *scope) any { return int64(len(objects.list(s))) }}
+		return operand{text: "count " + objects.text(), value: func(s *Scope) any { return int64(len(objects.list(s))) }}
 	case t.text == "len":
 		field := p.field("len", "len .items")
-		return operand{text: "len " + field.text, value: func(s *scope) any { return length(field.get(s.self)) }}
+		return operand{text: "len " + field.text, value: func(s *Scope) any { return length(field.get(s.Self)) }}
 	case t.text == "revision":
-		return operand{text: t.text, value: (*scope).revision}
+		return operand{text: t.text, value: func(s *Scope) any { return int64(s.Revision) }}
 	case t.text == "header":
 		name := p.next().text
-		return ofAnswer(strings.TrimRight("header "+name, " "), func(c *call) any { return headerOf(c, name) })
+		return ofAnswer(strings.TrimRight("header "+name, " "), func(a *Answer) any { return headerOf(a, name) })
 	case answerParts[t.text] != nil:
 		return ofAnswer(t.text, answerParts[t.text])
 	case strings.HasPrefix(t.text, "watch/") && (p.peek().text == "rv" || p.peek().text == "path"):
 		return watchPart(strings.TrimPrefix(t.text, "watch/"), p.next().text)
 	case t.text[0] == '.':
 		field := p.path(t)
-		return operand{text: field.text, value: func(s *scope) any { return field.get(s.self) }}
-	case strings.Contains(t.text, "/") && (left || p.atField() && !variable(t.text)):
+		return operand{text: field.text, value: func(s *Scope) any { return field.get(s.Self) }}
+	case strings.Contains(t.text, "/") && (left || p.atField() && !IsVariable(t.text)):
 		return p.reference(t)
 	}
 	switch v := scalarWord(t.text); {
 	case v != nil:
 		return constant(v)
-	case left && !variable(t.text):
+	case left && !IsVariable(t.text):
 		p.fail(t, "%q is no condition; begin with status, count pods, pods/NAME, .FIELD, informer/NAME or watch/NAME", t.text)
 	case t.text == "null":
 		return constant(nil)
@@ -206,12 +206,20 @@ func (p *parser) operand(left bool) operand {
 }
 
 func constant(v any) operand {
-	return operand{text: show(v), value: func(*scope) any { return v }, fixed: true}
+	return operand{text: Show(v), value: func(*Scope) any { return v }, fixed: true}
+}
+
+// Scalar reads a value as JSON if it is some, else as a string.
+func Scalar(text string) any {
+	if v, err := object.ParseValue([]byte(text)); err == nil {
+		return v
+	}
+	return text
 }
 
 // scalarWord reads a number or a truth value; nil if a word is neither.
 func scalarWord(text string) any {
-	switch v := scalar(text).(type) {
+	switch v := Scalar(text).(type) {
 	case bool, int64, float64:
 		return v
 	}
@@ -229,8 +237,8 @@ func (p *parser) reference(t token) operand {
 	if p.atField() {
 		field = p.path(p.next())
 	}
-	return operand{text: strings.TrimRight(t.text+" "+field.text, " "), value: func(s *scope) any {
-		namespace := s.namespace
+	return operand{text: strings.TrimRight(t.text+" "+field.text, " "), value: func(s *Scope) any {
+		namespace := s.Namespace
 		if len(parts) == 3 {
 			namespace = parts[1]
 		}
@@ -261,7 +269,7 @@ func (p *parser) selection() *selection {
 			objects.namespace = p.next().text
 		case p.accept("-l"):
 			t := p.next()
-			if _, err := selector.ParseLabels(t.text); err != nil && !variable(t.text) {
+			if _, err := selector.ParseLabels(t.text); err != nil && !IsVariable(t.text) {
 				p.fail(t, "%q is no label selector: %v", t.text, err)
 			}
 			objects.labels = t.text
@@ -284,7 +292,7 @@ func (o *selection) text() string {
 	return text
 }
 
-func (o *selection) list(s *scope) (out []object.Object) {
+func (o *selection) list(s *Scope) (out []object.Object) {
 	labels, err := selector.ParseLabels(o.labels)
 	s.fail(err)
 	for _, obj := range s.list(o.resource, o.namespace, "") {

@@ -1,8 +1,7 @@
-package scenario
+package actor
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -27,17 +26,11 @@ import (
 // A list or watch that the server cannot serve at the revision known (410, or 504 too large) is tried again at once
 // without a revision; the 3 s that pass in between are the server's.
 type reflector struct {
-	name      string
-	client    *client
-	resource  string
-	namespace string // "": all
-	labels    string
-	fields    string
-	pageSize  string
-	listWatch bool // begin with a list
-	lane      string
-	random    *rand.Rand
-	changed   func(w *World, obj object.Object) // told of each change of the cache
+	Source
+	w       World
+	lane    string
+	random  *rand.Rand
+	changed func(obj object.Object) // takes each change of the cache; nil if nothing does
 
 	def         *resource.Definition
 	store       map[string]object.Object // by namespace/name
@@ -49,8 +42,8 @@ type reflector struct {
 	sleeps      bool
 	fallback    bool // the list that goes on is the second try, without a revision
 	paged       bool
-	call        *call
-	watch       *watch
+	call        Request
+	watch       Watch
 	opened      time.Time
 	seen        int // events of the watch
 	delay       time.Duration
@@ -69,39 +62,38 @@ const (
 	pageLimit     = "500"
 )
 
-// stream returns a generator for one purpose of one client.
-func (w *World) stream(purpose string) *rand.Rand {
-	h := fnv.New64a()
-	h.Write([]byte(purpose))
-	return rand.New(rand.NewPCG(max(w.options.Seed, 1), h.Sum64()))
+// newReflector returns a reflector, whose watches have the name lane.
+func newReflector(w World, s Source, lane string, changed func(obj object.Object)) *reflector {
+	return &reflector{Source: s, w: w, lane: lane, random: w.Random("reflector " + lane), changed: changed,
+		store: map[string]object.Object{}}
 }
 
-// able returns why the resource cannot be read.
-func (r *reflector) able(w *World) error {
-	_, err := w.resolve(r.resource, max(r.client.replica, 1))
+// Able implements Actor for an informer.
+func (r *reflector) Able() error {
+	_, err := r.w.Definition(r.Resource, r.Name)
 	return err
 }
 
-// start begins with an empty cache.
-func (r *reflector) start(w *World) {
-	d, err := w.resolve(r.resource, max(r.client.replica, 1))
+// Start implements Actor for an informer.
+func (r *reflector) Start() {
+	d, err := r.w.Definition(r.Resource, r.Name)
 	if err != nil {
 		return
 	}
 	r.life++
 	r.def, r.store, r.rv, r.unavailable, r.synced = d, map[string]object.Object{}, "", false, false
 	r.delay = 0
-	r.begin(w)
+	r.begin()
 }
 
 // stop forgets everything.
-func (r *reflector) stop(w *World) {
+func (r *reflector) stop() {
 	r.life++
 	if r.call != nil {
-		r.call.gone = true
+		r.call.Forget()
 	}
 	if r.watch != nil {
-		w.stop(r.watch)
+		r.watch.Stop()
 	}
 	if r.wake != nil {
 		r.wake()
@@ -111,16 +103,16 @@ func (r *reflector) stop(w *World) {
 }
 
 // begin is the beginning of a list and watch.
-func (r *reflector) begin(w *World) {
-	if r.listWatch {
-		r.list(w)
+func (r *reflector) begin() {
+	if r.ListWatch {
+		r.list()
 		return
 	}
 	r.doing, r.initial = "reads the state from a watch", map[string]object.Object{}
 	q := r.query(r.reached())
 	q.Set("sendInitialEvents", "true")
 	q.Set("resourceVersionMatch", "NotOlderThan")
-	r.openWatch(w, q)
+	r.openWatch(q)
 }
 
 // reached is the revision that a read has to reach, "" when the server did not have the one known.
@@ -134,7 +126,7 @@ func (r *reflector) reached() string {
 // query returns the parameters of a request from a revision on, "" for none.
 func (r *reflector) query(rv string) url.Values {
 	q := url.Values{}
-	all := map[string]string{"labelSelector": r.labels, "fieldSelector": r.fields, "resourceVersion": rv}
+	all := map[string]string{"labelSelector": r.Labels, "fieldSelector": r.Fields, "resourceVersion": rv}
 	for name, value := range all { // order does not matter: the query is a map, too
 		if value != "" {
 			q.Set(name, value)
@@ -144,33 +136,25 @@ func (r *reflector) query(rv string) url.Values {
 }
 
 // openWatch sends the request for a watch.
-func (r *reflector) openWatch(w *World, q url.Values) {
+func (r *reflector) openWatch(q url.Values) {
 	q.Set("watch", "true")
 	q.Set("allowWatchBookmarks", "true")
 	seconds := int64(shortestWatch.Seconds() * (1 + r.random.Float64()))
 	q.Set("timeoutSeconds", strconv.FormatInt(seconds, 10))
-	r.opened, r.seen = w.clock.Now(), 0
-	r.send(w, q, r)
+	r.opened, r.seen = r.w.Now(), 0
+	r.send(q)
 }
 
-func (r *reflector) send(w *World, q url.Values, s *reflector) {
-	b := &builder{w: w, op: &Op{}, client: r.client, replica: max(r.client.replica, 1)}
-	if r.namespace == "" {
-		b.op.Flags = []FlagValue{{Name: "all-namespaces"}}
-	} else {
-		b.op.Flags = []FlagValue{{"namespace", r.namespace}}
-	}
-	c := b.add("GET", b.location(r.def, "", ""), q, "", nil)
-	c.def, c.sink, c.watchName, c.phrase = r.def, s, r.lane, r.phrase(q)
+// send sends a list, or the request for a watch.
+func (r *reflector) send(q url.Values) {
 	life := r.life
-	c.done = func(c *call) {
+	r.call = r.w.Read(Read{Client: r.Name, Resource: r.def, Namespace: r.Namespace, Query: q, Watch: r.lane, Phrase: r.phrase(q), Sink: r})
+	r.call.Send(func(a *Answer) {
 		if life == r.life {
 			r.call = nil
-			r.answered(w, c)
+			r.answered(a)
 		}
-	}
-	r.call = c
-	w.send(c)
+	})
 }
 
 // phrase says what a request asks for.
@@ -192,45 +176,45 @@ func (r *reflector) phrase(q url.Values) string {
 }
 
 // answered takes in an answer to a list, or to the request for a watch.
-func (r *reflector) answered(w *World, c *call) {
+func (r *reflector) answered(a *Answer) {
 	switch {
-	case c.answer.Watch != nil:
-		r.watch = w.watchNamed(c.exchange.Watch)
-	case c.query.Get("watch") != "":
-		r.failed(w, c.answer.Code, c.body, "its watch was refused")
+	case a.Watch != nil:
+		r.watch = a.Watch
+	case a.Query.Get("watch") != "":
+		r.failed(a.Code, a.Body, "its watch was refused")
 	default:
-		r.page(w, c)
+		r.page(a)
 	}
 }
 
 // failed takes in the error with which a request for a watch was answered, or with which a watch ended.
-func (r *reflector) failed(w *World, code int, s object.Object, why string) {
+func (r *reflector) failed(code int, s object.Object, why string) {
 	switch {
 	case code == 429:
-		r.sleep(w, "was told to come back later", func() { r.again(w) })
+		r.sleep("was told to come back later", func() { r.again() })
 	case r.initial != nil && gone(s):
 		r.unavailable = true
-		r.begin(w)
+		r.begin()
 	case r.initial != nil:
-		r.list(w)
+		r.list()
 	default:
-		r.sleep(w, why, func() { r.begin(w) })
+		r.sleep(why, func() { r.begin() })
 	}
 }
 
 // again sends the request for a watch again.
-func (r *reflector) again(w *World) {
+func (r *reflector) again() {
 	if r.initial != nil {
-		r.begin(w)
+		r.begin()
 		return
 	}
-	r.resume(w)
+	r.resume()
 }
 
 // resume watches from the last revision known.
-func (r *reflector) resume(w *World) {
+func (r *reflector) resume() {
 	r.doing = "watches"
-	r.openWatch(w, r.query(r.rv))
+	r.openWatch(r.query(r.rv))
 }
 
 // gone reports whether a Status says that the server does not have the revision: no longer, or not yet.
@@ -244,23 +228,23 @@ func gone(s object.Object) bool {
 }
 
 // replace makes what was read the cache, and tells what changed by that.
-func (r *reflector) replace(w *World, rv string) {
+func (r *reflector) replace(rv string) {
 	old := r.store
 	r.store, r.initial, r.rv, r.unavailable, r.synced = r.initial, nil, rv, false, true
-	w.say("%s knows %s at rv %s: %s", r.name, r.def.Resourced(), rv, keysLine(r.store))
+	r.w.Say("%s knows %s at rv %s: %s", r.Name, r.def.Resourced(), rv, keysLine(r.store))
 	for _, k := range object.SortedKeys(r.store) {
-		r.tell(w, r.store[k])
+		r.tell(r.store[k])
 	}
 	for _, k := range object.SortedKeys(old) {
 		if r.store[k] == nil {
-			r.tell(w, old[k])
+			r.tell(old[k])
 		}
 	}
 }
 
-func (r *reflector) tell(w *World, obj object.Object) {
+func (r *reflector) tell(obj object.Object) {
 	if r.changed != nil {
-		r.changed(w, obj)
+		r.changed(obj)
 	}
 }
 
@@ -276,45 +260,43 @@ func keysLine(store map[string]object.Object) string {
 	return strings.Join(out, " ")
 }
 
-// event takes in an event of its watch.
-func (r *reflector) event(w *World, e Event) {
-	if e.Type == watchcache.Error {
-		code, reason := statusCode(e.Object), e.Object.String("reason")
-		w.say("%s ◀ ERROR %d %s", r.name, code, reason)
-		w.stop(r.watch)
+// Event implements Sink.
+func (r *reflector) Event(kind string, obj object.Object) {
+	if kind == watchcache.Error {
+		code, reason := int(obj.Int64("code")), obj.String("reason")
+		r.w.Say("%s ◀ ERROR %d %s", r.Name, code, reason)
+		r.watch.Stop()
 		r.watch = nil
-		r.failed(w, code, e.Object, fmt.Sprintf("its watch ended with %d %s", code, reason))
+		r.failed(code, obj, fmt.Sprintf("its watch ended with %d %s", code, reason))
 		return
 	}
 	r.seen++
-	obj := e.Object
 	if r.initial != nil {
-		r.initialEvent(w, e)
+		r.initialEvent(kind, obj)
 		return
 	}
 	r.rv = obj.ResourceVersion()
-	if e.Type == watchcache.Bookmark {
+	if kind == watchcache.Bookmark {
 		return
 	}
-	k := key(obj.Namespace(), obj.Name())
-	if e.Type == watchcache.Deleted {
+	k := keyOf(obj)
+	if kind == watchcache.Deleted {
 		delete(r.store, k)
 	} else {
 		r.store[k] = obj
 	}
-	w.say("%s ◀ %s %s rv %s%s", r.name, e.Type, shortRef(refOf(r.def, obj.Namespace(), obj.Name())), r.rv, terminating(obj))
-	r.tell(w, obj)
+	r.w.Say("%s ◀ %s %s rv %s%s", r.Name, kind, ShortRef(Ref(r.def, obj.Namespace(), obj.Name())), r.rv, Terminating(obj))
+	r.tell(obj)
 }
 
 // initialEvent takes in an event of a watch-list.
-func (r *reflector) initialEvent(w *World, e Event) {
-	obj := e.Object
-	k := key(obj.Namespace(), obj.Name())
-	switch e.Type {
+func (r *reflector) initialEvent(kind string, obj object.Object) {
+	k := keyOf(obj)
+	switch kind {
 	case watchcache.Bookmark:
 		if obj.Annotations()["k8s.io/initial-events-end"] == "true" {
 			r.doing = "watches"
-			r.replace(w, obj.ResourceVersion())
+			r.replace(obj.ResourceVersion())
 		}
 	case watchcache.Deleted:
 		delete(r.initial, k)
@@ -323,36 +305,36 @@ func (r *reflector) initialEvent(w *World, e Event) {
 	}
 }
 
-// closed takes in the end of its watch, after the last event.
-func (r *reflector) closed(w *World, x *watch) {
+// Closed implements Sink.
+func (r *reflector) Closed(x Watch) {
 	if x != r.watch {
 		return
 	}
 	r.watch = nil
-	short := r.seen == 0 && w.clock.Now().Sub(r.opened) < shortWatch
+	short := r.seen == 0 && r.w.Now().Sub(r.opened) < shortWatch
 	switch {
 	case short && r.initial != nil:
-		r.list(w)
+		r.list()
 	case short:
-		r.sleep(w, "its watch ended within a second", func() { r.begin(w) })
+		r.sleep("its watch ended within a second", func() { r.begin() })
 	default:
-		r.again(w)
+		r.again()
 	}
 }
 
 // sleep lets f be done when the back-off is over.
-func (r *reflector) sleep(w *World, why string, f func()) {
-	now := w.clock.Now()
+func (r *reflector) sleep(why string, f func()) {
+	now := r.w.Now()
 	if now.Sub(r.delayed) > delayReset {
 		r.delay = 0
 	}
 	r.delayed = now
 	r.delay = min(max(2*r.delay, firstDelay), longestDelay)
 	d := time.Duration(float64(r.delay) * (1 + r.random.Float64())).Round(time.Millisecond)
-	w.say("%s: %s; it tries again in %s", r.name, why, d)
+	r.w.Say("%s: %s; it tries again in %s", r.Name, why, d)
 	r.doing, r.sleeps = why, true
 	life := r.life
-	r.wake = w.after(d, func() {
+	r.wake = r.w.After(d, func() {
 		if life == r.life {
 			r.sleeps, r.wake = false, nil
 			f()

@@ -1,15 +1,15 @@
-package scenario
+package actor
 
 import (
 	"cmp"
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
 // decide looks at the next rule for the object. It reports false when there is none.
-func (c *controller) decide(w *World) bool {
+func (c *controller) decide() bool {
 	j := c.job
 	for j.rule < len(c.rules.Rules) {
 		rule := &c.rules.Rules[j.rule]
@@ -22,13 +22,13 @@ func (c *controller) decide(w *World) bool {
 		if obj == nil {
 			continue
 		}
-		list, err := c.plan(w, rule, obj)
+		list, err := c.plan(rule, obj)
 		if err != nil {
-			w.say("%s: rule %s: %v", c.name, rule.Name, err)
+			c.w.Say("%s: rule %s: %v", c.name, rule.Name, err)
 			continue
 		}
 		if len(list) > 0 {
-			w.say("%s: rule %s for %s", c.name, rule.Name, shortRef(refOf(r.def, obj.Namespace(), obj.Name())))
+			c.w.Say("%s: rule %s for %s", c.name, rule.Name, ShortRef(Ref(r.def, obj.Namespace(), obj.Name())))
 			j.rest = list
 			return true
 		}
@@ -37,24 +37,24 @@ func (c *controller) decide(w *World) bool {
 }
 
 // plan returns the requests of a rule for an object, none when it does not apply.
-func (c *controller) plan(w *World, rule *Rule, obj object.Object) ([]work, error) {
+func (c *controller) plan(rule *Rule, obj object.Object) ([]work, error) {
 	n := 1
 	if rule.Range != "" {
-		o, err := parseOperand(rule.Range, 0)
+		o, err := condition.ParseValue(rule.Range, 0)
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.scope(w, obj).value(o)
+		v, err := o.Of(c.scope(obj))
 		if err != nil {
 			return nil, err
 		}
-		f, _ := number(v)
+		f, _ := condition.Number(v)
 		const most = 1000
 		n = min(int(f), most)
 	}
 	var out []work
 	for i := range max(n, 0) {
-		ok, err := c.applies(w, rule, obj, i)
+		ok, err := c.applies(rule, obj, i)
 		if err != nil {
 			return nil, err
 		}
@@ -67,42 +67,38 @@ func (c *controller) plan(w *World, rule *Rule, obj object.Object) ([]work, erro
 	return out, nil
 }
 
-func (c *controller) applies(w *World, rule *Rule, obj object.Object, i int) (bool, error) {
-	s := c.scope(w, obj)
+func (c *controller) applies(rule *Rule, obj object.Object, i int) (bool, error) {
+	s := c.scope(obj)
 	for _, text := range rule.When {
 		text, err := c.fill(s, text, i)
 		if err != nil {
 			return false, err
 		}
-		cond, err := ParseCondition(text)
+		cond, err := condition.Parse(text, 0)
 		if err != nil {
 			return false, fmt.Errorf("when %s: %w", text, err)
 		}
-		if ok, _, err := cond.holds(s); err != nil || !ok {
+		if ok, _, err := cond.Holds(s); err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// scope is what conditions of a rule are about.
-func (c *controller) scope(w *World, obj object.Object) *scope {
-	return &scope{w: w, self: map[string]any(obj), namespace: cmp.Or(obj.Namespace(), "default"),
-		now: w.clock.Now().Add(c.client.jump), objects: c.objects, err: new(error)}
+// scope returns what conditions of a rule are about.
+func (c *controller) scope(obj object.Object) condition.Scope {
+	s := c.w.Scope(c.name)
+	s.Objects, s.Self, s.Namespace = c, map[string]any(obj), cmp.Or(obj.Namespace(), "default")
+	return s
 }
 
-// objects is cacher's.
-func (c *controller) objects(d *resource.Definition, namespace, name string) ([]object.Object, error) {
-	for _, r := range c.caches {
-		if r.def != nil && r.def.Storage == d.Storage {
-			return r.find(namespace, name), nil
-		}
-	}
-	return nil, fmt.Errorf("%s has no cache of %s: add it to watch", c.name, d.Resourced())
+// Objects implements condition.Reader.
+func (c *controller) Objects(resource, namespace, name string) ([]object.Object, error) {
+	return readCache(c.w, c.name, ": add it to watch", resource, namespace, name, c.caches...)
 }
 
 // fill replaces placeholders. What is not there becomes an empty text.
-func (c *controller) fill(s *scope, text string, i int) (string, error) {
+func (c *controller) fill(s condition.Scope, text string, i int) (string, error) {
 	return replacePlaceholders(text, func(inner string) (string, error) {
 		switch {
 		case inner == "i":
@@ -110,18 +106,18 @@ func (c *controller) fill(s *scope, text string, i int) (string, error) {
 		case inner == "me":
 			return c.name, nil
 		case inner == "now":
-			return s.now.UTC().Format("2006-01-02T15:04:05.000000Z"), nil
+			return s.Now.UTC().Format("2006-01-02T15:04:05.000000Z"), nil
 		case shorts[inner] != "":
 			inner = shorts[inner]
 		}
-		o, err := parseOperand(inner, 0)
+		o, err := condition.ParseValue(inner, 0)
 		if err != nil {
 			return "", err
 		}
-		v, err := s.value(o)
+		v, err := o.Of(s)
 		if v == nil || err != nil {
 			return "", err
 		}
-		return show(v), nil
+		return condition.Show(v), nil
 	})
 }

@@ -1,7 +1,6 @@
-package scenario
+package actor
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,13 +18,13 @@ import (
 // It sends one request each step, and waits for its answer. Between two steps it may crash.
 type controller struct {
 	name   string
-	client *client
+	w      World
 	rules  *Rules
 	caches []*reflector // in the order of Rules.Watch
 
 	queue  []queued
 	job    *job
-	call   *call
+	call   Request
 	fails  map[item]int // how often in a row its requests have failed
 	sleeps int          // objects that wait for their back-off
 	life   int
@@ -45,9 +44,9 @@ type queued struct {
 // job is what is being done for an item.
 type job struct {
 	queued
-	rule  int // the next rule to look at
-	rest  []work
-	calls []*call // made and not yet sent
+	rule int // the next rule to look at
+	rest []work
+	line Line // made; its Requests are those not yet sent
 }
 
 // work is a request to send.
@@ -63,90 +62,74 @@ const (
 	longestRetry = 1000 * time.Second
 )
 
-func newController(w *World, op *Op) (actor, error) {
-	name, file := op.Args[0], op.value("filename")
-	text, err := w.file(file)
-	if err != nil {
-		return nil, err
-	}
-	c, err := w.controllerOf(name, text, op)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return c, nil
-}
-
-// controllerOf returns a controller with the rules of a text.
-func (w *World) controllerOf(name, text string, op *Op) (*controller, error) {
-	rules, err := ParseRules(text)
-	if err != nil {
-		return nil, err
-	}
-	c := &controller{name: name, client: w.client(name), rules: rules}
+// NewController returns an actor that acts by rules. s says what its informers read of each resource.
+func NewController(w World, rules *Rules, s Source) (Actor, error) {
+	c := &controller{name: s.Name, w: w, rules: rules}
 	for _, res := range rules.Watch {
-		d, err := w.known(res)
+		d, err := w.Definition(res, "")
 		if err != nil {
 			return nil, err
 		}
-		lane := name + "." + d.Resource
-		r := w.newReflector(name, res, lane, op)
-		r.changed = func(w *World, obj object.Object) { c.changed(w, d, obj) }
-		c.caches = append(c.caches, r)
+		s.Resource = res
+		c.caches = append(c.caches, newReflector(w, s, s.Name+"."+d.Resource, func(obj object.Object) { c.changed(d, obj) }))
 	}
 	return c, nil
 }
 
-func (c *controller) able(w *World) error {
+// Able implements Actor.
+func (c *controller) Able() error {
 	for _, r := range c.caches {
-		if err := r.able(w); err != nil {
+		if err := r.Able(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *controller) start(w *World) {
+// Start implements Actor.
+func (c *controller) Start() {
 	c.life++
 	c.queue, c.job, c.fails, c.sleeps, c.down, c.again = nil, nil, map[item]int{}, 0, false, false
 	for _, r := range c.caches {
-		r.start(w)
+		r.Start()
 	}
 	if c.rules.Resync > 0 {
-		c.resync(w, c.life)
+		c.resync(c.life)
 	}
 }
 
 // resync looks at everything anew, now and then.
-func (c *controller) resync(w *World, life int) {
-	w.after(c.rules.Resync, func() {
+func (c *controller) resync(life int) {
+	c.w.After(c.rules.Resync, func() {
 		if life == c.life {
 			c.enqueueAll("", "", 0)
-			c.resync(w, life)
+			c.resync(life)
 		}
 	})
 }
 
-func (c *controller) crash(w *World) {
+// Crash implements Actor.
+func (c *controller) Crash() {
 	c.life++
 	c.down = true
 	if c.call != nil {
-		c.call.gone = true
+		c.call.Forget()
 	}
 	c.call, c.job, c.queue, c.sleeps, c.again = nil, nil, nil, 0, false
 	for _, r := range c.caches {
-		r.stop(w)
+		r.stop()
 	}
 }
 
 // changed puts into the queue what an event is about: the object, and all objects in its namespace that rules look at
 // with this resource in view.
-func (c *controller) changed(w *World, d *resource.Definition, obj object.Object) {
+func (c *controller) changed(d *resource.Definition, obj object.Object) {
 	for _, rule := range c.rules.Rules {
 		if r := c.cacheFor(rule.For); r != nil && r.def.Storage == d.Storage {
-			c.enqueue(item{rule.For, key(obj.Namespace(), obj.Name())}, w.because)
+			c.enqueue(item{rule.For, keyOf(obj)}, c.w.Cause())
 		}
 	}
-	c.enqueueAll(d.Storage, obj.Namespace(), w.because)
+	c.enqueueAll(d.Storage, obj.Namespace(), c.w.Cause())
 }
 
 // enqueueAll puts all objects into the queue that rules look at, in a namespace if it is not "", except those of one
@@ -161,7 +144,7 @@ func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 			namespace = ""
 		}
 		for _, obj := range r.find(namespace, "") {
-			c.enqueue(item{rule.For, key(obj.Namespace(), obj.Name())}, cause)
+			c.enqueue(item{rule.For, keyOf(obj)}, cause)
 		}
 	}
 }
@@ -176,17 +159,18 @@ func (c *controller) enqueue(it item, cause uint64) {
 // cacheFor returns the cache of a resource as the rules name it.
 func (c *controller) cacheFor(res string) *reflector {
 	for _, r := range c.caches {
-		if r.resource == res && r.def != nil {
+		if r.Resource == res && r.def != nil {
 			return r
 		}
 	}
 	return nil
 }
 
-func (c *controller) called() string { return c.name }
-func (c *controller) idle() bool     { return false }
+// IsIdle implements Actor.
+func (c *controller) IsIdle() bool { return false }
 
-func (c *controller) asleep() bool {
+// IsAsleep implements Actor.
+func (c *controller) IsAsleep() bool {
 	return c.sleeps > 0 || slices.ContainsFunc(c.caches, func(r *reflector) bool { return r.sleeps })
 }
 
@@ -194,14 +178,14 @@ func (c *controller) synced() bool {
 	return !slices.ContainsFunc(c.caches, func(r *reflector) bool { return !r.synced })
 }
 
-// step sends the next request, or looks at the next object when there is none to send.
-func (c *controller) step(w *World) bool {
+// Step implements Actor. It sends the next request, or looks at the next object when there is none to send.
+func (c *controller) Step() bool {
 	if c.down || c.call != nil || !c.synced() {
 		return false
 	}
 	if c.again {
 		c.again = false
-		c.retry(w)
+		c.retry()
 	}
 	if c.job == nil {
 		if len(c.queue) == 0 {
@@ -210,87 +194,62 @@ func (c *controller) step(w *World) bool {
 		c.job = &job{queued: c.queue[0]}
 		c.queue = c.queue[1:]
 	}
-	if len(c.job.calls) > 0 {
-		c.sendCall(w)
+	if len(c.job.line.Requests) > 0 {
+		c.sendCall()
 		return true
 	}
-	if len(c.job.rest) == 0 && !c.decide(w) {
+	if len(c.job.rest) == 0 && !c.decide() {
 		delete(c.fails, c.job.item)
 		c.job = nil
 		return true
 	}
 	if len(c.job.rest) > 0 {
-		c.sendNext(w)
+		c.sendNext()
 	}
 	return true
 }
 
 // sendNext sends the first request of the job.
-func (c *controller) sendNext(w *World) {
+func (c *controller) sendNext() {
 	next := c.job.rest[0]
 	c.job.rest = c.job.rest[1:]
-	s := c.scope(w, next.obj)
+	s := c.scope(next.obj)
 	template := func(text string) (string, error) { return c.fill(s, text, next.i) }
 	line, err := template(next.line)
 	if err == nil {
-		c.job.calls, err = c.requests(w, line, next.obj, template)
+		c.job.line, err = c.w.Requests(line, c.name, next.obj.Namespace(), template)
 	}
 	if err != nil {
-		w.say("%s: %s: %v", c.name, next.line, err)
-		c.retry(w)
+		c.w.Say("%s: %s: %v", c.name, next.line, err)
+		c.retry()
 		return
 	}
-	for _, x := range c.job.calls {
-		c.expect(x)
-	}
-	c.sendCall(w)
+	c.sendCall()
 }
 
 // sendCall sends the first request that has been made.
-func (c *controller) sendCall(w *World) {
-	if len(c.job.calls) == 0 {
+func (c *controller) sendCall() {
+	line := &c.job.line
+	if len(line.Requests) == 0 {
 		return
 	}
-	c.call, c.job.calls = c.job.calls[0], c.job.calls[1:]
-	w.following(c.job.cause, func() { w.send(c.call) })
-}
-
-// expect says what becomes of the answer to a request.
-func (c *controller) expect(x *call) {
-	life, fails := c.life, x.fails
-	x.fails = false
-	x.done = func(x *call) {
-		if life != c.life {
-			return
-		}
-		c.call = nil
-		if failed := x.answer.Code >= 400; failed != fails && !x.may && c.job != nil {
-			c.again = true
-		}
-	}
-}
-
-// requests returns the request of a line, in the namespace of the object if the line names none.
-func (c *controller) requests(w *World, line string, obj object.Object, template func(string) (string, error)) (
-	[]*call, error,
-) {
-	op, err := Parse(strings.TrimSpace(line))
-	if err != nil {
-		return nil, err
-	}
-	op.Flags = append(op.Flags, FlagValue{"as", c.name})
-	if !op.has("namespace") && !op.has("all-namespaces") && obj.Namespace() != "" {
-		op.Flags = append(op.Flags, FlagValue{"namespace", obj.Namespace()})
-	}
-	list, err := w.requests(&op, template)
-	for _, x := range list {
-		x.fails, x.may = op.Fails, op.May
-	}
-	return list, err
+	c.call, line.Requests = line.Requests[0], line.Requests[1:]
+	life, fails, may := c.life, line.Fails, line.May
+	c.w.Following(c.job.cause, func() {
+		c.call.Send(func(a *Answer) {
+			if life != c.life {
+				return
+			}
+			c.call = nil
+			if failed := a.Code >= 400; failed != fails && !may && c.job != nil {
+				c.again = true
+			}
+		})
+	})
 }
 
 // retry ends the job and looks at its object again after a back-off.
-func (c *controller) retry(w *World) {
+func (c *controller) retry() {
 	it, cause := c.job.item, c.job.cause
 	c.job = nil
 	n := c.fails[it]
@@ -301,7 +260,7 @@ func (c *controller) retry(w *World) {
 	}
 	c.sleeps++
 	life := c.life
-	w.after(d, func() {
+	c.w.After(d, func() {
 		if life == c.life {
 			c.sleeps--
 			c.enqueue(it, cause)
@@ -309,13 +268,14 @@ func (c *controller) retry(w *World) {
 	})
 }
 
-func (c *controller) state() ActorState {
-	s := ActorState{Name: c.name, Kind: "controller", Synced: c.synced() && !c.down, State: "waits for events"}
+// State implements Actor.
+func (c *controller) State() State {
+	s := State{Name: c.name, Kind: "controller", Synced: c.synced() && !c.down, State: "waits for events"}
 	var res []string
 	for _, r := range c.caches {
-		res = append(res, r.resource)
+		res = append(res, r.Resource)
 		for _, k := range object.SortedKeys(r.store) {
-			s.Keys = append(s.Keys, r.resource+" "+k)
+			s.Keys = append(s.Keys, r.Resource+" "+k)
 		}
 	}
 	s.Resource = strings.Join(res, ", ")

@@ -1,4 +1,4 @@
-package scenario
+package actor
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
+	"github.com/kubesim/kubesim/sim/spelling"
 )
 
 // Rules are what a controller does, as a file in YAML:
@@ -18,7 +20,7 @@ import (
 //	rules:
 //	- name: child                         # for the transcript
 //	  for: widgets.example.com            # looks at each of these objects, as the controller's cache shows it
-//	  when:                               # all of these hold; see Condition. Objects are those of the caches
+//	  when:                               # all of these hold; see package condition. Objects are those of the caches
 //	  - .metadata.deletionTimestamp absent
 //	  - count pods -l owner={{name}} < {{.spec.replicas}}
 //	  range: .spec.replicas               # once for each number below this one, as {{i}}; without it: once
@@ -41,8 +43,8 @@ type Rule struct {
 	When, Do         []string
 }
 
-// ParseRules reads the rules of a controller.
-func ParseRules(text string) (*Rules, error) {
+// ParseRules reads the rules of a controller. checkLine returns why a line is not a request that a rule may send.
+func ParseRules(text string, checkLine func(line string) error) (*Rules, error) {
 	data, err := codec.YAMLToJSON([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("the rules cannot be read as YAML: %w", err)
@@ -59,8 +61,8 @@ func ParseRules(text string) (*Rules, error) {
 		return nil, err
 	}
 	if resync, ok := obj["resync"]; ok {
-		if out.Resync, err = time.ParseDuration(show(resync)); err != nil || out.Resync < time.Second {
-			return nil, fmt.Errorf("resync is a duration of a second or more, such as 30s; not %q", show(resync))
+		if out.Resync, err = time.ParseDuration(condition.Show(resync)); err != nil || out.Resync < time.Second {
+			return nil, fmt.Errorf("resync is a duration of a second or more, such as 30s; not %q", condition.Show(resync))
 		}
 	}
 	list, _ := obj["rules"].([]any)
@@ -68,7 +70,7 @@ func ParseRules(text string) (*Rules, error) {
 		return nil, fmt.Errorf("there are no rules: give at least one, with for and do")
 	}
 	for i, x := range list {
-		r, err := parseRule(object.As(x))
+		r, err := parseRule(object.As(x), checkLine)
 		if err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i+1, err)
 		}
@@ -81,7 +83,7 @@ func ParseRules(text string) (*Rules, error) {
 	return out, nil
 }
 
-func parseRule(obj object.Object) (Rule, error) {
+func parseRule(obj object.Object, checkLine func(line string) error) (Rule, error) {
 	if err := onlyFields(obj, "a rule", "name", "for", "when", "range", "do"); err != nil {
 		return Rule{}, err
 	}
@@ -97,21 +99,17 @@ func parseRule(obj object.Object) (Rule, error) {
 		return r, fmt.Errorf("a rule needs a resource in for, and requests in do")
 	}
 	for _, text := range r.When {
-		if _, err := ParseCondition(text); err != nil {
+		if _, err := condition.Parse(text, 0); err != nil {
 			return r, fmt.Errorf("when %s: %w", text, err)
 		}
 	}
 	for _, line := range r.Do {
-		op, err := Parse(line)
-		if err != nil {
+		if err := checkLine(line); err != nil {
 			return r, fmt.Errorf("do %s: %w", line, err)
-		}
-		if c := FindCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
-			return r, fmt.Errorf("do %s: a rule sends requests of its own, so neither %s nor --as", line, op.Name)
 		}
 	}
 	if r.Range != "" {
-		if _, err := parseOperand(r.Range, 0); err != nil {
+		if _, err := condition.ParseValue(r.Range, 0); err != nil {
 			return r, fmt.Errorf("range %s: %w", r.Range, err)
 		}
 	}
@@ -130,7 +128,7 @@ func onlyFields(obj object.Object, noun string, names ...string) error {
 	}
 	for _, name := range object.SortedKeys(obj) {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s has no %q%s", noun, name, meant(name, names))
+			return fmt.Errorf("%s has no %q%s", noun, name, spelling.Meant(name, names))
 		}
 	}
 	return nil
@@ -161,7 +159,7 @@ func checkPlaceholder(inner string) (string, error) {
 	if inner == "i" || inner == "now" || inner == "me" || shorts[inner] != "" {
 		return "", nil
 	}
-	if _, err := parseOperand(inner, 0); err != nil {
+	if _, err := condition.ParseValue(inner, 0); err != nil {
 		return "", fmt.Errorf("{{%s}}: %w", inner, err)
 	}
 	return "", nil

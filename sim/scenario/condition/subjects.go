@@ -1,4 +1,4 @@
-package scenario
+package condition
 
 import (
 	"cmp"
@@ -42,37 +42,49 @@ func (p *parser) test() test {
 }
 
 // someWait is true while a request waits for its answer.
-func someWait(s *scope) (bool, string) {
-	return len(s.w.waiting) > 0, fmt.Sprintf("%d requests wait", len(s.w.waiting))
+func someWait(s *Scope) (bool, string) {
+	n := s.World.Waiting()
+	return n > 0, fmt.Sprintf("%d requests wait", n)
+}
+
+// promisesKept is true while no promise has been broken.
+func promisesKept(s *Scope) (bool, string) {
+	broken, err := s.World.Broken()
+	s.fail(err)
+	if broken != "" {
+		return false, broken
+	}
+	return true, "all promises are kept"
 }
 
 // answerParts are the words for parts of the last answer and of its request.
-var answerParts = map[string]func(c *call) any{
-	"reason":  func(c *call) any { return c.exchange.Reason },
-	"message": func(c *call) any { return c.body.String("message") },
-	"method":  func(c *call) any { return c.exchange.Method },
-	"path":    func(c *call) any { return c.exchange.Path },
-	"client":  func(c *call) any { return c.exchange.Client },
-	"replica": func(c *call) any { return int64(c.exchange.Replica) },
+var answerParts = map[string]func(a *Answer) any{
+	"reason":  func(a *Answer) any { return a.Reason },
+	"message": func(a *Answer) any { return a.Message },
+	"method":  func(a *Answer) any { return a.Method },
+	"path":    func(a *Answer) any { return a.Path },
+	"client":  func(a *Answer) any { return a.Client },
+	"replica": func(a *Answer) any { return int64(a.Replica) },
 }
 
-// headerOf returns the first value of a header of an answer, nil if there is none.
-func headerOf(c *call, name string) any {
-	if list := c.exchange.ResHeader.Values(name); len(list) > 0 {
+// headerOf returns the first value of a header of an answer, or nil if there is none.
+func headerOf(a *Answer, name string) any {
+	if list := a.Header.Values(name); len(list) > 0 {
 		return list[0]
 	}
 	return nil
 }
 
-// ofAnswer is the operand for a part of the last answer.
-func ofAnswer(text string, part func(c *call) any) operand {
-	return operand{text: text, value: func(s *scope) any {
-		if s.w.last == nil {
+// ofAnswer returns the operand for a part of the last answer.
+func ofAnswer(text string, part func(a *Answer) any) operand {
+	return operand{text: text, value: func(s *Scope) any {
+		a := s.World.LastAnswer()
+		if a == nil {
 			word, _, _ := strings.Cut(text, " ")
 			s.fail(fmt.Errorf("%s is that of the last answer, and there was none yet", word))
 			return nil
 		}
-		return part(s.w.last)
+		return part(a)
 	}}
 }
 
@@ -80,34 +92,34 @@ func ofAnswer(text string, part func(c *call) any) operand {
 func (p *parser) status() test {
 	code, err := strconv.Atoi(p.peek().text)
 	if err != nil {
-		return p.compareWith(ofAnswer("status", func(c *call) any { return int64(c.answer.Code) }))
+		return p.compareWith(ofAnswer("status", func(a *Answer) any { return int64(a.Code) }))
 	}
 	p.next()
 	reason := ""
 	if p.peek().capital() {
 		reason = p.next().text
 	}
-	return func(s *scope) (bool, string) {
-		c := s.w.last
-		if c == nil {
+	return func(s *Scope) (bool, string) {
+		a := s.World.LastAnswer()
+		if a == nil {
 			return false, "there was no answer yet"
 		}
-		ok := c.answer.Code == code && (reason == "" || reason == c.exchange.Reason || reason == statusText[code])
-		text := cmp.Or(c.exchange.Reason, statusText[c.answer.Code])
-		return ok, fmt.Sprint("the last answer is ", c.answer.Code, " ", text)
+		ok := a.Code == code && (reason == "" || reason == a.Reason || reason == a.Status)
+		return ok, fmt.Sprint("the last answer is ", a.Code, " ", cmp.Or(a.Reason, a.Status))
 	}
 }
 
-// capital reports whether a token is a word that begins with a capital letter, as reasons and methods do.
-func (t token) capital() bool {
-	return !t.quoted && t.text != "" && t.text[0] >= 'A' && t.text[0] <= 'Z'
-}
+// capital reports whether a token is a word such as reasons and methods are.
+func (t token) capital() bool { return !t.quoted && IsReason(t.text) }
+
+// IsReason reports whether a word begins with a capital letter, as reasons and methods do.
+func IsReason(text string) bool { return text != "" && text[0] >= 'A' && text[0] <= 'Z' }
 
 // every reads: RESOURCE [flags] TEST about each.
 func (p *parser) every() test {
 	objects := p.selection()
 	about := p.not()
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		list := objects.list(s)
 		for _, obj := range list {
 			if ok, why := about(s.about(obj)); !ok {
@@ -122,17 +134,17 @@ func (p *parser) every() test {
 func (p *parser) unique() test {
 	objects := p.selection()
 	field := p.field("unique", "unique pods .spec.nodeName")
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		seen := map[string]string{}
 		for _, obj := range objects.list(s) {
 			v := field.get(map[string]any(obj))
 			if v == nil {
 				continue
 			}
-			if other, ok := seen[show(v)]; ok {
-				return false, fmt.Sprintf("%s and %s both have %s in %s", other, obj.Name(), show(v), field.text)
+			if other, ok := seen[Show(v)]; ok {
+				return false, fmt.Sprintf("%s and %s both have %s in %s", other, obj.Name(), Show(v), field.text)
 			}
-			seen[show(v)] = obj.Name()
+			seen[Show(v)] = obj.Name()
 		}
 		return true, "all are different"
 	}
@@ -151,14 +163,13 @@ func cacheOf(text string) string {
 func (p *parser) cached() test {
 	name := cacheOf(p.next().text)
 	if p.accept("synced") {
-		return func(s *scope) (bool, string) {
-			a := s.w.actor(name)
+		return func(s *Scope) (bool, string) {
+			a := s.World.Actor(name)
 			if a == nil {
 				s.fail(fmt.Errorf("there is no informer or controller %q", name))
 				return false, ""
 			}
-			state := a.state()
-			return state.Synced, name + ": " + state.State
+			return a.Synced, name + ": " + a.State
 		}
 	}
 	var inside test
@@ -173,15 +184,14 @@ func (p *parser) cached() test {
 	} else {
 		inside = p.test()
 	}
-	return func(s *scope) (bool, string) {
-		a, ok := s.w.actor(name).(cacher)
-		if !ok {
+	return func(s *Scope) (bool, string) {
+		a := s.World.Actor(name)
+		if a == nil {
 			s.fail(fmt.Errorf("there is no informer or controller %q", name))
 			return false, ""
 		}
 		inner := *s
-		inner.objects = a.objects
-		inner.now = s.w.clock.Now().Add(s.w.client(name).jump)
+		inner.Objects, inner.Now = a.Cache, a.Now
 		ok, why := inside(&inner)
 		return ok, "in the cache of " + name + " " + why
 	}
@@ -194,9 +204,9 @@ func (p *parser) watch() test {
 	name := strings.TrimPrefix(p.next().text, "watch/")
 	switch t := p.next(); t.text {
 	case "open", "closed":
-		return func(s *scope) (bool, string) {
-			if x := s.watch(name); x.state != "" {
-				return t.text == "closed", name + " is closed: " + x.state
+		return func(s *Scope) (bool, string) {
+			if x := s.watch(name); x.State != "" {
+				return t.text == "closed", name + " is closed: " + x.State
 			}
 			return t.text == "open", name + " is open"
 		}
@@ -218,15 +228,12 @@ func (p *parser) watch() test {
 
 // watchPart is the operand for the revision that a watch has come to, or for the path of its request.
 func watchPart(name, part string) operand {
-	return operand{text: "watch/" + name + " " + part, value: func(s *scope) any {
+	return operand{text: "watch/" + name + " " + part, value: func(s *Scope) any {
 		x := s.watch(name)
-		switch {
-		case x.exchange == nil:
-			return nil
-		case part == "rv":
-			return x.rv
+		if part == "rv" {
+			return x.RV
 		}
-		return x.exchange.Path
+		return x.Path
 	}}
 }
 
@@ -237,10 +244,10 @@ func (p *parser) watchCount(name string) operand {
 		eventType = p.next().text
 		text += " " + eventType
 	}
-	return operand{text: text, value: func(s *scope) any {
+	return operand{text: text, value: func(s *Scope) any {
 		n := int64(0)
-		for _, e := range s.watch(name).events {
-			if eventType == "" || e.Type == eventType {
+		for kind := range s.watch(name).Events {
+			if eventType == "" || kind == eventType {
 				n++
 			}
 		}
@@ -255,10 +262,10 @@ func (p *parser) watchError(name string) test {
 	if err != nil {
 		p.fail(t, "error needs a code such as 410")
 	}
-	return func(s *scope) (bool, string) {
-		for _, e := range s.watch(name).events {
-			if e.Type == watchcache.Error {
-				had := statusCode(e.Object)
+	return func(s *Scope) (bool, string) {
+		for kind, obj := range s.watch(name).Events {
+			if kind == watchcache.Error {
+				had := int(obj.Int64("code"))
 				return had == code, fmt.Sprintf("%s had an error %d", name, had)
 			}
 		}
@@ -276,9 +283,9 @@ func (p *parser) watchSaw(name string) test {
 	if next := p.peek(); next.text != "and" && next.text != "or" && next.text != ")" {
 		object = p.next().text
 	}
-	return func(s *scope) (bool, string) {
-		for _, e := range s.watch(name).events {
-			if e.Type == t.text && (object == "" || object == e.Object.Name() || object == key(e.Object.Namespace(), e.Object.Name())) {
+	return func(s *Scope) (bool, string) {
+		for kind, obj := range s.watch(name).Events {
+			if kind == t.text && (object == "" || object == obj.Name() || object == obj.Namespace()+"/"+obj.Name()) {
 				return true, name + " saw it"
 			}
 		}
@@ -286,14 +293,15 @@ func (p *parser) watchSaw(name string) test {
 	}
 }
 
-var kinds = []Kind{HTTPRequest, HTTPResponse, StoreCommit, StoreCompact, CacheApply, WatchEvent, WatchBookmark, WatchClose,
-	ClockTick, FaultHappened}
+// kinds are those of frames.
+var kinds = []string{"http.req", "http.res", "store.commit", "store.compact", "cache.apply", "watch.event", "watch.bookmark",
+	"watch.close", "clock.tick", "fault"}
 
 // seen reads: KIND [CODE] [REASON] [by CLIENT] [on LANE], and a comparison of how many there were, if one follows.
 func (p *parser) seen() test {
 	t := p.next()
-	n := &framesSeen{kind: Kind(t.text)}
-	if !slices.Contains(kinds, n.kind) {
+	n := Frames{Kind: t.text}
+	if !slices.Contains(kinds, n.Kind) {
 		p.fail(t, "%q is no kind of frame; there are http.req, http.res, store.commit, store.compact, cache.apply, watch.event, "+
 			"watch.bookmark, watch.close, clock.tick and fault", t.text)
 	}
@@ -302,58 +310,39 @@ func (p *parser) seen() test {
 		code, err := strconv.Atoi(t.text)
 		switch {
 		case p.accept("by"):
-			n.lane = "client/" + p.next().text
+			n.Lane = "client/" + p.next().text
 		case p.accept("on"):
-			n.lane = p.next().text
-		case err == nil && n.code == 0:
+			n.Lane = p.next().text
+		case err == nil && n.Code == 0:
 			p.next()
-			n.code = code
+			n.Code = code
 		case t.capital():
-			n.word = p.next().text
+			n.Word = p.next().text
 		default:
 			more = false
 		}
 	}
-	count := operand{text: n.text(), value: n.count}
+	count := operand{text: n.text(), value: func(s *Scope) any { return int64(s.World.Frames(n)) }}
 	if t := p.peek(); !t.quoted && slices.Contains(comparisons, t.text) {
 		return p.compareWith(count)
 	}
-	return func(s *scope) (bool, string) {
+	return func(s *Scope) (bool, string) {
 		v := count.value(s)
-		return v != int64(0), count.text + " is " + show(v)
+		return v != int64(0), count.text + " is " + Show(v)
 	}
 }
 
-// framesSeen is which frames a condition counts, of those since the World began.
-type framesSeen struct {
-	kind Kind
-	code int
-	word string // a reason, a method, or a type of event
-	lane string
-}
-
-func (n *framesSeen) text() string {
-	text := "seen " + string(n.kind)
-	if n.code != 0 {
-		text += fmt.Sprint(" ", n.code)
+// text prints which frames are counted, as a condition says it.
+func (n *Frames) text() string {
+	text := "seen " + n.Kind
+	if n.Code != 0 {
+		text += fmt.Sprint(" ", n.Code)
 	}
-	if n.word != "" {
-		text += " " + n.word
+	if n.Word != "" {
+		text += " " + n.Word
 	}
-	if n.lane != "" {
-		text += " on " + n.lane
+	if n.Lane != "" {
+		text += " on " + n.Lane
 	}
 	return text
-}
-
-func (n *framesSeen) count(s *scope) any {
-	count := int64(0)
-	for i := range s.w.frames {
-		f := &s.w.frames[i]
-		if f.Kind == n.kind && (n.code == 0 || n.code == f.Code) && (n.word == "" || n.word == f.Reason || n.word == f.Verb) &&
-			(n.lane == "" || n.lane == f.Lane) {
-			count++
-		}
-	}
-	return count
 }

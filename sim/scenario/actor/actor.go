@@ -1,0 +1,123 @@
+// Package actor is the clients of a scenario that act by themselves.
+//
+//	         events                    events
+//	Informer ◀── reflector    Controller ◀── reflector, one for each resource     Pager ─▶ a page each step
+//	                              └─ Rules ─▶ requests, one each step
+//
+// An actor acts in a World, which sends its requests and lets time pass; a scenario.World is one. Nothing here knows scenarios:
+// the lines of rules are read by the World.
+package actor
+
+import (
+	"math/rand/v2"
+	"net/url"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/scenario/condition"
+)
+
+// Actor is a client that acts by itself. It reads its cache as a condition.Reader.
+type Actor interface {
+	condition.Reader
+
+	// Able returns why it cannot start now.
+	Able() error
+	// Start begins with nothing in memory.
+	Start()
+	// Crash forgets everything.
+	Crash()
+	// Step does the next thing there is to do. It reports whether there was one.
+	Step() bool
+	// IsIdle reports whether it works only when it is stepped, or by itself: settling a world leaves it alone.
+	IsIdle() bool
+	// IsAsleep reports whether it waits for time to pass before it tries again.
+	IsAsleep() bool
+	State() State
+}
+
+// State is what an informer, a pager or a controller is like.
+type State struct {
+	Name     string
+	Kind     string // informer, pager or controller
+	Resource string // of a controller: all that it watches
+	State    string // a few words
+	Synced   bool   // its caches have been filled
+	RV       string // that its cache has
+	Keys     []string
+	Queue    []string // of a controller: what it has yet to look at
+}
+
+// World is what actors act in.
+type World interface {
+	// Say adds a line to the transcript.
+	Say(format string, args ...any)
+	// Now returns the cluster's time.
+	Now() time.Time
+	// After lets f be done when d has passed, unless stop is called before.
+	After(d time.Duration, f func()) (stop func())
+	// Random returns a generator for one purpose.
+	Random(purpose string) *rand.Rand
+	// Cause returns the frame that what is being done follows from.
+	Cause() uint64
+	// Following does f as what follows from a frame.
+	Following(frame uint64, f func())
+
+	// Definition returns the definition that a word names on the replica that a client reaches, or on any if client is "".
+	Definition(resource, client string) (*resource.Definition, error)
+	// Scope returns what a condition is about when a client looks: the store, and the time on the client's clock.
+	Scope(client string) condition.Scope
+	// Read returns a list, or the request for a watch.
+	Read(Read) Request
+	// Requests returns the requests of a line of rules, with the flags that it does not have. template fills in manifests.
+	Requests(line, client, namespace string, template func(string) (string, error)) (Line, error)
+}
+
+// Read is a list, or the request for a watch, of a resource.
+type Read struct {
+	Client    string
+	Resource  *resource.Definition
+	Namespace string // "": all
+	Query     url.Values
+	Watch     string // the name of the watch
+	Phrase    string // what the transcript says of it; "": its method and path
+	Sink      Sink   // of the watch
+}
+
+// Sink takes the events of a watch.
+type Sink interface {
+	Event(kind string, obj object.Object)
+	// Closed takes the end of the watch, after the last event.
+	Closed(Watch)
+}
+
+// Watch is an open watch. Two values are equal if they are of the same watch.
+type Watch interface {
+	// Stop ends the watch from the client's side.
+	Stop()
+}
+
+// Line is the requests of a line of rules.
+type Line struct {
+	Requests []Request
+	Fails    bool // they must fail
+	May      bool // they may fail
+}
+
+// Request is a request that has been made.
+type Request interface {
+	// Send sends it. done takes the answer.
+	Send(done func(*Answer))
+	// Forget says that its client has crashed: nobody takes the answer.
+	Forget()
+}
+
+// Answer is the answer to a request.
+type Answer struct {
+	Code   int
+	Body   object.Object // nil if it is not JSON
+	Broken bool          // the connection broke before it had come whole
+	Query  url.Values    // of its request
+	Watch  Watch         // that it began; nil if there is none
+}

@@ -1,0 +1,122 @@
+package scenario
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim"
+)
+
+// transcript is what is written down of a World: lines for people, in the Result of the operation that goes on, and frames.
+// It asks the cluster for the time and for the newest revision, and knows nothing else of the World.
+type transcript struct {
+	quiet   bool // nothing is written down
+	cluster *sim.Cluster
+	clock   *clock.Manual // the cluster's
+	begin   time.Time
+
+	op      int       // number of the current operation
+	current *Result   // of it, or nil between operations
+	told    time.Time // of the last line
+	frames  []Frame
+	print   *fingerprint
+	ticked  time.Time // of the last frame
+}
+
+// start begins anew with a cluster.
+func (t *transcript) start(c *sim.Cluster) {
+	t.goOn(c)
+	t.begin = t.clock.Now()
+	t.told, t.ticked = t.begin, t.begin
+	t.frames, t.print = nil, newFingerprint()
+}
+
+// goOn goes on with another cluster.
+func (t *transcript) goOn(c *sim.Cluster) { t.cluster, t.clock = c, c.Clock().(*clock.Manual) }
+
+// Result is what became of an operation.
+type Result struct {
+	N       int      // its number, counted from 1
+	Lines   []string // what a transcript says
+	OK      bool
+	Failure string // what was expected and is not so
+	HTTP    *Exchange
+	Watch   string // the name of the watch that it began
+	Waiting bool   // its answer is still to come
+
+	requests int // that it has sent
+}
+
+// say adds a line to the transcript of the current operation, after one that says how late it is, if time has moved.
+func (t *transcript) say(format string, args ...any) {
+	if t.current == nil || t.quiet {
+		return
+	}
+	t.sayTime()
+	t.current.Lines = append(t.current.Lines, "   "+fmt.Sprintf(format, args...))
+}
+
+// sayTime adds a line that says how late it is, if time has moved since the last one.
+func (t *transcript) sayTime() {
+	if now := t.clock.Now(); !now.Equal(t.told) {
+		t.current.Lines = append(t.current.Lines, fmt.Sprintf("-- %s (+%s)", t.stamp(now), now.Sub(t.told)))
+		t.told = now
+	}
+}
+
+// stamp prints a time as what has passed since the World began.
+func (t *transcript) stamp(at time.Time) string {
+	d := at.Sub(t.begin)
+	text := fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
+	if ms := d.Milliseconds() % 1000; ms != 0 {
+		text += fmt.Sprintf(".%03d", ms)
+	}
+	return text
+}
+
+// fail notes that something expected is not so.
+func (t *transcript) fail(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	t.add(Frame{Kind: CheckFail, Lane: "store", Text: text})
+	if t.current == nil {
+		return
+	}
+	t.say("FAILED: %s", text)
+	if t.current.Failure == "" {
+		t.current.Failure = text
+	}
+}
+
+// add numbers a frame and keeps it. When time has moved since the last one, a frame that says so comes first.
+func (t *transcript) add(f Frame) uint64 {
+	if t.quiet {
+		return 0
+	}
+	t.tickFrame()
+	return t.append(f)
+}
+
+func (t *transcript) tickFrame() {
+	if now := t.clock.Now(); !now.Equal(t.ticked) {
+		moved := now.Sub(t.ticked)
+		t.ticked = now
+		t.append(Frame{Kind: ClockTick, Lane: "store", Text: "+" + moved.String()})
+	}
+}
+
+func (t *transcript) append(f Frame) uint64 {
+	f.N = uint64(len(t.frames)) + 1
+	f.VT = t.clock.Now().UnixMilli()
+	f.Op = t.op
+	if f.RV == 0 {
+		f.RV = t.cluster.Revision()
+	}
+	if x := f.Exchange; x != nil && f.Kind == HTTPRequest {
+		x.N = f.N
+		f.Ref = fmt.Sprint(f.N)
+	}
+	t.frames = append(t.frames, f)
+	t.print.add(&f)
+	return f.N
+}
