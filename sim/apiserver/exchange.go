@@ -103,11 +103,12 @@ func (e *Exchange) authenticate() *status.Status {
 
 // classify says in the header which flow schema and priority level the request belongs to.
 func (e *Exchange) classify() {
-	if e.s.Flow == nil {
+	flow := e.s.Host.Flow()
+	if flow == nil {
 		return
 	}
 	if d := e.digest(); !d.LongRunning() {
-		e.head[flowcontrol.SchemaHeader], e.head[flowcontrol.LevelHeader] = e.s.Flow().Classify(&d)
+		e.head[flowcontrol.SchemaHeader], e.head[flowcontrol.LevelHeader] = flow.Classify(&d)
 	}
 }
 
@@ -140,11 +141,9 @@ func (e *Exchange) attributes() auth.Attributes {
 // direct sends the request to discovery or to a resource.
 func (e *Exchange) direct() {
 	q := e.Request
-	if e.s.Aggregated != nil {
-		if forward := e.s.Aggregated(q.Path); forward != nil {
-			e.pass(forward)
-			return
-		}
+	if forward := e.s.Host.Aggregated(q.Path); forward != nil {
+		e.pass(forward)
+		return
 	}
 	if a, ok := e.s.Discovery.Serve(discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}); ok {
 		e.document(a)
@@ -209,8 +208,8 @@ func (e *Exchange) serve() {
 			return
 		}
 	}
-	if e.s.Serving != nil && e.route.def.StorageCodec != nil {
-		e.s.Serving(e.route.def, e.Verb, e.route.namespace, e.route.name, e.Query.Get("resourceVersion") != "",
+	if e.route.def.StorageCodec != nil {
+		e.s.Host.Serving(e.route.def, e.Verb, e.route.namespace, e.route.name, e.Query.Get("resourceVersion") != "",
 			&e.deadline, e.handle)
 		return
 	}

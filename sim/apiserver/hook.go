@@ -167,10 +167,7 @@ func (e *Exchange) endWatch(s *status.Status) {
 
 // Watching implements registry.Caller.
 func (e *Exchange) Watching(w *watchcache.Watch) {
-	w.Owner = e
-	if e.s.Watching != nil {
-		e.s.Watching(e, w)
-	}
+	e.s.Host.Watching(e, w)
 	if e.hook != nil {
 		e.hook.Watching(e, w)
 	}

@@ -61,26 +61,38 @@ func noted(t *testing.T, q request) (*trial, *notes) {
 	s, _ := newServer(t)
 	x := trialOf(t, q, inProcess(t, s))
 	n := &notes{refusing: map[string]*status.Status{}}
-	s.Hook = n
-	s.Watching = func(*apiserver.Exchange, *watchcache.Watch) { n.note("server watches") }
-	s.Serving = func(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
-		n.note("serving")
-		serve()
-	}
-	s.Aggregated = func(path string) apiserver.Forward {
-		if !strings.HasPrefix(path, "/apis/aggregated.example.com/") && path != "/apis/apps/v1" {
-			return nil
-		}
-		return func(*apiserver.Request, resource.User) *apiserver.Answer {
-			n.note("forwarded")
-			return &apiserver.Answer{Code: wire.StatusOK, Header: wire.Header{}, Body: codec.Text{[]byte("elsewhere")}}
-		}
-	}
-	s.Peer = func(string, string, string) *apiserver.Server {
-		n.note("peers")
+	s.Host = notedHost{s.Host, n}
+	return x, n
+}
+
+// notedHost is a Host whose server has notes taken.
+type notedHost struct {
+	apiserver.Host
+	n *notes
+}
+
+func (h notedHost) Hook() apiserver.Hook { return h.n }
+
+func (h notedHost) Watching(*apiserver.Exchange, *watchcache.Watch) { h.n.note("server watches") }
+
+func (h notedHost) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
+	h.n.note("serving")
+	serve()
+}
+
+func (h notedHost) Aggregated(path string) apiserver.Forward {
+	if !strings.HasPrefix(path, "/apis/aggregated.example.com/") && path != "/apis/apps/v1" {
 		return nil
 	}
-	return x, n
+	return func(*apiserver.Request, resource.User) *apiserver.Answer {
+		h.n.note("forwarded")
+		return &apiserver.Answer{Code: wire.StatusOK, Header: wire.Header{}, Body: codec.Text{[]byte("elsewhere")}}
+	}
+}
+
+func (h notedHost) Peer(string, string, string) *apiserver.Server {
+	h.n.note("peers")
+	return nil
 }
 
 // change makes the body another one than what is stored.

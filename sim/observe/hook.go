@@ -19,13 +19,6 @@ import (
 type hook struct {
 	*Observer
 	replica int
-	roles   func(auth.Attributes) bool // byRoles
-}
-
-func newHook(o *Observer, replica int) *hook {
-	h := &hook{Observer: o, replica: replica}
-	h.roles = h.byRoles
-	return h
 }
 
 // request is what the observer remembers of a request.

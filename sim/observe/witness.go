@@ -123,7 +123,7 @@ func (o *Observer) tellReleased() {
 	}
 }
 
-// asked is auth.Auth's Asked.
+// asked notifies the witnesses of a decision about what a user may do.
 func (h *hook) asked(at auth.Attributes, allowed bool) {
 	e, _ := at.By.(*apiserver.Exchange)
 	at.By = nil // which is not to be kept
@@ -131,7 +131,7 @@ func (h *hook) asked(at auth.Attributes, allowed bool) {
 		h.requestOf(e).refused = &at
 	}
 	for _, w := range h.witnesses {
-		w.Asked(at, allowed, h.roles)
+		w.Asked(at, allowed, h.byRoles)
 	}
 }
 
