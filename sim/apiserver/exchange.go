@@ -14,7 +14,7 @@ import (
 )
 
 // Exchange is one request on its way to its Answer: what it asks for, who asks, how long it may take, and what is known of its
-// answer so far. The Server, its Hook and the registry share it.
+// answer so far. The Server, its Observation and the registry share it.
 type Exchange struct {
 	*Request
 	info                    // what the path says
@@ -26,15 +26,14 @@ type Exchange struct {
 	Failure *status.Status
 	// Shown is the revision of the object, or of the list, in the answer. 0: there is none.
 	Shown uint64
-	// Data is the Hook's own.
-	Data any
+	// Observation observes it. nil: nothing does.
+	Observation Observation
 
 	s        *Server
-	hook     Hook // nil: the request is not observed
 	route    *route
 	format   codec.Format
 	deadline deadline.Deadline
-	late     bool // the request is served some time after it arrived, because the Hook has delayed it
+	late     bool // the request is served some time after it arrived, because its Observation has delayed it
 
 	head     wire.Header // of the answer
 	warnings []string
@@ -202,8 +201,8 @@ func (e *Exchange) serve() {
 		e.stream(e.route.sub.Stream)
 		return
 	}
-	if e.hook != nil {
-		if s := e.hook.Decided(e); s != nil {
+	if e.Observation != nil {
+		if s := e.Observation.Decided(); s != nil {
 			e.refuse(s)
 			return
 		}

@@ -30,31 +30,41 @@ func (n *notes) note(what string) *status.Status {
 	return n.refusing[what]
 }
 
-func (n *notes) Arrived(*apiserver.Exchange) apiserver.Verdict {
+func (n *notes) Observe(e *apiserver.Exchange) apiserver.Observation {
+	return observation{n, e}
+}
+
+// observation is that of one request.
+type observation struct {
+	*notes
+	e *apiserver.Exchange
+}
+
+func (n observation) Arrived() apiserver.Verdict {
 	return apiserver.Verdict{Instead: n.note("arrived")}
 }
 
-func (n *notes) Decided(*apiserver.Exchange) *status.Status { return n.note("decided") }
+func (n observation) Decided() *status.Status { return n.note("decided") }
 
-func (n *notes) Validated(*apiserver.Exchange, object.Object, *resource.Item) *status.Status {
+func (n observation) Validated(object.Object, *resource.Item) *status.Status {
 	return n.note("validated")
 }
 
-func (n *notes) Watching(*apiserver.Exchange, *watchcache.Watch) { n.note("watching") }
+func (n observation) Watching(*watchcache.Watch) { n.note("watching") }
 
-func (n *notes) Answered(e *apiserver.Exchange, a *apiserver.Answer) apiserver.Verdict {
+func (n observation) Answered(a *apiserver.Answer) apiserver.Verdict {
 	what := "answered"
-	if e.Failure != nil {
-		what += " " + string(e.Failure.Reason)
+	if n.e.Failure != nil {
+		what += " " + string(n.e.Failure.Reason)
 	}
 	n.note(what)
 	n.watch = a.Watch
 	return apiserver.Verdict{}
 }
 
-func (n *notes) Sent(*apiserver.Exchange, *apiserver.Answer) {}
+func (n observation) Sent(*apiserver.Answer) {}
 
-func (n *notes) Delay(time.Duration, func()) { n.note("delayed") }
+func (n observation) Delay(time.Duration, func()) { n.note("delayed") }
 
 // noted returns a trial whose server has notes taken.
 func noted(t *testing.T, q request) (*trial, *notes) {

@@ -147,11 +147,13 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 	if refused == nil {
 		refused = e.authenticate()
 	}
-	if e.hook = s.Host.Hook(); e.hook == nil {
+	hook := s.Host.Hook()
+	if hook == nil {
 		e.proceed(refused)
 		return
 	}
-	v := e.hook.Arrived(e)
+	e.Observation = hook.Observe(e)
+	v := e.Observation.Arrived()
 	e.late = v.Wait > 0
 	e.delay(v.Wait, func() {
 		switch {

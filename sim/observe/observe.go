@@ -75,7 +75,7 @@ func (o *Observer) Begin() {
 	for n := 1; n <= o.Servers.Len(); n++ {
 		o.hooks = append(o.hooks, &hook{o, n})
 		for _, w := range o.Servers.At(n).Watches("") {
-			o.hooks[n-1].Watching(w.Exchange, w.Watch)
+			o.hooks[n-1].requestOf(w.Exchange).Watching(w.Watch)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func known(x *apiserver.Exchange) *request {
 	if x == nil {
 		return nil
 	}
-	q, _ := x.Data.(*request)
+	q, _ := x.Observation.(*request)
 	return q
 }
 
