@@ -11,12 +11,12 @@ import (
 
 // withDefinitions returns defs with what is special about CustomResourceDefinitions.
 func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
-	reader := reader(set)
+	meta := reader(set)
 	out := make([]*resource.Definition, len(defs))
 	for i, d := range defs {
 		if d.Storage == crd.Storage {
 			own := *d
-			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(reader.ReadMeta), crd.Defaults
+			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(meta.ReadMeta), crd.Defaults
 			d = &own
 		}
 		out[i] = d
