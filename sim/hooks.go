@@ -51,7 +51,7 @@ func (c *Cluster) AdmitThrough(call webhook.Call) {
 // have returned. nil: one after the other, which is what a Cluster that has to be replayed needs. Functions set with Admit
 // are called one after the other in any case.
 func (c *Cluster) AdmitTogether(call func(calls []func())) {
-	c.do(func() { c.servers.Webhooks.Together(call) })
+	c.do(func() { c.servers.Webhooks.AskTogether(call) })
 }
 
 // AdmitRunning sets what calls the functions that were set with Admit: it returns when the function does, or when the context ends,
@@ -63,5 +63,5 @@ func (c *Cluster) AdmitRunning(run func(ctx context.Context, f func()) error) {
 // AdmitWaiting sets whether admission plugins may wait, as ServiceAccount does for an account that a controller is about to make. It is
 // for a Cluster whose time passes by itself, and which is asked by several goroutines. Without it they decide at once.
 func (c *Cluster) AdmitWaiting(may bool) {
-	c.do(func() { c.servers.Webhooks.Wait(may) })
+	c.do(func() { c.servers.Webhooks.MayWait(may) })
 }

@@ -76,8 +76,8 @@ func on(storage string, step Step, operations ...Operation) Step {
 type Chain []Plugin
 
 // plugins returns all plugins that are simulated, in the order in which kube-apiserver runs them (kubeapiserver/options,
-// AllOrderedPlugins). may decides what the plugins for certificates ask.
-func plugins(h *Host, may Authorize) Chain {
+// AllOrderedPlugins).
+func plugins(h *Server) Chain {
 	return Chain{
 		{Name: "NamespaceLifecycle", Mutate: checkNamespace},
 		{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits},
@@ -91,8 +91,8 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "StorageObjectInUseProtection", Mutate: protectStorage},
 		{Name: "PersistentVolumeClaimResize", Validate: on(claims, checkGrowth, Update)},
 		{Name: "RuntimeClass", Mutate: on(pods, applyRuntimeClass, Create), Validate: on(pods, checkOverhead, Create)},
-		{Name: "CertificateApproval", Validate: certificateApproval(may)},
-		{Name: "CertificateSigning", Validate: certificateSigning(may)},
+		{Name: "CertificateApproval", Validate: certificateApproval(h.authorize)},
+		{Name: "CertificateSigning", Validate: certificateSigning(h.authorize)},
 		{Name: "CertificateSubjectRestriction", Validate: on(signingRequests, restrictSubject, Create)},
 		{Name: "DefaultIngressClass", Mutate: on(ingresses, setIngressClass, Create)},
 		{Name: "NodeDeclaredFeatureValidator", Validate: checkDeclaredFeatures},
@@ -101,14 +101,14 @@ func plugins(h *Host, may Authorize) Chain {
 		{Name: "MutatingAdmissionWebhook", Connects: true, Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
 		{Name: "ValidatingAdmissionPolicy", Connects: true, Validate: newPolicies(h, validatingPolicies, validatingBindings).validate},
 		{Name: "ValidatingAdmissionWebhook", Connects: true, Validate: newWebhooks(h, "ValidatingAdmissionWebhook", validatingConfigurations).validate},
-		{Name: "ResourceQuota", Validate: resourceQuota(h.Write, h.Config.Limited)},
+		{Name: "ResourceQuota", Validate: resourceQuota(h.write, h.Config.Limited)},
 	}
 }
 
 // New returns the plugins that kube-apiserver runs by default, in its order, and those that are optional and named in with.
 // Those that are named in without are left out.
-func New(h *Host, may Authorize, with, without []string) Chain {
-	return slices.DeleteFunc(plugins(h, may), func(p Plugin) bool {
+func New(h *Server, with, without []string) Chain {
+	return slices.DeleteFunc(plugins(h), func(p Plugin) bool {
 		return slices.Contains(without, p.Name) || p.Optional && !slices.Contains(with, p.Name)
 	})
 }
@@ -120,7 +120,7 @@ func Names() []string { return names(func(Plugin) bool { return true }) }
 func Optional() []string { return names(func(p Plugin) bool { return p.Optional }) }
 
 func names(which func(Plugin) bool) (list []string) {
-	for _, p := range plugins(&Host{}, nil) {
+	for _, p := range plugins(&Server{}) {
 		if which(p) {
 			list = append(list, p.Name)
 		}

@@ -26,7 +26,7 @@ type draft struct {
 }
 
 // draftIn makes the draft one of the version d.
-func (a *Attributes) draftIn(h *Host, d *resource.Definition) error {
+func (a *Attributes) draftIn(h *Server, d *resource.Definition) error {
 	kind := a.shownAs(d)
 	if a.draft != nil && a.draft.kind.GVK == kind.GVK {
 		return nil
@@ -51,7 +51,7 @@ func (a *Attributes) draftIn(h *Host, d *resource.Definition) error {
 }
 
 // settle makes the object of the write what the draft is.
-func (a *Attributes) settle(h *Host) error {
+func (a *Attributes) settle(h *Server) error {
 	f := a.draft
 	if f == nil || f.obj == nil || !f.dirty {
 		return nil
@@ -65,7 +65,7 @@ func (a *Attributes) settle(h *Host) error {
 		put(a.Object, obj)
 		return nil
 	case f.layout == nil: // a patched Scale of a custom resource
-		obj, _, err = h.Decode(object.JSON(map[string]any(obj)), f.kind.GVK, f.kind.Layout())
+		obj, _, err = h.Decoder.Mutated(object.JSON(map[string]any(obj)), f.kind.GVK, f.kind.Layout())
 	default:
 		err = f.other
 	}
@@ -98,7 +98,7 @@ func (f *draft) printOld() []byte {
 }
 
 // patch changes the draft as a webhook wants it. It reports whether anything is different then.
-func (f *draft) patch(a *Attributes, h *Host, ops patch.JSONOperations) (changed bool, err error) {
+func (f *draft) patch(a *Attributes, h *Server, ops patch.JSONOperations) (changed bool, err error) {
 	before := f.print()
 	data, err := ops.Apply(before)
 	if err != nil {
@@ -108,12 +108,12 @@ func (f *draft) patch(a *Attributes, h *Host, ops patch.JSONOperations) (changed
 	if a.Definition.Custom { // a Scale, too, has no Go type from here on
 		layout = nil
 	}
-	obj, read, err := h.Decode(data, f.kind.GVK, layout)
+	obj, read, err := h.Decoder.Mutated(data, f.kind.GVK, layout)
 	other := codec.OtherKindError("")
 	if err != nil && !errors.As(err, &other) {
 		return false, err
 	}
-	was, _, err := h.Decode(before, f.kind.GVK, f.layout)
+	was, _, err := h.Decoder.Mutated(before, f.kind.GVK, f.layout)
 	if err != nil && f.other == nil {
 		return false, err
 	}
@@ -127,7 +127,7 @@ func (f *draft) patch(a *Attributes, h *Host, ops patch.JSONOperations) (changed
 }
 
 // setDefaults sets the defaults of the kind and version that the draft has, if that is one of the server's.
-func (f *draft) setDefaults(h *Host) {
+func (f *draft) setDefaults(h *Server) {
 	kind := schema.ParseGVK(f.obj.APIVersion(), f.obj.Kind())
 	d := f.kind
 	if kind != d.GVK && (d.Custom || f.other != nil) {

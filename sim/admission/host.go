@@ -14,43 +14,51 @@ import (
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Host is what policies, webhooks and quotas need of the API server they run in.
-type Host struct {
-	// Table is what the server serves.
-	Table *resource.Table
+// Server is what plugins know of the API server that they run in.
+type Server struct {
+	Table   *resource.Table // what it serves
+	Decoder *codec.Decoder
+	Config  Config
+	Host
+}
+
+// Host is the API server, and the cluster around it, as plugins ask it. The Cluster's lock is held.
+type Host interface {
 	// May answers the authorizer of expressions for a user.
-	May func(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
-	// Decode reads an object of the kind want, whose structure is t, that a webhook has patched (codec.Decoder.Mutated).
-	Decode func(data []byte, want schema.GVK, t *schema.Type) (obj object.Object, layout *schema.Type, err error)
-	// DecodeStrictly reads an object that the JSON patch of a policy has mutated. Unknown fields are errors; a kind and version that
-	// the patch removed are those of d.
-	DecodeStrictly func(d *resource.Definition, data []byte) (object.Object, error)
-	// Kinds returns the structure of a kind, nil for one that the server does not have.
-	Kinds func(schema.GVK) *schema.Type
+	May(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
+	// Authorize is an Authorize.
+	Authorize(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
+	// Write is a Write, of the usage of quotas.
+	Write(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
-	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
-	// Config is what plugins are configured with.
-	Config Config
-	// Write stores the usage of quotas.
-	Write Write
-	// Handlers answer webhooks in place of a server, by the name of the webhook: nil for one that a server answers.
-	Handlers func(name string) Handler
-	// Call calls webhooks.
-	Call hooks.Call
+	Merge(d *resource.Definition, live, config object.Object) (object.Object, error)
+	// Handler returns what answers the webhook with the name in place of a server, or nil if a server answers it.
+	Handler(name string) Handler
+	// Call is a webhook.Call.
+	Call(ctx context.Context, q *hooks.Request) (*hooks.Answer, error)
 	// Unlocked calls f without the Cluster's lock.
-	Unlocked func(f func())
+	Unlocked(f func())
 	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
-	Together func(calls []func())
+	Together(calls []func())
 	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. What f does
 	// after that has no effect on the write.
-	Run func(ctx context.Context, f func()) error
+	Run(ctx context.Context, f func()) error
 	// After calls f after d of the Cluster's time; stop takes that back.
-	After func(d time.Duration, f func()) (stop func())
+	After(d time.Duration, f func()) (stop func())
 	// Waits reports whether the Cluster's time passes by itself, so that a plugin may wait for what controllers and clients do
-	// meanwhile. If nil, plugins do not wait.
-	Waits func() bool
+	// meanwhile.
+	Waits() bool
 	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
-	Wait func(ctx context.Context, d time.Duration)
+	Wait(ctx context.Context, d time.Duration)
+}
+
+// authorize and write are those of the Host, which names of plugins are made without.
+func (h *Server) authorize(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool {
+	return h.Authorize(by, user, verb, group, resourceName, name, objects)
+}
+
+func (h *Server) write(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	return h.Write(by, storage, namespace, name, change)
 }
 
 // version returns obj, in the hub version of the write, as the definition d shows it. Both are versions of one resource.
@@ -184,7 +192,7 @@ func (a *Attributes) toHub(obj object.Object, d *resource.Definition) (object.Ob
 }
 
 // equivalents returns the other served versions of the write's resource, in the table's order.
-func (h *Host) equivalents(d *resource.Definition) []*resource.Definition {
+func (h *Server) equivalents(d *resource.Definition) []*resource.Definition {
 	var out []*resource.Definition
 	for _, other := range h.Table.All() {
 		if other != d && other.Storage == d.Storage && other.Resource == d.Resource {

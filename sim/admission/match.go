@@ -27,7 +27,7 @@ func newCriteria(o object.Object, rules string) *criteria {
 
 // match returns the version of the resource in which a write is matched, nil when it is not. That there is no namespace
 // whose labels could be compared counts only where everything else matches.
-func (c *criteria) match(a *Attributes, h *Host) (*resource.Definition, *status.Status) {
+func (c *criteria) match(a *Attributes, h *Server) (*resource.Definition, *status.Status) {
 	inNamespace, s := matchNamespace(a, c.namespaceSelector)
 	if !inNamespace && s == nil || !matchObject(a, c.objectSelector) {
 		return nil, nil
@@ -45,7 +45,7 @@ func (c *criteria) match(a *Attributes, h *Host) (*resource.Definition, *status.
 	return d, s
 }
 
-func (c *criteria) matchRules(a *Attributes, h *Host, rules []object.Object) *resource.Definition {
+func (c *criteria) matchRules(a *Attributes, h *Server, rules []object.Object) *resource.Definition {
 	for _, rule := range rules {
 		if matchRule(a, a.Definition, rule) {
 			return a.Definition

@@ -28,7 +28,7 @@ const (
 //	          matchConditions   │                             └─ params ─▶ one invocation
 //	          variables         └─ binding …
 type policies struct {
-	host              *Host
+	host              *Server
 	storage, bindings string
 	compiled          map[string]*policy // by name
 }
@@ -65,7 +65,7 @@ type params struct {
 	kind   *resource.Definition
 }
 
-func newPolicies(h *Host, storage, bindings string) *policies {
+func newPolicies(h *Server, storage, bindings string) *policies {
 	return &policies{host: h, storage: storage, bindings: bindings, compiled: map[string]*policy{}}
 }
 
@@ -272,7 +272,7 @@ func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 }
 
 // input is what a write gives to the expressions of a policy or webhook.
-func (a *Attributes) input(h *Host, kind *resource.Definition, with params) (in *cel.Input, err error) {
+func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (in *cel.Input, err error) {
 	in = &cel.Input{Request: a.reviewRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
 		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
 	in.Structs = kind.StorageCodec == nil

@@ -184,7 +184,7 @@ func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.De
 	case err != nil:
 		return nil, fmt.Errorf("JSON Patch: %w", err)
 	}
-	result, err := p.host.DecodeStrictly(d, data)
+	result, err := p.host.Decoder.MutatedStrictly(data, d.GVK, d.Layout())
 	if err != nil {
 		return nil, status.Internal(err)
 	}

@@ -64,7 +64,7 @@ func (p *problem) refusal(a *Attributes) *status.Status {
 
 // validate returns what one invocation has against a write. All messageExpressions are evaluated, also those of validations that
 // hold, and each of the three groups of expressions evaluates the variables that it uses again.
-func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
+func (i *invocation) validate(a *Attributes, h *Server) (found []problem) {
 	failed := func(text string) {
 		if i.policy.fail {
 			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), text: text})

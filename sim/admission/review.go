@@ -24,7 +24,7 @@ func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid st
 	request := a.reviewRequest(d)
 	request["uid"] = uid
 	if options := object.As(request["options"]); options != nil {
-		request["options"] = object.Raw(codec.Append(nil, options, w.host.Kinds(schema.GVK{Version: "v1", Kind: options.Kind()})))
+		request["options"] = object.Raw(codec.Append(nil, options, w.host.Decoder.Kinds(schema.GVK{Version: "v1", Kind: options.Kind()})))
 	}
 	if obj != nil {
 		request["object"] = object.Raw(obj)
@@ -39,8 +39,8 @@ func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid st
 const reviewGroup = "admission.k8s.io"
 
 // reviewType returns the structure of reviews of a version.
-func (h *Host) reviewType(version string) *schema.Type {
-	return h.Kinds(schema.GVK{Group: reviewGroup, Version: version, Kind: "AdmissionReview"})
+func (h *Server) reviewType(version string) *schema.Type {
+	return h.Decoder.Kinds(schema.GVK{Group: reviewGroup, Version: version, Kind: "AdmissionReview"})
 }
 
 // reviewRequest is the AdmissionRequest (admission.k8s.io/v1) of a write that is matched as the definition d, without

@@ -24,11 +24,11 @@ const (
 // setServiceAccount returns the step that gives pods a service account, which must exist, and mounts its token into their containers
 // (Kubernetes documentation, "Configure Service Accounts for Pods"). The plugin is optional: without the controllers that make service
 // accounts no pod could be created.
-func setServiceAccount(h *Host) Step {
+func setServiceAccount(h *Server) Step {
 	return func(a *Attributes) *status.Status { return h.setServiceAccount(a) }
 }
 
-func (h *Host) setServiceAccount(a *Attributes) *status.Status {
+func (h *Server) setServiceAccount(a *Attributes) *status.Status {
 	pod := a.Object
 	if _, ok := pod.Annotations()[mirrorPod]; ok {
 		return checkServiceAccount(a)
@@ -91,9 +91,9 @@ const (
 
 // awaitServiceAccount returns the service account of a pod. It waits a moment for one of the name default that is not there yet, where
 // the Cluster's time passes by itself.
-func (h *Host) awaitServiceAccount(a *Attributes) (account object.Object, s *status.Status) {
+func (h *Server) awaitServiceAccount(a *Attributes) (account object.Object, s *status.Status) {
 	attempts := 1
-	if a.Object.String("spec", "serviceAccountName") == defaultAccount && h.Waits != nil && h.Waits() {
+	if a.Object.String("spec", "serviceAccountName") == defaultAccount && h.Host != nil && h.Waits() {
 		attempts = accountAttempts
 	}
 	for i := range attempts {

@@ -13,13 +13,13 @@ func TestServiceAccount(t *testing.T) {
 	admit := func(text string) (string, []string) {
 		a := inNamespace(pods, parse(t, text), nil, objects)
 		a.Random = func(int) int { return 0 }
-		s := message(setServiceAccount(&Host{})(a))
+		s := message(setServiceAccount(&Server{})(a))
 		return s, volumeNames(a)
 	}
 	pod := parse(t, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"},{"name":"d","volumeMounts":[{"name":"v","mountPath":"`+tokenPath+`"}]}]}}`)
 	a := inNamespace(pods, pod, nil, objects)
 	a.Random = func(int) int { return 0 }
-	is.True(setServiceAccount(&Host{})(a) == nil)
+	is.True(setServiceAccount(&Server{})(a) == nil)
 	is.Equal(pod.String("spec", "serviceAccountName"), "default")
 	is.Equal(pod.List("spec", "imagePullSecrets"), []any{map[string]any{"name": "s"}})
 	is.Equal(volumeNames(a), []string{"kube-api-access-bbbbb"}) // one volume, drawn from the Cluster's generator

@@ -21,7 +21,7 @@ const (
 
 // webhooks are the webhooks of one kind, read, as far as they are in use.
 type webhooks struct {
-	host     *Host
+	host     *Server
 	plugin   string
 	storage  string
 	mutating bool
@@ -44,7 +44,7 @@ type webhook struct {
 	conditions []*cel.Program
 }
 
-func newWebhooks(h *Host, plugin, storage string) *webhooks {
+func newWebhooks(h *Server, plugin, storage string) *webhooks {
 	return &webhooks{host: h, plugin: plugin, storage: storage, mutating: storage == mutatingConfigurations, read: map[string]*configuration{}}
 }
 
@@ -225,7 +225,7 @@ type call struct {
 	noService string // name of the webhook's service, if there is none of that name
 }
 
-// ErrNoCall is the error of a Host's Call that calls nobody.
+// ErrNoCall is the error of Host.Call where nothing calls webhooks.
 var ErrNoCall = errors.New("kubesim: nothing carries requests to admission webhooks: register a function, or set a transport")
 
 // newCall makes the question. The error is that of a conversion.

@@ -25,7 +25,7 @@ func (w *webhooks) askAll(a *Attributes, calls []*call) {
 		if c.err != nil {
 			continue
 		}
-		if handle := w.host.Handlers(c.hook.name); handle != nil {
+		if handle := w.host.Handler(c.hook.name); handle != nil {
 			w.handle(a, c, handle)
 			continue
 		}
@@ -105,7 +105,7 @@ func (w *webhooks) post(a *Attributes, c *call) (ask, stop func()) {
 	ctx, stop := w.within(a, c)
 	return func() {
 		var err error
-		if c.answer, err = w.host.Call.Ask(ctx, q); err == nil {
+		if c.answer, err = hooks.Call(w.host.Call).Ask(ctx, q); err == nil {
 			return
 		}
 		if c.noService != "" && errors.Is(err, ErrNoCall) {

@@ -12,8 +12,8 @@ type Forward func(q *Request, user resource.User) *Answer
 // pass answers a request with what an aggregated API server says (k8s.io/kube-aggregator, proxyHandler). Its headers come
 // behind those that every answer has, unless the connection becomes its own.
 func (e *Exchange) pass(forward Forward) {
-	if e.hook != nil {
-		if s := e.hook.Decided(e); s != nil {
+	if e.Observation != nil {
+		if s := e.Observation.Decided(); s != nil {
 			e.refuse(s)
 			return
 		}

@@ -208,7 +208,7 @@ func (e *Exchange) answer(code int, body codec.Text) {
 	e.reply(&Answer{Code: code, Header: e.head, Body: body})
 }
 
-// reply gives an answer to the client, or what the Hook makes of it.
+// reply gives an answer to the client, or what its Observation makes of it.
 func (e *Exchange) reply(a *Answer) {
 	if e.answered { // at the deadline
 		a.Drop()
@@ -216,11 +216,11 @@ func (e *Exchange) reply(a *Answer) {
 	}
 	e.answered = true
 	e.deadline.End()
-	if e.hook == nil {
+	if e.Observation == nil {
 		e.done(a)
 		return
 	}
-	v := e.hook.Answered(e, a)
+	v := e.Observation.Answered(a)
 	if v.Instead != nil {
 		if a.Stream != nil {
 			_ = a.Stream.Close() // of an answer that no client reads
@@ -228,7 +228,7 @@ func (e *Exchange) reply(a *Answer) {
 		a = e.refusal(v.Instead)
 	}
 	e.delay(v.Wait, func() {
-		e.hook.Sent(e, a)
+		e.Observation.Sent(a)
 		e.done(a)
 	})
 }
@@ -236,7 +236,7 @@ func (e *Exchange) reply(a *Answer) {
 // delay calls f, after d if that is more than 0.
 func (e *Exchange) delay(d time.Duration, f func()) {
 	if d > 0 {
-		e.hook.Delay(d, f)
+		e.Observation.Delay(d, f)
 		return
 	}
 	f()

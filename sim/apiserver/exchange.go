@@ -14,7 +14,7 @@ import (
 )
 
 // Exchange is one request on its way to its Answer: what it asks for, who asks, how long it may take, and what is known of its
-// answer so far. The Server, its Hook and the registry share it.
+// answer so far. The Server, its Observation and the registry share it.
 type Exchange struct {
 	*Request
 	info                    // what the path says
@@ -26,15 +26,14 @@ type Exchange struct {
 	Failure *status.Status
 	// Shown is the revision of the object, or of the list, in the answer. 0: there is none.
 	Shown uint64
-	// Data is the Hook's own.
-	Data any
+	// Observation observes it. nil: nothing does.
+	Observation Observation
 
 	s        *Server
-	hook     Hook // nil: the request is not observed
 	route    *route
 	format   codec.Format
 	deadline deadline.Deadline
-	late     bool // the request is served some time after it arrived, because the Hook has delayed it
+	late     bool // the request is served some time after it arrived, because its Observation has delayed it
 
 	head     wire.Header // of the answer
 	warnings []string
@@ -103,11 +102,12 @@ func (e *Exchange) authenticate() *status.Status {
 
 // classify says in the header which flow schema and priority level the request belongs to.
 func (e *Exchange) classify() {
-	if e.s.Flow == nil {
+	flow := e.s.Host.Flow()
+	if flow == nil {
 		return
 	}
 	if d := e.digest(); !d.LongRunning() {
-		e.head[flowcontrol.SchemaHeader], e.head[flowcontrol.LevelHeader] = e.s.Flow().Classify(&d)
+		e.head[flowcontrol.SchemaHeader], e.head[flowcontrol.LevelHeader] = flow.Classify(&d)
 	}
 }
 
@@ -140,11 +140,9 @@ func (e *Exchange) attributes() auth.Attributes {
 // direct sends the request to discovery or to a resource.
 func (e *Exchange) direct() {
 	q := e.Request
-	if e.s.Aggregated != nil {
-		if forward := e.s.Aggregated(q.Path); forward != nil {
-			e.pass(forward)
-			return
-		}
+	if forward := e.s.Host.Aggregated(q.Path); forward != nil {
+		e.pass(forward)
+		return
 	}
 	if a, ok := e.s.Discovery.Serve(discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}); ok {
 		e.document(a)
@@ -203,14 +201,14 @@ func (e *Exchange) serve() {
 		e.stream(e.route.sub.Stream)
 		return
 	}
-	if e.hook != nil {
-		if s := e.hook.Decided(e); s != nil {
+	if e.Observation != nil {
+		if s := e.Observation.Decided(); s != nil {
 			e.refuse(s)
 			return
 		}
 	}
-	if e.s.Serving != nil && e.route.def.StorageCodec != nil {
-		e.s.Serving(e.route.def, e.Verb, e.route.namespace, e.route.name, e.Query.Get("resourceVersion") != "",
+	if e.route.def.StorageCodec != nil {
+		e.s.Host.Serving(e.route.def, e.Verb, e.route.namespace, e.route.name, e.Query.Get("resourceVersion") != "",
 			&e.deadline, e.handle)
 		return
 	}

@@ -13,23 +13,29 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Hook sees requests on their way and may change what becomes of them. The Cluster's lock is held in every call. The
-// Server calls, for one request and in this order, Arrived, Decided if it is let through to a resource, Validated for each
-// object that it is about to write, Watching if it is a watch that begins, Answered, and Sent.
+// Hook sees requests arrive.
 type Hook interface {
-	// Arrived returns what becomes of a request that has arrived.
-	Arrived(e *Exchange) Verdict
+	// Observe returns what observes a request from its arrival on.
+	Observe(e *Exchange) Observation
+}
+
+// Observation sees one request on its way and may change what becomes of it. The Cluster's lock is held in every call. The
+// Server calls, in this order, Arrived, Decided if the request is let through to a resource, Validated for each object that it is
+// about to write, Watching if it is a watch that begins, Answered, and Sent.
+type Observation interface {
+	// Arrived returns what becomes of the request.
+	Arrived() Verdict
 	// Decided is called when the request is about to be served. A Status is its answer instead.
-	Decided(e *Exchange) *status.Status
+	Decided() *status.Status
 	// Validated is called when obj is about to be stored in place of old, or old to be removed with obj as its last state. A
 	// Status is the answer instead. obj is not to be changed; old is nil for a create.
-	Validated(e *Exchange, obj object.Object, old *resource.Item) *status.Status
+	Validated(obj object.Object, old *resource.Item) *status.Status
 	// Watching is called with a watch before its first event.
-	Watching(e *Exchange, w *watchcache.Watch)
-	// Answered returns what becomes of an answer.
-	Answered(e *Exchange, a *Answer) Verdict
-	// Sent is called when the client is given an answer.
-	Sent(e *Exchange, a *Answer)
+	Watching(w *watchcache.Watch)
+	// Answered returns what becomes of the answer.
+	Answered(a *Answer) Verdict
+	// Sent is called when the client is given the answer.
+	Sent(a *Answer)
 	// Delay calls f after d, which is more than 0, and with the Cluster's lock held.
 	Delay(d time.Duration, f func())
 }
@@ -121,7 +127,7 @@ func (e *Exchange) Stored() object.Object {
 func (e *Exchange) refusal(s *status.Status) (answer *Answer) {
 	x := *e
 	x.head = wire.Header{"Cache-Control": e.head["Cache-Control"], "Audit-Id": e.head["Audit-Id"]}
-	x.warnings, x.hook, x.answered, x.deadline = nil, nil, false, deadline.Deadline{}
+	x.warnings, x.Observation, x.answered, x.deadline = nil, nil, false, deadline.Deadline{}
 	x.done = func(a *Answer) { answer = a }
 	x.refuse(s)
 	e.Failure = x.Failure
@@ -167,19 +173,16 @@ func (e *Exchange) endWatch(s *status.Status) {
 
 // Watching implements registry.Caller.
 func (e *Exchange) Watching(w *watchcache.Watch) {
-	w.Owner = e
-	if e.s.Watching != nil {
-		e.s.Watching(e, w)
-	}
-	if e.hook != nil {
-		e.hook.Watching(e, w)
+	e.s.Host.Watching(e, w)
+	if e.Observation != nil {
+		e.Observation.Watching(w)
 	}
 }
 
 // Ready implements registry.Caller.
 func (e *Exchange) Ready(obj object.Object, old *resource.Item) *status.Status {
-	if e.hook == nil {
+	if e.Observation == nil {
 		return nil
 	}
-	return e.hook.Validated(e, obj, old)
+	return e.Observation.Validated(obj, old)
 }

@@ -30,57 +30,79 @@ func (n *notes) note(what string) *status.Status {
 	return n.refusing[what]
 }
 
-func (n *notes) Arrived(*apiserver.Exchange) apiserver.Verdict {
+func (n *notes) Observe(e *apiserver.Exchange) apiserver.Observation {
+	return observation{n, e}
+}
+
+// observation is that of one request.
+type observation struct {
+	*notes
+	e *apiserver.Exchange
+}
+
+func (n observation) Arrived() apiserver.Verdict {
 	return apiserver.Verdict{Instead: n.note("arrived")}
 }
 
-func (n *notes) Decided(*apiserver.Exchange) *status.Status { return n.note("decided") }
+func (n observation) Decided() *status.Status { return n.note("decided") }
 
-func (n *notes) Validated(*apiserver.Exchange, object.Object, *resource.Item) *status.Status {
+func (n observation) Validated(object.Object, *resource.Item) *status.Status {
 	return n.note("validated")
 }
 
-func (n *notes) Watching(*apiserver.Exchange, *watchcache.Watch) { n.note("watching") }
+func (n observation) Watching(*watchcache.Watch) { n.note("watching") }
 
-func (n *notes) Answered(e *apiserver.Exchange, a *apiserver.Answer) apiserver.Verdict {
+func (n observation) Answered(a *apiserver.Answer) apiserver.Verdict {
 	what := "answered"
-	if e.Failure != nil {
-		what += " " + string(e.Failure.Reason)
+	if n.e.Failure != nil {
+		what += " " + string(n.e.Failure.Reason)
 	}
 	n.note(what)
 	n.watch = a.Watch
 	return apiserver.Verdict{}
 }
 
-func (n *notes) Sent(*apiserver.Exchange, *apiserver.Answer) {}
+func (n observation) Sent(*apiserver.Answer) {}
 
-func (n *notes) Delay(time.Duration, func()) { n.note("delayed") }
+func (n observation) Delay(time.Duration, func()) { n.note("delayed") }
 
 // noted returns a trial whose server has notes taken.
 func noted(t *testing.T, q request) (*trial, *notes) {
 	s, _ := newServer(t)
 	x := trialOf(t, q, inProcess(t, s))
 	n := &notes{refusing: map[string]*status.Status{}}
-	s.Hook = n
-	s.Watching = func(*apiserver.Exchange, *watchcache.Watch) { n.note("server watches") }
-	s.Serving = func(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
-		n.note("serving")
-		serve()
-	}
-	s.Aggregated = func(path string) apiserver.Forward {
-		if !strings.HasPrefix(path, "/apis/aggregated.example.com/") && path != "/apis/apps/v1" {
-			return nil
-		}
-		return func(*apiserver.Request, resource.User) *apiserver.Answer {
-			n.note("forwarded")
-			return &apiserver.Answer{Code: wire.StatusOK, Header: wire.Header{}, Body: codec.Text{[]byte("elsewhere")}}
-		}
-	}
-	s.Peer = func(string, string, string) *apiserver.Server {
-		n.note("peers")
+	s.Host = notedHost{s.Host, n}
+	return x, n
+}
+
+// notedHost is a Host whose server has notes taken.
+type notedHost struct {
+	apiserver.Host
+	n *notes
+}
+
+func (h notedHost) Hook() apiserver.Hook { return h.n }
+
+func (h notedHost) Watching(*apiserver.Exchange, *watchcache.Watch) { h.n.note("server watches") }
+
+func (h notedHost) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
+	h.n.note("serving")
+	serve()
+}
+
+func (h notedHost) Aggregated(path string) apiserver.Forward {
+	if !strings.HasPrefix(path, "/apis/aggregated.example.com/") && path != "/apis/apps/v1" {
 		return nil
 	}
-	return x, n
+	return func(*apiserver.Request, resource.User) *apiserver.Answer {
+		h.n.note("forwarded")
+		return &apiserver.Answer{Code: wire.StatusOK, Header: wire.Header{}, Body: codec.Text{[]byte("elsewhere")}}
+	}
+}
+
+func (h notedHost) Peer(string, string, string) *apiserver.Server {
+	h.n.note("peers")
+	return nil
 }
 
 // change makes the body another one than what is stored.

@@ -8,10 +8,10 @@ const rerouted = "X-Kubernetes-Apiserver-Rerouted"
 // there. It reports false when nobody serves it, or the request was passed on before.
 func (e *Exchange) reroute() bool {
 	in := &e.info
-	if e.s.Peer == nil || e.Header.Get(rerouted) != "" || e.s.Table.Find(in.Group, in.Version, in.Resource) != nil {
+	if e.Header.Get(rerouted) != "" || e.s.Table.Find(in.Group, in.Version, in.Resource) != nil {
 		return false
 	}
-	peer := e.s.Peer(in.Group, in.Version, in.Resource)
+	peer := e.s.Host.Peer(in.Group, in.Version, in.Resource)
 	if peer == nil {
 		return false
 	}

@@ -34,7 +34,7 @@ import (
 // bodyMax is the greatest size of a request body.
 const bodyMax = 3 << 20
 
-// Server is one API server. Its parts are set before the first request.
+// Server is one API server.
 type Server struct {
 	Lock      sync.Locker // the Cluster's: guards everything below
 	Registry  *registry.Registry
@@ -43,29 +43,40 @@ type Server struct {
 	Discovery *discovery.Documents
 	Auth      *auth.Auth
 	Decoder   *codec.Decoder
-
-	// Flow returns how requests are classified now. nil: answers do not say it.
-	Flow func() *flowcontrol.Config
-
-	// Watching is told of each watch before its first event. nil: nobody is.
-	Watching func(*Exchange, *watchcache.Watch)
-	Hook     Hook // nil: nobody looks
-
-	// Nodes are the kubelets that streams of pods are passed on to. nil: there are none.
-	Nodes *kubelet.Nodes
-
-	// Peer returns another server that serves a resource which this one does not serve, or nil. nil: none is asked.
-	Peer func(group, version, resource string) *Server
-
-	// Aggregated returns what passes requests for a path on to the aggregated API server that it belongs to. nil, or a nil
-	// result: it belongs to none.
-	Aggregated func(path string) Forward
-
-	// Serving is called around the handler of a request for a custom resource. cached says that a get may be served from
-	// the watch cache; the request has to end with its deadline. If nil, the server calls serve itself.
-	Serving func(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
+	Nodes     *kubelet.Nodes // the kubelets that streams of pods are passed on to. nil: there are none
+	Host      Host
 
 	scratch []byte // where messages are printed before they get memory of their own
+}
+
+// Host is what a Server needs of the cluster that it is part of. The Cluster's lock is held.
+type Host interface {
+	// Hook returns what observes requests, or nil if nothing does.
+	Hook() Hook
+	// Flow returns how requests are classified now. If it is nil, answers do not say it.
+	Flow() *flowcontrol.Config
+	// Watching is called with each watch before its first event.
+	Watching(*Exchange, *watchcache.Watch)
+	// Peer returns another server that serves a resource which this one does not serve, or nil.
+	Peer(group, version, resource string) *Server
+	// Aggregated returns what passes requests for a path on to the aggregated API server that it belongs to, or nil if it belongs to
+	// none.
+	Aggregated(path string) Forward
+	// Serving calls serve, the handler of a request for a custom resource. cached says that a get may be served from the watch cache;
+	// the request has to end with its deadline.
+	Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
+}
+
+// Alone is a Host of a server that has no cluster around it.
+type Alone struct{}
+
+func (Alone) Hook() Hook                            { return nil }
+func (Alone) Flow() *flowcontrol.Config             { return nil }
+func (Alone) Watching(*Exchange, *watchcache.Watch) {}
+func (Alone) Peer(string, string, string) *Server   { return nil }
+func (Alone) Aggregated(string) Forward             { return nil }
+func (Alone) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
+	serve()
 }
 
 // Request is one HTTP request whose body has been read.
@@ -136,12 +147,13 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 	if refused == nil {
 		refused = e.authenticate()
 	}
-	if s.Hook == nil {
+	hook := s.Host.Hook()
+	if hook == nil {
 		e.proceed(refused)
 		return
 	}
-	e.hook = s.Hook
-	v := e.hook.Arrived(e)
+	e.Observation = hook.Observe(e)
+	v := e.Observation.Arrived()
 	e.late = v.Wait > 0
 	e.delay(v.Wait, func() {
 		switch {

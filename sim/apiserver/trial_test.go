@@ -21,6 +21,7 @@ import (
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/registry/registrytest"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -155,12 +156,20 @@ func newServer(t *testing.T) (*apiserver.Server, *registrytest.Backend) {
 	reg := b.Registry()
 	s := &apiserver.Server{Lock: &sync.Mutex{}, Registry: reg, Table: table, Schema: b.Schema,
 		Auth:      auth.New(auth.Options{Mode: auth.RBAC}),
-		Flow:      func() *flowcontrol.Config { return flowcontrol.New(reg.Reader()) },
-		Discovery: discovery.New(discovery.Options{Table: table, Schema: b.Schema, Version: discovery.Release("1.36.3"), Now: b.Now}),
+		Host:      flowing{reg: reg},
+		Discovery: discovery.New(discovery.Options{Table: table, Schema: b.Schema, Version: discovery.Release("1.36.3")}),
 		Decoder:   &codec.Decoder{Kinds: b.Schema.Kind, Meta: b.Schema.Named(crd.ObjectMeta)}}
 	serveWidgets(t, s, b)
 	return s, b
 }
+
+// flowing is a Host with flow schemas.
+type flowing struct {
+	apiserver.Alone
+	reg *registry.Registry
+}
+
+func (h flowing) Flow() *flowcontrol.Config { return flowcontrol.New(h.reg.Reader()) }
 
 // widgets is the definition of a custom resource that has a scale.
 const widgets = `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"widgets",
@@ -177,7 +186,7 @@ func serveWidgets(t *testing.T, s *apiserver.Server, b *registrytest.Backend) {
 	}
 	crd.Defaults(obj)
 	crd.Names(obj, nil, b.Now())
-	custom := &crd.Server{Schema: b.Schema, Minor: 36, Meta: s.Decoder.ReadMeta, NewUID: s.Registry.NewAuditID}
+	custom := &crd.Server{Schema: b.Schema, Minor: 36, Meta: s.Decoder.ReadMeta}
 	for _, d := range custom.Define(obj).New {
 		s.Table.Add(d)
 		b.Hubs[d.Storage] = d.Hub

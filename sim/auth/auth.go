@@ -60,6 +60,19 @@ type Options struct {
 	RequestHeader RequestHeader
 	// Audiences are those of the API server. nil: token.DefaultIssuer.
 	Audiences []string
+	// Named puts the name of each authorizer before its reason to refuse a request, as servers since 1.37 do.
+	Named bool
+	// Host is the API server. If it is nil, there are no tokens of service accounts.
+	Host Host
+}
+
+// Host is the API server that an Auth works for.
+type Host interface {
+	// Account returns the service account that holds a token, and for which of the wanted audiences it is good, or what is
+	// wrong with a token of a service account; a text that is no such token has neither.
+	Account(text string, wanted []string) (*token.Holder, error)
+	// Asked is called with each decision that Authorize makes.
+	Asked(at Attributes, allowed bool)
 }
 
 // Authenticates says that the credentials of requests count.
@@ -96,16 +109,6 @@ const (
 // Auth is the authentication and authorization of one API server. It is not safe for concurrent use: requests are asked
 // about under the Cluster's lock.
 type Auth struct {
-	// Accounts returns the service account that holds a token, and for which of the wanted audiences it is good, or what is
-	// wrong with a token of a service account; a text that is no such token has neither. nil: there are no such tokens. It
-	// is set before the first request.
-	Accounts func(text string, wanted []string) (*token.Holder, error)
-	// Named puts the name of each authorizer before its reason to refuse a request, as servers since 1.37 do. It is set
-	// before the first request.
-	Named bool
-	// Asked is told of each decision that Authorize makes. nil: nobody is.
-	Asked func(at Attributes, allowed bool)
-
 	options     Options
 	authorizers []string
 	tokens      map[string]resource.User
@@ -201,10 +204,10 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 		v.audiences = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(a.options.Audiences, name) })
 		return v
 	}
-	if a.Accounts == nil {
+	if a.options.Host == nil {
 		return v
 	}
-	t, err := a.Accounts(text, wanted)
+	t, err := a.options.Host.Account(text, wanted)
 	if t == nil || err != nil {
 		return verdict{err: err}
 	}

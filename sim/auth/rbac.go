@@ -39,8 +39,8 @@ const (
 // (k8s.io/apiserver/pkg/authorization/union). objects may be nil: then there are no roles.
 func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	allowed, reason = a.May(at, objects)
-	if a.Asked != nil {
-		a.Asked(at, allowed)
+	if host := a.options.Host; host != nil {
+		host.Asked(at, allowed)
 	}
 	return allowed, reason
 }
@@ -63,7 +63,7 @@ func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason
 				return true, reason
 			}
 		}
-		if reason != "" && a.Named {
+		if reason != "" && a.options.Named {
 			reason = strings.ToLower(name) + ": " + reason
 		}
 		if reason != "" {

@@ -52,8 +52,8 @@ func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion 
 
 // converter returns what converts the objects of the definition: webhook, where that is one; nil: only apiVersion changes.
 func (d *definition) converter(webhook Converter) Converter {
-	if d.server.Converter != nil {
-		if convert := d.server.Converter(d.name); convert != nil {
+	if host := d.server.Host; host != nil {
+		if convert := host.Converter(d.name); convert != nil {
 			return func(obj object.Object, apiVersion string) (object.Object, error) {
 				kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 				converted, err := convert(obj, apiVersion)

@@ -22,28 +22,33 @@ type Server struct {
 	Schema *schema.Set     // descriptions of columns
 	Minor  int             // 36 is Kubernetes 1.36
 	Meta   structural.Meta // reads metadata
-	NewUID func() string
-
-	// Converter returns the conversion function that was registered for a definition, or nil.
-	Converter func(name string) Converter
-	// Call calls conversion webhooks.
-	Call webhook.Call
-	// Memory holds what webhooks have answered; the Servers of a Cluster share one. nil: they are asked each time.
-	Memory *Memory
-	// Unlocks reports whether the Cluster's lock may be given back now; Unlocked calls f without it. Both are set with
-	// Memory. Where Unlocks is nil or false webhooks are asked under the lock, and must not ask the same Cluster.
-	Unlocks  func() bool
-	Unlocked func(f func())
-	// Context returns what ends the request that is being served while Unlocks is true.
-	Context func() context.Context
-	// After calls f after a time of the Cluster's clock; stop takes that back. nil: webhooks take as long as they like.
-	After func(d time.Duration, f func()) (stop func())
-	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's
-	// lock. nil: nobody can wait.
-	Wait func(ctx context.Context, d time.Duration)
+	Host   Host            // nil: no conversion webhook is asked
 
 	definitions map[string]*definition
 	kinds       map[schema.GVK]*served // of the decoder
+}
+
+// Host is what a Server needs of the cluster, to convert objects by functions and webhooks.
+type Host interface {
+	// NewUID returns the uid of a review.
+	NewUID() string
+	// Converter returns the conversion function that was registered for a definition, or nil.
+	Converter(name string) Converter
+	// Call is a webhook.Call.
+	Call(ctx context.Context, q *webhook.Request) (*webhook.Answer, error)
+	// Memory holds what webhooks have answered; the Servers of a Cluster share one.
+	Memory() *Memory
+	// Unlocks reports whether the Cluster's lock may be given back now. If it may not, webhooks are asked under the lock, and must not
+	// ask the same Cluster.
+	Unlocks() bool
+	// Unlocked calls f without the Cluster's lock.
+	Unlocked(f func())
+	// Context returns what ends the request that is being served while Unlocks is true.
+	Context() context.Context
+	// After calls f after a time of the Cluster's clock; stop takes that back.
+	After(d time.Duration, f func()) (stop func())
+	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's lock.
+	Wait(ctx context.Context, d time.Duration)
 }
 
 // definition is one CustomResourceDefinition as it is served.
@@ -216,7 +221,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 		form += "\n" + v.apiVersion + v.raw + string(object.JSON(v.selectable)) + strconv.FormatBool(v.cached)
 	}
 	if d.form = form; old != nil && old.form != form {
-		d.server.Memory.forget(d.name)
+		d.server.forgetAnswers(d.name)
 	}
 	asks := d.conversion.String("strategy") == "Webhook"
 	for _, name := range object.SortedKeys(d.versions) {

@@ -40,10 +40,10 @@ func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
 // Forget empties the memory.
 func (m *Memory) Forget() { *m = Memory{} }
 
-// forget drops what is known about the objects of a definition. m may be nil.
-func (m *Memory) forget(name string) {
-	if m != nil {
-		delete(m.of, name)
+// forgetAnswers drops what webhooks have answered about the objects of a definition.
+func (s *Server) forgetAnswers(name string) {
+	if s.Host != nil {
+		delete(s.Host.Memory().of, name)
 	}
 }
 
@@ -91,7 +91,7 @@ func (m *answers) learn(key memoryKey, obj object.Object, err error) {
 func (s *Server) Asks(name string) bool {
 	d := s.definitions[name]
 	return d != nil && len(d.versions) > 1 && d.conversion.String("strategy") == "Webhook" &&
-		(s.Converter == nil || s.Converter(name) == nil)
+		(s.Host == nil || s.Host.Converter(name) == nil)
 }
 
 // prepare converts an object, as it is about to be stored, into every version that is served or stored: a commit shows it to

@@ -14,26 +14,22 @@ import (
 
 // recall returns what the webhook said when the object was written, or asks it.
 func (d *definition) recall(obj object.Object, apiVersion string) (object.Object, error) {
-	if d.server.Memory != nil {
-		known := d.server.Memory.answers(d.name)
-		if converted, err, ok := known.recall(d.memoryKey(obj, apiVersion), d.server.Unlocks()); ok {
-			return converted, err
-		}
+	host := d.server.Host
+	known := host.Memory().answers(d.name)
+	if converted, err, ok := known.recall(d.memoryKey(obj, apiVersion), host.Unlocks()); ok {
+		return converted, err
 	}
 	return d.learn(obj, apiVersion)
 }
 
 // learn asks the webhook and remembers its answer, unless the request has ended before.
 func (d *definition) learn(obj object.Object, apiVersion string) (object.Object, error) {
-	if d.server.Memory == nil {
-		return d.ask(obj, apiVersion)
-	}
 	key := d.memoryKey(obj, apiVersion)
 	converted, err := d.ask(obj, apiVersion)
 	if err != nil && d.server.request().Err() != nil {
 		return nil, err
 	}
-	d.server.Memory.answers(d.name).learn(key, converted, err)
+	d.server.Host.Memory().answers(d.name).learn(key, converted, err)
 	return converted, err
 }
 
@@ -48,7 +44,7 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 	if version == "" {
 		return nil, errors.New("no supported conversion review versions")
 	}
-	uid := d.server.NewUID()
+	uid := d.server.Host.NewUID()
 	review := schema.GVK{Group: "apiextensions.k8s.io", Version: version, Kind: "ConversionReview"}
 	structure := d.server.Schema.Kind(review)
 	request := object.Object{"kind": review.Kind, "apiVersion": review.GV(), "response": map[string]any{},
@@ -86,35 +82,27 @@ const askMax = 30 * time.Second
 // came too late.
 func (d *definition) post(body []byte) (answer []byte, err error) {
 	config := d.conversion.At("webhook", "clientConfig")
+	host := d.server.Host
 	ctx, cancel := context.WithCancelCause(d.server.request())
 	defer cancel(nil)
-	if d.server.After != nil {
-		stop := d.server.After(askMax, func() { cancel(context.DeadlineExceeded) })
-		defer stop()
-	}
+	defer host.After(askMax, func() { cancel(context.DeadlineExceeded) })()
 	q := &webhook.Request{URL: webhook.Address(config, askMax), Trusted: webhook.Bundle(config), Review: body}
-	if d.server.Unlocks != nil && d.server.Unlocks() {
-		q.Wait = d.server.Wait
+	ask := func() { answer, err = webhook.Call(host.Call).Ask(ctx, q) }
+	if !host.Unlocks() {
+		ask()
+		return answer, err
 	}
-	d.server.outside(func() { answer, err = d.server.Call.Ask(ctx, q) })
+	q.Wait = host.Wait
+	host.Unlocked(ask)
 	return answer, err
 }
 
 // request returns what ends the request that needs a conversion.
 func (s *Server) request() context.Context {
-	if s.Unlocks == nil || !s.Unlocks() {
+	if !s.Host.Unlocks() {
 		return context.Background()
 	}
-	return s.Context()
-}
-
-// outside calls f without the Cluster's lock, where that can be given back.
-func (s *Server) outside(f func()) {
-	if s.Unlocks == nil || !s.Unlocks() {
-		f()
-		return
-	}
-	s.Unlocked(f)
+	return s.Host.Context()
 }
 
 // readReview returns the converted objects of an answer.

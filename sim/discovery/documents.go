@@ -24,16 +24,8 @@ type Options struct {
 	// Address is what /api and the OpenID configuration call the server. "": 127.0.0.1:6443.
 	Address string
 
-	// Seats returns how many requests of each priority level the server would carry out at a time. nil: there are no levels.
-	Seats func() map[string]int
 	// Keys are those that service account tokens can be checked with. nil: those of no token.Options.
 	Keys *token.Authority
-
-	// Check returns why the health check with the name ("etcd") fails. nil: everything is well.
-	Check func(name string) error
-
-	// Now tells the time. nil: it stands still, at Unix zero.
-	Now func() time.Time
 
 	// Statusz and Flagz are the feature gates ComponentStatusz and ComponentFlagz: the pages of these names are served.
 	Statusz, Flagz bool
@@ -41,19 +33,39 @@ type Options struct {
 	// Flags are the flags whose values are not kube-apiserver's defaults, for /flagz.
 	Flags map[string]string
 
+	Host Host // nil: a server that is Alone
+}
+
+// Host is what Documents need of the cluster that their server is part of.
+type Host interface {
+	// Now tells the time.
+	Now() time.Time
+	// Check returns why the health check with the name ("etcd") fails. nil: it does not.
+	Check(name string) error
+	// Seats returns how many requests of each priority level the server would carry out at a time. nil: there are no levels.
+	Seats() map[string]int
 	// Peers returns the Documents of all servers over the same store, this one among them, in the order of their names. What
 	// they serve together is published as aggregated discovery, unless a client asks for profile=nopeer. nil: there are none.
-	Peers func() []*Documents
-
-	// Remotes returns the versions that aggregated API servers serve, sorted by the names of their APIServices; Priorities
-	// the highest groupPriorityMinimum of the APIServices of each group. nil: there are none.
-	Remotes    func() []Remote
-	Priorities func() map[string]int64
-
+	Peers() []*Documents
+	// Remotes returns the versions that aggregated API servers serve, sorted by the names of their APIServices.
+	Remotes() []Remote
+	// Priorities returns the highest groupPriorityMinimum of the APIServices of each group.
+	Priorities() map[string]int64
 	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be
-	// published as it is. nil, or a nil result: what the Type of the definition says is published.
-	CustomSchema func(*resource.Definition) object.Object
+	// published as it is. nil: what the Type of the definition says is published.
+	CustomSchema(*resource.Definition) object.Object
 }
+
+// Alone is a Host of a server that has no cluster around it: its time stands still, at Unix zero.
+type Alone struct{}
+
+func (Alone) Now() time.Time                                  { return time.Unix(0, 0) }
+func (Alone) Check(string) error                              { return nil }
+func (Alone) Seats() map[string]int                           { return nil }
+func (Alone) Peers() []*Documents                             { return nil }
+func (Alone) Remotes() []Remote                               { return nil }
+func (Alone) Priorities() map[string]int64                    { return nil }
+func (Alone) CustomSchema(*resource.Definition) object.Object { return nil }
 
 // Documents are the discovery documents of one API server. It is not safe for concurrent use: the Cluster's lock is
 // held around every call.
@@ -78,10 +90,10 @@ func New(o Options) *Documents {
 	if o.Keys == nil {
 		o.Keys, _ = token.New(token.Options{}) // no options are good ones
 	}
-	if o.Now == nil {
-		o.Now = func() time.Time { return time.Unix(0, 0) }
+	if o.Host == nil {
+		o.Host = Alone{}
 	}
-	d := &Documents{o: o, started: o.Now(), healthy: map[probe]bool{}, probes: map[probe]int{}}
+	d := &Documents{o: o, started: o.Host.Now(), healthy: map[probe]bool{}, probes: map[probe]int{}}
 	for i := range endpoints {
 		d.runChecks(&endpoints[i], nil) // a server that serves has been asked
 	}

@@ -81,8 +81,8 @@ func (d *Documents) load() {
 // API servers, whose priority can be any, the priorities of all groups count. Resources are sorted.
 func (d *Documents) sortGroups(byPriority bool) {
 	priorities := map[string]int64{}
-	if byPriority && d.o.Priorities != nil {
-		priorities = d.o.Priorities()
+	if byPriority {
+		priorities = d.o.Host.Priorities()
 	}
 	known := map[string]int{"": -1}
 	versions := map[string][]string{}
@@ -222,7 +222,7 @@ func (d *Documents) allGroups(r *Request) *Answer {
 	switch {
 	case s != nil:
 		return failed(s)
-	case f.As != "" && d.o.Peers != nil && f.Profile != "nopeer":
+	case f.As != "" && len(d.o.Host.Peers()) > 0 && f.Profile != "nopeer":
 		return d.merged(r, f)
 	case f.As != "":
 		return d.aggregated(r, f, "/apis", d.groups)

@@ -76,15 +76,8 @@ func (d *Documents) health(r *Request) *Answer {
 	return nil
 }
 
-func (d *Documents) check(name string) error {
-	if d.o.Check == nil {
-		return nil
-	}
-	return d.o.Check(name)
-}
-
 func (d *Documents) oneCheck(name string) *Answer {
-	if err := d.check(name); err != nil {
+	if err := d.o.Host.Check(name); err != nil {
 		return text(wire.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
 	}
 	return plain(wire.StatusOK, "ok")
@@ -121,7 +114,7 @@ func (d *Documents) runChecks(e *endpoint, excluded []string) (lines string, bad
 			fmt.Fprintf(&b, "[+]%s excluded: ok\n", name)
 			continue
 		}
-		err := d.check(name)
+		err := d.o.Host.Check(name)
 		d.healthy[probe{check: name, endpoint: e.name}] = err == nil
 		d.probes[probe{name, e.name, err == nil}]++
 		if err != nil {

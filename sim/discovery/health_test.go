@@ -10,15 +10,25 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
+// checkedHost is a Host with health checks.
+type checkedHost struct {
+	Alone
+	check func(name string) error
+}
+
+func checked(check func(name string) error) Host { return checkedHost{check: check} }
+
+func (h checkedHost) Check(name string) error { return h.check(name) }
+
 func TestHealth(t *testing.T) {
 	d := documents(t)
 	var broken string
-	d.o.Check = func(name string) error {
+	d.o.Host = checked(func(name string) error {
 		if name == broken {
 			return errors.New("connection refused")
 		}
 		return nil
-	}
+	})
 	for _, c := range []struct {
 		broken, target string
 		code           int

@@ -32,10 +32,7 @@ const validations = "# HELP apiserver_validation_declarative_validation_mismatch
 
 // seats prints what each priority level may have at a time.
 func (d *Documents) seats() string {
-	if d.o.Seats == nil {
-		return ""
-	}
-	all := d.o.Seats()
+	all := d.o.Host.Seats()
 	if len(all) == 0 {
 		return ""
 	}

@@ -18,7 +18,7 @@ func (d *Documents) merged(r *Request, f codec.Format) *Answer {
 	return d.groupList(r, f, key, func() []any {
 		var lists [][]any
 		own := 0
-		for _, peer := range d.o.Peers() {
+		for _, peer := range d.o.Host.Peers() {
 			if peer == d {
 				own = len(lists)
 			}

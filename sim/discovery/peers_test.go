@@ -29,13 +29,21 @@ func without(t *testing.T, left ...string) *Documents {
 	return d
 }
 
+// peered is a Host of servers that are each other's peers.
+type peered struct {
+	Alone
+	all []*Documents
+}
+
+func (p *peered) Peers() []*Documents { return p.all }
+
 // A server publishes what its peers serve as well, in an order that fits all of them; unless it is asked for its own.
 func TestMergedDiscovery(t *testing.T) {
 	is := is.New(t)
 	a, b := without(t, "batch/v1", "autoscaling/v1", "apps/v1/daemonsets"), without(t, "policy/v1")
 	b.o.Table.Add(custom("example.com", "v1", "widgets", "Widget"))
-	peers := func() []*Documents { return []*Documents{a, b} }
-	a.o.Peers, b.o.Peers = peers, peers
+	peers := &peered{all: []*Documents{a, b}}
+	a.o.Host, b.o.Host = peers, peers
 	all := documents(t)
 	versions := func(d *Documents, accept string) map[string][]string {
 		out := map[string][]string{}

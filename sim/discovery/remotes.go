@@ -40,10 +40,7 @@ func (o *RemoteOpenAPI) Take(read RemoteOpenAPI) {
 
 // remotes returns the versions of aggregated API servers.
 func (d *Documents) remotes() []Remote {
-	if d.o.Remotes == nil {
-		return nil
-	}
-	return d.o.Remotes()
+	return d.o.Host.Remotes()
 }
 
 // addRemotes adds the versions of aggregated API servers to the groups.

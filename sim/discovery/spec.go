@@ -20,7 +20,7 @@ type specs struct {
 	parts   []openapi.Part
 	v3      map[string]*spec // by key
 	v2      *spec
-	now     func() time.Time
+	host    Host
 	indexed time.Time // when the index of version 3 changed
 }
 
@@ -35,8 +35,8 @@ type spec struct {
 
 // begin says what documents are made from.
 func (s *specs) begin(o *Options) {
-	s.now = o.Now
-	s.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.CustomSchema}
+	s.host = o.Host
+	s.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.Host.CustomSchema}
 }
 
 // changed says that the Table has other definitions than before.
@@ -74,7 +74,7 @@ func (d *Documents) refresh() {
 			kept[p.Key] = s.v3[p.Key]
 		}
 	}
-	s.parts, s.v3, s.v2, s.stale, s.indexed = parts, kept, nil, false, s.now()
+	s.parts, s.v3, s.v2, s.stale, s.indexed = parts, kept, nil, false, s.host.Now()
 }
 
 // part returns the document with the key, or nil.
@@ -91,7 +91,7 @@ func (s *specs) part(key string) *spec {
 }
 
 func (s *specs) newSpec(json []byte) *spec {
-	return &spec{made: s.now(), hash: hash(json), json: pack(json)}
+	return &spec{made: s.host.Now(), hash: hash(json), json: pack(json)}
 }
 
 // openAPI answers /openapi/v2 and what is beneath /openapi/v3, with any method.

@@ -75,7 +75,7 @@ var zpageTypes = func() map[string]*schema.Type {
 }()
 
 func (d *Documents) statusText() string {
-	up := int64(d.o.Now().Sub(d.started).Seconds())
+	up := int64(d.o.Host.Now().Sub(d.started).Seconds())
 	v := &d.o.Version
 	return fmt.Sprintf("\nStarted: %s\nUp: %d hr %02d min %02d sec\nGo version: %s\nBinary version: %s\nEmulation version: %s\nPaths: %s\n",
 		d.started.UTC().Format(time.UnixDate), up/3600, up/60%60, up%60, goVersion, strings.TrimPrefix(v.GitVersion, "v"),
@@ -86,7 +86,7 @@ func (d *Documents) statusData() map[string]any {
 	v := &d.o.Version
 	return map[string]any{
 		"startTime":        object.Time(d.started),
-		"uptimeSeconds":    int64(d.o.Now().Sub(d.started).Seconds()),
+		"uptimeSeconds":    int64(d.o.Host.Now().Sub(d.started).Seconds()),
 		"goVersion":        goVersion,
 		"binaryVersion":    strings.TrimPrefix(v.GitVersion, "v"),
 		"emulationVersion": v.EmulationMajor + "." + v.EmulationMinor,

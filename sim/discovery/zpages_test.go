@@ -9,13 +9,21 @@ import (
 	"github.com/matryer/is"
 )
 
+// timed is a Host with a time of its own.
+type timed struct {
+	Alone
+	now time.Time
+}
+
+func (h *timed) Now() time.Time { return h.now }
+
 func TestPages(t *testing.T) {
 	is := is.New(t)
 	d := documents(t)
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now := &timed{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	d = New(Options{Table: d.o.Table, Schema: d.o.Schema, Version: d.o.Version, Statusz: true, Flags: map[string]string{"v": "3"},
-		Now: func() time.Time { return now }})
-	now = now.Add(25*time.Hour + time.Minute + time.Second)
+		Host: now})
+	now.now = now.now.Add(25*time.Hour + time.Minute + time.Second)
 	is.Equal(string(get(t, d, "/statusz").Body), "\napiserver statusz\nWarning: This endpoint is not meant to be machine parseable, "+
 		"has no formatting compatibility guarantees and is for debugging purposes only.\n\n"+
 		"Started: Thu Jan  1 00:00:00 UTC 2026\nUp: 25 hr 01 min 01 sec\nGo version: go1.26\nBinary version: 1.36.3\n"+
@@ -35,7 +43,7 @@ func TestServiceLevel(t *testing.T) {
 	get(t, d, "/readyz")
 	get(t, d, "/readyz?exclude=etcd")
 	get(t, d, "/readyz/etcd") // does not count
-	d.o.Check = func(name string) error { return map[string]error{"etcd": errors.New("down")}[name] }
+	d.o.Host = checked(func(name string) error { return map[string]error{"etcd": errors.New("down")}[name] })
 	get(t, d, "/livez")
 	text := string(get(t, d, "/metrics/slis").Body)
 	for _, line := range []string{

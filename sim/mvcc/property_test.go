@@ -66,6 +66,11 @@ func newRun(rev uint64) *run {
 	return &run{stores: []*mvcc.Store{mvcc.New(rev)}, models: []*model{newModel(rev)}}
 }
 
+// mark is an mvcc.Aux.
+type mark int
+
+func (mark) Superseded() {}
+
 // do carries out one operation on the store and the model in use.
 // It returns an error if they do not agree about it.
 func (r *run) do(o op) error {
@@ -75,9 +80,9 @@ func (r *run) do(o op) error {
 	switch o.kind % opKinds {
 	case opPut:
 		value := fmt.Sprint("v", r.count)
-		e := s.Put(o.key(), []byte(value), r.count)
+		e := s.Put(o.key(), []byte(value), mark(r.count))
 		m.put(o.key(), value)
-		if e.Rev != m.rev || e.KV.Aux != r.count {
+		if e.Rev != m.rev || e.KV.Aux != mark(r.count) {
 			return fmt.Errorf("event %+v, want revision %d and aux %d", e, m.rev, r.count)
 		}
 	case opDelete:

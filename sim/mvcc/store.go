@@ -53,9 +53,15 @@ type KV struct {
 	Value     []byte
 	CreateRev uint64 // revision of the put that created the key
 	ModRev    uint64 // revision of this write
-	// Aux is what the writer wants to find again with the value.
+	// Aux is what the writer wants to find again with the value, or nil.
 	// It is never looked at here and is not part of the data.
-	Aux any
+	Aux Aux
+}
+
+// Aux is what a writer has made of a value, such as the object that it is read as.
+type Aux interface {
+	// Superseded frees what readers can make again. It is called when there is a newer value.
+	Superseded()
 }
 
 // Event is one commit.
@@ -100,7 +106,7 @@ func (s *Store) Compacted() uint64 { return s.first }
 
 // Put writes value at key: one commit.
 // The store keeps value and aux as they are; the caller must not change them.
-func (s *Store) Put(key string, value []byte, aux any) *Event {
+func (s *Store) Put(key string, value []byte, aux Aux) *Event {
 	rev := s.Rev() + 1
 	kv := &KV{Key: key, Value: value, CreateRev: rev, ModRev: rev, Aux: aux}
 	e := &Event{Rev: rev, Key: key, KV: kv}

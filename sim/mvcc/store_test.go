@@ -184,11 +184,15 @@ func TestStoreNew(t *testing.T) {
 	}
 }
 
+// aux is an mvcc.Aux.
+type aux struct{ labels string }
+
+func (aux) Superseded() {}
+
 func TestStoreEvent(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	s := mvcc.New(1)
-	type aux struct{ labels string }
 
 	created := s.Put("a", []byte("1"), aux{"app=web"})
 	is.Equal(*created.KV, mvcc.KV{Key: "a", Value: []byte("1"), CreateRev: 2, ModRev: 2, Aux: aux{"app=web"}})

@@ -175,8 +175,8 @@ func expired(verb string) string {
 	return status.ExpiredList
 }
 
-// Delay implements apiserver.Hook.
-func (o *Observer) Delay(d time.Duration, f func()) {
+// delay calls f after d.
+func (o *Observer) delay(d time.Duration, f func()) {
 	x := &delayed{run: f}
 	x.stop = o.Schedule.After(d, func() {
 		o.delayed = slices.DeleteFunc(slices.Clone(o.delayed), func(other *delayed) bool { return other == x })

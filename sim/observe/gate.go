@@ -3,7 +3,6 @@ package observe
 import (
 	"slices"
 
-	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
@@ -15,8 +14,7 @@ import (
 //	cache ─▶ pass ─┬─ nothing waits, no fault ─▶ the watch's queue ─▶ client
 //	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided anew, one after the other
 type gate struct {
-	h       *hook
-	e       *apiserver.Exchange
+	q       *request
 	w       *watchcache.Watch
 	queue   []waitingEvent
 	waiting bool
@@ -38,7 +36,7 @@ func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 		g.queue = append(g.queue, waitingEvent{n, frame})
 		return false
 	}
-	if !g.h.faults.Empty() && !g.decide(n, frame) {
+	if !g.q.h.faults.Empty() && !g.decide(n, frame) {
 		return false
 	}
 	g.sent(n)
@@ -47,11 +45,11 @@ func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 
 // decide asks the faults about an event. It reports false when the event does not pass now.
 func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
-	o := g.h.Observer
+	o := g.q.h.Observer
 	op := g.op(n)
 	x := &faultyEvent{gate: g, notice: n, frame: frame}
 	for _, f := range o.faults.At(fault.WatchSent, op, o.Schedule.Now()) {
-		o.note(f, op, g.e)
+		o.note(f, op, g.q.e)
 		if f.DoEvent(x); x.kept {
 			return false
 		}
@@ -81,7 +79,7 @@ func (x *faultyEvent) Stall(a fault.Action) {
 	x.kept = true
 	x.w.Stall()
 	if a.Wait > 0 {
-		x.h.Schedule.After(a.Wait, x.w.Break)
+		x.q.h.Schedule.After(a.Wait, x.w.Break)
 	}
 }
 
@@ -89,14 +87,14 @@ func (x *faultyEvent) Stall(a fault.Action) {
 func (x *faultyEvent) Hold(fault.Action) {
 	x.kept = true
 	x.wait(x.notice, x.frame)
-	x.h.hold(x.gate)
+	x.q.h.hold(x.gate)
 }
 
 // Delay keeps the event for a while.
 func (x *faultyEvent) Delay(a fault.Action) {
 	x.kept = true
 	x.wait(x.notice, x.frame)
-	x.h.Schedule.After(a.Wait, x.release)
+	x.q.h.Schedule.After(a.Wait, x.release)
 }
 
 // Compact is fault.Cluster's, as are those below: it happens when the lock is given back, because the event is on its way
@@ -110,12 +108,12 @@ func (x *faultyEvent) Expire(a fault.Action) { x.later(cluster.Expire, a) }
 func (x *faultyEvent) Treat(a fault.Action) { x.later(cluster.Treat, a) }
 
 func (x *faultyEvent) later(do func(cluster, fault.Action), a fault.Action) {
-	o := x.h.Observer
+	o := x.q.h.Observer
 	o.later = append(o.later, func() { do(cluster{o: o}, a) })
 }
 
 func (g *gate) op(n watchcache.Notice) *fault.Op {
-	op := g.h.op(g.e)
+	op := g.q.op()
 	op.EventType, op.Name, op.Object, op.Old = n.Type, "", nil, nil
 	if n.Item != nil {
 		op.Namespace, op.Name, op.Object = n.Item.Namespace, n.Item.Name, n.Item.Object
@@ -152,15 +150,15 @@ func (g *gate) release() {
 
 // sent records an event.
 func (g *gate) sent(n watchcache.Notice) {
-	r := g.h.record(trace.WatchSent, g.e)
+	r := g.q.record(trace.WatchSent)
 	r.Verb, r.Rev = n.Type, n.Rev
 	if n.Item != nil {
 		r.Key, r.Rev = trace.Key(n.Item.Namespace, n.Item.Name), n.Item.Rev
 	}
-	if r.Rev == g.h.commit.rev && n.Type != watchcache.Bookmark {
-		r.Cause = g.h.commit.record
+	if r.Rev == g.q.h.commit.rev && n.Type != watchcache.Bookmark {
+		r.Cause = g.q.h.commit.record
 	}
-	g.h.add(&r)
+	g.q.h.add(&r)
 	g.delivered(&r)
 }
 

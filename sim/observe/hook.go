@@ -2,6 +2,7 @@ package observe
 
 import (
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -19,17 +20,12 @@ import (
 type hook struct {
 	*Observer
 	replica int
-	roles   func(auth.Attributes) bool // byRoles
 }
 
-func newHook(o *Observer, replica int) *hook {
-	h := &hook{Observer: o, replica: replica}
-	h.roles = h.byRoles
-	return h
-}
-
-// request is what the observer remembers of a request.
+// request is what the observer remembers of a request. It implements apiserver.Observation.
 type request struct {
+	h            *hook
+	e            *apiserver.Exchange
 	trace.Record        // what all of its records have in common
 	arrived      uint64 // number of the first one
 	numbers      fault.Numbers
@@ -81,54 +77,57 @@ func (h *hook) requestOf(e *apiserver.Exchange) *request {
 	if q := known(e); q != nil {
 		return q
 	}
-	q := &request{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User.Name, Verb: e.Verb,
+	q := &request{h: h, e: e, Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User.Name, Verb: e.Verb,
 		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name), Spared: e.Spared}}
-	e.Data = q
+	e.Observation = q
 	return q
 }
 
+// Observe implements apiserver.Hook.
+func (h *hook) Observe(e *apiserver.Exchange) apiserver.Observation { return h.requestOf(e) }
+
 // record begins a record about a request.
-func (h *hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
-	q := h.requestOf(e)
+func (q *request) record(site trace.Site) trace.Record {
 	r := q.Record
 	r.Site, r.Cause = site, q.arrived
 	return r
 }
 
 // op is what a fault compares with its trigger.
-func (h *hook) op(e *apiserver.Exchange) *fault.Op {
+func (q *request) op() *fault.Op {
+	e := q.e
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
-		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User.Name, Replica: h.replica,
-		Spared: e.Spared, Object: e.Object, Old: e.Stored, Numbers: h.requestOf(e).numbers}
+		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User.Name, Replica: q.h.replica,
+		Spared: e.Spared, Object: e.Object, Old: e.Stored, Numbers: q.numbers}
 }
 
-// Arrived implements apiserver.Hook.
-func (h *hook) Arrived(e *apiserver.Exchange) apiserver.Verdict {
-	r := h.record(trace.RequestArrived, e)
-	h.requestOf(e).arrived = h.add(&r)
-	if h.faults.Empty() {
+// Arrived implements apiserver.Observation.
+func (q *request) Arrived() apiserver.Verdict {
+	r := q.record(trace.RequestArrived)
+	q.arrived = q.h.add(&r)
+	if q.h.faults.Empty() {
 		return apiserver.Verdict{}
 	}
-	h.requestOf(e).numbers = h.faults.Arrive(h.op(e))
-	return h.carryOut(fault.RequestArrived, h.op(e), e, nil).Verdict
+	q.numbers = q.h.faults.Arrive(q.op())
+	return q.h.carryOut(fault.RequestArrived, q.op(), q.e, nil).Verdict
 }
 
-// Decided implements apiserver.Hook.
-func (h *hook) Decided(e *apiserver.Exchange) *status.Status {
-	r := h.record(trace.RequestDecided, e)
-	h.add(&r)
-	if h.faults.Empty() {
+// Decided implements apiserver.Observation.
+func (q *request) Decided() *status.Status {
+	r := q.record(trace.RequestDecided)
+	q.h.add(&r)
+	if q.h.faults.Empty() {
 		return nil
 	}
-	return h.carryOut(fault.RequestDecided, h.op(e), e, nil).Instead
+	return q.h.carryOut(fault.RequestDecided, q.op(), q.e, nil).Instead
 }
 
-// Validated implements apiserver.Hook.
-func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
-	if h.faults.Empty() {
+// Validated implements apiserver.Observation.
+func (q *request) Validated(obj object.Object, old *resource.Item) *status.Status {
+	if q.h.faults.Empty() {
 		return nil
 	}
-	op := h.op(e)
+	op := q.op()
 	op.Object, op.Old = func() object.Object { return obj }, nil
 	if op.Name == "" {
 		op.Name = obj.Name()
@@ -136,42 +135,41 @@ func (h *hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource
 	if old != nil {
 		op.Old = old.Object
 	}
-	return h.carryOut(fault.RequestValidated, op, e, nil).Instead
+	return q.h.carryOut(fault.RequestValidated, op, q.e, nil).Instead
 }
 
-// Answered implements apiserver.Hook.
-func (h *hook) Answered(e *apiserver.Exchange, a *apiserver.Answer) apiserver.Verdict {
-	if h.faults.Empty() {
+// Answered implements apiserver.Observation.
+func (q *request) Answered(a *apiserver.Answer) apiserver.Verdict {
+	if q.h.faults.Empty() {
 		return apiserver.Verdict{}
 	}
-	op := h.op(e)
+	op := q.op()
 	op.Failed, op.Stream = a.Code >= 300, a.Watch != nil
-	h.requestOf(e).written(op)
-	return h.carryOut(fault.RequestAnswered, op, e, a).Verdict
+	q.written(op)
+	return q.h.carryOut(fault.RequestAnswered, op, q.e, a).Verdict
 }
 
-// Sent implements apiserver.Hook.
-func (h *hook) Sent(e *apiserver.Exchange, a *apiserver.Answer) {
-	r := h.record(trace.RequestAnswered, e)
+// Sent implements apiserver.Observation.
+func (q *request) Sent(a *apiserver.Answer) {
+	r := q.record(trace.RequestAnswered)
 	r.Code = a.Code
-	h.explain(&r, e)
-	h.add(&r)
-	h.answered(e, &r)
+	q.explain(&r)
+	q.h.add(&r)
+	q.h.answered(q.e, &r)
 }
 
 // explain adds to the record of an answer the name that a new object got, what an error says, what was warned of, and what is
 // missing where something is.
-func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
-	q := h.requestOf(e)
+func (q *request) explain(r *trace.Record) {
 	if q.Verb == "create" && q.after != nil {
 		r.Key = q.made
 	}
-	if r.Text = message(e); r.Text == "" {
-		r.Text = strings.Join(e.Warnings(), "; ")
+	if r.Text = message(q.e); r.Text == "" {
+		r.Text = strings.Join(q.e.Warnings(), "; ")
 	}
 	switch r.Code {
 	case wire.StatusNotFound:
-		if resource := e.Unserved(); resource != "" {
+		if resource := q.e.Unserved(); resource != "" {
 			r.Hint = "no CustomResourceDefinition that is loaded serves " + resource
 		}
 	case wire.StatusForbidden:
@@ -181,8 +179,11 @@ func (h *hook) explain(r *trace.Record, e *apiserver.Exchange) {
 	}
 }
 
-// Watching implements apiserver.Hook.
-func (h *hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
-	g := &gate{h: h, e: e, w: w}
+// Watching implements apiserver.Observation.
+func (q *request) Watching(w *watchcache.Watch) {
+	g := &gate{q: q, w: w}
 	w.Gate = g.pass
 }
+
+// Delay implements apiserver.Observation.
+func (q *request) Delay(d time.Duration, f func()) { q.h.delay(d, f) }

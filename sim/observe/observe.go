@@ -11,6 +11,7 @@ package observe
 import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/fault"
@@ -37,6 +38,7 @@ type Observer struct {
 	options *config.Cluster
 	trace   *trace.Trace // nil: it has not begun
 	faults  *fault.Injector
+	hooks   []*hook // of each server; none before it has begun
 
 	witnesses []Witness
 	untold    []*gate // those with events that witnesses have to be told of
@@ -71,13 +73,25 @@ func (o *Observer) Begin() {
 	}
 	o.trace = trace.New(o.options.Records())
 	for n := 1; n <= o.Servers.Len(); n++ {
-		h, r := newHook(o, n), o.Servers.At(n)
-		r.API().Hook, r.API().Auth.Asked = h, h.asked
-		for _, w := range r.Watches("") {
-			if e, ok := w.Owner.(*apiserver.Exchange); ok {
-				h.Watching(e, w)
-			}
+		o.hooks = append(o.hooks, &hook{o, n})
+		for _, w := range o.Servers.At(n).Watches("") {
+			o.hooks[n-1].requestOf(w.Exchange).Watching(w.Watch)
 		}
+	}
+}
+
+// Hook implements replica.Listener.
+func (o *Observer) Hook(n int) apiserver.Hook {
+	if !o.Begun() {
+		return nil
+	}
+	return o.hooks[n-1]
+}
+
+// Asked implements replica.Listener.
+func (o *Observer) Asked(n int, at auth.Attributes, allowed bool) {
+	if o.Begun() {
+		o.hooks[n-1].asked(at, allowed)
 	}
 }
 
@@ -179,7 +193,7 @@ func known(x *apiserver.Exchange) *request {
 	if x == nil {
 		return nil
 	}
-	q, _ := x.Data.(*request)
+	q, _ := x.Observation.(*request)
 	return q
 }
 

@@ -86,12 +86,12 @@ func (h *hook) answered(e *apiserver.Exchange, r *trace.Record) {
 
 // delivered tells the witnesses of an event.
 func (g *gate) delivered(r *trace.Record) {
-	if len(g.h.witnesses) == 0 {
+	if len(g.q.h.witnesses) == 0 {
 		return
 	}
 	if g.w.Held() {
 		if g.untold = append(g.untold, *r); len(g.untold) == 1 {
-			g.h.untold = append(g.h.untold, g)
+			g.q.h.untold = append(g.q.h.untold, g)
 		}
 		return
 	}
@@ -99,8 +99,8 @@ func (g *gate) delivered(r *trace.Record) {
 }
 
 func (g *gate) tell(r *trace.Record) {
-	for _, w := range g.h.witnesses {
-		w.Delivered(g.e, r.Verb, r.Key, r.Rev)
+	for _, w := range g.q.h.witnesses {
+		w.Delivered(g.q.e, r.Verb, r.Key, r.Rev)
 	}
 }
 
@@ -123,15 +123,15 @@ func (o *Observer) tellReleased() {
 	}
 }
 
-// asked is auth.Auth's Asked.
+// asked notifies the witnesses of a decision about what a user may do.
 func (h *hook) asked(at auth.Attributes, allowed bool) {
 	e, _ := at.By.(*apiserver.Exchange)
 	at.By = nil // which is not to be kept
-	if e != nil && !allowed {
-		h.requestOf(e).refused = &at
+	if q := known(e); q != nil && !allowed {
+		q.refused = &at
 	}
 	for _, w := range h.witnesses {
-		w.Asked(at, allowed, h.roles)
+		w.Asked(at, allowed, h.byRoles)
 	}
 }
 

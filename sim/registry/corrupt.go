@@ -69,8 +69,8 @@ func (r *Registry) corruptList(d *resource.Definition, broken []*resource.Item) 
 // deleteCorrupt deletes an object that cannot be decoded, and refuses to delete any other.
 func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 	d := q.Definition
-	if r.May != nil {
-		if s := r.May(q, resource.Access{Verb: unsafeVerb, Namespace: q.Namespace, Name: q.Name}); s != nil {
+	if r.Authorizer != nil {
+		if s := r.Authorizer.May(q, resource.Access{Verb: unsafeVerb, Namespace: q.Namespace, Name: q.Name}, r.Reader()); s != nil {
 			return nil, status.Forbidden(d.Resourced(), q.Name, fmt.Sprintf("not permitted to do %q, reason: ", unsafeVerb))
 		}
 	}

@@ -66,8 +66,8 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 			return nil, badVersion(hub.ResourceVersion())
 		}
 	}
-	if r.Escalation != nil {
-		if s := r.Escalation(q, hub, nil); s != nil {
+	if r.Authorizer != nil {
+		if s := r.Authorizer.Escalation(q, hub, nil, r.Reader()); s != nil {
 			return nil, s
 		}
 	}
@@ -345,8 +345,8 @@ func (r *Registry) answer(ctx *resource.Context, attrs *admission.Attributes) (*
 		}
 	}
 	answer := obj.Copy()
-	if r.Review != nil {
-		if s := r.Review(ctx.Definition.Kind, ctx, answer); s != nil {
+	if r.Authorizer != nil {
+		if s := r.Authorizer.Review(ctx.Definition.Kind, ctx, answer); s != nil {
 			return nil, s
 		}
 	}

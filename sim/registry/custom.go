@@ -43,7 +43,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 		rev = store.Rev() + 1
 		value = printAt(stored, rev)
 	}
-	var aux any // anything else is read as the store has it
+	var aux mvcc.Aux // anything else is read as the store has it
 	if d.GVK == d.StorageCodec.Stored && d.StorageCodec.Whole(obj) {
 		aux = resource.NewItem(d, obj, rev, value).StoredAt(key)
 	}

@@ -60,6 +60,16 @@ type Backend interface {
 	Definition(storage string) *resource.Definition
 }
 
+// Authorizer decides what the senders of requests may do beside the request itself. objects is what is stored now.
+type Authorizer interface {
+	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create.
+	Escalation(q *Request, obj, old object.Object, objects resource.Reader) *status.Status
+	// May refuses the sender of a request something beside it.
+	May(q *Request, what resource.Access, objects resource.Reader) *status.Status
+	// Review answers a review of who may do what, in place.
+	Review(kind string, ctx *resource.Context, obj object.Object) *status.Status
+}
+
 // FreshnessTimeout is how long a read waits for a cache that is behind (blockTimeout of kube-apiserver's watch cache).
 const FreshnessTimeout = 3 * time.Second
 
@@ -70,15 +80,8 @@ type Registry struct {
 	Admission admission.Chain
 	Fields    *fieldmanager.Manager
 
-	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create; nil
-	// function: nothing is refused.
-	Escalation func(q *Request, obj, old object.Object) *status.Status
-
-	// May refuses the sender of a request something beside it. nil: nothing is refused.
-	May func(q *Request, what resource.Access) *status.Status
-
-	// Review answers a review of who may do what, in place. nil: reviews are answered without a status.
-	Review func(kind string, ctx *resource.Context, obj object.Object) *status.Status
+	// Authorizer is asked about rights, if it is not nil.
+	Authorizer Authorizer
 
 	// Tokens signs the tokens of service accounts.
 	Tokens *token.Authority

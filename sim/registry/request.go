@@ -94,8 +94,8 @@ func (r *Registry) context(q *Request) *resource.Context {
 		UID:    r.newUID,
 		Tokens: r.Tokens,
 	}
-	if r.May != nil {
-		ctx.May = func(what resource.Access) *status.Status { return r.May(q, what) }
+	if r.Authorizer != nil {
+		ctx.May = func(what resource.Access) *status.Status { return r.Authorizer.May(q, what, r.Reader()) }
 	}
 	return ctx
 }

@@ -45,7 +45,7 @@ func newTrial(t *testing.T) *trial {
 		Mutate:   func(*admission.Attributes) *status.Status { return x.ask("mutating admission") },
 		Validate: func(*admission.Attributes) *status.Status { return x.ask("validating admission") },
 	}}
-	x.reg.Escalation = func(*registry.Request, object.Object, object.Object) *status.Status { return x.ask("escalation") }
+	x.reg.Authorizer = authorizer{x}
 	x.q = &registry.Request{Caller: caller{x}, Definition: x.def, Namespace: "ns", Name: "a", Manager: "test"}
 	x.obj = config("a")
 	x.obj.Set("v", "data", "k") // which what is stored does not have
@@ -64,6 +64,17 @@ func (c caller) Ready(object.Object, *resource.Item) *status.Status {
 }
 
 func (c caller) MayCreate() *status.Status { return c.ask("right to create") }
+
+// authorizer is the registry.Authorizer of a trial.
+type authorizer struct{ *trial }
+
+func (a authorizer) Escalation(*registry.Request, object.Object, object.Object, resource.Reader) *status.Status {
+	return a.ask("escalation")
+}
+
+func (authorizer) May(*registry.Request, resource.Access, resource.Reader) *status.Status { return nil }
+
+func (authorizer) Review(string, *resource.Context, object.Object) *status.Status { return nil }
 
 // config is a config map as a client sends it.
 func config(name string) object.Object {

@@ -203,8 +203,8 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have moved it
 		return nil, s
 	}
-	if r.Escalation != nil {
-		if s := r.Escalation(q, obj, old); s != nil {
+	if r.Authorizer != nil {
+		if s := r.Authorizer.Escalation(q, obj, old, r.Reader()); s != nil {
 			return nil, s
 		}
 	}

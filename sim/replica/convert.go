@@ -51,8 +51,20 @@ func (c *Conversions) HoldLock() (done func()) {
 	return func() { c.unlocks, c.ends = unlocks, ends }
 }
 
-// callOut is a crd.Server's Call.
-func (c *Conversions) callOut(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {
+// Converter implements crd.Host.
+func (c *Conversions) Converter(definition string) crd.Converter { return c.functions[definition] }
+
+// Memory implements crd.Host.
+func (c *Conversions) Memory() *crd.Memory { return &c.memory }
+
+// Unlocks implements crd.Host.
+func (c *Conversions) Unlocks() bool { return c.unlocks }
+
+// Context implements crd.Host.
+func (c *Conversions) Context() context.Context { return c.ends.Context() }
+
+// Call implements crd.Host.
+func (c *Conversions) Call(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {
 	if c.call == nil {
 		return nil, fmt.Errorf("Post %q: %w", q.URL, errNoCall)
 	}

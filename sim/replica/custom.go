@@ -1,25 +1,22 @@
 package replica
 
 import (
-	"context"
-
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // withDefinitions returns defs with what is special about CustomResourceDefinitions.
 func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
-	reader := &codec.Decoder{Meta: set.Named(crd.ObjectMeta)}
+	meta := reader(set)
 	out := make([]*resource.Definition, len(defs))
 	for i, d := range defs {
 		if d.Storage == crd.Storage {
 			own := *d
-			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(reader.ReadMeta), crd.Defaults
+			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(meta.ReadMeta), crd.Defaults
 			d = &own
 		}
 		out[i] = d
@@ -27,29 +24,12 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 	return out
 }
 
-// serveCustom makes a replica serve custom resources.
-func (r *Server) serveCustom(set *schema.Set) {
-	decoder := r.api.Decoder
-	r.custom = &crd.Server{Schema: set, Minor: r.profile.server.Minor, Meta: decoder.ReadMeta,
-		NewUID:    r.api.Registry.NewAuditID,
-		Converter: func(name string) crd.Converter { return r.set.Conversions.functions[name] },
-		Call:      r.set.Conversions.callOut,
-		Memory:    &r.set.Conversions.memory,
-		Unlocks:   func() bool { return r.set.Conversions.unlocks },
-		Context:   func() context.Context { return r.set.Conversions.ends.Context() },
-		Unlocked:  r.set.Lock.Unlocked,
-		After:     r.set.Schedule.After,
-		Wait:      r.set.Lock.Wait,
-	}
-	r.api.Serving = r.serving
-	decoder.Meta = set.Named(crd.ObjectMeta)
-	decoder.Unstructured = r.custom.Known
-	decoder.Prune = r.custom.Prune
-}
+// reader returns what reads metadata of any kind.
+func reader(set *schema.Set) *codec.Decoder { return &codec.Decoder{Meta: set.Named(crd.ObjectMeta)} }
 
-// serving lets a request for a custom resource ask conversion webhooks without the lock. What a list or a watch can come
+// Serving lets a request for a custom resource ask conversion webhooks without the lock. What a list or a watch can come
 // upon is converted before it begins: the first state of a watch and its events have to be of one piece.
-func (r *Server) serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func()) {
+func (r apiHost) Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func()) {
 	c := &r.set.Conversions
 	if !r.custom.Asks(d.Storage) {
 		serve()
@@ -71,9 +51,6 @@ func (r *Server) serving(d *resource.Definition, verb, namespace, name string, c
 	}
 	serve()
 }
-
-// published returns the schema of a custom resource for OpenAPI.
-func (r *Server) published(d *resource.Definition) object.Object { return r.custom.Published(d) }
 
 // defined takes in a commit of a CustomResourceDefinition.
 func (r *Server) defined(e *mvcc.Event) {

@@ -63,17 +63,3 @@ func (s *Set) used(use token.Use) {
 			return live, nil
 		}})
 }
-
-// writeStatus is an admission.Host's Write: a request of the server to itself.
-func (r *Server) writeStatus(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-	q := registry.Loopback(by, r.Definition(storage), namespace, name)
-	q.Subresource = "status"
-	result, s := r.inner.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
-		obj := current.Copy()
-		return obj, change(obj)
-	}})
-	if s != nil {
-		return nil, s
-	}
-	return result.Item.Object(), nil
-}

@@ -4,20 +4,18 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
-	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
@@ -44,58 +42,55 @@ type Server struct {
 
 	unready map[string]Window // caches that are being filled, by storage name; everything: all of them
 
-	open  []*watchcache.Watch // watches that are not over, and some that are
-	prune int                 // how many of them are too many
+	open  []OpenWatch // watches that are not over, and some that are
+	prune int         // how many of them are too many
+}
+
+// OpenWatch is a watch and the request that has opened it.
+type OpenWatch struct {
+	*watchcache.Watch
+	Exchange *apiserver.Exchange
 }
 
 // newServer returns a server that has to be restarted, or loaded, before it serves.
 func newServer(set *Set, n int, p *Profile) *Server {
 	r := &Server{set: set, n: n, profile: p}
-	table := resource.NewTable(p.served)
-	who := auth.New(set.Auth)
-	who.Named = p.server.Since(37)
+	r.custom = &crd.Server{Schema: p.set, Minor: p.server.Minor, Meta: reader(p.set).ReadMeta, Host: customHost{r, &set.Conversions}}
+	table, decoder := resource.NewTable(p.served), r.decoder()
 	fields := r.fields(table)
-	reg := r.registry(backend{r}, who, fields)
-	r.inner, r.own = r.registry(backend{r}, who, fields), r.registry(ownBackend{backend{r}}, who, fields)
-	who.Accounts = func(text string, wanted []string) (*token.Holder, error) {
-		h, use, err := set.Tokens.Check(text, wanted, set.Schedule.Now(), reg.Reader())
-		set.used(use)
-		return h, err
-	}
-	r.api = &apiserver.Server{
-		Watching: r.opened,
-		Lock:     set.Lock, Registry: reg, Table: table, Schema: p.set, Auth: who,
-		Discovery:  discovery.New(r.discovery(reg, table)),
-		Decoder:    decoder(p.set),
-		Aggregated: set.Aggregator.Aggregated,
-		Nodes:      set.Nodes,
-	}
-	r.admit(reg, table, who, r.api.Decoder)
-	r.admitted = r.registry(ownBackend{backend{r}}, who, fields)
-	r.admitted.Admission = reg.Admission
-	r.serveCustom(p.set)
-	if p.proxies {
-		r.api.Peer = r.peer
-	}
-	if !set.Config.Bare {
-		r.api.Flow = r.flows
-	}
+	who := r.auth()
+	plugins := &admission.Server{Table: table, Decoder: decoder, Config: set.Config.Admission, Host: pluginHost{r, who, fields, &set.Webhooks}}
+	chain := admission.New(plugins, set.Config.Plugins, set.Config.WithoutPlugins)
+	reg := r.registry(backend{r}, who, fields, chain)
+	r.inner = r.registry(backend{r}, who, fields, nil)
+	r.own = r.registry(ownBackend{backend{r}}, who, fields, nil)
+	r.admitted = r.registry(ownBackend{backend{r}}, who, fields, chain)
+	r.api = &apiserver.Server{Lock: set.Lock, Registry: reg, Table: table, Schema: p.set, Auth: who, Decoder: decoder,
+		Discovery: discovery.New(r.discovery(table)), Nodes: set.Nodes, Host: apiHost{r}}
 	return r
 }
 
+// decoder returns what reads the bodies of requests.
+func (r *Server) decoder() *codec.Decoder {
+	d := decoder(r.profile.set)
+	d.Meta, d.Unstructured, d.Prune = r.profile.set.Named(crd.ObjectMeta), r.custom.Known, r.custom.Prune
+	return d
+}
+
+// auth returns what decides who sends a request, and what that user may do.
+func (r *Server) auth() *auth.Auth {
+	o := r.set.Auth
+	o.Named, o.Host = r.profile.server.Since(37), authHost{r}
+	return auth.New(o)
+}
+
 // discovery says what the server publishes of itself.
-func (r *Server) discovery(reg *registry.Registry, table *resource.Table) discovery.Options {
+func (r *Server) discovery(table *resource.Table) discovery.Options {
 	p, set := r.profile, r.set
-	o := discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
-		Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(set.Config.Port, boot.Port)),
-		Seats:   func() map[string]int { return levels.NominalSeats(reg.Reader()) },
-		Keys:    set.Tokens, CustomSchema: r.published, Now: set.Schedule.Now,
+	return discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
+		Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(set.Config.Port, boot.Port)), Keys: set.Tokens,
 		Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags,
-		Remotes: set.Aggregator.Remotes, Priorities: set.Aggregator.Priorities}
-	if p.proxies {
-		o.Peers = set.documents
-	}
-	return o
+		Host: discoveryHost{r, set.Aggregator}}
 }
 
 // API is what answers requests.
@@ -121,50 +116,10 @@ func (r *Server) Definition(storage string) *resource.Definition {
 	return r.custom.Hub(storage)
 }
 
-// registry returns a registry over a backend that asks no admission.
-func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager) *registry.Registry {
-	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, Server: r.profile.server, NoPrivileged: r.profile.refuses,
-		Config: r.set.Config, Tokens: r.set.Tokens}
-	reg.May = func(q *registry.Request, access resource.Access) *status.Status {
-		at := auth.Attributes{By: q.By, User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
-			Resource: cmp.Or(access.Resource, q.Definition.Resource), Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name}
-		if allowed, reason := who.Authorize(at, reg.Reader()); !allowed {
-			return auth.Forbidden(at, reason)
-		}
-		return nil
-	}
-	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
-		d := q.Definition
-		at := auth.Attributes{By: q.By, User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
-			Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name} // of the path: a create has none
-		if old == nil {
-			at.Verb = "create"
-		}
-		return who.Escalation(at, obj, old, reg.Reader())
-	}
-	return reg
-}
-
-// flows is apiserver.Server's Flow.
-func (r *Server) flows() *flowcontrol.Config {
-	if r.flow == nil {
-		r.flow = flowcontrol.New(r.api.Registry.Reader())
-	}
-	return r.flow
-}
-
-// peer is apiserver.Server's Peer: any other replica that serves the resource, by a draw.
-func (r *Server) peer(group, version, name string) *apiserver.Server {
-	var able []*apiserver.Server
-	for _, x := range r.set.list {
-		if x != r && x.api.Table.Find(group, version, name) != nil {
-			able = append(able, x.api)
-		}
-	}
-	if len(able) == 0 {
-		return nil
-	}
-	return able[r.set.Random.Draw("peers", len(able))]
+// registry returns a registry over a backend. A nil chain asks no admission.
+func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager, chain admission.Chain) *registry.Registry {
+	return &registry.Registry{Backend: b, Authorizer: authorizer{who}, Admission: chain, Fields: fields, Server: r.profile.server,
+		NoPrivileged: r.profile.refuses, Config: r.set.Config, Tokens: r.set.Tokens}
 }
 
 // fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.

@@ -60,9 +60,14 @@ type Lock interface {
 	Pause()
 }
 
-// Listener is told when a server has taken in a commit. Its watches know nothing of it yet.
+// Listener observes the servers, which are counted from 1.
 type Listener interface {
+	// Applied is called when a server has applied a commit, before its watches are notified.
 	Applied(server int, c *commit.Commit)
+	// Hook returns what observes the requests of a server, or nil if nothing does.
+	Hook(server int) apiserver.Hook
+	// Asked is called with each decision of a server about what a user may do.
+	Asked(server int, at auth.Attributes, allowed bool)
 }
 
 // Set is all API servers of a cluster.

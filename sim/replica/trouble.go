@@ -186,13 +186,13 @@ func (r *Server) CloseWatches() {
 	}
 }
 
-// opened is told of each watch.
-func (r *Server) opened(e *apiserver.Exchange, w *watchcache.Watch) {
+// Watching implements apiserver.Host: it keeps the watches that are open.
+func (r apiHost) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	if len(r.open) >= r.prune {
-		r.open = slices.DeleteFunc(r.open, (*watchcache.Watch).Over)
+		r.open = slices.DeleteFunc(r.open, OpenWatch.Over)
 		r.prune = 2*len(r.open) + 16
 	}
-	r.open = append(r.open, w)
+	r.open = append(r.open, OpenWatch{w, e})
 	for _, client := range object.SortedKeys(r.set.held) {
 		if strings.HasPrefix(e.UserAgent, client) {
 			w.Hold()
@@ -201,11 +201,10 @@ func (r *Server) opened(e *apiserver.Exchange, w *watchcache.Watch) {
 }
 
 // Watches returns the open watches of clients whose User-Agent begins with client, and those whose end is held back.
-func (r *Server) Watches(client string) []*watchcache.Watch {
-	var out []*watchcache.Watch
+func (r *Server) Watches(client string) []OpenWatch {
+	var out []OpenWatch
 	for _, w := range r.open {
-		e, ok := w.Owner.(*apiserver.Exchange)
-		if !w.Over() && ok && strings.HasPrefix(e.UserAgent, client) {
+		if !w.Over() && strings.HasPrefix(w.Exchange.UserAgent, client) {
 			out = append(out, w)
 		}
 	}

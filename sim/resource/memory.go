@@ -108,11 +108,9 @@ func (it *Item) Message() []byte {
 	return nil
 }
 
-// Superseded lets go what is kept beside a stored value for those who read it again: there is a newer one. Who reads it
-// nevertheless makes it anew.
-func Superseded(kv *mvcc.KV) {
-	it, ok := kv.Aux.(*Item)
-	for ; ok && it != nil; it = it.memory.other.Load() {
+// Superseded implements mvcc.Aux. A reader of an older revision makes again what is freed.
+func (it *Item) Superseded() {
+	for ; it != nil; it = it.memory.other.Load() {
 		it.memory.proto.Store(nil)
 		it.memory.derived.Store(nil)
 	}

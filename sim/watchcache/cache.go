@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/resource"
 )
 
 const (
@@ -96,8 +95,8 @@ func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
 	for _, w := range c.watches {
 		w.tell(e, false)
 	}
-	if commit.Prev != nil {
-		resource.Superseded(commit.Prev)
+	if before := commit.Prev; before != nil && before.Aux != nil {
+		before.Aux.Superseded()
 	}
 }
 

@@ -81,9 +81,7 @@ type Watch struct {
 	Timeout, NextBookmark func()
 
 	// Gate is asked before a frame goes into the queue; what it keeps back it may Deliver later. nil: everything passes.
-	Gate func(n Notice, frame []byte) (pass bool)
-	// Owner is whoever opened the watch, for a Gate that comes later.
-	Owner   any
+	Gate    func(n Notice, frame []byte) (pass bool)
 	stalled bool
 }
 

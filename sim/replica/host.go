@@ -1,0 +1,169 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/aggregator"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
+	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/fieldmanager"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// apiHost is a server as its apiserver.Server asks it. It implements apiserver.Host.
+type apiHost struct{ *Server }
+
+func (r apiHost) Hook() apiserver.Hook { return r.set.Listener.Hook(r.n) }
+
+func (r apiHost) Aggregated(path string) apiserver.Forward { return r.set.Aggregator.Aggregated(path) }
+
+func (r apiHost) Flow() *flowcontrol.Config {
+	if r.flow == nil && !r.set.Config.Bare {
+		r.flow = flowcontrol.New(r.api.Registry.Reader())
+	}
+	return r.flow
+}
+
+// Peer returns any other replica that serves the resource, by a draw.
+func (r apiHost) Peer(group, version, name string) *apiserver.Server {
+	if !r.profile.proxies {
+		return nil
+	}
+	var able []*apiserver.Server
+	for _, x := range r.set.list {
+		if x != r.Server && x.api.Table.Find(group, version, name) != nil {
+			able = append(able, x.api)
+		}
+	}
+	if len(able) == 0 {
+		return nil
+	}
+	return able[r.set.Random.Draw("peers", len(able))]
+}
+
+// authHost is a server as its auth.Auth asks it. It implements auth.Host.
+type authHost struct{ *Server }
+
+func (r authHost) Account(text string, wanted []string) (*token.Holder, error) {
+	h, use, err := r.set.Tokens.Check(text, wanted, r.set.Schedule.Now(), r.Reader())
+	r.set.used(use)
+	return h, err
+}
+
+func (r authHost) Asked(at auth.Attributes, allowed bool) { r.set.Listener.Asked(r.n, at, allowed) }
+
+// authorizer implements registry.Authorizer by an auth.Auth.
+type authorizer struct{ *auth.Auth }
+
+func (a authorizer) May(q *registry.Request, access resource.Access, objects resource.Reader) *status.Status {
+	at := auth.Attributes{By: q.By, User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
+		Resource: cmp.Or(access.Resource, q.Definition.Resource), Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name}
+	if allowed, reason := a.Authorize(at, objects); !allowed {
+		return auth.Forbidden(at, reason)
+	}
+	return nil
+}
+
+func (a authorizer) Escalation(q *registry.Request, obj, old object.Object, objects resource.Reader) *status.Status {
+	d := q.Definition
+	at := auth.Attributes{By: q.By, User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
+		Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name} // of the path: a create has none
+	if old == nil {
+		at.Verb = "create"
+	}
+	return a.Auth.Escalation(at, obj, old, objects)
+}
+
+// pluginHost is a server as its admission plugins ask it. It implements admission.Host.
+type pluginHost struct {
+	r      *Server
+	who    *auth.Auth
+	fields *fieldmanager.Manager
+	*Webhooks
+}
+
+func (h pluginHost) May(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string) {
+	return h.who.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
+		Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
+}
+
+func (h pluginHost) Authorize(by resource.Author, user resource.User, verb, group, name, called string, objects resource.Reader) bool {
+	allowed, _ := h.who.Authorize(auth.Attributes{By: by, User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
+		Resource: name, Name: called}, objects)
+	return allowed
+}
+
+// Write is a request of the server to itself.
+func (h pluginHost) Write(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	q := registry.Loopback(by, h.r.Definition(storage), namespace, name)
+	q.Subresource = "status"
+	result, s := h.r.inner.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
+		obj := current.Copy()
+		return obj, change(obj)
+	}})
+	if s != nil {
+		return nil, s
+	}
+	return result.Item.Object(), nil
+}
+
+func (h pluginHost) Merge(d *resource.Definition, live, config object.Object) (object.Object, error) {
+	return h.fields.Merge(d, live, config)
+}
+
+func (h pluginHost) Unlocked(f func()) { h.r.set.Lock.Unlocked(f) }
+
+func (h pluginHost) After(d time.Duration, f func()) (stop func()) {
+	return h.r.set.Schedule.After(d, f)
+}
+
+func (h pluginHost) Wait(ctx context.Context, d time.Duration) { h.r.set.Lock.Wait(ctx, d) }
+
+// customHost is a server as its crd.Server asks it. It implements crd.Host.
+type customHost struct {
+	r *Server
+	*Conversions
+}
+
+func (h customHost) NewUID() string { return h.r.api.Registry.NewAuditID() }
+
+func (h customHost) Unlocked(f func()) { h.r.set.Lock.Unlocked(f) }
+
+func (h customHost) After(d time.Duration, f func()) (stop func()) {
+	return h.r.set.Schedule.After(d, f)
+}
+
+func (h customHost) Wait(ctx context.Context, d time.Duration) { h.r.set.Lock.Wait(ctx, d) }
+
+// discoveryHost is a server as its discovery documents ask it. It implements discovery.Host.
+type discoveryHost struct {
+	r *Server
+	*aggregator.Aggregator
+}
+
+func (h discoveryHost) Now() time.Time { return h.r.set.Schedule.Now() }
+
+func (h discoveryHost) Check(string) error { return nil }
+
+func (h discoveryHost) Seats() map[string]int { return levels.NominalSeats(h.r.Reader()) }
+
+func (h discoveryHost) CustomSchema(d *resource.Definition) object.Object {
+	return h.r.custom.Published(d)
+}
+
+func (h discoveryHost) Peers() []*discovery.Documents {
+	if !h.r.profile.proxies {
+		return nil
+	}
+	return h.r.set.documents()
+}
