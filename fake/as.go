@@ -51,7 +51,7 @@ type identified struct {
 // identity is where the context of a request has its user.
 type identity struct{}
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (x identified) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.over.RoundTrip(r.WithContext(context.WithValue(r.Context(), identity{}, x.user)))
 }

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -80,7 +81,7 @@ func (o *setup) overArchive() (*Server, error) {
 	if s, err = s.keep(j); err != nil {
 		return nil, err
 	}
-	j.ended.Go(s.keepUp)
+	j.ended.Go(func() { j.keepUp(s.life, s.cluster) })
 	return s, nil
 }
 
@@ -99,20 +100,20 @@ func openJournal(option, path string, always bool) (*journal, *archive.Archive, 
 // keep makes j the server's journal.
 func (s *Server) keep(j *journal) (*Server, error) {
 	s.journal = j
-	if err := s.rewriteJournal(); err != nil {
+	if err := j.rewrite(s.cluster); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s.prepared()
 }
 
-// rewriteJournal begins the journal anew: what is stored now does not follow from what is in it.
-func (s *Server) rewriteJournal() error {
-	if s.journal == nil {
+// rewrite begins the journal again: what is stored now does not follow from what is in it. A nil journal does nothing.
+func (j *journal) rewrite(c *sim.Cluster) error {
+	if j == nil {
 		return nil
 	}
-	if err := s.journal.Keep(s.cluster); err != nil {
-		return fmt.Errorf("kubesim: Options.%s: %w", s.journal.option, err)
+	if err := j.Keep(c); err != nil {
+		return fmt.Errorf("kubesim: Options.%s: %w", j.option, err)
 	}
 	return nil
 }
@@ -120,37 +121,35 @@ func (s *Server) rewriteJournal() error {
 // keepUpEvery is how often the server looks after its journal, in real time.
 const keepUpEvery = time.Second
 
-// keepUp makes the journal smaller when it has grown, and closes lost when the journal has an error, until the server is
-// closed.
-func (s *Server) keepUp() {
+// keepUp makes the journal smaller when it has grown, and closes lost when the journal has an error, until life ends.
+func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	ticker := time.NewTicker(keepUpEvery)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-s.ended:
+		case <-life.Done():
 			return
 		case <-ticker.C:
 		}
-		err := s.journal.Err()
-		if err == nil && s.journal.Grown() {
-			err = s.journal.Keep(s.cluster)
+		err := j.Err()
+		if err == nil && j.Grown() {
+			err = j.Keep(c)
 		}
 		if err != nil {
-			s.journal.losing.Do(func() { close(s.journal.lost) })
+			j.losing.Do(func() { close(j.lost) })
 		}
 	}
 }
 
-// closeJournal closes the journal. That of Options.Archive has, in the end, the server as it is, caches and all.
-func (s *Server) closeJournal() {
-	j := s.journal
+// finish closes the journal. That of Options.Archive has, in the end, the server as it is, caches and all. A nil journal does nothing.
+func (j *journal) finish(c *sim.Cluster) {
 	if j == nil {
 		return
 	}
 	j.close.Do(func() {
 		j.ended.Wait()
 		if j.option == "Archive" {
-			j.closing = j.Keep(s.cluster)
+			j.closing = j.Keep(c)
 		}
 		j.closing = errors.Join(j.closing, j.Journal.Close())
 	})

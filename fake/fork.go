@@ -6,6 +6,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/fake/oracle"
+	"github.com/kubesim/kubesim/fake/outbound"
 	"github.com/kubesim/kubesim/sim"
 )
 
@@ -34,14 +35,14 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	if o.trial != nil {
 		o.trial = o.trial.Fork()
 	}
+	o.services = s.outbound.Services
 	f := o.serve(c)
 	f.trust.Adopt(s.trust)
 	f.test = s.test
-	f.services, f.plugins = s.services, s.plugins
 	f.authenticate.Store(s.authenticate.Load())
-	f.aggregator.adopt(s.aggregator)
+	f.outbound.Aggregator.Adopt(s.outbound.Aggregator)
 	if f.cluster.Nodes() > 0 {
-		f.aggregator.handle(metricsService, metricsServer{f.cluster})
+		f.outbound.Aggregator.Handle(metricsService, outbound.Metrics{Cluster: f.cluster})
 	}
 	if f.test != nil {
 		f.witness.Begin(f.test)
@@ -52,13 +53,14 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 
 // serve makes a server of a Cluster.
 func (o setup) serve(c *sim.Cluster) *Server {
-	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
-	s.life, s.die = context.WithCancel(context.Background())
-	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
+	s := &Server{options: o, cluster: c}
+	if o.services == nil {
+		o.services = &outbound.Services{}
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.outbound = outbound.New(s.life, c, &s.options.Options, o.admission.Webhooks, o.services, o.trial, s.log)
 	s.witness = oracle.NewWitness(c, o.writesMax(), o.FailOnWarning)
 	s.Oracles = s.witness.Oracles()
-	c.AdmitRunning(s.running)
-	c.AggregateThrough(s.aggregator)
 	s.trust = listen.NewTrust(o.Signers(), o.caFiles(), o.Seed, c)
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false

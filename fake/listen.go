@@ -51,7 +51,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		s.cluster.PublishCA(string(ca))
 		s.trustSigner()
 	}
-	s.reachOut()
+	s.outbound.ReachOut()
 	go func() {
 		if err := l.Serve(); err != nil && s.test != nil {
 			s.test.Logf("kubesim: the listener on %s ended: %v", l.URL(), err)
@@ -102,14 +102,7 @@ func (s *Server) trustSigner() {
 }
 
 // closed reports whether the server was closed.
-func (s *Server) closed() bool {
-	select {
-	case <-s.ended:
-		return true
-	default:
-		return false
-	}
-}
+func (s *Server) closed() bool { return s.life.Err() != nil }
 
 // KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server
 // has none yet; where requests are authenticated its user is the first of the tokens, which kubectl sends over TLS only.

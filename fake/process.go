@@ -147,7 +147,7 @@ func (l *life) isDead() bool {
 	return l.dead
 }
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
 	if l.isDead() {
 		if r.Body != nil {

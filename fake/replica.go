@@ -98,7 +98,7 @@ func (s *Server) Release(client string) { s.cluster.Release(client) }
 // Restore takes the store back to an older revision that it still has, as an etcd restored from a backup; the API servers
 // are restarted.
 func (s *Server) Restore(rev uint64) error {
-	return errors.Join(s.cluster.Restore(rev), s.rewriteJournal())
+	return errors.Join(s.cluster.Restore(rev), s.journal.rewrite(s.cluster))
 }
 
 // pick returns the API server that a request reaches: the one its URL names, or the one its client is routed to.

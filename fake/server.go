@@ -23,6 +23,7 @@ package fake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ import (
 	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/fake/oracle"
+	"github.com/kubesim/kubesim/fake/outbound"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -46,8 +48,9 @@ type Options = config.Cluster
 // setup is the Options of one Server.
 type setup struct {
 	Options
-	admission *admissionConfig // what is in the file Options.AdmissionConfig
-	trial     Trial            // the run of a test that can be repeated, or nil
+	admission *outbound.AdmissionConfig // what is in the file Options.AdmissionConfig
+	services  *outbound.Services        // of the server that this one is a fork of, or nil
+	trial     Trial                     // the run of a test that can be repeated, or nil
 }
 
 // writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
@@ -89,32 +92,24 @@ type Server struct {
 	// Controllers are those that Options.Controllers names.
 	Controllers *Controllers
 
-	options    setup
-	cluster    *sim.Cluster
-	handler    http.Handler
-	panel      *control.Panel
-	transport  *transport
-	test       TB        // or nil
-	services   *services // shared with forks
-	aggregator *aggregator
-	network    *network
-	life       context.Context // ends with Close
-	die        context.CancelFunc
-	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
-	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
-	witness    *oracle.Witness
-	trust      *listen.Trust // who may sign certificates of clients
+	options   setup
+	cluster   *sim.Cluster
+	handler   http.Handler
+	panel     *control.Panel
+	transport *transport
+	test      TB // or nil
+	outbound  *outbound.Outbound
+	life      context.Context // ends with Close
+	end       context.CancelFunc
+	journal   *journal // nil: neither Options.Data nor Options.Archive is set
+	witness   *oracle.Witness
+	trust     *listen.Trust // who may sign certificates of clients
 
 	mu           sync.Mutex
-	admits       bool // AdmitThrough was called
-	converts     bool // ConvertThrough was called
 	listeners    []*Listener
 	authenticate atomic.Pointer[Authenticator]
 	clocks       map[string]*clock.Skewed // of the clients' machines
 	processes    []*Process
-	functions    functions
-	closing      sync.Once
-	ended        chan struct{} // closed by Close
 }
 
 // New starts a server, which Close ends.
@@ -164,10 +159,31 @@ func (o *setup) complete() error {
 	return o.readFiles()
 }
 
+// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
+func (o *setup) readFiles() (err error) {
+	o.admission = &outbound.AdmissionConfig{Plugins: o.Admission}
+	if o.AdmissionConfig != "" {
+		if o.admission, err = outbound.ReadAdmissionConfig(o.AdmissionConfig); err != nil {
+			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
+		}
+		o.Admission = o.admission.Plugins
+	}
+	cas := o.caFiles()
+	if _, err = cas.Read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {
+		return fmt.Errorf("kubesim: %w", err)
+	}
+	signers := o.Signers()
+	_, err = listen.AuthoritiesOf(&signers)
+	return err
+}
+
+// caFiles returns the files of certificate authorities, which have not been read yet.
+func (o *setup) caFiles() listen.CAFiles { return listen.NewCAFiles(o.ClientCAFile, o.ProxyCAFile) }
+
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
 	api := answer.NewHandler(s.pick, s.client, 0, s.log)
-	s.panel = control.New(s.cluster, s, s.options.Trace > 0, s.ended)
+	s.panel = control.New(s.cluster, s, s.options.Trace > 0, s.life.Done())
 	s.handler = s.withControl(api, s.pick)
 	s.transport = &transport{pick: s.pick, control: s.panel, client: s.client, trial: s.options.trial,
 		own: s.ownServer, logf: s.log}
@@ -242,7 +258,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
-	s.closing.Do(func() { close(s.ended); s.die() })
+	s.end()
 	s.mu.Unlock()
 	var finish []func()
 	for _, l := range listeners {
@@ -252,8 +268,8 @@ func (s *Server) Close() {
 	for _, f := range finish {
 		f()
 	}
-	s.closeJournal()
-	if n := s.functions.wait(patience); n > 0 {
+	s.journal.finish(s.cluster)
+	if n := s.outbound.Caller.Wait(patience); n > 0 {
 		s.log("kubesim: Close: %d functions that answer webhooks, or transports to webhooks, have not returned in %v", n, patience)
 	}
 }
@@ -295,5 +311,5 @@ func (s *Server) Expire() { s.cluster.Expire() }
 
 // Reset takes the server back to how it began, except for its time. Open watches end.
 func (s *Server) Reset() error {
-	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.rewriteJournal())
+	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.journal.rewrite(s.cluster))
 }

@@ -67,7 +67,7 @@ func (s *Server) Recall(snapshot []byte) error {
 		err = s.cluster.Recall(a.State())
 	}
 	if err == nil {
-		err = s.rewriteJournal()
+		err = s.journal.rewrite(s.cluster)
 	}
 	if err != nil {
 		return fmt.Errorf("kubesim: snapshot: %w", err)

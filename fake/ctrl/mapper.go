@@ -46,7 +46,7 @@ func ask[V any](m *mapper, f func(meta.RESTMapper) (V, error)) (V, error) {
 	return v, err
 }
 
-// KindFor is meta.RESTMapper's, as all others are.
+// KindFor implements meta.RESTMapper, as the other methods do.
 func (m *mapper) KindFor(r schema.GroupVersionResource) (schema.GroupVersionKind, error) {
 	return ask(m, func(to meta.RESTMapper) (schema.GroupVersionKind, error) { return to.KindFor(r) })
 }

@@ -74,7 +74,7 @@ func (r *recorder) Error(args ...any)                 { r.fail(fmt.Sprintln(args
 func (r *recorder) Errorf(format string, args ...any) { r.fail(fmt.Sprintf(format, args...)) }
 func (r *recorder) Fail()                             { r.fail("") }
 
-// FailNow is testing.TB's, as all here is.
+// FailNow implements testing.TB, as the methods around it do.
 func (r *recorder) FailNow() {
 	r.mu.Lock()
 	failed := r.failed

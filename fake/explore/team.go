@@ -284,7 +284,7 @@ type tailOf struct {
 
 const tailMost = 1 << 20
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (t *tailOf) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -31,10 +31,10 @@ func Dial(ctx context.Context, base string, transport http.RoundTripper, token s
 	return &Conn{ctx: ctx, base: base, transport: transport, token: token}
 }
 
-// Now is kubectl.Conn's.
+// Now implements kubectl.Conn.
 func (c *Conn) Now() time.Time { return time.Now() }
 
-// Sleep is kubectl.Conn's.
+// Sleep implements kubectl.Conn.
 func (c *Conn) Sleep(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -44,7 +44,7 @@ func (c *Conn) Sleep(d time.Duration) {
 	}
 }
 
-// Do is kubectl.Conn's.
+// Do implements kubectl.Conn.
 func (c *Conn) Do(r *kubectl.Request) (*kubectl.Answer, error) {
 	res, err := c.send(c.ctx, r)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Conn) send(ctx context.Context, r *kubectl.Request) (*http.Response, er
 	return res, nil
 }
 
-// Watch is kubectl.Conn's.
+// Watch implements kubectl.Conn.
 func (c *Conn) Watch(r *kubectl.Request, patience time.Duration, event func(frame []byte) bool) (*kubectl.Answer, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, patience)
 	defer cancel()
@@ -106,7 +106,7 @@ func (c *Conn) Watch(r *kubectl.Request, patience time.Duration, event func(fram
 	}
 }
 
-// Follow is kubectl.Conn's: it waits until the watch ends, or ctx does.
+// Follow implements kubectl.Conn: it waits until the watch ends, or ctx does.
 func (c *Conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.Answer, error) {
 	const forever = 1 << 62
 	return c.Watch(r, forever, func(frame []byte) bool { event(frame); return true })

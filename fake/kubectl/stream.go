@@ -29,7 +29,7 @@ const (
 	masked      = 0x80
 )
 
-// Exec is kubectl.Conn's: it speaks WebSocket.
+// Exec implements kubectl.Conn: it speaks WebSocket.
 func (c *Conn) Exec(r *kubectl.Request, input []byte, out func(isError bool, data []byte)) (*kubectl.Answer, error) {
 	r.Header.Set("Connection", "Upgrade")
 	r.Header.Set("Upgrade", "websocket")

@@ -52,7 +52,7 @@ var rows = [][]string{
 	{"sim/scenario", "sim/archive"},
 	{"sim/lesson", "sim/soak"},
 	{"wasm/engine", "fake/answer", "fake/chance", "fake/control", "fake/explore/campaign", "fake/kustomize", "fake/oracle"},
-	{"fake/listen"},
+	{"fake/listen", "fake/outbound"},
 	{"fake", "wasm"},
 	{"fake/explore", "fake/flags"},
 	{"fake/dropin", "fake/kubectl"},

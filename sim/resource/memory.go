@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 )
 

@@ -131,7 +131,7 @@ func (c Crash) String() string {
 	return text
 }
 
-// Do is Action's.
+// Do implements Action.
 func (c Crash) Do(w World) {
 	if c.Replica > 0 {
 		w.CrashStale(c.Process, c.Down, c.Replica, c.Caught)
@@ -178,7 +178,7 @@ func (r Replica) String() string {
 	return text
 }
 
-// Do is Action's.
+// Do implements Action.
 func (r Replica) Do(w World) {
 	t := trouble.Trouble{Kind: r.Kind, Replica: r.N}
 	if r.Resource != "" {
@@ -206,7 +206,7 @@ func (p plain) simpler() []Action { return nil }
 // String prints the word.
 func (p plain) String() string { return p.word }
 
-// Do is Action's.
+// Do implements Action.
 func (p plain) Do(w World) { p.do(w) }
 
 // The actions without arguments.
@@ -224,7 +224,7 @@ func (e Edit) name() string { return "edit" }
 // String prints edit sites.web.example.com default/blog {"spec":…}.
 func (e Edit) String() string { return "edit " + e.Resource + " " + e.Key + " " + e.Patch }
 
-// Do is Action's.
+// Do implements Action.
 func (e Edit) Do(w World) { w.Edit(e.Resource, e.Key, e.Patch) }
 
 // Jump is World.Jump.
@@ -238,7 +238,7 @@ func (j Jump) name() string { return "jump" }
 // String prints jump operator 1h0m0s.
 func (j Jump) String() string { return "jump " + j.Client + " " + j.By.String() }
 
-// Do is Action's.
+// Do implements Action.
 func (j Jump) Do(w World) { w.Jump(j.Client, j.By) }
 
 func (j Jump) simpler() []Action {

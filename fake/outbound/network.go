@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"cmp"
@@ -9,24 +9,19 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/kubesim/kubesim/sim"
 )
 
-// Network returns what asks webhooks over the network, as the real server does: the caBundle of a configuration is
-// trusted, and a service is reached where ServiceAddress says, or else at its cluster IP, or where its external name says.
-// A server with a Listener uses it unless AdmitThrough and ConvertThrough say otherwise. Options.AdmissionConfig says how
-// it makes itself known.
-//
-// It is not for testing/synctest bubbles, where time stands still while somebody waits for a socket.
-func (s *Server) Network() http.RoundTripper { return s.network }
-
-// network is an http.RoundTripper that goes by what the configuration of a webhook says.
+// Network is an http.RoundTripper that goes by what the configuration of a webhook says.
 //
 //	called ─ Trusted ─ caBundle ──────┐
 //	       └ Plugin ── credentials ───┼▶ one http.Transport for each transportKey ── dial ─▶ URL, or where the service is
-//	Server.ServiceCerts ─ authority ──┘
-type network struct {
-	server *Server
-	trusts sync.Map // *http.Transport by transportKey
+//	Services ─ authority ─────────────┘
+type Network struct {
+	places  places
+	plugins Plugins
+	trusts  sync.Map // *http.Transport by transportKey
 }
 
 // transportKey is what requests have to share to share connections.
@@ -35,10 +30,11 @@ type transportKey struct {
 	own                   *authority // nil: nothing was signed for services
 }
 
-func (n *network) RoundTrip(q *http.Request) (*http.Response, error) {
+// RoundTrip implements http.RoundTripper.
+func (n *Network) RoundTrip(q *http.Request) (*http.Response, error) {
 	call := called(q)
-	key := transportKey{string(call.Trusted), q.URL.Host, call.Plugin, n.server.services.signer()}
-	known := n.server.credentials(key.plugin, q.URL)
+	key := transportKey{string(call.Trusted), q.URL.Host, call.Plugin, n.places.services.signer()}
+	known := n.plugins.credentials(key.plugin, q.URL)
 	t, ok := n.trusts.Load(key)
 	if !ok {
 		made, err := n.transport(key, q.URL.Hostname(), known)
@@ -53,7 +49,7 @@ func (n *network) RoundTrip(q *http.Request) (*http.Response, error) {
 // transport makes connections to a host with a certificate of one of the trusted authorities, or of the system's and
 // kubesim's own. Only what listens on this machine by a URL is spoken to in HTTP/2: connections to services are not kept
 // to one of their endpoints (k8s.io/apiserver, webhook.ClientManager).
-func (n *network) transport(key transportKey, host string, known *credentials) (*http.Transport, error) {
+func (n *Network) transport(key transportKey, host string, known *credentials) (*http.Transport, error) {
 	config, err := trusting([]byte(key.trusted), key.own)
 	if err != nil {
 		return nil, err
@@ -62,7 +58,7 @@ func (n *network) transport(key transportKey, host string, known *credentials) (
 	if known != nil && known.certificate != nil {
 		config.Certificates = []tls.Certificate{*known.certificate}
 	}
-	t := &http.Transport{TLSClientConfig: config, DialContext: n.server.dialService}
+	t := &http.Transport{TLSClientConfig: config, DialContext: n.places.dial}
 	if ip := net.ParseIP(host); strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {
 		t.ForceAttemptHTTP2 = true
 	} else {
@@ -71,16 +67,16 @@ func (n *network) transport(key transportKey, host string, known *credentials) (
 	return t, nil
 }
 
-// forget closes connections that nobody uses now: services are elsewhere.
-func (n *network) forget() {
+// forget closes connections that are not in use: services are elsewhere.
+func (n *Network) forget() {
 	n.trusts.Range(func(_, t any) bool {
 		t.(*http.Transport).CloseIdleConnections()
 		return true
 	})
 }
 
-// dialService connects to an address; that of a service, NAME.NAMESPACE.svc, is looked up in the server.
-func (s *Server) dialService(ctx context.Context, kind, address string) (net.Conn, error) {
+// dial connects to an address; that of a service, NAME.NAMESPACE.svc, is looked up.
+func (p places) dial(ctx context.Context, kind, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -90,17 +86,23 @@ func (s *Server) dialService(ctx context.Context, kind, address string) (net.Con
 		if err != nil {
 			return nil, err
 		}
-		if address, err = s.serviceAddress(parts[1], parts[0], number); err != nil {
+		if address, err = p.address(parts[1], parts[0], number); err != nil {
 			return nil, err
 		}
 	}
 	return (&net.Dialer{}).DialContext(ctx, kind, address)
 }
 
-// serviceAddress returns the HOST:PORT at which a port of a service is reached.
-func (s *Server) serviceAddress(namespace, name string, port int64) (string, error) {
-	if address := s.services.address(namespace, name, port); address != "" {
+// places finds where services of a cluster are reached: where they say, unless Services say otherwise.
+type places struct {
+	cluster  *sim.Cluster
+	services *Services
+}
+
+// address returns the HOST:PORT at which a port of a service is reached.
+func (p places) address(namespace, name string, port int64) (string, error) {
+	if address := p.services.address(namespace, name, port); address != "" {
 		return address, nil
 	}
-	return s.cluster.ServiceAddress(namespace, name, cmp.Or(port, 443))
+	return p.cluster.ServiceAddress(namespace, name, cmp.Or(port, 443))
 }

@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"fmt"
@@ -6,19 +6,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// admissionConfig is a parsed file of kube-apiserver's --admission-control-config-file.
-type admissionConfig struct {
-	webhooks map[string]*kubeconfig // by the name of the plugin
-	plugins  admission.Config
+// AdmissionConfig is a parsed file of kube-apiserver's --admission-control-config-file.
+type AdmissionConfig struct {
+	Webhooks Plugins
+	Plugins  admission.Config
 }
 
-// readAdmissionConfig reads a file of --admission-control-config-file. The configuration of a plugin that is not read is an error.
-func readAdmissionConfig(file string) (*admissionConfig, error) {
+// ReadAdmissionConfig reads a file of --admission-control-config-file. The configuration of a plugin that is not read is an error.
+func ReadAdmissionConfig(file string) (*AdmissionConfig, error) {
 	config, err := readObject(file)
 	if err != nil {
 		return nil, err
@@ -29,7 +28,7 @@ func readAdmissionConfig(file string) (*admissionConfig, error) {
 	if err := known(config, "plugins"); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	c := &admissionConfig{webhooks: map[string]*kubeconfig{}}
+	c := &AdmissionConfig{Webhooks: Plugins{}}
 	for _, plugin := range config.Objects("plugins") {
 		settings := object.Object(plugin.Map("configuration"))
 		if path := plugin.String("path"); settings == nil && path != "" {
@@ -48,7 +47,7 @@ func readAdmissionConfig(file string) (*admissionConfig, error) {
 }
 
 // read reads the configuration of one plugin.
-func (c *admissionConfig) read(plugin string, settings object.Object) (err error) {
+func (c *AdmissionConfig) read(plugin string, settings object.Object) (err error) {
 	kinds := map[string][]string{"MutatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
 		"ValidatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
 		"PodSecurity":                {"PodSecurityConfiguration"}, "ResourceQuota": {"ResourceQuotaConfiguration", "Configuration"}}[plugin]
@@ -67,13 +66,13 @@ func (c *admissionConfig) read(plugin string, settings object.Object) (err error
 	if err := known(settings, "kubeConfigFile"); err != nil || settings.String("kubeConfigFile") == "" {
 		return err
 	}
-	c.webhooks[plugin], err = readUsers(settings.String("kubeConfigFile"))
+	c.Webhooks[plugin], err = readUsers(settings.String("kubeConfigFile"))
 	return err
 }
 
 // readPodSecurity reads the defaults for namespaces without labels, and the exemptions.
-func (c *admissionConfig) readPodSecurity(settings object.Object) error {
-	p := &c.plugins.PodSecurity
+func (c *AdmissionConfig) readPodSecurity(settings object.Object) error {
+	p := &c.Plugins.PodSecurity
 	defaults, exemptions := object.Object(settings.Map("defaults")), object.Object(settings.Map("exemptions"))
 	for _, err := range []error{known(settings, "defaults", "exemptions"), known(exemptions, "usernames", "namespaces", "runtimeClasses"),
 		known(defaults, "enforce", "enforce-version", "audit", "audit-version", "warn", "warn-version")} {
@@ -90,7 +89,7 @@ func (c *admissionConfig) readPodSecurity(settings object.Object) error {
 }
 
 // readQuota reads what can be used only where a quota limits it.
-func (c *admissionConfig) readQuota(settings object.Object) error {
+func (c *AdmissionConfig) readQuota(settings object.Object) error {
 	if err := known(settings, "limitedResources"); err != nil {
 		return err
 	}
@@ -98,7 +97,7 @@ func (c *admissionConfig) readQuota(settings object.Object) error {
 		if err := known(r, "apiGroup", "resource", "matchContains", "matchScopes"); err != nil {
 			return err
 		}
-		c.plugins.Limited = append(c.plugins.Limited, admission.LimitedResource{Group: r.String("apiGroup"), Resource: r.String("resource"),
+		c.Plugins.Limited = append(c.Plugins.Limited, admission.LimitedResource{Group: r.String("apiGroup"), Resource: r.String("resource"),
 			Contains: r.Strings("matchContains"), Scopes: r.List("matchScopes")})
 	}
 	return nil
@@ -113,24 +112,3 @@ func known(o object.Object, fields ...string) error {
 	}
 	return nil
 }
-
-// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
-func (o *setup) readFiles() (err error) {
-	o.admission = &admissionConfig{plugins: o.Admission}
-	if o.AdmissionConfig != "" {
-		if o.admission, err = readAdmissionConfig(o.AdmissionConfig); err != nil {
-			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
-		}
-		o.Admission = o.admission.plugins
-	}
-	cas := o.caFiles()
-	if _, err = cas.Read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {
-		return fmt.Errorf("kubesim: %w", err)
-	}
-	signers := o.Signers()
-	_, err = listen.AuthoritiesOf(&signers)
-	return err
-}
-
-// caFiles returns the files of certificate authorities, which have not been read yet.
-func (o *setup) caFiles() listen.CAFiles { return listen.NewCAFiles(o.ClientCAFile, o.ProxyCAFile) }

@@ -1,9 +1,6 @@
 package fake
 
-import (
-	"net/http"
-	"sync"
-)
+import "net/http"
 
 // AdmissionReview is a review of the API group admission.k8s.io as JSON: kind, apiVersion, and request or response.
 // Integers are int64.
@@ -28,19 +25,27 @@ func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) 
 // an http.Handler. timeoutSeconds of a webhook, and the time after which it asks to be asked again (Retry-After), is time
 // of the server's clock. Validating webhooks are asked at the same time, each in a goroutine of its own, and mutating ones
 // one after the other. Without it a server with a Listener uses Network, and another one asks nobody.
-func (s *Server) AdmitThrough(transport http.RoundTripper) {
-	s.mu.Lock()
-	s.admits = true
-	s.mu.Unlock()
-	s.cluster.AdmitThrough(s.through(transport))
-	s.cluster.AdmitTogether(together)
+func (s *Server) AdmitThrough(transport http.RoundTripper) { s.outbound.AdmitThrough(transport) }
+
+// Convert registers the function that converts the objects of a CustomResourceDefinition between its versions, in the
+// place of a conversion webhook, whatever the definition says about conversion:
+//
+//	srv.Convert("frobbers.example.com", func(obj map[string]any, apiVersion string) (map[string]any, error) {
+//		obj["apiVersion"] = apiVersion
+//		…
+//		return obj, nil
+//	})
+//
+// It may change and return its argument; metadata other than labels and annotations stays as it was. An error is the
+// answer of every request that needs the conversion. The function must not ask the server. nil takes it back.
+func (s *Server) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
+	s.cluster.Convert(definition, f)
 }
 
-// together calls functions at the same time.
-func together(calls []func()) {
-	var wait sync.WaitGroup
-	for _, call := range calls {
-		wait.Go(call)
-	}
-	wait.Wait()
-}
+// ConvertThrough sets what carries ConversionReviews to the webhooks that definitions name: the handler of a webhook in
+// the test itself needs no socket. A webhook may ask the server, and a slow one holds up only the requests that need it:
+// for at most 30 seconds of the server's clock. (Two rare reads ask it while everybody waits: an exact read of the past,
+// and the end of a definition with objects in an older storage version.) Its answer about an object is remembered until
+// the object, the definition or the transport changes. Without it a server with a Listener uses Network, and another one
+// asks nobody.
+func (s *Server) ConvertThrough(transport http.RoundTripper) { s.outbound.ConvertThrough(transport) }

@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func TestWebhookAskedAgain(t *testing.T) {
 	answers := []*http.Response{respond(307, "", "Location", "/y"), respond(503, "", "Retry-After", "2"),
 		respond(429, "", "Retry-After", "3"), respond(200, `{"kind":"X"}`)}
 	var waited time.Duration
-	call := new(Server).through(carrier(func(q *http.Request) (*http.Response, error) {
+	call := (&Caller{logf: t.Logf}).through(carrier(func(q *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(q.Body)
 		is.NoErr(err)
 		asked = append(asked, fmt.Sprint(q.Method, " ", q.URL, " ", string(body), " ", string(called(q).Trusted)))
@@ -52,7 +52,7 @@ func TestWebhookAskedAgain(t *testing.T) {
 	is.Equal(asked, []string{"POST https://h/x {} CA", "POST https://h/y {} CA", "POST https://h/x {} CA", "POST https://h/x {} CA"})
 
 	n := 0
-	call = new(Server).through(carrier(func(*http.Request) (*http.Response, error) { n++; return respond(429, "", "Retry-After", "0"), nil }))
+	call = (&Caller{logf: t.Logf}).through(carrier(func(*http.Request) (*http.Response, error) { n++; return respond(429, "", "Retry-After", "0"), nil }))
 	_, err = call.Ask(t.Context(), q)
 	is.Equal(err.Error(), "the server has received too many requests and has asked us to try again later")
 	is.Equal(n, 11)
@@ -65,7 +65,7 @@ func TestWebhookAskedAgain(t *testing.T) {
 func TestWebhookErrors(t *testing.T) {
 	is := is.New(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	call := new(Server).through(carrier(func(q *http.Request) (*http.Response, error) {
+	call := (&Caller{logf: t.Logf}).through(carrier(func(q *http.Request) (*http.Response, error) {
 		if q.URL.Path == "/loop" {
 			return respond(307, "", "Location", "/loop"), nil
 		}

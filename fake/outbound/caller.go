@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"context"
@@ -55,23 +55,38 @@ func (f *functions) wait(patience time.Duration) int {
 	return f.n
 }
 
-// running calls a function that asks a webhook, or is one, in a goroutine of its own. It returns when the function has returned or ctx
+// Caller calls webhooks, each in a goroutine of its own.
+type Caller struct {
+	trial     Trial // or nil
+	logf      func(format string, args ...any)
+	functions functions
+}
+
+// Trial is a run of a test that tells requests of the test itself from others.
+type Trial interface {
+	IsOwn() bool
+	Adopt() (done func())
+}
+
+// Wait waits until no webhook is being called, or for as long as patience, and returns how many still are.
+func (c *Caller) Wait(patience time.Duration) int { return c.functions.wait(patience) }
+
+// Run calls a function that asks a webhook, or is one, in a goroutine of its own. It returns when the function has returned or ctx
 // has ended, with the cause of that. A panic of the function becomes one of the caller. Requests that the function sends count as
 // sent by the caller's goroutine.
-func (s *Server) running(ctx context.Context, f func()) error {
-	trial := s.options.trial
-	own := trial != nil && trial.IsOwn()
+func (c *Caller) Run(ctx context.Context, f func()) error {
+	own := c.trial != nil && c.trial.IsOwn()
 	ended := make(chan any, 1) // the value of a panic, errExited, or nil
-	s.functions.begin()
+	c.functions.begin()
 	go func() {
-		defer s.functions.end()
+		defer c.functions.end()
 		if own {
-			defer trial.Adopt()()
+			defer c.trial.Adopt()()
 		}
 		var result any = errExited
 		defer func() {
 			if value := recover(); value != nil {
-				s.log("kubesim: a webhook panicked: %v\n%s", value, debug.Stack()) // the caller has another stack
+				c.logf("kubesim: a webhook panicked: %v\n%s", value, debug.Stack()) // the caller has another stack
 				result = value
 			}
 			ended <- result

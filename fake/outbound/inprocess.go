@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"bytes"
@@ -100,17 +100,17 @@ func (w *reply) run(h http.Handler, q *http.Request) {
 	w.pipe.Close()
 }
 
-// Header is http.ResponseWriter's.
+// Header implements http.ResponseWriter.
 func (w *reply) Header() http.Header { return w.header }
 
-// WriteHeader is http.ResponseWriter's.
+// WriteHeader implements http.ResponseWriter.
 func (w *reply) WriteHeader(code int) {
 	if w.code == 0 {
 		w.code, w.sent = code, w.header.Clone()
 	}
 }
 
-// Write is http.ResponseWriter's.
+// Write implements http.ResponseWriter.
 func (w *reply) Write(p []byte) (int, error) {
 	if w.code == 0 && w.header.Get("Content-Type") == "" {
 		w.header.Set("Content-Type", http.DetectContentType(p))
@@ -124,7 +124,7 @@ func (w *reply) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush is http.Flusher's. What was written before is read first.
+// Flush implements http.Flusher. What was written before is read first.
 func (w *reply) Flush() {
 	w.WriteHeader(http.StatusOK)
 	first := false

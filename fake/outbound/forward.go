@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"bytes"
@@ -27,8 +27,8 @@ import (
 // discoveryTimeout is how long an aggregated API server may take to say what it serves.
 const discoveryTimeout = 5 * time.Second
 
-// Forward is sim.Aggregator's (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
-func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resource.User,
+// Forward implements sim.Aggregator (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
+func (a *Aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resource.User,
 	w sim.Within) *apiserver.Answer {
 	header := http.Header(q.Header)
 	upgrade := upgrades(header)
@@ -40,7 +40,7 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 		return plainText(http.StatusInternalServerError, err.Error())
 	}
 	ctx, cancel := limited(q, w)
-	hideUser(header, &a.server.options.RequestHeader)
+	hideUser(header, &a.options.RequestHeader)
 	r, err := outgoing(ctx, q, location(host, q.Path, q.Query), user, upgrade)
 	if err != nil {
 		cancel()

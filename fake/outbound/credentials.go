@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"cmp"
@@ -29,6 +29,9 @@ type kubeconfig struct {
 	users    map[string]*credentials
 	fallback string
 }
+
+// Plugins are how admission plugins make themselves known to webhooks, by the name of the plugin.
+type Plugins map[string]*kubeconfig
 
 // from returns the path of a file that is named as seen from dir.
 func from(dir, file string) string {
@@ -119,8 +122,8 @@ func readUser(user object.Object, dir string) (*credentials, error) {
 // credentials returns who the server is to the webhook at an address when a plugin asks it: the user of the plugin's
 // kubeconfig with the name HOST:PORT, *.REST:PORT, the same without :443, "*", or that of the current context, the first
 // that is there (k8s.io/apiserver, webhook.defaultAuthenticationInfoResolver).
-func (s *Server) credentials(plugin string, at *url.URL) *credentials {
-	k := s.plugins[plugin]
+func (p Plugins) credentials(plugin string, at *url.URL) *credentials {
+	k := p[plugin]
 	if k == nil {
 		return nil
 	}

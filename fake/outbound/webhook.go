@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ const attemptsMax = 11
 // through returns what calls webhooks by requests that a transport carries: redirects are followed, and a 429 or 5xx with
 // Retry-After is asked again. A transport that ignores the context of its requests is not waited for when the context has ended.
 // If transport is nil, through returns nil, and webhooks cannot be called.
-func (s *Server) through(transport http.RoundTripper) webhook.Call {
+func (c *Caller) through(transport http.RoundTripper) webhook.Call {
 	if transport == nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (s *Server) through(transport http.RoundTripper) webhook.Call {
 		for attempt := 1; ; attempt++ {
 			p := &posting{at: q.URL}
 			answers := make(chan *posted, 1)
-			if err := s.running(ctx, func() { answers <- p.post(ctx, transport, q) }); err != nil {
+			if err := c.Run(ctx, func() { answers <- p.post(ctx, transport, q) }); err != nil {
 				return nil, p.ended(err)
 			}
 			a := <-answers

@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"bytes"
@@ -23,6 +23,6 @@ func FuzzAdmissionConfig(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		_, _ = readAdmissionConfig(file)
+		_, _ = ReadAdmissionConfig(file)
 	})
 }

@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"context"
@@ -33,8 +33,8 @@ var (
 	downloader = resource.User{Name: "system:aggregator"}
 )
 
-// OpenAPI is sim.Aggregator's.
-func (a *aggregator) OpenAPI(x *sim.APIService, w sim.Within) discovery.RemoteOpenAPI {
+// OpenAPI implements sim.Aggregator.
+func (a *Aggregator) OpenAPI(x *sim.APIService, w sim.Within) discovery.RemoteOpenAPI {
 	return discovery.RemoteOpenAPI{V2: a.document(x, "/openapi/v2", w), V3: object.Object(a.document(x, "/openapi/v3", w)).Map("paths")}
 }
 
@@ -46,8 +46,8 @@ func rootOf(x *sim.APIService) string {
 	return "/apis/" + x.Group + "/" + x.Version
 }
 
-// Check is sim.Aggregator's (remote.AvailableConditionController).
-func (a *aggregator) Check(x *sim.APIService, w sim.Within) error {
+// Check implements sim.Aggregator (remote.AvailableConditionController).
+func (a *Aggregator) Check(x *sim.APIService, w sim.Within) error {
 	host, transport, err := a.upstream(x, false)
 	if err != nil {
 		return err
@@ -79,9 +79,9 @@ func (a *aggregator) Check(x *sim.APIService, w sim.Within) error {
 }
 
 // limit returns a context that ends after a time of the server's clock, or with the server.
-func (a *aggregator) limit(d time.Duration, w sim.Within) (context.Context, func()) {
+func (a *Aggregator) limit(d time.Duration, w sim.Within) (context.Context, func()) {
 	ctx, stop := w(d)
-	forget := context.AfterFunc(a.server.life, stop)
+	forget := context.AfterFunc(a.life, stop)
 	return ctx, func() {
 		forget()
 		stop()
@@ -89,7 +89,7 @@ func (a *aggregator) limit(d time.Duration, w sim.Within) (context.Context, func
 }
 
 // get asks an aggregated API server for a document.
-func (a *aggregator) get(x *sim.APIService, path, accept string, user resource.User, limit time.Duration, w sim.Within) (*http.Response, []byte, error) {
+func (a *Aggregator) get(x *sim.APIService, path, accept string, user resource.User, limit time.Duration, w sim.Within) (*http.Response, []byte, error) {
 	host, transport, err := a.upstream(x, false)
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +117,7 @@ func (a *aggregator) get(x *sim.APIService, path, accept string, user resource.U
 }
 
 // document returns an OpenAPI document in JSON, nil if it cannot be had.
-func (a *aggregator) document(x *sim.APIService, path string, w sim.Within) map[string]any {
+func (a *Aggregator) document(x *sim.APIService, path string, w sim.Within) map[string]any {
 	res, body, err := a.get(x, path, "application/json", downloader, documentTimeout, w)
 	if err != nil || res.StatusCode != http.StatusOK {
 		return nil
@@ -129,9 +129,9 @@ func (a *aggregator) document(x *sim.APIService, path string, w sim.Within) map[
 	return obj
 }
 
-// Resources is sim.Aggregator's: from aggregated discovery, or else from the list of the version (kube-aggregator,
+// Resources implements sim.Aggregator: from aggregated discovery, or else from the list of the version (kube-aggregator,
 // discoveryManager.fetchFreshDiscoveryForService).
-func (a *aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, stale bool) {
+func (a *Aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, stale bool) {
 	const list = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	res, body, err := a.get(x, "/apis", list+","+strings.Replace(list, "v=v2", "v=v2beta1", 1), discoverer, discoveryTimeout, w)
 	switch {

@@ -1,7 +1,6 @@
-package fake
+package outbound
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
@@ -11,40 +10,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// metricsServer is an aggregated API server in process that says what nodes and pods use, as metrics-server does: kubectl top
+// Metrics is an aggregated API server in process that says what nodes and pods use, as metrics-server does: kubectl top
 // asks it.
-type metricsServer struct{ cluster *sim.Cluster }
+type Metrics struct{ Cluster *sim.Cluster }
 
-const (
-	metricsService = "v1beta1.metrics.k8s.io"
-	metricsPath    = "/apis/metrics.k8s.io/v1beta1"
-)
+const metricsPath = "/apis/metrics.k8s.io/v1beta1"
 
-// serveMetrics makes the APIService of a server with nodes, unless it is there, and answers for it.
-func (s *Server) serveMetrics() error {
-	if s.cluster.Nodes() == 0 {
-		return nil
-	}
-	s.aggregator.handle(metricsService, metricsServer{s.cluster})
-	defer s.cluster.Recheck()
-	const path = "/apis/apiregistration.k8s.io/v1/apiservices"
-	code, _, err := s.loader().send(http.MethodGet, path+"/"+metricsService, "", nil)
-	if err != nil || code == http.StatusOK {
-		return err
-	}
-	code, answer, err := s.loader().send(http.MethodPost, path, "application/json", object.JSON(map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-		"metadata": map[string]any{"name": metricsService, "labels": map[string]any{"k8s-app": "metrics-server"}},
-		"spec": map[string]any{"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
-			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"}}}))
-	if err == nil && code >= 300 {
-		err = errors.New("kubesim: the APIService of metrics: " + answer.String("message"))
-	}
-	return err
-}
-
-// ServeHTTP is http.Handler's.
-func (m metricsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements http.Handler.
+func (m Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, s := m.answer(strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, metricsPath), "/"), "/"), r)
 	w.Header().Set("Content-Type", "application/json")
 	if s != nil {
@@ -55,7 +28,7 @@ func (m metricsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(object.JSON(answer))
 }
 
-func (m metricsServer) answer(path []string, r *http.Request) (any, *status.Status) {
+func (m Metrics) answer(path []string, r *http.Request) (any, *status.Status) {
 	namespace := ""
 	if len(path) > 2 && path[0] == "namespaces" {
 		namespace, path = path[1], path[2:]
@@ -65,9 +38,9 @@ func (m metricsServer) answer(path []string, r *http.Request) (any, *status.Stat
 	case path[0] == "":
 		return metricsResources, nil
 	case path[0] == "nodes" && namespace == "":
-		return pick(m.cluster.NodeMetrics(), "NodeMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "nodes"}, path[1:], r)
+		return pick(m.Cluster.NodeMetrics(), "NodeMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "nodes"}, path[1:], r)
 	case path[0] == "pods" && (namespace != "" || len(path) == 1):
-		return pick(m.cluster.PodMetrics(namespace), "PodMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "pods"}, path[1:], r)
+		return pick(m.Cluster.PodMetrics(namespace), "PodMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "pods"}, path[1:], r)
 	}
 	return nil, status.NoResource()
 }

@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"crypto/ecdsa"

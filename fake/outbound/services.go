@@ -1,4 +1,4 @@
-package fake
+package outbound
 
 import (
 	"crypto/tls"
@@ -17,8 +17,8 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// services says where services are really reached, and who they are.
-type services struct {
+// Services says where services are really reached, and signs their certificates. Forks of a server share them.
+type Services struct {
 	mu        sync.Mutex
 	addresses map[serviceName]string // HOST:PORT
 	own       *authority             // nil: it has signed nothing
@@ -30,15 +30,9 @@ type serviceName struct {
 	port            int64 // 0: any
 }
 
-// ServiceAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address,
-// "HOST:PORT": webhooks and aggregated API servers that run on this machine, where nobody routes cluster IPs. Its
-// certificate must still be for NAME.NAMESPACE.svc. There need not be such a service, and nobody looks at its endpoints.
-// address "" takes it back.
-//
-//	srv.ServiceAddress("shop-system/shop-webhook-service", "127.0.0.1:9443")
-//
-// Options.ServiceAddresses says it from the beginning.
-func (s *Server) ServiceAddress(service, address string) error {
+// SetAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address, "HOST:PORT", or takes that
+// back if address is "".
+func (s *Services) SetAddress(service, address string) error {
 	name, err := parseService(service)
 	if err != nil {
 		return err
@@ -46,17 +40,15 @@ func (s *Server) ServiceAddress(service, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil && address != "" {
 		return fmt.Errorf("kubesim: service %s: %q is no HOST:PORT such as 127.0.0.1:9443", service, address)
 	}
-	s.services.mu.Lock()
-	delete(s.services.addresses, name)
+	s.mu.Lock()
+	delete(s.addresses, name)
 	if address != "" {
-		if s.services.addresses == nil {
-			s.services.addresses = map[serviceName]string{}
+		if s.addresses == nil {
+			s.addresses = map[serviceName]string{}
 		}
-		s.services.addresses[name] = address
+		s.addresses[name] = address
 	}
-	s.services.mu.Unlock()
-	s.network.forget()
-	s.cluster.Recheck()
+	s.mu.Unlock()
 	return nil
 }
 
@@ -75,7 +67,7 @@ func parseService(text string) (serviceName, error) {
 }
 
 // address returns where a port of a service is reached. "": nobody has said.
-func (s *services) address(namespace, name string, port int64) string {
+func (s *Services) address(namespace, name string, port int64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if address := s.addresses[serviceName{namespace, name, port}]; address != "" {
@@ -84,15 +76,13 @@ func (s *services) address(namespace, name string, port int64) string {
 	return s.addresses[serviceName{namespace, name, 0}]
 }
 
-// ServiceCerts writes tls.crt, tls.key and ca.crt into a folder, which it makes if need be: a certificate for all services
-// that have an address by ServiceAddress, signed by an authority that this server makes for itself and trusts wherever a
-// caBundle is empty. It does what cert-manager does in a cluster, for a webhook server on the developer's machine; one
-// that runs already has to read the files again. Options.ServiceCerts does it when the server starts.
-func (s *Server) ServiceCerts(dir string) error {
-	s.services.mu.Lock()
-	defer s.services.mu.Unlock()
+// WriteCerts writes tls.crt, tls.key and ca.crt into a folder, which it makes if need be: a certificate for all services that have
+// an address, signed by an authority of its own.
+func (s *Services) WriteCerts(dir string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var names []string
-	for service := range s.services.addresses { // sorted below
+	for service := range s.addresses { // sorted below
 		full := service.name + "." + service.namespace
 		names = append(names, full+".svc", full+".svc.cluster.local")
 	}
@@ -100,14 +90,14 @@ func (s *Server) ServiceCerts(dir string) error {
 	if names = slices.Compact(names); len(names) == 0 {
 		return errors.New("kubesim: there is no service to make a certificate for: say with ServiceAddress where it is reached")
 	}
-	if s.services.own == nil {
+	if s.own == nil {
 		own, err := newAuthority()
 		if err != nil {
 			return err
 		}
-		s.services.own = own
+		s.own = own
 	}
-	chain, key, err := s.services.own.sign(names)
+	chain, key, err := s.own.sign(names)
 	if err != nil {
 		return err
 	}
@@ -118,7 +108,7 @@ func (s *Server) ServiceCerts(dir string) error {
 		name string
 		data []byte
 		mode os.FileMode
-	}{{"ca.crt", s.services.own.pem, 0o644}, {"tls.key", key, 0o600}, {"tls.crt", chain, 0o644}} {
+	}{{"ca.crt", s.own.pem, 0o644}, {"tls.key", key, 0o600}, {"tls.crt", chain, 0o644}} {
 		if err := replaceFile(filepath.Join(dir, f.name), f.data, f.mode); err != nil {
 			return fmt.Errorf("kubesim: certificates of services: %w", err)
 		}
@@ -140,16 +130,16 @@ func replaceFile(name string, data []byte, mode os.FileMode) error {
 	return os.Rename(f.Name(), name)
 }
 
-// ServiceCA returns the certificate of the authority that signs for services, PEM. nil: ServiceCerts was not called.
-func (s *Server) ServiceCA() []byte {
-	if own := s.services.signer(); own != nil {
+// CA returns the certificate of the authority that signs for services, PEM, or nil if WriteCerts was not called.
+func (s *Services) CA() []byte {
+	if own := s.signer(); own != nil {
 		return own.pem
 	}
 	return nil
 }
 
 // signer returns the authority of the services, nil if it has signed nothing.
-func (s *services) signer() *authority {
+func (s *Services) signer() *authority {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.own
@@ -189,30 +179,4 @@ func unreadable(bundle []byte) error {
 		}
 	}
 	return errors.New("no valid certificate authority data seen")
-}
-
-// prepared does what the options say about services and webhooks, and serves what nodes use.
-func (s *Server) prepared() (*Server, error) {
-	err := s.prepareServices()
-	if err == nil {
-		err = s.serveMetrics()
-	}
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-func (s *Server) prepareServices() (err error) {
-	s.plugins = s.options.admission.webhooks
-	for service, address := range s.options.ServiceAddresses { // order does not matter
-		if err := s.ServiceAddress(service, address); err != nil {
-			return err
-		}
-	}
-	if s.options.ServiceCerts == "" {
-		return nil
-	}
-	return s.ServiceCerts(s.options.ServiceCerts)
 }

@@ -1,0 +1,126 @@
+package fake
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/kubesim/kubesim/fake/outbound"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Network returns what asks webhooks over the network, as the real server does: the caBundle of a configuration is
+// trusted, and a service is reached where ServiceAddress says, or else at its cluster IP, or where its external name says.
+// A server with a Listener uses it unless AdmitThrough and ConvertThrough say otherwise. Options.AdmissionConfig says how
+// it makes itself known.
+//
+// It is not for testing/synctest bubbles, where time stands still while somebody waits for a socket.
+func (s *Server) Network() http.RoundTripper { return s.outbound.Network }
+
+// ServiceAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address,
+// "HOST:PORT": webhooks and aggregated API servers that run on this machine, where nobody routes cluster IPs. Its
+// certificate must still be for NAME.NAMESPACE.svc. There need not be such a service, and nobody looks at its endpoints.
+// address "" takes it back.
+//
+//	srv.ServiceAddress("shop-system/shop-webhook-service", "127.0.0.1:9443")
+//
+// Options.ServiceAddresses says it from the beginning.
+func (s *Server) ServiceAddress(service, address string) error {
+	return s.outbound.SetAddress(service, address)
+}
+
+// ServiceCerts writes tls.crt, tls.key and ca.crt into a folder, which it makes if need be: a certificate for all services
+// that have an address by ServiceAddress, signed by an authority that this server makes for itself and trusts wherever a
+// caBundle is empty. It does what cert-manager does in a cluster, for a webhook server on the developer's machine; one
+// that runs already has to read the files again. Options.ServiceCerts does it when the server starts.
+func (s *Server) ServiceCerts(dir string) error { return s.outbound.Services.WriteCerts(dir) }
+
+// ServiceCA returns the certificate of the authority that signs for services, PEM. nil: ServiceCerts was not called.
+func (s *Server) ServiceCA() []byte { return s.outbound.Services.CA() }
+
+// Aggregate answers requests for the version of a group that an APIService stands for with a handler in place of an
+// aggregated API server. The APIService, VERSION.GROUP, is made unless there is one. The handler is asked what it serves
+// before Aggregate returns: GET /apis/GROUP/VERSION has to be an APIResourceList. It gets requests as a real one does, with
+// the user in X-Remote-User, X-Remote-Group and X-Remote-Extra-…; what it writes after a Flush streams. It may use the
+// server. nil takes it back.
+//
+//	srv.Aggregate("v1beta1.metrics.k8s.io", metrics)
+//
+// It is safe in a testing/synctest bubble. Servers that listen are reached, in a server with a Listener, where their
+// service is (ServiceAddress).
+func (s *Server) Aggregate(apiService string, handler http.Handler) {
+	version, group, ok := strings.Cut(apiService, ".")
+	if !ok || version == "" || group == "" {
+		s.fail("Aggregate: %q is no APIService such as v1beta1.metrics.k8s.io", apiService)
+		return
+	}
+	s.outbound.Aggregator.Handle(apiService, handler)
+	s.cluster.Recheck()
+	if handler == nil {
+		return
+	}
+	const path = "/apis/apiregistration.k8s.io/v1/apiservices"
+	body := object.JSON(map[string]any{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+		"metadata": map[string]any{"name": apiService},
+		"spec": map[string]any{"group": group, "version": version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(15),
+			"insecureSkipTLSVerify": true,
+			"service":               map[string]any{"namespace": "default", "name": strings.ReplaceAll(apiService, ".", "-")}}})
+	code, answer, err := s.loader().send(http.MethodPost, path, "application/json", body)
+	if err == nil && code >= 300 && code != http.StatusConflict {
+		err = errors.New(answer.String("message"))
+	}
+	if err != nil {
+		s.fail("Aggregate: %s: %v", apiService, err)
+	}
+}
+
+// metricsService is the APIService of what nodes and pods use.
+const metricsService = "v1beta1.metrics.k8s.io"
+
+// serveMetrics makes the APIService of a server with nodes, unless it is there, and answers for it.
+func (s *Server) serveMetrics() error {
+	if s.cluster.Nodes() == 0 {
+		return nil
+	}
+	s.outbound.Aggregator.Handle(metricsService, outbound.Metrics{Cluster: s.cluster})
+	defer s.cluster.Recheck()
+	const path = "/apis/apiregistration.k8s.io/v1/apiservices"
+	code, _, err := s.loader().send(http.MethodGet, path+"/"+metricsService, "", nil)
+	if err != nil || code == http.StatusOK {
+		return err
+	}
+	code, answer, err := s.loader().send(http.MethodPost, path, "application/json", object.JSON(map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+		"metadata": map[string]any{"name": metricsService, "labels": map[string]any{"k8s-app": "metrics-server"}},
+		"spec": map[string]any{"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
+			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"}}}))
+	if err == nil && code >= 300 {
+		err = errors.New("kubesim: the APIService of metrics: " + answer.String("message"))
+	}
+	return err
+}
+
+// prepared does what the options say about services and webhooks, and serves what nodes use.
+func (s *Server) prepared() (*Server, error) {
+	err := s.prepareServices()
+	if err == nil {
+		err = s.serveMetrics()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) prepareServices() (err error) {
+	for service, address := range s.options.ServiceAddresses { // order does not matter
+		if err := s.ServiceAddress(service, address); err != nil {
+			return err
+		}
+	}
+	if s.options.ServiceCerts == "" {
+		return nil
+	}
+	return s.ServiceCerts(s.options.ServiceCerts)
+}

@@ -1,0 +1,93 @@
+// Package outbound is what a server asks of others: webhooks, and aggregated API servers, over the network or in process.
+//
+//	webhook.Request ─▶ Caller ─▶ Network, or another http.RoundTripper ─▶ webhook
+//	                              │ Plugins: how the server makes itself known
+//	                              ▼
+//	                            places ─▶ Services: where services are really reached, and who signs for them
+//	                              ▲
+//	sim.APIService ──▶ Aggregator ┴─▶ a handler in process, or an http.Transport ─▶ aggregated API server
+package outbound
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/config"
+)
+
+// Outbound is what one server asks of others.
+type Outbound struct {
+	Services   *Services
+	Network    *Network
+	Aggregator *Aggregator
+	Caller     *Caller
+
+	cluster  *sim.Cluster
+	mu       sync.Mutex
+	admits   bool // AdmitThrough was called
+	converts bool // ConvertThrough was called
+}
+
+// New returns what the server of a cluster asks of others, while life lasts. trial may be nil. logf logs panics of webhooks.
+func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *Services, trial Trial,
+	logf func(format string, args ...any),
+) *Outbound {
+	at := places{c, s}
+	out := &Outbound{cluster: c, Services: s, Network: &Network{places: at, plugins: p},
+		Aggregator: &Aggregator{places: at, options: o, life: life}, Caller: &Caller{trial: trial, logf: logf}}
+	c.AdmitRunning(out.Caller.Run)
+	c.AggregateThrough(out.Aggregator)
+	return out
+}
+
+// SetAddress says where a service is really reached: Services.SetAddress.
+func (o *Outbound) SetAddress(service, address string) error {
+	if err := o.Services.SetAddress(service, address); err != nil {
+		return err
+	}
+	o.Network.forget()
+	o.cluster.Recheck()
+	return nil
+}
+
+// AdmitThrough sets what carries requests to admission webhooks.
+func (o *Outbound) AdmitThrough(transport http.RoundTripper) {
+	o.mu.Lock()
+	o.admits = true
+	o.mu.Unlock()
+	o.cluster.AdmitThrough(o.Caller.through(transport))
+	o.cluster.AdmitTogether(together)
+}
+
+// together calls functions at the same time.
+func together(calls []func()) {
+	var wait sync.WaitGroup
+	for _, call := range calls {
+		wait.Go(call)
+	}
+	wait.Wait()
+}
+
+// ConvertThrough sets what carries requests to conversion webhooks.
+func (o *Outbound) ConvertThrough(transport http.RoundTripper) {
+	o.mu.Lock()
+	o.converts = true
+	o.mu.Unlock()
+	o.cluster.ConvertThrough(o.Caller.through(transport))
+}
+
+// ReachOut makes a server with a listener ask webhooks over the network, unless it was told otherwise, and aggregated API servers.
+func (o *Outbound) ReachOut() {
+	o.mu.Lock()
+	admits, converts := o.admits, o.converts
+	o.mu.Unlock()
+	if !admits {
+		o.AdmitThrough(o.Network)
+	}
+	if !converts {
+		o.ConvertThrough(o.Network)
+	}
+	o.Aggregator.listen()
+}
