@@ -57,6 +57,10 @@ const css = `
 :host([hidden]) { display: none; }
 ol { list-style: none; margin: 0; padding: 0; }
 p { margin: .75em 0 .25em; white-space: pre-line; }
+li:first-child > p { margin-top: 0; }
+.heard { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+:host { position: relative; }
+[hidden] { display: none !important; }
 code, pre, table { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em; }
 .line { display: block; padding: .2em 0; overflow-wrap: anywhere; }
 .line::before { content: "> "; }
@@ -96,8 +100,11 @@ export class KubesimEmbed extends Base {
   private readonly status = made('p')
   private readonly rows = made('tbody')
   private readonly count = made('summary')
+  private booted = false
   private running = false
   private readonly next = made('button', { type: 'button', textContent: 'Run the next line', onclick: () => { void this.run(this.done + 1) } })
+  private readonly buttons = made('div', { className: 'buttons', hidden: true })
+  private readonly happened = made('details', { hidden: true })
   private readonly all = made('button', { type: 'button', textContent: 'Run all', onclick: () => { void this.run(this.steps.length) } })
   private readonly again = made('button', { type: 'button', textContent: 'Start again', onclick: () => this.restart() })
 
@@ -111,11 +118,11 @@ export class KubesimEmbed extends Base {
     this.status.setAttribute('role', 'status')
     const head = made('tr', {}, ...['Revision', 'Where', 'What'].map(text => made('th', { scope: 'col', textContent: text })))
     const table = made('div', { className: 'table', tabIndex: 0, role: 'region', ariaLabel: 'What happened' }, made('table', {}, made('thead', {}, head), this.rows))
-    const group = made('div', { lang: 'en', role: 'group', ariaLabel: 'kubesim: commands to run' }, this.list,
-      made('div', { className: 'buttons' }, this.next, this.all, this.again), this.status, made('details', {}, this.count, table))
-    root.append(group)
+    this.buttons.append(this.next, this.all, this.again)
+    this.happened.append(this.count, table)
+    root.append(made('div', { lang: 'en', role: 'group', ariaLabel: 'kubesim: commands to run' }, this.list, this.buttons, this.status, this.happened))
     this.draw()
-    void this.load()
+    void this.read()
   }
 
   /** disconnectedCallback ends the engine when the element leaves the page; the lines can be run again after a return. */
@@ -127,8 +134,8 @@ export class KubesimEmbed extends Base {
     })
   }
 
-  // load reads the scenario: the attribute scenario, the file that src names, or the text in the element.
-  private async load(): Promise<void> {
+  // read reads the scenario: the attribute scenario, the file that src names, or the text in the element.
+  private async read(): Promise<void> {
     const src = this.getAttribute('src')
     try {
       this.text = this.getAttribute('scenario') ?? (src === null ? this.textContent ?? '' : await textOf(src))
@@ -150,8 +157,9 @@ export class KubesimEmbed extends Base {
       while (this.done < Math.min(to, this.steps.length)) await this.step()
     } catch (error) {
       const item = this.list.children[this.done]
-      item?.append(made('pre', { className: 'failed', textContent: (error as Error).message }))
-      this.say(`Line ${this.done + 1}: ${(error as Error).message}`)
+      item?.querySelector('pre')?.remove()
+      item?.append(made('pre', { className: 'failed', textContent: (error as Error).message, tabIndex: 0 }))
+      this.say(`Line ${this.done + 1} cannot run. `, (error as Error).message)
     }
     this.busy(false)
   }
@@ -159,45 +167,49 @@ export class KubesimEmbed extends Base {
   // step runs the next line.
   private async step(): Promise<void> {
     const n = this.done + 1
-    this.engine ??= await this.begin('core')
-    try {
-      this.engine.ask('seek', { n })
-    } catch (error) {
-      if (!(error instanceof Refused && error.needs)) throw error
-      await this.supply(error.needs)
-      this.engine.ask('seek', { n })
-    }
-    const { data } = this.engine.ask<{ data: { from: number; results: Outcome[] } }>('query', { view: 'results' })
+    const engine = await this.seek(n)
+    const { data } = engine.ask<{ data: { from: number; results: Outcome[] } }>('query', { view: 'results' })
     const outcome = data.results[n - 1 - data.from]
     this.list.children[n - 1]?.querySelector('pre')?.remove()
     if (outcome && outcome.lines.length > 0) {
       this.list.children[n - 1]?.append(made('pre', { textContent: outcome.lines.map(line => line.replace(/^ {3}/, '')).join('\n'), className: outcome.ok ? '' : 'failed', tabIndex: 0 }))
     }
     this.done = n
-    const answer = outcome?.lines.map(line => line.trim()).slice(0, 3).join('; ') ?? ''
-    this.say(`Line ${n} of ${this.steps.length} ${outcome?.ok === false ? 'failed' : 'has run'}${answer ? `: ${answer}` : '.'}`)
+    this.say(`Line ${n} of ${this.steps.length} ${outcome?.ok === false ? 'failed' : 'has run'}. `, outcome?.lines.slice(0, 3).join(' '))
   }
 
-  // begin loads an engine and makes the world before the first line that has not run.
-  private async begin(name: EngineName): Promise<Engine> {
+  // seek carries out the lines up to a number, in an engine that has what they need.
+  private async seek(n: number): Promise<Engine> {
+    for (;;) {
+      const engine = this.engine ?? await this.load('core')
+      try {
+        if (!this.booted) this.boot(engine)
+        engine.ask('seek', { n })
+        return engine
+      } catch (error) {
+        if (!(error instanceof Refused && error.needs)) throw error
+        if (error.needs === 'cel') await this.load('cel')
+        else await engine.loadSchema(error.needs)
+      }
+    }
+  }
+
+  // load loads an engine, in place of the one before.
+  private async load(name: EngineName): Promise<Engine> {
     this.say('Loading the simulator …')
     const engine = await Engine.load(name)
     engine.onMessage = message => this.receive(message)
-    this.boot(engine)
+    this.engine?.stop()
+    this.engine = engine
+    this.booted = false
     return engine
   }
 
+  // boot makes the world in which the lines that have run are done.
   private boot(engine: Engine): void {
     const { head } = engine.ask<{ head: { total: number } }>('boot', { scenario: this.text, cursor: this.done })
     if (head.total !== this.steps.length) throw new Error(`the scenario has ${head.total} lines, and ${this.steps.length} are shown: please report this`)
-  }
-
-  // supply loads what a line needs: the engine with CEL, or the data of another Kubernetes minor.
-  private async supply(needs: string): Promise<void> {
-    if (needs !== 'cel') return this.engine?.loadSchema(needs)
-    const larger = await this.begin('cel')
-    this.engine?.stop()
-    this.engine = larger
+    this.booted = true
   }
 
   /** restart takes everything back. */
@@ -232,14 +244,17 @@ export class KubesimEmbed extends Base {
       if (i === this.done) item.setAttribute('aria-current', 'step')
       else item.removeAttribute('aria-current')
     }
+    this.buttons.hidden = this.steps.length === 0
+    this.happened.hidden = this.frames.length === 0
     this.count.textContent = `What happened (${this.frames.length})`
     const most = 500
     this.rows.replaceChildren(...this.frames.slice(-most).map(({ rv, lane, text, kind }) =>
       made('tr', {}, ...[rv, lane, text || kind].map(cell => made('td', { textContent: cell })))))
   }
 
-  private say(text: string): void {
-    this.status.textContent = text
+  // say shows a text; heard is read aloud behind it, and stands elsewhere for those who see it.
+  private say(text: string, heard = ''): void {
+    this.status.replaceChildren(text, made('span', { className: 'heard', textContent: heard }))
   }
 }
 

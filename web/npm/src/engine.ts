@@ -52,7 +52,9 @@ async function bytesOf(file: string): Promise<ReadableStream<Uint8Array>> {
 // gunzipped returns a file of this package. Some hosts send a compressed file as what it is compressed of: the first bytes tell.
 async function gunzipped(file: string): Promise<ReadableStream<Uint8Array>> {
   const [head, whole] = (await bytesOf(file)).tee()
-  const { value } = await head.getReader().read()
+  const reader = head.getReader()
+  const { value } = await reader.read()
+  void reader.cancel() // it settles when the other branch has been read
   return value?.[0] === 0x1f && value[1] === 0x8b ? whole.pipeThrough(new DecompressionStream('gzip') as unknown as TransformStream<Uint8Array, Uint8Array>) : whole
 }
 

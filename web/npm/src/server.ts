@@ -272,7 +272,10 @@ function respond(server: Server, call: Call, signal: AbortSignal): Promise<Respo
     try {
       cancel = server.send(call, {
         head(code, headers) {
-          if (code < 200) return reject(new TypeError(`kubesim: ${call.method} ${call.target}: fetch has no WebSockets; exec, attach and port-forward need kubesim serve`))
+          if (code < 200) {
+            queueMicrotask(() => cancel())
+            return reject(new TypeError(`kubesim: ${call.method} ${call.target}: fetch has no WebSockets; exec, attach and port-forward need kubesim serve`))
+          }
           const stream = new ReadableStream<Uint8Array>({ start(controller) { output = controller }, cancel() { done(); cancel() } })
           resolve(new Response(withoutBody.includes(code) ? null : stream as ReadableStream<Uint8Array<ArrayBuffer>>, { status: code, headers }))
         },

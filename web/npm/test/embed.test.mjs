@@ -17,6 +17,7 @@ before(async () => {
   if (missing) return
   site = createServer(async (request, response) => {
     const path = normalize(new URL(request.url, 'http://host').pathname)
+    if (path === '/favicon.ico') return response.writeHead(204).end()
     const file = join(import.meta.dirname, path.startsWith('/dist/') ? '..' : '.', path)
     const bytes = await readFile(file).catch(() => undefined)
     response.writeHead(bytes ? 200 : 404, { 'content-type': types[extname(path)] ?? 'text/plain' }).end(bytes)
@@ -33,7 +34,7 @@ after(async () => {
 
 test('an article embeds scenarios', { skip: missing, timeout: 300_000 }, async t => {
   const { context, page, faults } = await open(browser, `http://127.0.0.1:${site.address().port}/article.html`)
-  context.setDefaultTimeout(120_000)
+  context.setDefaultTimeout(60_000)
   t.after(() => context.close())
   const embed = id => {
     const element = page.locator(`#${id}`)
