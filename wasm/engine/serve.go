@@ -176,7 +176,7 @@ func (s *backend) cancel(q *request) (fields, error) {
 	return nil, nil
 }
 
-// advance lets time pass. What is due happens in its order, each thing at its time.
+// advance moves the clock and fires the timers on the way, in order, each at its own time.
 func (s *backend) advance(q *request) (fields, error) {
 	d, err := time.ParseDuration(q.By)
 	if err != nil || d < 0 {
@@ -200,7 +200,7 @@ func (s *backend) settle(*request) (fields, error) {
 	return fields{"time": s.time()}, nil
 }
 
-// faults adds faults, or clears or releases all, and returns those that there are.
+// faults adds faults, or clears or releases all of them, and returns the current ones.
 func (s *backend) faults(q *request) (fields, error) {
 	switch q.Faults {
 	case "":
@@ -220,33 +220,29 @@ func (s *backend) faults(q *request) (fields, error) {
 	return fields{"faults": s.cluster.Faults()}, nil
 }
 
-// treat does to the cluster what a line says, in the words of a scenario: compact, expire, hold CLIENT, release CLIENT, route CLIENT N,
+// treat does something to the cluster, in the words of a scenario: compact, expire, hold CLIENT, release CLIENT, route CLIENT N,
 // or one of trouble.Kinds, such as lag 1 pods.
-func (s *backend) treat(q *request) (fields, error) { return nil, s.treatment(q.Line) }
-
-func (s *backend) treatment(line string) error {
-	words := strings.Fields(line)
+func (s *backend) treat(q *request) (fields, error) {
+	words := strings.Fields(q.Line)
 	switch c := s.cluster; {
-	case line == "compact":
+	case q.Line == "compact":
 		c.Compact()
-		return nil
-	case line == "expire":
+	case q.Line == "expire":
 		c.Expire()
-		return nil
 	case len(words) == 2 && words[0] == "hold":
 		c.Hold(words[1])
-		return nil
 	case len(words) == 2 && words[0] == "release":
 		c.Release(words[1])
-		return nil
 	case len(words) == 3 && words[0] == "route":
 		n, err := strconv.Atoi(words[2])
 		if err != nil {
-			return failed("%s: %q is not the number of an API server", line, words[2])
+			return nil, failed("%s: %q is not the number of an API server", q.Line, words[2])
 		}
-		return c.Route(words[1], n)
+		return nil, c.Route(words[1], n)
+	default:
+		return nil, s.trouble(words)
 	}
-	return s.trouble(words)
+	return nil, nil
 }
 
 // trouble does one of trouble.Kinds to an API server or to a controller.
@@ -271,7 +267,7 @@ func (s *backend) trouble(words []string) error {
 	return t.Do(s.cluster.Replica(t.Replica))
 }
 
-// deliver appends what the client of a server does not have yet.
+// deliver appends the messages that the client does not have yet, for all exchanges.
 func (s *backend) deliver(out [][]byte) [][]byte {
 	for more := true; more; {
 		more = false
@@ -288,7 +284,7 @@ func (s *backend) deliver(out [][]byte) [][]byte {
 	return out
 }
 
-// deliver appends what is new of a response. It reports whether that was all of it.
+// deliver appends the messages for the new part of a response. It reports whether the response is complete.
 func (x *exchange) deliver(out [][]byte) (_ [][]byte, ended bool) {
 	a := x.answer
 	if a == nil {
@@ -318,7 +314,7 @@ func (x *exchange) deliver(out [][]byte) (_ [][]byte, ended bool) {
 	return out, ended
 }
 
-// take returns what has come of a body that does not come at once, whether it has ended, and whether the connection broke.
+// take returns the new pieces of a streamed body, whether the response has ended, and whether the connection broke.
 func (x *exchange) take() (pieces [][]byte, ended, broken bool) {
 	a := x.answer
 	x.api.Lock.Lock()

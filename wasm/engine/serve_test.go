@@ -17,7 +17,7 @@ type program struct {
 	responses map[int]*response
 }
 
-// response is what a program has of the response to a request.
+// response is the part of a response that has arrived.
 type response struct {
 	code          int
 	body          string
@@ -128,11 +128,11 @@ func TestServe(t *testing.T) {
 	p.must("cancel", fields{"request": watch})
 	before := *p.responses[watch]
 	p.request("POST", configMaps, configMap("b"))
-	is.Equal(*p.responses[watch], before) // nobody reads it
+	is.Equal(*p.responses[watch], before) // it was cancelled
 	p.must("cancel", fields{"request": watch})
 }
 
-// The clock moves when it is told to. A watch ends at its timeout.
+// The clock moves only by advance. A watch ends at its timeout.
 func TestServeClock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -194,7 +194,7 @@ func TestServeWaits(t *testing.T) {
 	is.Equal(p.responses[cancelled], nil)
 }
 
-// What is wrong with a message is said, and where.
+// The error of a refused message names the place and the valid values.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,5 +1,5 @@
 /**
- * What connects @kubernetes/client-node, version 1 or 2, to a server in this process, without a socket.
+ * Connects @kubernetes/client-node, version 1 or 2, to a server in this process, without a socket.
  *
  *   import * as k8s from '@kubernetes/client-node'
  *   const client = inProcess(k8s, srv)
@@ -9,7 +9,7 @@
  */
 import type { Server } from './server.js'
 
-/** Library is what is used of @kubernetes/client-node. */
+/** Library is the part of @kubernetes/client-node that inProcess uses. */
 export interface Library {
   createConfiguration(options: never): unknown
   wrapHttpLibrary(library: never): unknown
@@ -28,7 +28,7 @@ export interface Watcher {
   watch(path: string, query: Record<string, string | number | boolean | undefined>, callback: WatchCallback, done: (error: unknown) => void): Promise<AbortController>
 }
 
-/** Client makes what is otherwise made with a KubeConfig. */
+/** Client makes API clients, watches and informers, as a KubeConfig does otherwise. */
 export interface Client<L extends Library> {
   /** makeApiClient returns a client of an API, such as k8s.CoreV1Api or k8s.KubernetesObjectApi. */
   makeApiClient<T>(api: new (configuration: never) => T): T

@@ -149,7 +149,7 @@ export class KubesimEmbed extends Base {
     }
   }
 
-  /** run runs the lines up to a number, and shows what they were answered. */
+  /** run runs the lines up to a number and shows their answers. */
   async run(to: number): Promise<void> {
     if (this.running) return
     this.busy(true)
@@ -252,7 +252,7 @@ export class KubesimEmbed extends Base {
       made('tr', {}, ...[rv, lane, text || kind].map(cell => made('td', { textContent: cell })))))
   }
 
-  // say shows a text; heard is read aloud behind it, and stands elsewhere for those who see it.
+  // say shows a text in the status line. Screen readers also read heard, which sighted readers see elsewhere.
   private say(text: string, heard = ''): void {
     this.status.replaceChildren(text, made('span', { className: 'heard', textContent: heard }))
   }

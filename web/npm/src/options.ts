@@ -1,4 +1,4 @@
-// The options of start: what they are, and what is said about one that is not right.
+// The options of start, and the errors for options that are not valid.
 
 /** ServerOptions describe one API server. */
 export interface ServerOptions {
@@ -12,13 +12,13 @@ export interface ServerOptions {
 
 /** ImageOptions describe what the containers of an image do. Durations are such as "1.5s" or "5m", or milliseconds. */
 export interface ImageOptions {
-  /** start is how long it takes to pull the image and to start a container; a second without it. */
+  /** start is how long it takes to pull the image and to start a container; by default a second. */
   start?: Duration
   /** ready is how long after its start a container is ready. */
   ready?: Duration
-  /** exit is how a container ends by itself. Without it, it runs until it is stopped. */
+  /** exit is how a container ends by itself. Without exit it runs until it is stopped. */
   exit?: { after?: Duration; code?: number }
-  /** stop is how long a container takes to end when it is told to; a second without it. */
+  /** stop is how long a container takes to end when it is stopped; by default a second. */
   stop?: Duration
   /** pullError is why the image cannot be pulled. */
   pullError?: string
@@ -37,7 +37,7 @@ export interface Options extends ServerOptions {
   controllers?: 'all' | 'none' | string[]
   /** replicas are several API servers over one store; version, featureGates and serve then stand in each of them. */
   replicas?: ServerOptions[]
-  /** auth decides who may do what: "none" lets everyone do everything, "rbac" looks at bearer tokens and roles. */
+  /** auth is the authorization mode: "none" allows every request, "rbac" authenticates bearer tokens and checks roles. */
   auth?: 'none' | 'rbac'
   /** plugins are admission plugins that run beside the default ones, such as "ServiceAccount". */
   plugins?: string[]

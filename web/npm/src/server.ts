@@ -1,4 +1,4 @@
-// A server, and what a test does with it.
+// A server, and how a test controls it.
 import { Engine, type Message, Refused } from './engine.js'
 import type { Listener } from './listen.js'
 import { clusterOf, type Duration, milliseconds, type Options } from './options.js'
@@ -27,7 +27,7 @@ export interface Clock {
   advance(duration: Duration): void
 }
 
-/** Faults are what goes wrong by plan: https://pkg.go.dev/github.com/kubesim/kubesim/sim/fault describes the language. */
+/** Faults are planned failures: https://pkg.go.dev/github.com/kubesim/kubesim/sim/fault describes the language. */
 export interface Faults {
   /** add adds faults, one a line: "on update pods times=1 do fail Conflict". */
   add(faults: string): void
@@ -43,7 +43,7 @@ export interface Faults {
 export interface ListenOptions {
   /** port is 0, which takes a free one, unless another is given. */
   port?: number
-  /** host is 127.0.0.1 unless another is given. Whoever reaches the address can do everything with the cluster. */
+  /** host is 127.0.0.1 unless another is given. Every client that reaches the address can do everything with the cluster. */
   host?: string
 }
 
@@ -67,7 +67,7 @@ function textOf(body: Uint8Array): { body: string; encoding?: 'base64' } {
   }
 }
 
-/** start starts a cluster and returns its API server. An option that is not right is a TypeError that says what is. */
+/** start starts a cluster and returns its API server. An option that is not valid is a TypeError, which lists the valid ones. */
 export async function start(options: Options = {}): Promise<Server> {
   const cluster = clusterOf(options)
   const engine = await Engine.load('cel')
@@ -83,11 +83,11 @@ export async function start(options: Options = {}): Promise<Server> {
 
 /** Server is an API server, or several over one store, in this process. start makes one. */
 export class Server {
-  /** version is that of Kubernetes that the simulator knows best, and a server has by default. */
+  /** version is the Kubernetes release that a server has by default. */
   readonly version: string
   /** clock is the time of the cluster. */
   readonly clock: Clock
-  /** faults are what goes wrong by plan. */
+  /** faults are planned failures of requests and watches. */
   readonly faults: Faults
 
   private readonly receivers = new Map<number, Receiver>()
@@ -173,9 +173,9 @@ export class Server {
   }
 
   /**
-   * do does to the cluster what a line says: "compact", "expire" (what was read before is 410 from now on), "restart 1",
+   * do does something to the cluster now: "compact", "expire" (older revisions are 410 from now on), "restart 1",
    * "lag 1 pods", "cut 1", "resume 1", "close 1" (ends watches), "hold CLIENT", "release CLIENT", "stop job-controller" and so on.
-   * An error of an unknown line lists all. Numbers are those of API servers, and clients are known by how their User-Agent begins.
+   * The error for an unknown line lists all. Numbers are those of API servers, and clients are known by how their User-Agent begins.
    */
   do(line: string): void {
     this.ask('treat', { line })

@@ -1,4 +1,4 @@
-// A page of somebody else's that embeds scenarios, in the system's Chromium: it has a policy, and nothing but the package.
+// A page of an author that embeds scenarios, in the system's Chromium. It has a Content-Security-Policy and loads only the package.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'

@@ -162,7 +162,7 @@ test('over a socket: the same answers, a watch, bytes that are not text', async 
   await assert.rejects(taken.listen({ port: Number(new URL(url).port) }), /leave out port to take a free one/)
 })
 
-test('what is wrong with an option is said, and what is right', async () => {
+test('errors name the option and its valid values', async () => {
   for (const [options, message] of [
     [{ nodez: 3 }, /^kubesim: start has no option "nodez": there are auth, bare, clock/],
     [{ nodes: -1 }, /nodes is -1: want a whole number from 0 to 1000/],
