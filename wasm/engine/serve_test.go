@@ -207,3 +207,19 @@ func TestServeRefuses(t *testing.T) {
 	is.True(strings.Contains(p.refused("request", fields{"method": "GET", "target": "api"}), "such as /api/v1/namespaces"))
 	is.True(strings.Contains(p.refused("request", fields{"method": "POST", "target": "/api", "body": "%", "encoding": "base64"}), "not base64"))
 }
+
+// A log that is followed goes on while time passes, and ends with its container.
+func TestServeLog(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := serving(t, `{"nodes": 1, "controllers": ["*"], "images": {"i": {"exit": {"after": 60000000000}, "log": [{"after": 30000000000, "text": "half"}]}}}`)
+	p.request("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`)
+	p.must("advance", fields{"by": "5s"})
+	log := p.responses[p.request("GET", "/api/v1/namespaces/default/pods/p/log?follow=true", "")]
+	is.Equal(*log, response{code: 200})
+	p.must("advance", fields{"by": "40s"})
+	is.True(strings.Contains(log.body, "half"))
+	is.True(!log.ended)
+	p.must("advance", fields{"by": "40s"})
+	is.True(log.ended)
+}
