@@ -102,11 +102,11 @@ web/npm/node_modules/.package-lock.json: web/npm/package-lock.json
 
 test-npm: ## tests of the npm package: both majors of the client, the tarball in an empty project, a page that embeds it in Chromium
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory wasm web/node_modules/.package-lock.json web/npm/node_modules/.package-lock.json && \
-		cd web/npm && npm run --silent build && npm run --silent test; \
+		cd web/npm && node build.mjs && node test/run.mjs; \
 	else echo "left out: tests of the npm package need npm (https://nodejs.org, or: apt-get install npm)"; fi
 
 npm-pack: wasm web/node_modules/.package-lock.json ## build the npm package into web/npm/kubesim-VERSION.tgz and print its checksum
-	cd web/npm && npm run --silent build && sha256sum "$$(npm pack --silent)"
+	cd web/npm && node build.mjs && sha256sum "$$(npm pack --silent)"
 
 shots: web-dist ## screenshots of the page into web/shots: first screen and a lesson, wide and narrow, light and dark
 	cd web && node test/shots.mjs
