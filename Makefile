@@ -53,7 +53,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks real boot-data openapi-data e2e suites integration real-assets compat
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks real boot-data openapi-data e2e suites integration real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -98,6 +98,18 @@ test-browsers: test-web ## the same in all three browsers, where they are instal
 
 picture: web-dist ## the picture of the README, web/timeline.png
 	cd web && node test/picture.mjs
+
+web/npm/node_modules/.package-lock.json: web/npm/package-lock.json
+	cd web/npm && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test-npm: ## tests of the npm package: both majors of the client, the tarball in an empty project, a page that embeds it in Chromium
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory wasm web/node_modules/.package-lock.json web/npm/node_modules/.package-lock.json && \
+		cd web/npm && node build.mjs && node test/run.mjs; \
+	else echo "left out: tests of the npm package need npm (https://nodejs.org, or: apt-get install npm)"; fi
+
+npm-pack: wasm web/node_modules/.package-lock.json ## build the npm package into web/npm/kubesim-VERSION.tgz and print its checksum
+	cd web/npm && node build.mjs && sha256sum "$$(npm pack --silent)"
 
 shots: web-dist ## screenshots of the page into web/shots: first screen and a lesson, wide and narrow, light and dark
 	cd web && node test/shots.mjs

@@ -218,6 +218,9 @@ func (e *Engine) seek(q *request) (fields, error) {
 func (e *Engine) seekTo(n int) (fields, error) {
 	b := e.current
 	if e.run != nil && n >= b.n && n <= len(b.log) { // forward: what has been done stays
+		if needs := needed(e.begin.versions(b.log[:n])); needs != "" {
+			return nil, notLoaded(needs)
+		}
 		if err := e.run.goOn(b, n); err != nil {
 			return nil, err
 		}

@@ -27,6 +27,7 @@ type Engine struct {
 	taken    map[int]*attempt
 	past     past              // the world of before that was looked at last
 	texts    map[string]string // of lessons in another language than English, by their ids
+	backend  *backend          // nil: no serve
 }
 
 // New returns an Engine that waits for a boot.
@@ -62,6 +63,7 @@ type request struct {
 	Data     []byte            `json:"data"`
 
 	query
+	calling
 }
 
 // replicaJSON is an API server as a page describes it.
@@ -95,6 +97,9 @@ func init() {
 		"branch": (*Engine).branchTo, "hash": (*Engine).hash, "credit": (*Engine).grant, "query": (*Engine).query,
 		"lesson": (*Engine).lesson, "predict": (*Engine).predict, "check": (*Engine).check, "hint": (*Engine).hint,
 		"solve": (*Engine).solve, "speak": (*Engine).speak,
+		"serve": (*Engine).serve, "request": onBackend((*backend).request), "cancel": onBackend((*backend).cancel),
+		"advance": onBackend((*backend).advance), "settle": onBackend((*backend).settle),
+		"faults": onBackend((*backend).faults), "treat": onBackend((*backend).treat),
 	}
 }
 
@@ -116,14 +121,18 @@ func (e *Engine) Handle(msg []byte) [][]byte {
 	}
 	answer, err := e.answer(&q)
 	out := [][]byte{reply(q.ID, answer, err)}
-	return e.appendFrames(out)
+	out = e.appendFrames(out)
+	if e.backend != nil {
+		out = e.backend.deliver(out)
+	}
+	return out
 }
 
 // answer carries out a request. A panic ends the run, and the log stays.
 func (e *Engine) answer(q *request) (out fields, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			e.run = nil
+			e.run, e.backend = nil, nil
 			out, err = nil, &failure{Text: fmt.Sprintf("the simulator stopped: %v", broken), Fatal: true}
 		}
 	}()

@@ -317,9 +317,13 @@ func FuzzHandle(f *testing.F) {
 	f.Add([]byte(`{"v":1,"id":3,"kind":"schema","minor":"1.35","data":"AAAA"}`))
 	f.Add([]byte(`{"v":1,"id":4,"kind":"boot","log":[{"line":"tick 1m"}],"cursor":-1,"replicas":[{"version":"1.99"}]}`))
 	f.Add([]byte(`{"v":1,"id":5,"kind":"seek","n":-5}`))
+	f.Add([]byte(`{"v":1,"id":6,"kind":"serve","cluster":{"bare":true,"nodes":2,"replicas":[{"version":"1.36"}]},"now":1}`))
+	f.Add([]byte(`{"v":1,"id":7,"kind":"request","method":"POST","target":"/api/v1/namespaces?x=%","headers":[["",""]],"body":"{}"}`))
+	f.Add([]byte(`{"v":1,"id":8,"kind":"treat","line":"lag 1 pods"}`))
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		e := New()
 		e.Handle([]byte(`{"v":1,"id":1,"kind":"boot","lesson":"first"}`))
+		e.Handle([]byte(`{"v":1,"id":1,"kind":"serve","cluster":{"bare":true}}`))
 		for _, raw := range e.Handle(msg) {
 			var got struct {
 				Kind  string

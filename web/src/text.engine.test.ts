@@ -25,7 +25,7 @@ function sources(folder: string, besides = /_test\.go$/): string {
 // Of a scenario what a page asks for: it runs no go test, replays no trace and reads no file of one.
 const scenario = sources('../sim/scenario', /^(runt|replay|recording|sweep|export|shell)\.go$/)
 const lesson = sources('../sim/lesson', /^(lesson|translate)\.go$/)
-const engine = sources('../wasm/engine')
+const engine = sources('../wasm/engine', /^serve\.go$/) // which answers programs, not the page
 const trouble = sources('../sim/trouble')
 
 function found(source: string, pattern: string): string[] {

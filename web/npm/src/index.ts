@@ -1,0 +1,12 @@
+/**
+ * kubesim for JavaScript: a Kubernetes API server in this process.
+ *
+ *   start(options) ─▶ Server ─┬─ fetch            requests in this process
+ *                             ├─ listen           the same over HTTP, for other clients; kubeconfig says where
+ *                             └─ clock, faults    time and trouble, as a test wants them
+ *
+ * @module
+ */
+export type { Duration, ImageOptions, Options, ServerOptions } from './options.js'
+export { Refused } from './engine.js'
+export { type Clock, type Faults, type ListenOptions, Server, start } from './server.js'
