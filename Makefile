@@ -288,3 +288,13 @@ compat: ## clients and programs of others against kubesim; writes the table of s
 	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
 	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -only "$(ROWS)" \
 		-target "$(KUBESIM_TARGET)" -token "$(KUBESIM_TOKEN)"
+
+# VERSION is that of a release.  RELEASEFLAGS go to release, for example RELEASEFLAGS='-platforms linux/amd64 -page=false'.
+VERSION      ?=
+RELEASEFLAGS ?=
+.PHONY: release release-check
+release: ## build all that a version publishes into dist/VERSION, and print the git commands for its tags (VERSION=v0.1.0, RELEASEFLAGS)
+	@cd fake/cmd/release && GO=$(GO) $(GO) run . build -version "$(VERSION)" $(RELEASEFLAGS)
+
+release-check: ## build a release, build it again with empty caches, compare, and run what is in it (half an hour; VERSION=v0.1.0, RELEASEFLAGS)
+	@cd fake/cmd/release && GO=$(GO) $(GO) run . check -version "$(VERSION)" $(RELEASEFLAGS)

@@ -6,8 +6,8 @@ require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/go-logr/logr v1.4.3
 	github.com/google/gnostic-models v0.7.0
-	github.com/kubesim/kubesim v0.0.0
-	github.com/kubesim/kubesim/fake/ctrl v0.0.0
+	github.com/kubesim/kubesim v0.1.0
+	github.com/kubesim/kubesim/fake/ctrl v0.1.0
 	github.com/matryer/is v1.4.1
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
 	k8s.io/api v0.36.3

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/go-logr/logr v1.4.3
-	github.com/kubesim/kubesim v0.0.0
+	github.com/kubesim/kubesim v0.1.0
 	github.com/matryer/is v1.4.1
 	k8s.io/api v0.36.3
 	k8s.io/apimachinery v0.36.3

@@ -35,6 +35,7 @@ var parsers = map[string]parsing{
 	"fake/listen":                 {reads: "origins", targets: []string{"FuzzOrigins"}},
 	"fake/outbound":               {reads: "admission files with their kubeconfigs", targets: []string{"FuzzAdmissionConfig"}},
 	"fake/kustomize":              {reads: "kustomizations", targets: []string{"FuzzBuild"}},
+	"fake/cmd/release":            {reads: "its flags, files of the project, and archives", why: "whoever releases has written them"},
 	"sim/apiserver":               {reads: "paths and queries", targets: []string{"FuzzInfo"}},
 	"sim/archive":                 {reads: "archives, and the log that keeps up", targets: []string{"FuzzLog", "FuzzRead"}},
 	"sim/auth":                    {reads: "files of tokens", targets: []string{"FuzzReadTokens"}},

@@ -8,7 +8,7 @@
 //	kubesim replay TRACE       run it again and compare
 //	kubesim test PACKAGES      run Go tests where they can be repeated to the byte
 //	kubesim kubectl WORD …     kubectl's words, for any API server
-//	kubesim version            print the version of Kubernetes that is simulated
+//	kubesim version            print the version of kubesim, and of the Kubernetes that it simulates
 //	kubesim help               print what there is
 //
 // The first line on stdout is "serving http://127.0.0.1:PORT"; the line to try follows on stderr.
@@ -26,12 +26,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -49,9 +51,22 @@ const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
   kubesim replay TRACE    run it again from a trace, and compare
   kubesim test PACKAGES   run Go tests as js/wasm, where goroutines run in the same order each time
   kubesim kubectl WORD …  kubectl's words, for any API server: kubesim kubectl --server http://127.0.0.1:8001 get pods
-  kubesim version         print the simulated version
+  kubesim version         print the version of kubesim, and of the Kubernetes that it simulates
   kubesim help            print this
 `
+
+// release is the version of a released program. make release sets it with the linker's flag -X main.release=v0.1.0.
+var release string
+
+// ownVersion returns the version of this program: that of the release, or that of the module for which go install or go run has
+// built it, or "(devel)".
+func ownVersion() string {
+	version := release
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = cmp.Or(version, info.Main.Version)
+	}
+	return cmp.Or(version, "(devel)")
+}
 
 // program is where the command writes.
 type program struct {
@@ -135,7 +150,7 @@ func (p program) run(ctx context.Context, args []string) error {
 	case "kubectl":
 		return p.kubectl(ctx, args[1:])
 	case "version", "--version":
-		fmt.Fprintln(p.stdout, sim.Version)
+		fmt.Fprintf(p.stdout, "kubesim %s\nKubernetes %s\n", ownVersion(), sim.Version)
 		return nil
 	case "help", "-h", "-help", "--help":
 		return helped(usage)

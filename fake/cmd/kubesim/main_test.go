@@ -31,7 +31,7 @@ func TestArguments(t *testing.T) {
 		{"nothing", "", 2, "", usage + "kubesim: say what to do, for example: kubesim serve\n"},
 		{"help", "help", 0, usage, ""},
 		{"--help", "--help", 0, usage, ""},
-		{"version", "version", 0, sim.Version + "\n", ""},
+		{"version", "version", 0, "kubesim " + ownVersion() + "\nKubernetes " + sim.Version + "\n", ""},
 		{"another command", "server", 2, "", "kubesim: there is no command \"server\"; there are serve, envtest, run, open, sweep, replay, test, kubectl, version and help\n"},
 		{"help for test", "test --help", 0, testUsage, ""},
 		{"tests of nothing", "test", 2, "", "kubesim: test: name packages, as ./...; kubesim test --help says more\n"},

@@ -42,7 +42,9 @@ func TestReachedFromTheNetwork(t *testing.T) {
 	s.url, s.token = "http://127.0.0.1:"+port, "secret"
 	is.True(s.object("POST", configMaps, `{"metadata":{"generateName":"a-"}}`).Name() != one) // another seed
 
-	serving(t, "--listen", "0.0.0.0:0", "--insecure-anyone") // if that is meant
+	s = serving(t, "--listen", "0.0.0.0:0", "--insecure-anyone") // if that is meant
+	_, stderr = s.stop()
+	is.True(strings.Contains(stderr, "note: --insecure-anyone: every client that reaches "+s.url+" is cluster-admin\n"))
 
 	file := filepath.Join(t.TempDir(), "world")
 	for _, args := range [][]string{{"--archive", file}, {"--listen", "0.0.0.0:0", "--auth", "rbac", "--archive", file + "2"}} {

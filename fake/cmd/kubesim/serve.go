@@ -65,6 +65,9 @@ func (p program) serve(ctx context.Context, args []string) error {
 	if !f.authenticates() && f.identifies() {
 		fmt.Fprintln(p.stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin")
 	}
+	if f.reach.anyone && f.openToAnyone() {
+		fmt.Fprintln(p.stderr, "note: --insecure-anyone: every client that reaches", l.URL(), "is cluster-admin")
+	}
 	if torn := srv.DataTorn(); torn != "" {
 		fmt.Fprintf(p.stderr, "note: --archive %s was torn %s; the server goes on from there, and what was torn is %[1]s.torn\n", f.options.Archive, torn)
 	}

@@ -28,8 +28,8 @@ from A up to, but not including, B. Only what never and eventually say counts. W
 Each seed that fails is a line on stdout, with the command that runs it again. Progress goes to stderr.
 
 kubesim sweep SCENARIO --seeds A:B --job N --image IMAGE prints an Indexed Job of N pods, and a ConfigMap with the scenario,
-which do that with an image that has kubesim; with --test BINARY instead of a scenario they run a test binary in the image,
-whose tests call fake.Explore, with the flags behind it:
+which do that with an image that has kubesim in its PATH, such as the one that make release builds. With --test BINARY instead
+of a scenario they run a test binary in the image, whose tests call fake.Explore, with the flags behind it:
 
   --name NAME     of the Job (default kubesim-sweep)
   --test BINARY   its path in the image; -run PATTERN and further flags of the binary stand behind --

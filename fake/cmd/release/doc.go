@@ -1,0 +1,17 @@
+// Command release builds what a version of kubesim publishes, and checks it. make release and make release-check call it.
+//
+//	release build -version v0.1.0    build everything into dist/v0.1.0
+//	release check -version v0.1.0    build it twice, compare, and run what was built
+//
+// Two builds of one commit with one version of Go are equal to the byte: all times are the commit's, entries of archives are sorted
+// and belong to user 0, and neither paths of this machine nor git's tags get into a program.
+//
+//	release ─┬─ commit   version, clean tree, CHANGELOG.md, requirements of the modules, tags that are free
+//	         ├─ program  one for each platform: go build ─▶ archive (.tar.gz, .zip), licenses, SBOM (CycloneDX)
+//	         ├─ image    the programs for linux ─▶ one OCI archive for all of them
+//	         ├─ page     make web-dist ─▶ archive
+//	         ├─ npm      make npm-pack ─▶ tarball, if the Makefile has this target
+//	         └─ SHA256SUMS
+//
+// It is a module of its own, because nobody who uses kubesim needs what it requires.
+package main
