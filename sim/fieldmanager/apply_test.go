@@ -112,6 +112,8 @@ func TestLastApplied(t *testing.T) {
 		`Apply failed with 1 conflict: conflict with "client-side" using v1: .data.other`) // not in the annotation
 	is.Equal(w.apply("kubectl", `{'data':{'k':'2'}}`, false), nil) // the annotation says it is kubectl's
 	is.Equal(w.live.Annotations()[note], `{"apiVersion":"v1","data":{"k":"2"},"kind":"ConfigMap","metadata":{"name":"a"}}`+"\n")
+	is.Equal(w.apply("kubectl", `{'metadata':{'annotations':null},'data':{'k':'2'}}`, false), nil)
+	is.Equal(w.live.Annotations()[note], `{"apiVersion":"v1","data":{"k":"2"},"kind":"ConfigMap","metadata":{"name":"a"}}`+"\n") // null is not noted
 	is.Equal(w.apply("kubectl", fmt.Sprintf(`{'data':{'k':'%s'}}`, strings.Repeat("x", annotationsMax)), false), nil)
 	is.Equal(w.live.Annotations()[note], "") // it grew too large
 }

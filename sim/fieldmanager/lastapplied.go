@@ -68,8 +68,11 @@ func refreshLastApplied(obj, config object.Object) {
 	if text, _ := annotations[lastApplied].(string); text == "" {
 		return
 	}
-	if own := config.Map("metadata", "annotations"); own != nil {
-		meta := replaced(config.Metadata(), "annotations", without(own, lastApplied))
+	if own, ok := config.Metadata()["annotations"]; ok {
+		meta := without(config.Metadata(), "annotations")
+		if own, ok := own.(map[string]any); ok {
+			meta["annotations"] = texts(without(own, lastApplied))
+		}
 		config = replaced(config, "metadata", meta)
 	}
 	annotations = maps.Clone(annotations)
@@ -83,4 +86,15 @@ func refreshLastApplied(obj, config object.Object) {
 		delete(annotations, lastApplied)
 	}
 	obj.Set(annotations, "metadata", "annotations")
+}
+
+// texts returns a copy of annotations. One that is null is "".
+func texts(annotations map[string]any) map[string]any {
+	out := make(map[string]any, len(annotations))
+	for name, v := range annotations { // order does not matter
+		if out[name] = v; v == nil {
+			out[name] = ""
+		}
+	}
+	return out
 }

@@ -109,7 +109,7 @@ type Line struct {
 type Request interface {
 	// Send sends it. done takes the answer.
 	Send(done func(*Answer))
-	// Forget says that its client has crashed: nobody takes the answer.
+	// Forget says that its client has crashed: its answer is dropped.
 	Forget()
 }
 
