@@ -71,7 +71,7 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 	if err != nil {
 		return nil, status.Plain("failed to decode managed fields: %v", err)
 	}
-	if d.StorageCodec == nil { // nobody converts it who could see them
+	if d.StorageCodec == nil { // only conversions of custom resources see managedFields
 		live = bare(live)
 	}
 	model := m.model(typeOf(d), d.Custom)

@@ -16,9 +16,9 @@ import (
 // structuredMerge merges the configuration into the live object with merge.Updater, which also finds the conflicts and removes what
 // the manager gives up. merged is nil where the object stays as it is. An error is merge.Conflicts or a failure.
 //
-// To find what the manager gives up takes the Updater longer than all the rest, and it looks whenever it knows what the manager
-// applied the last time. Most applies give nothing up, so the first try goes without: but not where a conversion may fail, at fields
-// that the version of another owner does not know.
+// Pruning takes the Updater longer than all the rest, and it prunes whenever it knows what the manager applied the last time. Most
+// applies give nothing up, so the first try leaves that out. Where a custom resource has owners in other versions there is no first try:
+// pruning converts the object, which fails at fields that those versions do not have.
 func (a *application) structuredMerge(force bool) (merged object.Object, entries managed, err error) {
 	last := a.entries.find(a.self)
 	if last == nil {

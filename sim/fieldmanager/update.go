@@ -211,7 +211,7 @@ func replaced(m map[string]any, name string, v any) map[string]any {
 var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
 	"managedFields", "resourceVersion"}
 
-// stripSet is the set of all that nobody owns.
+// stripSet holds the fields that are never owned.
 var stripSet = func() *fieldpath.Set {
 	set := fieldpath.NewSet(pathOf("apiVersion"), pathOf("kind"), pathOf("metadata"))
 	for _, name := range unowned {
@@ -220,7 +220,7 @@ var stripSet = func() *fieldpath.Set {
 	return set
 }()
 
-// stripped returns a set without the fields that nobody owns.
+// stripped returns a set without the fields that are never owned.
 func stripped(set map[string]any) map[string]any {
 	meta, _ := below(set, "f:metadata")
 	rest := maps.Clone(meta)
