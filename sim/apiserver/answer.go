@@ -208,7 +208,7 @@ func (e *Exchange) answer(code int, body codec.Text) {
 	e.reply(&Answer{Code: code, Header: e.head, Body: body})
 }
 
-// reply gives an answer to the client, or what its Observation makes of it.
+// reply gives an answer to the client.
 func (e *Exchange) reply(a *Answer) {
 	if e.answered { // at the deadline
 		a.Drop()
@@ -220,6 +220,11 @@ func (e *Exchange) reply(a *Answer) {
 		e.done(a)
 		return
 	}
+	e.replyObserved(a)
+}
+
+// replyObserved gives the client what the Observation makes of an answer.
+func (e *Exchange) replyObserved(a *Answer) {
 	v := e.Observation.Answered(a)
 	if v.Instead != nil {
 		if a.Stream != nil {

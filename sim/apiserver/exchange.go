@@ -56,6 +56,23 @@ func (s *Server) exchange(q *Request, done func(*Answer)) (e *Exchange, ok bool)
 	return e, ok
 }
 
+// observed is proceed for a request that a Hook observes.
+func (e *Exchange) observed(hook Hook, refused *status.Status) {
+	e.Observation = hook.Observe(e)
+	v := e.Observation.Arrived()
+	e.late = v.Wait > 0
+	e.delay(v.Wait, func() {
+		switch {
+		case v.Object != "":
+			e.replyObject(v.Object)
+		case refused == nil && v.Instead != nil:
+			e.refuse(v.Instead)
+		default:
+			e.proceed(refused)
+		}
+	})
+}
+
 // proceed serves the request unless it was refused or its user may not do this.
 func (e *Exchange) proceed(refused *status.Status) {
 	if refused != nil {

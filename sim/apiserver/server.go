@@ -147,22 +147,9 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 	if refused == nil {
 		refused = e.authenticate()
 	}
-	hook := s.Host.Hook()
-	if hook == nil {
-		e.proceed(refused)
+	if hook := s.Host.Hook(); hook != nil {
+		e.observed(hook, refused)
 		return
 	}
-	e.Observation = hook.Observe(e)
-	v := e.Observation.Arrived()
-	e.late = v.Wait > 0
-	e.delay(v.Wait, func() {
-		switch {
-		case v.Object != "":
-			e.replyObject(v.Object)
-		case refused == nil && v.Instead != nil:
-			e.refuse(v.Instead)
-		default:
-			e.proceed(refused)
-		}
-	})
+	e.proceed(refused)
 }

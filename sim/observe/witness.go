@@ -128,7 +128,8 @@ func (h *hook) asked(at auth.Attributes, allowed bool) {
 	e, _ := at.By.(*apiserver.Exchange)
 	at.By = nil // which is not to be kept
 	if q := known(e); q != nil && !allowed {
-		q.refused = &at
+		refused := at
+		q.refused = &refused
 	}
 	for _, w := range h.witnesses {
 		w.Asked(at, allowed, h.byRoles)
