@@ -69,7 +69,7 @@ func TestAddressWhileAWebhookIsAsked(t *testing.T) {
 		w.must(want)
 	}
 	is.Equal(patch(`{"spec":{"type":"ExternalName","externalName":"x.example"}}`), http.StatusForbidden)
-	is.Equal(c.addresses(), []string{"10.0.0.8 a"}) // what is refused gives nothing back
+	is.Equal(c.addresses(), []string{"10.0.0.8 a"}) // a refused update releases no address
 }
 
 // A service that was saved with its address keeps it in the server that is loaded.

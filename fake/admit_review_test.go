@@ -25,7 +25,8 @@ func (c client) hooked(kind, group, resource string) {
 	}
 }
 
-// A review is printed as encoding/json prints the real server's struct: what is always printed is there, in the struct's order.
+// A review is printed as encoding/json prints the real server's struct: fields without omitempty are always present, in the struct's
+// order.
 func TestReviewAsPrinted(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}

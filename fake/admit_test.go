@@ -62,7 +62,7 @@ func TestAdmitRefuses(t *testing.T) {
 	is.True(seen.String("request", "uid") != "")
 	c.srv.Admit("check.example.com", nil)
 	code, body = c.do("POST", admittedMaps, `{"metadata":{"name":"a"}}`)
-	is.Equal(code, http.StatusInternalServerError) // nobody answers: failurePolicy is Fail
+	is.Equal(code, http.StatusInternalServerError) // no function answers, and failurePolicy is Fail
 	is.True(strings.HasPrefix(c.parse(body).String("message"), `Internal error occurred: failed calling webhook "check.example.com": failed to call webhook: Post "https://hooks.example.com/check?timeout=10s": `))
 }
 
@@ -96,8 +96,8 @@ func TestAdmitMutates(t *testing.T) {
 	is.True(strings.Contains(body, `attempted to modify the object, which is not supported for this operation`))
 }
 
-// A patch rounds the time of the request's managedFields, so that the first one always changes the object; a later one that sets
-// what is there does not.
+// A patch truncates the time of the request's managedFields to seconds, so the first patch always changes the object. A later patch
+// that sets an existing value does not.
 func TestAdmitChangesNothing(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}

@@ -40,7 +40,8 @@ func TestArchiveAfterClose(t *testing.T) {
 	is.Equal(got, want)
 }
 
-// A server that was not closed leaves all that was committed; of a file that is torn, what was before, and it says so.
+// A server that was not closed leaves all its commits in the file. If the file is torn, a new server has the commits before the torn
+// end and reports it.
 func TestArchiveWithoutClose(t *testing.T) {
 	t.Parallel()
 	is, file := is.New(t), filepath.Join(t.TempDir(), "world")

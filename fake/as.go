@@ -17,8 +17,8 @@ type Identity struct {
 	user   *auth.User
 }
 
-// As returns the server for a user: whoever uses its Transport, is that user, in the given groups. A service account is in the
-// groups of service accounts, too. Roles decide what the user may do where the server has fake.Options{Auth: auth.RBAC}.
+// As returns access to the server for a user: a client that uses its Transport is that user, in the given groups. A service account is
+// also in the groups of service accounts. With fake.Options{Auth: auth.RBAC}, roles decide what the user may do.
 //
 //	srv.As("system:serviceaccount:shop:operator").Transport()
 //	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv.As("jane", "dev"), "my-test"))
@@ -62,10 +62,10 @@ type Entry interface {
 	Transport() http.RoundTripper
 }
 
-// Config makes a configuration of clients for a way to a server. C is rest.Config of k8s.io/client-go, which this module does not
-// require, of whatever version you use: its fields Host, Transport, UserAgent and QPS are set. There is no limit to how fast
-// its clients send, because that would wait in real time. userAgent is how the client is called in reports, in Actions and in
-// faults; "": by client-go's own name.
+// Config makes a client configuration for a server, a replica or a user (As). C is rest.Config of k8s.io/client-go, in whatever version
+// you use, because this module does not require it: the fields Host, Transport, UserAgent and QPS are set. Client-side rate limiting is
+// disabled, because it would wait in real time. userAgent is the client's name in reports, in Actions and in faults. If it is empty,
+// that is client-go's default.
 //
 //	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv, "operator"))
 func Config[C any](to Entry, userAgent string) *C {

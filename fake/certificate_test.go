@@ -132,9 +132,9 @@ func TestRequestHeader(t *testing.T) {
 	code, _ = as(front, "another", header)
 	is.Equal(code, http.StatusUnauthorized) // a proxy of another name
 	code, _ = as(front, "proxy", http.Header{})
-	is.Equal(code, http.StatusUnauthorized) // it names nobody, and is no client itself
+	is.Equal(code, http.StatusUnauthorized) // it names no user, and is not a client itself
 	_, text = as(ca, "carol", header)
-	is.True(strings.Contains(text, `"username":"carol"`)) // a client names nobody else
+	is.True(strings.Contains(text, `"username":"carol"`)) // a client certificate cannot name another user
 
 	_, text = (&caller{t: t, url: l.URL(), client: showing(t, l, nil, nil), header: http.Header{"Authorization": {"Bearer " + adminToken}}}).
 		do("GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", "")

@@ -49,7 +49,7 @@ func (a asker) count(path string, n int) error {
 			return err
 		}
 		var counter int
-		_, _ = fmt.Sscan(obj.String("data", "n"), &counter) // "": nobody has counted yet
+		_, _ = fmt.Sscan(obj.String("data", "n"), &counter) // the first read finds no number, and leaves 0
 		obj.Set(fmt.Sprint(counter+1), "data", "n")
 		code, _, err := a.ask("PUT", path, string(object.JSON(map[string]any(obj))))
 		switch {

@@ -88,7 +88,7 @@ func TestConnectIsAdmitted(t *testing.T) {
 	}
 }
 
-// A user who may only get pods/exec cannot run a command over a WebSocket.
+// A user with permission only to get pods/exec cannot run a command over a WebSocket.
 func TestStreamsNeedCreate(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1, Auth: auth.RBAC})

@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// Controllers are the controllers of a Server, those that Options.Controllers names: what they have to do, what goes wrong
-// with them, and in which order they go.
+// Controllers are the controllers of a Server that Options.Controllers names. Its methods show their pending work, decide the order in
+// which they run, and make them fail.
 //
 //	srv := fake.RunT(t, fake.Options{Controllers: controller.All, Nodes: 3})
 //	…                                                 // a client makes a Deployment
@@ -20,9 +20,9 @@ import (
 // panics.
 type Controllers struct{ server *Server }
 
-// Settle lets controllers work, and time pass, until they have nothing to do for the next ten seconds, upkeep such as the
-// heartbeats of nodes aside. A manual clock is moved, any other is waited for. What has not settled in ten minutes of the
-// clock never does: the error names what still moves. It is ctx's when that ends before.
+// Settle runs controllers and lets time pass until they have nothing to do for the next ten seconds, apart from upkeep such as node
+// heartbeats. It advances a manual clock, and waits for any other. If the cluster has not settled in ten minutes of the clock, Settle
+// returns an error that names the objects still being reconciled. If ctx ends before, it returns the error of ctx.
 func (s *Server) Settle(ctx context.Context) error {
 	if err := s.cluster.Settle(ctx); err != nil {
 		return fmt.Errorf("kubesim: %w", err)
@@ -61,12 +61,12 @@ func (c *Controllers) Shuffle() {
 	c.control(func(m *controller.Manager) error { m.Shuffle(); return nil })
 }
 
-// Plan says what is next before the order is asked: the first of the items that is ready.
+// Plan sets the items to reconcile first: the first one that is ready is next. When none is, the usual order applies.
 func (c *Controllers) Plan(items ...controller.Item) {
 	c.control(func(m *controller.Manager) error { m.Plan = items; return nil })
 }
 
-// Stop stops a controller: what it is told of waits for Start.
+// Stop stops a controller. Its events are kept until Start.
 func (c *Controllers) Stop(name string) {
 	c.control(func(m *controller.Manager) error { return m.Stop(name) })
 }
@@ -81,7 +81,7 @@ func (c *Controllers) Start(name string) {
 	c.control(func(m *controller.Manager) error { return m.Start(name) })
 }
 
-// Delay makes a controller wait for a time before it reconciles what it is told of from now on. 0: no longer.
+// Delay makes a controller wait for a time before it reconciles items that are queued from now on. 0 ends the delay.
 func (c *Controllers) Delay(name string, d time.Duration) {
 	c.control(func(m *controller.Manager) error { return m.Delay(name, d) })
 }
@@ -92,7 +92,7 @@ func (c *Controllers) Lag(name string, resources ...string) {
 	c.control(func(m *controller.Manager) error { return m.Lag(name, resources...) })
 }
 
-// Resume ends Lag: the controller is told of all that it has missed, in its order.
+// Resume ends Lag: the controller gets all events that it has missed, in order.
 func (c *Controllers) Resume(name string) {
 	c.control(func(m *controller.Manager) error { return m.Resume(name) })
 }

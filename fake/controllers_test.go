@@ -40,13 +40,13 @@ const (
 	webs    = "/apis/apps/v1/namespaces/default/deployments"
 )
 
-// What a request calls for is done before the next one.
+// The work that a request causes is done before the next request.
 func TestControllersWork(t *testing.T) {
 	c, is := controlled(t)
 	c.must("POST", webs, threePods)
 	is.Equal(c.number(webPods), 3)
 	began := c.srv.Clock.Now()
-	is.NoErr(c.srv.Settle(context.Background())) // nobody runs the pods: there is nothing more to do
+	is.NoErr(c.srv.Settle(context.Background())) // no kubelet runs the pods, so there is nothing more to do
 	is.Equal(c.srv.Clock.Now(), began)
 }
 
@@ -62,7 +62,7 @@ func TestSettleLetsTimePass(t *testing.T) {
 	is.True(c.srv.Clock.Now().Sub(began) <= 10*time.Second) // and no more time passed than was needed
 }
 
-// What never comes to rest is named.
+// The error of Settle names an object that never comes to rest.
 func TestSettleNamesWhatMoves(t *testing.T) {
 	c, is := controlled(t)
 	c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -174,7 +174,7 @@ func TestStepsByRequest(t *testing.T) {
 	is.True(strings.Contains(text, `{"name":"replicaset-controller","state":"stopped","rv":"`))
 }
 
-// A day in which nothing happens costs nothing: nobody wakes up.
+// A day in which nothing happens costs nothing: no controller runs.
 func TestIdleDay(t *testing.T) {
 	is := is.New(t)
 	// Without the scheduler: it tries pods that fit nowhere again and again, and says so, as the real one does.

@@ -17,7 +17,7 @@ import (
 type journal struct {
 	*archive.Journal
 	option string // that asked for it
-	torn   string // what was wrong with the file when it was opened; "": nothing
+	torn   string // why the file's end was discarded when it was opened, or ""
 
 	ended   sync.WaitGroup // keepUp has
 	lost    chan struct{}  // closed when it does not keep up any more
@@ -107,7 +107,7 @@ func (s *Server) keep(j *journal) (*Server, error) {
 	return s.prepared()
 }
 
-// rewrite begins the journal again: what is stored now does not follow from what is in it. A nil journal does nothing.
+// rewrite begins the journal again, because the stored state does not follow from the journal's contents. A nil journal does nothing.
 func (j *journal) rewrite(c *sim.Cluster) error {
 	if j == nil {
 		return nil
@@ -155,8 +155,8 @@ func (j *journal) finish(c *sim.Cluster) {
 	})
 }
 
-// DataError returns why not all that is stored was written to Options.Data or Options.Archive. nil: all was, before anybody
-// knew of it.
+// DataError returns why commits could not be written to Options.Data or Options.Archive. It returns nil if each commit was written
+// before any client could observe it.
 func (s *Server) DataError() error {
 	if s.journal == nil {
 		return nil
@@ -175,9 +175,9 @@ func (s *Server) DataLost() <-chan struct{} {
 	return s.journal.lost
 }
 
-// DataTorn returns where the file of Options.Data or Options.Archive ended before its time when the server started, and why:
-// the machine or the process had ended while it was written. The server goes on from what was committed before, and the file
-// is kept as FILE.torn. "": it did not.
+// DataTorn returns where and why the file of Options.Data or Options.Archive ended early when the server started, because the machine
+// or the process ended during a write. The server continues from the last complete commit and keeps the file as FILE.torn. If the file
+// was complete, DataTorn returns "".
 func (s *Server) DataTorn() string {
 	if s.journal == nil {
 		return ""

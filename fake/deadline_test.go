@@ -144,7 +144,7 @@ func TestTimeoutOfReads(t *testing.T) {
 	})
 }
 
-// A client that gives up gets its own error at once, and what was not committed then never is.
+// A client that gives up gets its own error at once. A request that was not committed then is never committed.
 func TestClientGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -32,8 +32,8 @@ spec:
 
 const gateObjects = "/apis/example.com/v1/namespaces/default/gates"
 
-// A status that a schema has a default for is there for every reader from the beginning, though a create drops what is
-// sent as status, and nothing is stored.
+// Every reader sees a status for which the schema has a default from the beginning, although a create drops the status it is sent and
+// stores none.
 func TestStatusDefault(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -86,8 +86,8 @@ func ExampleServer_clock() {
 	// 2026-01-02T00:00:00Z
 }
 
-// After Compact, the store has no revision before it. Watch caches hear of it within seconds; then a page's continue
-// token is refused, with a token that goes on in what is there now.
+// After Compact, the store has no revision before it. Watch caches are notified within seconds. After that, a page's continue token is
+// refused with a token that continues with the current objects.
 func ExampleServer_Compact() {
 	srv := fake.RunT(exampleT{})
 	call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)

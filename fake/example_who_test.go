@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// A test says itself who sends a request: here by the name of the program.
+// A test authenticates requests itself, here by the name of the program.
 func ExampleServer_Authenticate() {
 	srv := fake.RunT(exampleT{}, fake.Options{Auth: auth.RBAC})
 	srv.Authenticate(func(r *http.Request) (auth.User, bool, error) {

@@ -36,13 +36,13 @@ func (f *Faults) AddText(text string) error {
 // Clear takes all faults away and releases what they hold.
 func (f *Faults) Clear() { f.server.cluster.ClearFaults() }
 
-// Release lets go the watch events that a Hold keeps. What comes behind them may be held again.
+// Release delivers the watch events that a Hold keeps. Later events may be held again.
 func (f *Faults) Release() { f.server.cluster.ReleaseFaults() }
 
 // String prints the faults, one per line, each with what has become of it. fault.Parse reads it.
 func (f *Faults) String() string { return f.server.cluster.Faults() }
 
-// Decisions returns what was decided about the faults, the oldest first, as far as it is still known.
+// Decisions returns the decisions about faults that are still in memory, oldest first.
 func (f *Faults) Decisions() []fault.Decision {
 	list, _ := f.server.cluster.FaultDecisions()
 	return list

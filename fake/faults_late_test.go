@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a patch or a delete makes of an object can trigger a fault: before it is stored, when it is, and before the answer.
+// The object that results from a patch or a delete can trigger a fault: before it is stored, when it is stored, and before the answer.
 func TestFaultBecame(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -204,7 +204,7 @@ func TestFaultLatencyAbandoned(t *testing.T) {
 	})
 }
 
-// An ambiguous write is done, and its client is told that it failed. A write that fails by itself is not ambiguous.
+// An ambiguous write is committed, but its client gets an error. A write that fails by itself is not ambiguous.
 func TestFaultCommitThenFail(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("create", "configmaps").Times(1).CommitThenFail(fault.Timeout))
@@ -245,7 +245,7 @@ func TestFaultHistory(t *testing.T) {
 		is.Equal(code, http.StatusOK)
 		c.create("b")
 		code, _ = c.do("GET", exact+old, "")
-		is.Equal(code, http.StatusGone)                       // the create made everybody forget
+		is.Equal(code, http.StatusGone)                       // the create made the store and the caches forget
 		w := c.watch("&resourceVersion=" + old)               // caches, too
 		is.Equal(w.must("ERROR").String("reason"), "Expired") // so that a watch has to begin anew
 		now := rev(c.srv.Revision())                          // the create itself is still there
@@ -266,13 +266,13 @@ func TestFaultRestart(t *testing.T) {
 		w := c.watch("&resourceVersion=" + rev(before))
 		c.create("a")
 		c.create("b")
-		is.Equal(w.names(3), "ADDED:a ADDED:b end") // the commit that triggers it is told, then the stream ends
+		is.Equal(w.names(3), "ADDED:a ADDED:b end") // the watch gets the commit that triggers the fault, then it ends
 		w = c.watch("&resourceVersion=" + rev(before))
 		is.Equal(w.must("ERROR").String("reason"), "Expired") // history is gone
 	})
 }
 
-// Faults that can never happen end the test; a served simulator says what is wrong.
+// Faults that can never happen end the test; a served simulator returns an error that describes the problem.
 func TestFaultErrorsOfPlans(t *testing.T) {
 	is := is.New(t)
 	srv, err := fake.New()
@@ -290,7 +290,7 @@ func TestFaultErrorsOfPlans(t *testing.T) {
 	} {
 		code, text := c.do("POST", "/sim/v1/faults", body)
 		is.Equal(code, http.StatusBadRequest)
-		is.True(strings.Contains(text, want)) // what is wrong, and where
+		is.True(strings.Contains(text, want)) // the problem, and its line
 	}
 	code, text := c.do("POST", "/sim/v1/faults", "on update configmaps times=1 do fail Conflict\n# more\non get pods do fail Timeout")
 	is.Equal(code, http.StatusOK)

@@ -48,8 +48,8 @@ func TestFlowHeaders(t *testing.T) {
 	}
 }
 
-// A request is classified by what is stored now. Whether a schema dangles is in its status, and within a minute servers
-// put back what they made.
+// A request is classified by the stored objects. The status of a flow schema reports a missing priority level, and servers restore
+// their own objects within a minute.
 func TestFlowObjects(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

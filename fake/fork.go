@@ -10,10 +10,10 @@ import (
 	"github.com/kubesim/kubesim/sim"
 )
 
-// Fork returns a server that is as this one now and goes its own way from here, to try what would happen if: neither sees
-// what is written to the other. Open watches, requests that wait and listeners stay with this server; sim.Cluster.Fork
-// says what comes along. The fork has a Clock of its own, at the same instant, where this server's is a clock.Manual; any
-// other clock is shared. In a test of RunT, t.Cleanup closes it.
+// Fork returns a copy of the server in its present state that is independent from then on, to try something out: neither sees writes to
+// the other. Open watches, waiting requests and listeners stay with this server; see sim.Cluster.Fork for what the fork copies. If this
+// server's clock is a clock.Manual, the fork has a Clock of its own at the same instant; any other clock is shared. In a test of RunT,
+// t.Cleanup closes the fork.
 //
 //	before := srv.Fork()
 //	… // the operator under test does something to srv, another version of it to before

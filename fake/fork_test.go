@@ -195,8 +195,8 @@ func everything(a *actor) string {
 	return all
 }
 
-// A fork that is asked the same answers the same, byte for byte, and what is done to the one is nothing to the other: a
-// server that is forked in the middle comes to what one comes to that is not.
+// A fork answers the same requests byte for byte like its origin, and requests to one do not affect the other. A server that is forked
+// halfway ends in the same state as a server that is not forked.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	seeds(t, 4, func(t *testing.T, seed uint64) {

@@ -54,7 +54,7 @@ func TestOtherSites(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		header []string
-		said   string // "": it is let in
+		said   string // "" if the request is allowed
 	}{
 		{"a program", nil, ""},
 		{"a URL that the user typed", []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, ""},
@@ -118,10 +118,10 @@ func TestCORS(t *testing.T) {
 		is.True(header.Get("Audit-Id") != "")
 	}
 	_, header, _ := sent(t, "GET", l.URL()+"/api")
-	is.Equal(header.Get("Access-Control-Allow-Origin"), "") // who says no origin gets none
+	is.Equal(header.Get("Access-Control-Allow-Origin"), "") // a request without an Origin gets no header
 }
 
-// Where requests are authenticated, RBAC decides about those that move the simulator, too.
+// If requests are authenticated, RBAC also authorizes requests that control the simulator.
 func TestControlIsAuthorized(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -143,7 +143,7 @@ func TestControlIsAuthorized(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// One watch or one connection too many is told so, and there is room again when another ends.
+// A watch or a connection above the limit is refused, and there is room again when another ends.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -201,12 +201,12 @@ func TestCloseEndsWatches(t *testing.T) {
 		is.NoErr(err)
 		began := time.Now()
 		srv.Close()
-		is.True(time.Since(began) < 2*time.Second) // nobody waits for a client that has everything
+		is.True(time.Since(began) < 2*time.Second) // Close does not wait for a client that has all events
 		rest, err := io.ReadAll(events)
 		is.NoErr(err) // no connection that breaks
 		is.True(len(rest) == 0 || rest[len(rest)-1] == '\n')
 		_, err = client.Get(l.URL() + "/version")
-		is.True(err != nil) // nobody is there any more
+		is.True(err != nil) // the listener is closed
 		res.Body.Close()
 	}
 }

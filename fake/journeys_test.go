@@ -22,10 +22,10 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestJourneys sends variations of the recorded cases to a real API server at KUBESIM_TARGET and to a simulator, area by
-// area, until KUBESIM_REQUESTS answers in a row agree (20,000). What differs is shrunk and saved below KUBESIM_OUT with
-// the real server's answers: a recording to be. KUBESIM_AREA names areas (helm,gitops), KUBESIM_SEED the first variation.
-// "make journeys" runs it.
+// TestJourneys sends variations of the recorded cases to a real API server at KUBESIM_TARGET and to a simulator, area by area, until
+// KUBESIM_REQUESTS answers in a row agree (20,000). Cases that differ are shrunk and saved below KUBESIM_OUT with the real server's
+// answers, as candidates for recordings. KUBESIM_AREA names areas (helm,gitops), KUBESIM_SEED the first variation. "make journeys" runs
+// it.
 func TestJourneys(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -109,7 +109,7 @@ type journeys struct {
 	silent   int // variations in a row of which no step was answered
 }
 
-// silentMax is how many variations of which no step was answered mean that nobody is there.
+// silentMax is the number of variations without any answer after which the real server is considered down.
 const silentMax = 20
 
 // maxDifferent is how many different variations end an area: then it is time to mend.
@@ -142,7 +142,7 @@ func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint
 	return conformance.Ask(t.Context(), target, c), target.Seed
 }
 
-// settle waits until nobody writes to the real server: another's writes are seen in the revisions of lists.
+// settle waits until no client writes to the real server. The revisions of lists show other clients' writes.
 func (j *journeys) settle(t *testing.T) {
 	client := http.Client{Transport: j.real.Transport}
 	for before := ""; ; time.Sleep(200 * time.Millisecond) {
@@ -215,7 +215,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 		}
 		return text != ""
 	})
-	if j.lags(t, c, len(c.Steps)-1) { // what is left is another difference
+	if j.lags(t, c, len(c.Steps)-1) { // the shrunk case shows another difference
 		c, difference = whole, why
 	}
 	j.agree += step
@@ -234,9 +234,9 @@ const (
 	paceLast = 11 * time.Second
 )
 
-// lags reports whether both agree up to a step when the real server has the time to carry out what was asked before: a
-// definition that is being deleted, a policy that is not compiled yet, a token that was good seconds ago. What differs
-// only in a hurry is printed and left out, like what the real server does not say twice.
+// lags reports whether both agree up to a step if the real server gets the time to complete earlier requests: a definition that is
+// being deleted, a policy that is not compiled yet, a token that was valid seconds ago. A difference that appears only without this
+// time is printed and ignored, like answers that differ between two runs on the real server.
 func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 	c.Steps = c.Steps[:step+1]
 	for _, last := range []time.Duration{paceEach, paceLast} {

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A kubelet refuses what it cannot run, whoever has bound it to its node, and says why.
+// A kubelet refuses a pod that it cannot run, whichever client has bound the pod to its node, and reports why.
 func TestPodsThatANodeRefuses(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const full = `"containers":[{"name":"c","image":"nginx","resources":{"requests":{"cpu":"7","memory":"1Gi"}},"ports":[{"containerPort":80,"hostPort":80}]}]`
@@ -117,7 +117,7 @@ func TestResizeByRestart(t *testing.T) {
 	})
 }
 
-// What a container uses cannot be taken from it.
+// A memory limit cannot be decreased below the container's usage.
 func TestResizeBelowUsage(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		limit := func(memory string) string {
@@ -136,7 +136,7 @@ func TestResizeBelowUsage(t *testing.T) {
 	})
 }
 
-// Who makes a pod again and again that its node refuses does so once a second, as long as there is a reason; no longer.
+// A controller that replaces a pod which its node refuses does so once a second while the reason lasts.
 func TestPodThatIsRefusedAgainAndAgain(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 1, Controllers: controller.All})}

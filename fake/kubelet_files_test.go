@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a container writes into a volume outlives it: in an emptyDir until its pod goes, on the node until that goes.
+// Files that a container writes into a volume outlive it: in an emptyDir until the pod is gone, in a hostPath until the node is gone.
 func TestFilesInVolumes(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		pod := func(volume string) string {

@@ -25,8 +25,8 @@ func standing(t *testing.T) client {
 	return c
 }
 
-// A kubelet renews its lease every ten seconds and reports every five minutes, as far as anybody can see. What nobody looks
-// at is not written.
+// A kubelet renews its lease every ten seconds and reports every five minutes, as far as a client can observe. Renewals that no client
+// can observe are not written.
 func TestHeartbeats(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -43,7 +43,7 @@ func TestHeartbeats(t *testing.T) {
 	is.Equal(c.must("GET", leaseOfNode, "").String("spec", "renewTime"), "2026-01-02T00:00:10.000000Z")
 }
 
-// A cluster that nobody asks anything has next to nothing to do, whatever controllers and nodes it has.
+// A cluster without requests has next to nothing to do, whatever its controllers and nodes.
 func TestIdleKubelets(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Nodes: 3, Controllers: controller.All})
@@ -121,7 +121,7 @@ func TestForkOfPods(t *testing.T) {
 	is.Equal(all[2], all[0])
 }
 
-// What a pod was like at a revision of the past, it is in a fork of that revision, and goes on from there.
+// A fork at a past revision has the pods in their state at that revision, and they go on from there.
 func TestForkOfPodsThatWere(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -138,8 +138,7 @@ func TestForkOfPodsThatWere(t *testing.T) {
 	is.Equal(len(f.names(inPods)), 0)
 }
 
-// A pod that is bound to a node which is not there stays as it is; a node that somebody has deleted does not come back by
-// itself.
+// A pod that is bound to a node which does not exist stays as it is. A node that a client has deleted does not come back by itself.
 func TestNodesThatAreNotThere(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)

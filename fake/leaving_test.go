@@ -19,8 +19,8 @@ import (
 
 var leavingSeed = flag.Uint64("leaving-seed", 1, "seed of TestClientsLeave")
 
-// leaver is a client that writes to objects of its own and often leaves before it has an answer. What it finds when it has left stays
-// as it is: nothing is committed afterwards.
+// leaver is a client that writes to objects of its own and often leaves before it has an answer. The state at the moment when it leaves
+// is final: nothing is committed afterwards.
 type leaver struct {
 	client
 	name string
@@ -34,7 +34,7 @@ func (l *leaver) requests(n int) (left int) {
 	for range n {
 		method, path, contentType, body := l.draw()
 		ctx, cancel := context.WithTimeout(context.Background(), l.stay(l.rand))
-		found := make(chan string, 1) // when the client leaves, before it is told so
+		found := make(chan string, 1) // the state when the client leaves, read before the client returns
 		forget := context.AfterFunc(ctx, func() { found <- l.state() })
 		res, err := l.request(ctx, method, path, contentType, "", body)
 		if err == nil {

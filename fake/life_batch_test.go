@@ -102,7 +102,7 @@ func TestJobBackoff(t *testing.T) {
 	})
 }
 
-// What a pod with an exit code does to its Job.
+// TestPodFailurePolicy checks the effect of a pod's exit code on its Job.
 func TestPodFailurePolicy(t *testing.T) {
 	const rule = `{"action":"ACTION","onExitCodes":{"operator":"In","values":[42]}}`
 	for _, test := range []struct {
@@ -168,7 +168,7 @@ func TestSuspendedJob(t *testing.T) {
 	})
 }
 
-// What the controller has done and does not see yet, it does not do again: neither pods nor the end of the Job.
+// The controller does not repeat an action whose effect it does not see yet: neither pods nor the end of the Job.
 func TestJobLags(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Controllers.Lag("job-controller", "pods")
@@ -204,7 +204,7 @@ func TestJobControllerCrashes(t *testing.T) {
 	})
 }
 
-// The pods of a deleted Job go with it, although nobody counts them any more.
+// The pods of a deleted Job are deleted with it, although the controller no longer counts them.
 func TestJobDeleted(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		for _, how := range []string{"Background", "Foreground"} {
@@ -277,7 +277,7 @@ func TestCronJobTimeZone(t *testing.T) {
 	})
 }
 
-// What becomes of a Job that still runs when it is time for the next.
+// TestConcurrencyPolicy checks what a CronJob does with a Job that still runs when the next one is due.
 func TestConcurrencyPolicy(t *testing.T) {
 	for policy, want := range map[string][]string{"Allow": {"report-15778230", "report-15779670"}, "Forbid": {"report-15778230"}, "Replace": {"report-15779670"}} {
 		t.Run(policy, func(t *testing.T) {

@@ -40,7 +40,8 @@ func (c client) daemonSet(more, pod string) {
 	c.runAll()
 }
 
-// runAll binds pods to the nodes that their affinity names, as a scheduler does, makes them ready, and ends those that go.
+// runAll binds pods to the nodes that their affinity names, as a scheduler does, makes them ready, and removes pods that are being
+// deleted.
 func (c client) runAll() {
 	c.t.Helper()
 	for _, p := range c.must("GET", allPods, "").Objects("items") {
@@ -213,8 +214,8 @@ func TestDaemonSetRevisions(t *testing.T) {
 	})
 }
 
-// A revision that somebody else makes for a DaemonSet stays until the DaemonSet is looked at: then of two that keep the same
-// the newest counts.
+// A revision that another client makes for a DaemonSet stays until the next sync of the DaemonSet. Then the newest of two equal
+// revisions is kept.
 func TestSecondRevision(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet("", "")

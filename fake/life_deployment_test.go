@@ -25,7 +25,8 @@ func TestDeploymentCollides(t *testing.T) {
 	})
 }
 
-// What is paused stays said while the Deployment is scaled and its template changes, which is rolled out when it goes on.
+// The reason DeploymentPaused stays while the paused Deployment is scaled and its template changes. The new template is rolled out when
+// the Deployment is resumed.
 func TestDeploymentPaused(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":2,`+template(`"a":"b"`)+`}}`)
@@ -50,7 +51,7 @@ func TestDeploymentPaused(t *testing.T) {
 	})
 }
 
-// Whoever scales a Deployment down in the middle of a rollout still has as many available pods as it promises.
+// A Deployment that is scaled down in the middle of a rollout keeps as many pods available as maxUnavailable demands.
 func TestDeploymentScaledWhileRolling(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":10,"strategy":{"rollingUpdate":{"maxSurge":3,"maxUnavailable":2}},`+

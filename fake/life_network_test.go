@@ -102,7 +102,7 @@ func TestEndpointHints(t *testing.T) {
 	})
 }
 
-// A hundred endpoints fit into a slice; a pod on a node that nobody knows is in none.
+// A slice holds at most a hundred endpoints. A pod on a node that does not exist is in none.
 func TestSlicesAreFull(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -122,7 +122,7 @@ func TestSlicesAreFull(t *testing.T) {
 	})
 }
 
-// A slice that somebody spoils is mended a second later.
+// A slice that another client damages is repaired a second later.
 func TestSliceIsMended(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -139,7 +139,7 @@ func TestSliceIsMended(t *testing.T) {
 	})
 }
 
-// What somebody says in the Endpoints of a service without a selector is in slices, too.
+// The Endpoints of a service without a selector are mirrored to slices.
 func TestMirroring(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"services", `{"metadata":{"name":"web"},"spec":{"ports":[{"port":80}]}}`)

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// used returns what is used of the quota q.
+// used returns the usage in the status of the quota q.
 func (c client) used() string {
 	c.t.Helper()
 	return string(object.JSON(c.must("GET", inCore+"resourcequotas/q", "").Map("status", "used")))
@@ -23,12 +23,12 @@ func (c client) guarded(name string) {
 	c.mergePatch(inCore+"pods/"+name+"/status", `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`)
 }
 
-// A quota counts what is there when it comes, and what goes.
+// A quota counts objects that exist before it and objects that are deleted.
 func TestQuotaIsCounted(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.guarded("a")
 		c.must("POST", inCore+"resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"pods":"2","requests.cpu":"1","count/configmaps":"9","count/widgets.example.com":"1"}}}`)
-		is.Equal(c.used(), `{"count/configmaps":"1","pods":"1","requests.cpu":"100m"}`) // nobody serves widgets
+		is.Equal(c.used(), `{"count/configmaps":"1","pods":"1","requests.cpu":"100m"}`) // widgets are not served
 		c.guarded("b")
 		is.Equal(c.used(), `{"count/configmaps":"1","pods":"2","requests.cpu":"200m"}`)
 		code, _ := c.do("POST", inCore+"pods", `{"metadata":{"name":"c"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`)
@@ -40,7 +40,7 @@ func TestQuotaIsCounted(t *testing.T) {
 	})
 }
 
-// What was charged for a create that failed is given back five minutes later.
+// The charge of a create that failed is returned five minutes later.
 func TestQuotaIsCountedAgain(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"count/secrets":"9"}}}`)

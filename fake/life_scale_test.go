@@ -99,7 +99,7 @@ func TestSortsOfMetrics(t *testing.T) {
 	}
 }
 
-// A cluster without metrics says what is missing, and stays as it is.
+// In a cluster without metrics a HorizontalPodAutoscaler reports the missing API and does not scale.
 func TestNoMetrics(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.deployed("2")

@@ -122,7 +122,7 @@ func TestTriesAgain(t *testing.T) {
 			[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"foe"}}}]}},`, func(c client) {
 			c.node("n", "4", "")
 			c.pod("foe", "1", "")
-		}, func(c client) { // no event of those that help
+		}, func(c client) { // no event of this change requeues the pod
 			c.mergePatch(inPods+"/foe", `{"metadata":{"labels":{"app":"friend"}}}`)
 			time.Sleep(5*time.Minute + 1)
 			synctest.Wait()
@@ -178,7 +178,7 @@ func TestPreemption(t *testing.T) {
 	})
 }
 
-// A fork goes on where the scheduler was: with its queue, and what was nominated.
+// A fork continues with the scheduler's queue and nominated nodes.
 func TestForkSchedules(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.node("n", "1", "")
@@ -223,7 +223,7 @@ func (c client) revision() (n int64) {
 	return n
 }
 
-// What a rejected pod is told again and again is one event with a count; the pod's status is written once.
+// A pod that is rejected repeatedly gets one event with a count, and its status is written once.
 func TestSeries(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.node("n", "1", "")

@@ -138,7 +138,7 @@ func TestStatefulSetOnDelete(t *testing.T) {
 	})
 }
 
-// What was broken by an update stays so until somebody deletes its pod.
+// A pod that an update broke stays broken until it is deleted.
 func TestStatefulSetStuck(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.stateful("")
@@ -182,7 +182,7 @@ func (c client) readySince(at time.Time) {
 	}
 }
 
-// withClaims is a template of claims, and who they go with.
+// withClaims returns a volume claim template with a retention policy.
 func withClaims(scaled, deleted string) string {
 	return `"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}],
 		"persistentVolumeClaimRetentionPolicy":{"whenScaled":"` + scaled + `","whenDeleted":"` + deleted + `"},`
@@ -198,7 +198,7 @@ func TestStatefulSetClaims(t *testing.T) {
 		t.Run(test.scaled+test.deleted, func(t *testing.T) {
 			live(t, func(t *testing.T, is *is.I, c client) {
 				c.stateful(withClaims(test.scaled, test.deleted))
-				claims := func() string { // those that nobody protects: a controller of volumes would let the others go, too
+				claims := func() string { // removes the protection from the claims, as a volume controller would, and returns the ones left
 					for _, name := range c.names(allClaims) {
 						c.ask("PATCH", allClaims+"/"+name, "application/merge-patch+json", "", `{"metadata":{"finalizers":null}}`)
 					}

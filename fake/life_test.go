@@ -94,7 +94,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Who names an owner that is not there is garbage from the beginning; who has another that is there loses the reference.
+// An object whose only owner does not exist is garbage collected. An object that has another, existing owner loses the reference.
 func TestOwnerAbsent(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		solid := c.must("POST", inDefault, `{"metadata":{"name":"solid"}}`)

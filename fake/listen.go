@@ -24,8 +24,8 @@ type (
 
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
 
-// Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for
-// testing/synctest bubbles, where time stands still while somebody waits for a socket.
+// Listen serves on a socket until Close, and lets the server call webhooks over the network (AdmitThrough). It is not for
+// testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	pick := s.pick
 	if o.Replica != 0 {
@@ -63,7 +63,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		s.listeners = append(s.listeners, l)
 	}
 	s.mu.Unlock()
-	if late { // closed while it was made: nobody else would end it
+	if late { // the server was closed meanwhile, and does not know this listener
 		l.Close()
 		return nil, errClosed
 	}

@@ -48,7 +48,7 @@ func TestWatchListGap(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	srv := fake.RunT(t)
-	const gap = time.Hour // nobody waits for it
+	const gap = time.Hour // no test can wait that long
 	l, err := srv.Listen(fake.ListenOptions{WatchListGap: gap})
 	is.NoErr(err)
 	const watch = "/api/v1/pods?watch=1&allowWatchBookmarks=1&resourceVersionMatch=NotOlderThan"

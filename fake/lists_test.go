@@ -37,7 +37,7 @@ func TestListsAreNotCopied(t *testing.T) {
 		t.Run(tt.path+" "+tt.accept, func(t *testing.T) {
 			is := is.New(t)
 			c := client{t, c.srv}
-			_, _, body := c.ask("GET", tt.path, "", tt.accept, "") // what is kept with objects is made
+			_, _, body := c.ask("GET", tt.path, "", tt.accept, "") // encodings that are cached with objects are made
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			res, err := c.request(t.Context(), "GET", tt.path, "", tt.accept, "")
@@ -47,7 +47,7 @@ func TestListsAreNotCopied(t *testing.T) {
 			is.True(len(body) > objects/2*size) // with all objects
 			written := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(body))
 			t.Logf("%.3f of what is sent", written)
-			is.True(written < 0.05) // nothing but what is around the objects
+			is.True(written < 0.05) // only the parts around the objects
 		})
 	}
 }

@@ -24,12 +24,11 @@ import (
 // loadManager is the field manager of what Load writes.
 const loadManager = "kubesim-load"
 
-// Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator: what does not
-// exist is created, what exists is applied over. Files may hold several documents, and lists. Objects without a
-// namespace go to default. A definition is served before the next object is sent. Of a folder with a kustomization.yaml
-// everything is sent that "kubectl kustomize" makes of it (package fake/kustomize says what is left out), of any other folder all
-// files that end in .yaml, .yml or .json, as of "kubectl apply -f"; namespaces and definitions come first. In a test that began
-// with RunT an error ends the test.
+// Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator. Objects that do not exist are
+// created, existing ones are updated by apply. A file may hold several documents, and lists. Objects without a namespace go to default.
+// A definition is served before the next object is sent. For a folder with a kustomization.yaml, Load sends the output of "kubectl
+// kustomize" (package fake/kustomize describes what it does not support); for any other folder all files that end in .yaml, .yml or
+// .json, as "kubectl apply -f" does. Namespaces and definitions come first. In a test that began with RunT an error ends the test.
 func (s *Server) Load(files ...string) error {
 	for _, name := range files {
 		err := s.loader().loadPath(name)

@@ -115,8 +115,8 @@ func TestLoad(t *testing.T) {
 	is.True(strings.Contains(body, `"height":2`)) // the object is there
 	code, _ = c.do("GET", "/api/v1/namespaces/kube-public/configmaps/two", "")
 	is.Equal(code, 200)                                                // items of lists go where they say
-	is.NoErr(srv.LoadData([]byte(frobbers)))                           // what is there is applied over
-	err := srv.LoadData([]byte("apiVersion: example.com/v9\nkind: X")) // nobody serves this
+	is.NoErr(srv.LoadData([]byte(frobbers)))                           // existing objects are updated by apply
+	err := srv.LoadData([]byte("apiVersion: example.com/v9\nkind: X")) // this kind is not served
 	is.True(err != nil && strings.Contains(err.Error(), `no matches for kind "X" in version "example.com/v9"`))
 	err = srv.LoadData([]byte("a: [")) // no YAML
 	is.True(err != nil)

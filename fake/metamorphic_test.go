@@ -95,7 +95,7 @@ func (c client) run(o op) (int, string) {
 	return code, body
 }
 
-// model is every write ever made, in order: what is in a list at a revision is what a look through all of them says.
+// model is every write, in order. A scan of all writes gives the contents of a list at a revision.
 type model struct{ writes []write }
 
 // write is one commit. obj is nil where the object went away.
@@ -209,7 +209,7 @@ func TestListsEqualModel(t *testing.T) {
 	})
 }
 
-// What a watch cache remembers and what the store remembers is the same.
+// A watch cache and the store have the same history.
 func TestCacheEqualsStore(t *testing.T) {
 	seeds(t, 3, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -269,7 +269,7 @@ func TestPagesEqualList(t *testing.T) {
 	})
 }
 
-// A list is what somebody has who has followed a watch.
+// A list equals the state of a client that has followed a watch.
 func TestListEqualsWatch(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)

@@ -21,7 +21,7 @@ type naive struct {
 	srv     *fake.Server
 	rev     uint64
 	oldest  uint64 // that may be asked for
-	expired bool   // what was before it is forgotten
+	expired bool   // revisions before rev are compacted
 	states  map[uint64]contents
 	log     []told
 }
@@ -34,7 +34,7 @@ type entry struct {
 	rev   uint64
 }
 
-// told is what a watch tells of a commit.
+// told is the event that a watch delivers for a commit.
 type told struct {
 	rev       uint64
 	kind      string
@@ -44,8 +44,8 @@ type told struct {
 
 const naivePath = "/api/v1/namespaces/default/configmaps"
 
-// FuzzModel sends what the bytes say to a server, three for a request, and compares each answer with that of the naive model:
-// codes, values, revisions, pages of one snapshot, lists of the past and what watches tell.
+// FuzzModel sends a server one request for every three bytes, and compares each answer with that of the naive model: codes, values,
+// revisions, pages of one snapshot, lists of the past and the events of watches.
 func FuzzModel(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x01\x00\x01\x02\x00\x00\x04\x00\x00\x06\x00\x00"))
 	f.Add([]byte("\x00\x00\x00\x00\x01\x01\x00\x02\x02\x07\x00\x00\x04\x01\x00\x07\x01\x01\x08\x00\x02\x09\x00\x01"))
@@ -168,7 +168,7 @@ func (n *naive) write(method, path, body, name, value string, done int, refused 
 	}
 }
 
-// is compares an object with what is expected.
+// is compares an object with the expected values.
 func (n *naive) is(obj object.Object, name string, want entry) {
 	n.t.Helper()
 	if got := fmt.Sprint(obj.Name(), obj.String("data", "v"), obj.ResourceVersion()); got != fmt.Sprint(name, want.value, want.rev) {

@@ -74,5 +74,5 @@ func TestNetwork(t *testing.T) {
 	}
 	is.True(strings.HasSuffix(message(), `: service "s" not found`))
 	c.do("POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"s"},"spec":{"type":"ExternalName","externalName":"`+at.Hostname()+`"}}`)
-	is.True(strings.HasSuffix(message(), ", not s.default.svc")) // it was reached, and is not who it should be
+	is.True(strings.HasSuffix(message(), ", not s.default.svc")) // the server was reached, but its certificate has another name
 }

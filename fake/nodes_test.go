@@ -38,7 +38,7 @@ func (c client) later(d time.Duration, name string) object.Object {
 	return c.must("GET", inPods+"/"+name, "")
 }
 
-// told prints the events of an object, each as its reason, its message and how often.
+// told returns the events of an object, each as its reason, its message and its count.
 func (c client) told(name string) (all []string) {
 	for _, e := range c.must("GET", "/api/v1/namespaces/default/events", "").Objects("items") {
 		if e.String("involvedObject", "name") == name {
@@ -129,7 +129,7 @@ func TestPods(t *testing.T) {
 		name, spec  string
 		annotations string
 		moments     []moment
-		delete      int // when it is deleted; 0: it is not
+		delete      int // when it is deleted; 0 means never
 	}{
 		{name: "it ends as its command says", spec: `"restartPolicy":"Never","containers":[{"name":"c","image":"busybox","command":["sh","-c","sleep 5; exit 3"]}]`,
 			moments: []moment{{1, "Running c:running,ready"}, {5, "Running c:running,ready"}, {6, "Failed c:Error3"}}},
@@ -196,7 +196,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// A container whose environment or volumes refer to what is not there waits for it.
+// A container whose environment or volumes refer to an object that does not exist waits for it.
 func TestPodWaits(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("env", `"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"settings","key":"a"}}}]}]`)

@@ -5,12 +5,12 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// What a test asserts of a server and asks about its clients is in package oracle.
+// These types of package oracle describe a test's assertions about a server and its clients' behaviour.
 type (
 	// Oracles are what a test asserts of a Server, of which they are methods: Never, Always, Eventually, AtRest, LeftBehind,
 	// NoLostUpdates, NoHotLoop, WithinRBAC, Actions, Permissions, State and Broken.
 	Oracles = oracle.Oracles
-	// View is what is stored at one moment.
+	// View is the stored state at one moment.
 	View = oracle.View
 	// Write is one commit of the store and its author.
 	Write = oracle.Write
@@ -21,7 +21,7 @@ type (
 	Action = oracle.Action
 	// Actions are requests in the order in which they were answered.
 	Actions = oracle.Actions
-	// Permissions are the rules that a user needed in a run, and those that roles grant.
+	// Permissions are the rules that a user needed in a run, and the rules that roles grant.
 	Permissions = oracle.Permissions
 	// Rule is one rule of a Role or ClusterRole.
 	Rule = auth.Rule
@@ -31,8 +31,8 @@ type (
 func To[T any](objects ...Object) []T { return oracle.To[T](objects...) }
 
 // OnePerOwner is a check for Never: two objects of a resource have the same controller among their owners, and neither is being
-// deleted. If an owner has several on purpose, labels whose values tell them apart are named: OnePerOwner("pods", "ordinal").
-// It finds what was made twice, because a controller did not know what it had made already.
+// deleted. If an owner has several on purpose, name the labels whose values distinguish them: OnePerOwner("pods", "ordinal"). The check
+// finds objects that a controller made twice because it did not know that it had already made them.
 //
 //	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
 func OnePerOwner(resource string, labels ...string) func(View) error {
@@ -49,8 +49,8 @@ func OnePerOwner(resource string, labels ...string) func(View) error {
 //	})
 type Outcome struct{ states oracle.Outcome }
 
-// Compare fails the test if what is stored of these resources is not what it was in the run without faults, which comes first.
-// The state is that of Server.State.
+// Compare fails the test if the stored objects of these resources differ from those of the run without faults, which comes first. The
+// state is that of Server.State.
 func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
 	t.Helper()
 	o.states.Compare(t, srv.State(resources...), srv.planned())

@@ -9,22 +9,20 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Network returns what asks webhooks over the network, as the real server does: the caBundle of a configuration is
-// trusted, and a service is reached where ServiceAddress says, or else at its cluster IP, or where its external name says.
-// A server with a Listener uses it unless AdmitThrough and ConvertThrough say otherwise. Options.AdmissionConfig says how
-// it makes itself known.
+// Network returns a transport that calls webhooks over the network as the real server does. It trusts the caBundle of a configuration.
+// It reaches a service at its ServiceAddress if it has one, and otherwise at its cluster IP or external name. A server with a Listener
+// uses it unless AdmitThrough and ConvertThrough set another transport. Options.AdmissionConfig configures the server's credentials.
 //
-// It is not for testing/synctest bubbles, where time stands still while somebody waits for a socket.
+// Network is not for testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket.
 func (s *Server) Network() http.RoundTripper { return s.outbound.Network }
 
-// ServiceAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address,
-// "HOST:PORT": webhooks and aggregated API servers that run on this machine, where nobody routes cluster IPs. Its
-// certificate must still be for NAME.NAMESPACE.svc. There need not be such a service, and nobody looks at its endpoints.
-// address "" takes it back.
+// ServiceAddress makes the server reach a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", at address, "HOST:PORT". It is for
+// webhooks and aggregated API servers that run on this machine, on which cluster IPs are not routed. The certificate must still be for
+// NAME.NAMESPACE.svc. The Service need not exist, and its endpoints are ignored. If address is empty, the setting is removed.
 //
 //	srv.ServiceAddress("shop-system/shop-webhook-service", "127.0.0.1:9443")
 //
-// Options.ServiceAddresses says it from the beginning.
+// Options.ServiceAddresses sets addresses from the beginning.
 func (s *Server) ServiceAddress(service, address string) error {
 	return s.outbound.SetAddress(service, address)
 }
@@ -35,7 +33,7 @@ func (s *Server) ServiceAddress(service, address string) error {
 // that runs already has to read the files again. Options.ServiceCerts does it when the server starts.
 func (s *Server) ServiceCerts(dir string) error { return s.outbound.Services.WriteCerts(dir) }
 
-// ServiceCA returns the certificate of the authority that signs for services, PEM. nil: ServiceCerts was not called.
+// ServiceCA returns the PEM certificate of the authority that signs for services, or nil if ServiceCerts was not called.
 func (s *Server) ServiceCA() []byte { return s.outbound.Services.CA() }
 
 // Aggregate answers requests for the version of a group that an APIService stands for with a handler in place of an

@@ -25,7 +25,7 @@ type Process struct {
 	run    func(ctx context.Context, transport http.RoundTripper) error
 
 	mu      sync.Mutex
-	life    *life // nil: it is down
+	life    *life // nil while the process is down
 	stopped bool
 	down    time.Duration // how long the next pause is
 	stop    chan struct{} // closed when it is to end
@@ -106,8 +106,9 @@ func (p *Process) loop() {
 	}
 }
 
-// Crash ends the process in the middle of what it does, and starts it again after down. Its requests fail from now on, also
-// those that are being answered. Of a process that is down only the time changes.
+// Crash ends the process at any point of its work, and starts it again after down. All its requests fail from now on, including
+// requests in flight. If the process has already crashed and is still ending, Crash changes only the time; during the pause it has no
+// effect.
 func (p *Process) Crash(down time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

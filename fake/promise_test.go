@@ -56,7 +56,7 @@ func TestNever(t *testing.T) {
 	is.Equal(len(srv.Broken()), 1)
 }
 
-// What is so already is found at once, also without a test.
+// A violation that exists at the beginning is found at once, also without a test.
 func TestNeverFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -68,7 +68,7 @@ func TestNeverFromTheBeginning(t *testing.T) {
 	is.True(strings.Contains(srv.Broken()[0].Error(), "never namespaces: there are 4: default and kube-node-lease\n    from the beginning"))
 }
 
-// A promise sees states that nobody else does, and how they came about.
+// A promise sees intermediate states that no client sees, and the writes that led to them.
 func TestNeverSeesEachWrite(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -157,7 +157,7 @@ func TestEventuallyInBubble(t *testing.T) {
 
 const secretsPath = "/api/v1/namespaces/default/secrets"
 
-// Two who fight over a field are named, with what each of them wants, and then stopped.
+// Two clients that fight over a field are named, with the value that each of them sets, and then stopped.
 func TestLivelock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -255,7 +255,7 @@ func TestAtRest(t *testing.T) {
 		bad, srv, c := watched(t, fake.Options{Clock: clock.System{}, Controllers: controller.All, Nodes: 2})
 		c.do("POST", mapsPath, `{"metadata":{"name":"a"}}`)
 		go func() {
-			for range 10 { // somebody is busy for a while
+			for range 10 { // a client writes for a while
 				time.Sleep(10 * time.Second)
 				c.mergePatch(mapsPath+"/a", `{"data":{"now":"`+time.Now().String()+`"}}`)
 			}

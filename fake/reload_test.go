@@ -33,7 +33,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	written := time.Now().Add(-time.Hour)
 	write := func(name string, data []byte) {
 		is.NoErr(os.WriteFile(file(name), data, 0o600))
-		written = written.Add(time.Second) // whatever the file system's clock can tell apart
+		written = written.Add(time.Second) // a difference that every file system's clock can represent
 		is.NoErr(os.Chtimes(file(name), written, written))
 	}
 	certA, keyA := certificateOf(t, "a", 11)
@@ -81,7 +81,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	_, code = ask(certB, keyB)
 	is.Equal(code, http.StatusOK)
 
-	// What aggregated API servers read has both: the API server adds to it, and puts it back.
+	// The ConfigMap for aggregated API servers has both certificates: the API server adds to it, and restores it.
 	const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 	ca := func(method string) string {
 		r, err := http.NewRequest(method, srv.URL()+path, nil)

@@ -46,11 +46,10 @@ func (s *Server) fail(format string, args ...any) {
 	s.test.Fatalf("kubesim: "+format, args...)
 }
 
-// URL is the Host of a client configuration that leads to this replica, whoever the client is. Requests go through
-// Server.Transport.
+// URL returns the Host of a client configuration that leads to this replica, for any client. Requests go through Server.Transport.
 func (r *Replica) URL() string { return r.srv.ReplicaURL(r.n) }
 
-// Transport carries requests to this replica, whatever their URL names and whoever the client is.
+// Transport returns a transport that carries requests to this replica, whatever their URL and their client.
 func (r *Replica) Transport() http.RoundTripper {
 	t := *r.srv.transport
 	t.pick, t.pinned = func(*http.Request) *apiserver.Server { return r.srv.cluster.Server(r.n) }, true

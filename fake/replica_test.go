@@ -218,7 +218,7 @@ func TestCut(t *testing.T) {
 			is.Equal(failed.String("reason"), "ServerTimeout") // nothing that needs the store
 		}
 		code, _ = b.do("POST", collection, `{"metadata":{"name":"X"}}`)
-		is.Equal(code, http.StatusUnprocessableEntity)            // what is invalid is refused as ever
+		is.Equal(code, http.StatusUnprocessableEntity)            // an invalid object is refused as always
 		is.Equal(b.names("?resourceVersion=0"), "old")            // cached reads go on
 		is.Equal(b.names("?resourceVersion="+rev), "504 Timeout") // but do not get newer
 		is.Equal(b.watch(collection+"?watch=1").must("ERROR").String("message"), "Internal error occurred: etcdserver: request timed out")

@@ -9,7 +9,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// The metric of the seats of each priority level, with the figures of a real server: who adds a level waits for it there.
+// TestSeats checks the metric of the seats of each priority level against the figures of a real server. A client that adds a level
+// waits until the metric shows it.
 func TestSeats(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -19,7 +19,7 @@ type Deployment struct {
 	Status   map[string]any `json:"status"`
 }
 
-// What no client can set is there, and what a server adds, too.
+// Seed stores fields that no client can set, and fields that a server adds.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

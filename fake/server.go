@@ -48,7 +48,7 @@ type Options = config.Cluster
 // setup is the Options of one Server.
 type setup struct {
 	Options
-	admission *outbound.AdmissionConfig // what is in the file Options.AdmissionConfig
+	admission *outbound.AdmissionConfig // the contents of the file Options.AdmissionConfig
 	services  *outbound.Services        // of the server that this one is a fork of, or nil
 	trial     Trial                     // the run of a test that can be repeated, or nil
 }
@@ -89,7 +89,7 @@ type Server struct {
 	Clock *clock.Manual
 	// Faults is what goes wrong.
 	Faults *Faults
-	// Controllers are those that Options.Controllers names.
+	// Controllers are the controllers that Options.Controllers names.
 	Controllers *Controllers
 
 	options   setup
@@ -101,9 +101,9 @@ type Server struct {
 	outbound  *outbound.Outbound
 	life      context.Context // ends with Close
 	end       context.CancelFunc
-	journal   *journal // nil: neither Options.Data nor Options.Archive is set
+	journal   *journal // nil if neither Options.Data nor Options.Archive is set
 	witness   *oracle.Witness
-	trust     *listen.Trust // who may sign certificates of clients
+	trust     *listen.Trust // the authorities for client certificates
 
 	mu           sync.Mutex
 	listeners    []*Listener
@@ -139,7 +139,7 @@ func (o *setup) start() (*Server, error) {
 	return s.prepared()
 }
 
-// fresh makes a server that nobody has used before.
+// fresh returns a new server without stored data.
 func (o *setup) fresh() (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (o *setup) readFiles() (err error) {
 // caFiles returns the files of certificate authorities, which have not been read yet.
 func (o *setup) caFiles() listen.CAFiles { return listen.NewCAFiles(o.ClientCAFile, o.ProxyCAFile) }
 
-// connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
+// connect creates the handlers and the transport for requests to the Cluster. manual reports whether its clock is advanced by hand.
 func (s *Server) connect(manual bool) {
 	api := answer.NewHandler(s.pick, s.client, 0, s.log)
 	s.panel = control.New(s.cluster, s, s.options.Trace > 0, s.life.Done())
@@ -192,9 +192,9 @@ func (s *Server) connect(manual bool) {
 	}
 }
 
-// withControl returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
-// says what to do instead. The API server that pick returns says whether the sender may; nil: everybody may, for who asks in
-// process has the server in his hands.
+// withControl returns a handler that serves the API, and the simulator's control paths below /sim/v1/. Errors are plain text that
+// suggests a remedy. The API server that pick returns authorizes the sender of a control request. If pick is nil, all are allowed,
+// because a caller in the same process controls the server anyway.
 func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apiserver.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, control.Prefix) {
@@ -283,21 +283,21 @@ const inProcessURL = "http://kubesim.invalid"
 // there.
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
-// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way.
-// Where requests are authenticated, RBAC's nonResourceURLs say who may do that.
+// Handler returns the handler of the API, and of the control paths below /sim/v1/, for programs with their own HTTP server. If requests
+// are authenticated, RBAC's nonResourceURLs decide who may use the control paths.
 //
 //	POST compact               the store forgets all revisions before now
 //	POST expire                the store and every watch cache forget
 //	GET  clock                 {"now":"2026-01-01T00:00:00Z","manual":true}
-//	POST clock/advance?d=5m    a manual clock moves on
+//	POST clock/advance?d=5m    advances a manual clock
 //	GET  snapshot              the whole server with its history, as a file; POST takes the server back to one
-//	POST reset                 everything begins anew, except the time
+//	POST reset                 resets the server to its beginning, except the time
 //	GET  faults                the faults as text; POST adds those in its body, DELETE clears them
-//	POST faults/release        held watch events go on
-//	GET  replicas              what the API servers are like
+//	POST faults/release        delivers held watch events
+//	GET  replicas              the state of the API servers
 //	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
-//	GET  trace                 what happened, as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
+//	GET  trace                 the trace as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Revision returns the newest revision of the store: the resourceVersion of the last write.

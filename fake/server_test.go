@@ -109,7 +109,7 @@ func TestSlowReader(t *testing.T) {
 	const writes = 2000
 	for i := range writes {
 		code, _ := c.do("POST", "/api/v1/namespaces/default/configmaps", fmt.Sprintf(`{"metadata":{"name":"c%d"},"data":{"k":%q}}`, i, data))
-		is.Equal(code, http.StatusCreated) // a slow reader holds up nobody
+		is.Equal(code, http.StatusCreated) // a slow reader delays no other client
 	}
 	n := 0
 	for {

@@ -31,7 +31,7 @@ func serveCerts(t *testing.T, dir, address string, h http.HandlerFunc) {
 	t.Cleanup(func() { far.Close() })
 }
 
-// free is a local address that nobody listens on.
+// free returns a local address on which no program listens.
 func free(t *testing.T) string {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,8 +40,8 @@ func free(t *testing.T) string {
 	return socket.Addr().String()
 }
 
-// An operator's manifests name a service and have no caBundle. The server reaches it where it was told, and trusts the
-// certificate that it made for it; nobody has to make the Service.
+// An operator's manifests name a service and have no caBundle. The server reaches the service at its ServiceAddress, and trusts the
+// certificate that it made for it. The Service need not exist.
 func TestServiceAddress(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -68,7 +68,7 @@ func TestServiceAddress(t *testing.T) {
 	is.NoErr(srv.ServiceAddress("shop-system/hooks", ""))
 	reviewed(x, `"service":{"namespace":"shop-system","name":"hooks","path":"/x","port":444}`)
 	text := x.message("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"y"}}`)
-	is.True(strings.HasSuffix(text, `service "hooks" not found`)) // as long as nobody says where it is
+	is.True(strings.HasSuffix(text, `service "hooks" not found`)) // as long as the service has no address
 	is.NoErr(srv.ServiceAddress("shop-system/hooks:444", at))
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"y"}}`)
 
@@ -113,8 +113,8 @@ func TestWebhookTimeOverSocket(t *testing.T) {
 	is.True(strings.HasSuffix(text, "context deadline exceeded"))
 }
 
-// The file of --admission-control-config-file says who the server is to webhooks: the user of the kubeconfig with the name
-// of the host.
+// The file of --admission-control-config-file sets the server's credentials for webhooks: those of the kubeconfig user with the name of
+// the host.
 func TestAdmissionConfig(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

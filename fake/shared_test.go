@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// What is wrong with a pod is found, however often it was updated before.
+// Errors in a pod are found, however often the pod was updated before.
 func TestUpdatedPodIsStillValidated(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -49,7 +49,7 @@ func TestUpdatedPodIsStillValidated(t *testing.T) {
 		is.Equal(c.parse(body).List("spec", "containers")[0].(map[string]any)["image"], "other")
 	}
 	_, read := c.do("GET", pods+"/p", "")
-	is.Equal(read, body) // what was answered is what is stored
+	is.Equal(read, body) // the stored object equals the answer
 }
 
 // Random writes of objects that are kept from write to write have the answers that they have where each write has to read

@@ -71,7 +71,7 @@ func TestSkewedGates(t *testing.T) {
 	})
 }
 
-// What a replica does not know is gone from its watches too, and from the store once it writes, even when it changes
+// Fields that a replica does not know are missing in its watches, and are dropped from the store when it writes, even if it changes
 // nothing else.
 func TestSkewedWatch(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{FeatureGates: map[string]bool{"VolumeLimitScaling": true}}, {Version: "1.35"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
@@ -91,7 +91,7 @@ func TestSkewedWatch(t *testing.T) {
 	})
 }
 
-// A value that is kept as it was written is so by every replica, whoever wrote it, also in another storage version.
+// Every replica keeps a raw value as it was written, whichever replica wrote it, also in another storage version.
 func TestSkewedRawValues(t *testing.T) {
 	replicas := []fake.ReplicaOptions{{StorageVersions: map[string]string{"controllerrevisions.apps": "apps/v1"}}, {Version: "1.35"}}
 	pair(t, replicas, func(t *testing.T, _ *fake.Server, a, b guest) {

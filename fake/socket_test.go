@@ -55,7 +55,7 @@ func listening(t *testing.T) func(text string) net.Conn {
 	}
 }
 
-// Who sends half a header or half a body, or nothing more, is not waited for; who watches may.
+// The server does not wait for a client that sends half a header, half a body or nothing more. A watch may stay open.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	const half = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"

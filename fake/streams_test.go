@@ -192,7 +192,7 @@ func TestExecOverSPDY(t *testing.T) {
 	is.True(strings.Contains(string(text), `"NonZeroExitCode"`))
 }
 
-// forwarded asks a port of the pod through a connection, and returns what comes and what is said of an error.
+// forwarded sends a request to a port of the pod through a connection, and returns the answer and the text of the error stream.
 func forwarded(t *testing.T, c *spdystream.Connection, port, id string) (answer, failure string) {
 	t.Helper()
 	is := is.New(t)
@@ -202,7 +202,7 @@ func forwarded(t *testing.T, c *spdystream.Connection, port, id string) (answer,
 	_, err := io.WriteString(data, "GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
 	is.NoErr(err)
 	is.NoErr(data.Close())
-	text, _ := io.ReadAll(data) // it breaks where nobody listens
+	text, _ := io.ReadAll(data) // fails if no container listens
 	why, err := io.ReadAll(failed)
 	is.NoErr(err)
 	return string(text), string(why)
@@ -257,7 +257,7 @@ func (m *inMessages) Write(p []byte) (int, error) {
 
 func (m *inMessages) SetDeadline(time.Time) error { return nil }
 
-// What nodes and pods use is in metrics.k8s.io, as kubectl top asks for it.
+// metrics.k8s.io has the usage of nodes and pods, as kubectl top requests it.
 func TestMetrics(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const metrics = "/apis/metrics.k8s.io/v1beta1"

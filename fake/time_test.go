@@ -74,7 +74,7 @@ func TestFutureRevisionArrives(t *testing.T) {
 		is.Equal(code, 0) // it waits
 		c.create("a")
 		synctest.Wait()
-		is.Equal(code, http.StatusOK) // until somebody writes
+		is.Equal(code, http.StatusOK) // until a write
 	})
 }
 
@@ -114,7 +114,7 @@ func TestTokensExpire(t *testing.T) {
 		token := c.parse(body).String("metadata", "continue")
 		code, body = c.do("GET", "/api/v1/namespaces/default/configmaps?continue="+token, "")
 		is.Equal(code, http.StatusOK)                 // the token in the answer carries on
-		is.Equal(len(c.parse(body).List("items")), 2) // with what is there now: b and c
+		is.Equal(len(c.parse(body).List("items")), 2) // with the current objects: b and c
 	})
 }
 

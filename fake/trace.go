@@ -30,9 +30,9 @@ func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
 // TryTrace is Trace, or nil if the server's lock is held: the caller does not wait for it.
 func (s *Server) TryTrace() *trace.Log { return s.cluster.PeekTrace() }
 
-// Report tells what happened, as a test that fails does: the last steps, 0 for all, or object by object. A step is a request with
-// its answer, what it wrote and who was told of it. What the test has failed for (Never, MaxWritesPerInstant, FailOnWarning) is
-// marked, with what led to it. See trace.Log's Report.
+// Report returns a report of the trace, as a failing test prints it: the last steps, 0 for all, in order or by object. A step is a
+// request with its answer, its writes and the watches that were notified. A violation for which the test failed (Never,
+// MaxWritesPerInstant, FailOnWarning) is marked, with the steps that led to it. See trace.Log's Report.
 func (s *Server) Report(steps int, byObject bool) string {
 	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.Marks()})
 }

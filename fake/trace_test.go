@@ -144,7 +144,7 @@ func TestTraceHashes(t *testing.T) {
 	is.True(other.Hash != a.Hash)                                               // another order
 	is.Equal(other.Semantic, a.Semantic)                                        // the same outcome
 	is.True(run(fake.Options{Trace: 10}, "b", "a", "c").Semantic != a.Semantic) // another object was deleted
-	is.Equal(run(fake.Options{}, "a").Hash, "")                                 // hashes are for those who ask
+	is.Equal(run(fake.Options{}, "a").Hash, "")                                 // hashes are computed only on request
 }
 
 // After a reset a server's trace is that of a new one.
@@ -188,7 +188,7 @@ func TestServeTrace(t *testing.T) {
 	is.Equal(len(none.Trace().Records), 0)
 }
 
-// A follower gets what was and what comes, in process and over a socket, until the server ends.
+// A follower gets past and future records, in process and over a socket, until the server ends.
 func TestFollowTrace(t *testing.T) {
 	is := is.New(t)
 	srv, err := fake.New(fake.Options{Trace: 100})
@@ -260,7 +260,7 @@ func trusting(t *testing.T, l *fake.Listener) *http.Client {
 	return &http.Client{Transport: network}
 }
 
-// What a test has failed for is marked, with what led to it, also when it is long ago.
+// A violation for which a test failed is marked, with the steps that led to it, even if it is far back.
 func TestReportMarksWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -287,11 +287,11 @@ func TestReportMarksWhatWentWrong(t *testing.T) {
 	is.True(!strings.Contains(log, "default/b0")) // only the end of the rest
 	is.True(strings.Contains(log, "default/b49"))
 	is.True(strings.Contains(log, "replicaset-controller (system:serviceaccount:kube-system:replicaset-controller) writes"))
-	is.True(strings.Contains(srv.Report(0, false), "kubesim-load (admin) create configmaps default/a → 201")) // who loads has a name
+	is.True(strings.Contains(srv.Report(0, false), "kubesim-load (admin) create configmaps default/a → 201")) // the client of LoadData has a name
 	is.True(strings.Contains(srv.Report(0, true), "\nconfigmaps default/b7\n"))
 }
 
-// A request that was refused says what is missing: a definition, or a rule.
+// The report of a refused request names the missing definition or rule.
 func TestReportSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -21,8 +21,8 @@ type transport struct {
 	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
 	pinned  bool                                    // whatever else is the case
 	control *control.Panel                          // answers below control.Prefix
-	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
-	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
+	client  func(*http.Request) *auth.Client        // returns how the sender of a request is authenticated
+	waiting func(r *http.Request) (answered func()) // called for a request that has to wait, if not nil
 	trial   Trial                                   // nil, or sees each request and may do something around it
 	own     func() *apiserver.Server                // the one that the test itself asks in a trial
 	logf    func(format string, args ...any)        // where a panic is reported

@@ -25,7 +25,7 @@ type Trial interface {
 	IsOwn() bool
 	// Adopt makes the calling goroutine work for the test itself until done is called.
 	Adopt() (done func())
-	// Heal keeps what is planned for later from happening.
+	// Heal cancels the faults that are planned for later.
 	Heal()
 	// IsTroubled reports whether a step of a plan was done.
 	IsTroubled() bool

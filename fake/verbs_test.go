@@ -189,7 +189,7 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// What waits when the server is reset or closed gets an answer.
+// A request that waits when the server is reset or closed gets an answer.
 func TestWaitingEnds(t *testing.T) {
 	for name, end := range map[string]func(*fake.Server){
 		"reset": func(s *fake.Server) { _ = s.Reset() }, "close": func(s *fake.Server) { s.Close() },
@@ -262,7 +262,7 @@ func TestWatchOverNetwork(t *testing.T) {
 	}
 }
 
-// Large answers are compressed for those who ask for it.
+// Large answers are compressed for clients that accept gzip.
 func TestGzipOverNetwork(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -314,7 +314,7 @@ func TestGarbageOverNetwork(t *testing.T) {
 	is.Equal(c.raw(l, "GET /version HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 10<<20)+"\r\n\r\n"), []int{431})
 	is.Equal(c.raw(l, "POST "+configMaps+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Type: application/json\r\n\r\n{{{{{"+get), []int{400, 200})
 	code, _ := c.do("GET", "/version", "")
-	is.Equal(code, http.StatusOK) // nobody else has noticed
+	is.Equal(code, http.StatusOK) // other clients are not affected
 }
 
 // raw sends bytes over a connection of its own and returns the codes of the answers.

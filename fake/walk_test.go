@@ -22,8 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// walked are the forms of answers that clients ask for, by what is said in Accept. Each is asked for with and without
-// gzip.
+// walked are the formats that clients request, as values of Accept. Each is requested with and without gzip.
 var walked = []string{
 	"",
 	"application/json",
@@ -44,9 +43,8 @@ var walked = []string{
 	"text/html",
 }
 
-// Whatever a server answers to a GET of any path that it tells of can be decoded as what its headers say: every
-// document of /, and a collection and an object of every resource of discovery. Objects are so long that
-// their answers are compressed.
+// TestWalk checks that the server's answer to a GET of any path that it advertises can be decoded as its headers say: every document of
+// /, and a collection and an object of every resource of discovery. Objects are so long that their answers are compressed.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	srv := fake.RunT(t)

@@ -88,7 +88,7 @@ func (x target) message(method, path, body string) string {
 	return ""
 }
 
-// must sends a request that succeeds, or comes upon what is there already.
+// must sends a request that succeeds, or that fails because of the objects that exist already or do not exist.
 func (x target) must(method, path, body string) {
 	x.t.Helper()
 	if code, answer := x.do(method, path, body); code >= 300 && code != http.StatusConflict && code != http.StatusNotFound {
@@ -162,7 +162,7 @@ func allow(w http.ResponseWriter, q *http.Request) {
 // badBundle is PEM that is no certificate.
 var badBundle = base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no")}))
 
-// failures are webhooks that cannot be asked: the clientConfig, the services it needs, and what is said of it.
+// failures are webhooks that cannot be called: the clientConfig, the services it needs, and the error message.
 func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	t.Helper()
 	never := time.Now().AddDate(10, 0, 0)

@@ -21,10 +21,10 @@ func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) 
 	s.cluster.Admit(webhook, f)
 }
 
-// AdmitThrough sets what carries requests to the admission webhooks that no function answers: Network, or one that calls
-// an http.Handler. timeoutSeconds of a webhook, and the time after which it asks to be asked again (Retry-After), is time
-// of the server's clock. Validating webhooks are asked at the same time, each in a goroutine of its own, and mutating ones
-// one after the other. Without it a server with a Listener uses Network, and another one asks nobody.
+// AdmitThrough sets the transport to admission webhooks for which no function is registered: Network, or one that calls an
+// http.Handler. timeoutSeconds of a webhook, and the delay with which it asks for a retry (Retry-After), are in time of the server's
+// clock. Validating webhooks are called in parallel, each in a goroutine of its own, mutating ones one after the other. Without
+// AdmitThrough a server with a Listener uses Network, and another server calls no webhooks.
 func (s *Server) AdmitThrough(transport http.RoundTripper) { s.outbound.AdmitThrough(transport) }
 
 // Convert registers the function that converts the objects of a CustomResourceDefinition between its versions, in the
@@ -42,10 +42,10 @@ func (s *Server) Convert(definition string, f func(obj map[string]any, apiVersio
 	s.cluster.Convert(definition, f)
 }
 
-// ConvertThrough sets what carries ConversionReviews to the webhooks that definitions name: the handler of a webhook in
-// the test itself needs no socket. A webhook may ask the server, and a slow one holds up only the requests that need it:
-// for at most 30 seconds of the server's clock. (Two rare reads ask it while everybody waits: an exact read of the past,
-// and the end of a definition with objects in an older storage version.) Its answer about an object is remembered until
-// the object, the definition or the transport changes. Without it a server with a Listener uses Network, and another one
-// asks nobody.
+// ConvertThrough sets the transport for ConversionReviews to the webhooks that definitions name. A webhook in the test itself needs no
+// socket if the transport calls its handler. A webhook may send requests to the server, and a slow one delays only the requests that
+// need it, for at most 30 seconds of the server's clock. (Two rare operations call it while all other requests wait: an exact read of
+// the past, and the deletion of a definition with objects in an older storage version.) Its answer about an object is cached until the
+// object, the definition or the transport changes. Without ConvertThrough a server with a Listener uses Network, and another server
+// calls no webhooks.
 func (s *Server) ConvertThrough(transport http.RoundTripper) { s.outbound.ConvertThrough(transport) }

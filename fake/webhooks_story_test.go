@@ -94,7 +94,7 @@ var more = []string{
 	`/api/v1/nodes {"metadata":{"name":"{{ns}}-node"}}`,
 }
 
-// teller tells one story.
+// teller generates one story.
 type teller struct {
 	*rand.Rand
 	s        *stories
@@ -118,7 +118,7 @@ func (s *stories) story(seed int) conformance.Case {
 		t.configure()
 	}
 	t.step("GET", reviewsPath+"?settle", "", "")
-	if slices.Contains(t.said, "patch-name") { // it is in the way of what is renamed
+	if slices.Contains(t.said, "patch-name") { // an object with the name that the webhook sets
 		t.step("POST", t.kinds[0].path, asJSON, t.named(t.kinds[0], "renamed"))
 		t.step("GET", reviewsPath, "", "")
 	}

@@ -22,10 +22,10 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestWebhooks sends random writes that live webhooks stand behind to a real API server at KUBESIM_TARGET and to a simulator,
-// until KUBESIM_REQUESTS requests in a row agree (2,000): the answers, and the reviews that the webhooks get, byte for byte.
-// The webhooks listen on loopback with TLS, and answer as the path in their configuration says, rightly and wrongly. What
-// differs is shrunk and saved below KUBESIM_OUT. KUBESIM_SEED is the first story. "make webhooks" runs it.
+// TestWebhooks sends random writes, with live webhooks, to a real API server at KUBESIM_TARGET and to a simulator, until
+// KUBESIM_REQUESTS requests in a row agree (2,000): the answers, and the reviews that the webhooks get, byte for byte. The webhooks
+// listen on loopback with TLS, and give correct and wrong answers, as the path in their configuration says. Stories that differ are
+// shrunk and saved below KUBESIM_OUT. KUBESIM_SEED is the first story. "make webhooks" runs it.
 func TestWebhooks(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -47,8 +47,8 @@ func TestWebhooks(t *testing.T) {
 	j.run(t, numberFrom("KUBESIM_SEED", 1))
 }
 
-// TestWebhookStories plays the stories below testdata/webhooks on a simulator: answers and reviews are those that were recorded from a
-// real server. With KUBESIM_RECORD it first records the stories that have no recording yet from the server at KUBESIM_TARGET.
+// TestWebhookStories plays the stories below testdata/webhooks on a simulator. Its answers and reviews must equal those recorded from a
+// real server. With KUBESIM_RECORD it first records the stories that have no recording yet, on the server at KUBESIM_TARGET.
 func TestWebhookStories(t *testing.T) {
 	hooks := listenForReviews(t)
 	if url := os.Getenv("KUBESIM_TARGET"); url != "" && os.Getenv("KUBESIM_RECORD") != "" {
