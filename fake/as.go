@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Identity is a server as one user comes to it.
+// Identity is access to a server as one user.
 type Identity struct {
 	server *Server
 	user   *auth.User
@@ -31,24 +31,24 @@ func (s *Server) As(user string, groups ...string) *Identity {
 	return &Identity{s, &auth.User{Name: user, Groups: groups}}
 }
 
-// URL is Server.URL.
+// URL returns Server.URL.
 func (i *Identity) URL() string { return i.server.URL() }
 
-// Transport carries the user's requests.
+// Transport returns a transport that carries the user's requests.
 func (i *Identity) Transport() http.RoundTripper { return i.Over(i.server.transport) }
 
-// Over lets the requests that come to the server over another transport be the user's, such as that of a Process.
+// Over returns a transport whose requests go through another one, such as that of a Process, as the user's.
 func (i *Identity) Over(transport http.RoundTripper) http.RoundTripper {
 	return identified{transport, i.user}
 }
 
-// identified carries requests of a user.
+// identified is a transport that sends a user's requests.
 type identified struct {
 	over http.RoundTripper
 	user *auth.User
 }
 
-// identity is where the context of a request has its user.
+// identity is the context key of a request's user.
 type identity struct{}
 
 // RoundTrip implements http.RoundTripper.
@@ -56,7 +56,7 @@ func (x identified) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.over.RoundTrip(r.WithContext(context.WithValue(r.Context(), identity{}, x.user)))
 }
 
-// Entry is a way to a server: a Server, or what Server.As returns.
+// Entry is access to a server: a Server, or the result of Server.As.
 type Entry interface {
 	URL() string
 	Transport() http.RoundTripper

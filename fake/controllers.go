@@ -16,8 +16,7 @@ import (
 //	err := srv.Settle(ctx)                            // its pods run
 //	srv.Controllers.Lag("replicaset-controller", "pods")
 //
-// Names are those of kube-controller-manager's flag --controllers. One that is not there ends the test, and without a test
-// panics.
+// Names are those of kube-controller-manager's flag --controllers. A name that does not exist ends the test; without a test it panics.
 type Controllers struct{ server *Server }
 
 // Settle runs controllers and lets time pass until they have nothing to do for the next ten seconds, apart from upkeep such as node
@@ -30,32 +29,32 @@ func (s *Server) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Step does the one reconcile that is next. It reports false when there is none to do now. It is for controllers that do
-// nothing by themselves: see Controllers.Stepped.
+// Step runs the next reconcile. It returns false if none is due. It is for controllers that do not run by themselves: see
+// Controllers.Stepped.
 func (s *Server) Step() (done bool) {
 	s.cluster.Control(func(m *controller.Manager) { done = m.Step() })
 	return done
 }
 
-// Names returns what the controllers are called.
+// Names returns the names of the controllers.
 func (c *Controllers) Names() (names []string) {
 	c.control(func(m *controller.Manager) error { names = m.Names(); return nil })
 	return names
 }
 
-// Due returns what has to be done now or, upkeep aside, within a time, the earliest first.
+// Due returns the items to reconcile now or, apart from upkeep, within a time, the earliest first.
 func (c *Controllers) Due(within time.Duration) (due []controller.Waiting) {
 	c.control(func(m *controller.Manager) error { due = m.Moving(within); return nil })
 	return due
 }
 
-// Stepped says whether controllers wait for Server.Step and Server.Settle, or work by themselves, as they do otherwise: what
-// a request calls for is done before the next request, what time calls for at its time.
+// Stepped sets whether controllers wait for Server.Step and Server.Settle. By default they run by themselves: they do the work that a
+// request causes before the next request, and timed work at its time.
 func (c *Controllers) Stepped(wait bool) {
 	c.control(func(m *controller.Manager) error { m.Stepped = wait; return nil })
 }
 
-// Shuffle lets draws decide in which order they go from now on: the same seed gives the same order. Otherwise what has
+// Shuffle makes the order in which controllers run random from now on. The same seed gives the same order. By default the item that has
 // waited longest is next.
 func (c *Controllers) Shuffle() {
 	c.control(func(m *controller.Manager) error { m.Shuffle(); return nil })
@@ -71,7 +70,7 @@ func (c *Controllers) Stop(name string) {
 	c.control(func(m *controller.Manager) error { return m.Stop(name) })
 }
 
-// Crash stops a controller, which forgets everything. After Start it finds what there is, as a new process does.
+// Crash stops a controller and discards its memory. After Start it reads the existing objects, as a new process does.
 func (c *Controllers) Crash(name string) {
 	c.control(func(m *controller.Manager) error { return m.Crash(name) })
 }
@@ -86,8 +85,7 @@ func (c *Controllers) Delay(name string, d time.Duration) {
 	c.control(func(m *controller.Manager) error { return m.Delay(name, d) })
 }
 
-// Lag lets the informers of a controller stand still, those of some resources ("pods", "deployments.apps") or all, until
-// Resume.
+// Lag stops the informers of a controller, for some resources ("pods", "deployments.apps") or for all, until Resume.
 func (c *Controllers) Lag(name string, resources ...string) {
 	c.control(func(m *controller.Manager) error { return m.Lag(name, resources...) })
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
-// journal is the file that a server keeps up with its commits.
+// journal is the file to which a server writes its commits.
 type journal struct {
 	*archive.Journal
-	option string // that asked for it
+	option string // the option that sets the file
 	torn   string // why the file's end was discarded when it was opened, or ""
 
-	ended   sync.WaitGroup // keepUp has
-	lost    chan struct{}  // closed when it does not keep up any more
+	ended   sync.WaitGroup // waits for keepUp
+	lost    chan struct{}  // closed when the journal has an error
 	losing  sync.Once
 	close   sync.Once
-	closing error // what close met
+	closing error // the error of close
 }
 
 // dataFile is the file in the folder Options.Data.
 const dataFile = "cluster.archive"
 
-// overData starts a server over the folder Options.Data.
+// overData starts a server on the folder Options.Data.
 func (o *setup) overData() (*Server, error) {
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("kubesim: Options.Data: %w", err)
@@ -50,7 +50,7 @@ func (o *setup) overData() (*Server, error) {
 	return srv.keep(j)
 }
 
-// resume starts new API servers, as the options say, over what an archive holds.
+// resume starts new API servers, with these options, on the state of an archive.
 func (o *setup) resume(a *archive.Archive) (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (o *setup) resume(a *archive.Archive) (*Server, error) {
 	return o.serve(cluster), nil
 }
 
-// overArchive starts a server over the file Options.Archive.
+// overArchive starts a server on the file Options.Archive.
 func (o *setup) overArchive() (*Server, error) {
 	file, always := o.Archive, o.ArchiveSync
 	j, a, err := openJournal("Archive", file, always)
@@ -118,10 +118,10 @@ func (j *journal) rewrite(c *sim.Cluster) error {
 	return nil
 }
 
-// keepUpEvery is how often the server looks after its journal, in real time.
+// keepUpEvery is the interval at which the server checks its journal, in real time.
 const keepUpEvery = time.Second
 
-// keepUp makes the journal smaller when it has grown, and closes lost when the journal has an error, until life ends.
+// keepUp compacts the journal when it has grown, and closes lost when the journal has an error, until life ends.
 func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	ticker := time.NewTicker(keepUpEvery)
 	defer ticker.Stop()
@@ -141,7 +141,8 @@ func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	}
 }
 
-// finish closes the journal. That of Options.Archive has, in the end, the server as it is, caches and all. A nil journal does nothing.
+// finish closes the journal. The journal of Options.Archive ends with the complete server, including its caches. A nil journal does
+// nothing.
 func (j *journal) finish(c *sim.Cluster) {
 	if j == nil {
 		return
@@ -167,7 +168,7 @@ func (s *Server) DataError() error {
 	return s.journal.closing
 }
 
-// DataLost is closed when DataError has something to say of Options.Archive while the server runs.
+// DataLost returns a channel that is closed when DataError has an error of Options.Archive while the server runs.
 func (s *Server) DataLost() <-chan struct{} {
 	if s.journal == nil {
 		return nil

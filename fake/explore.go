@@ -7,10 +7,10 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// T is what the body of an Explore gets: all of testing.TB.
+// T is the test that the body of an Explore gets, with all methods of testing.TB.
 type T = testing.TB
 
-// ExploreOptions say how a test is explored. The zero value is right for most.
+// ExploreOptions configure the exploration of a test. The zero value is right for most.
 type ExploreOptions struct {
 	// Seeds is the number of plans that are tried. The default is 100. The environment variable KUBESIM_SEEDS overrides it.
 	Seeds int
@@ -18,16 +18,16 @@ type ExploreOptions struct {
 	Seed uint64
 	// For ends the search after so much real time, whatever Seeds is. 0 means no limit.
 	For time.Duration
-	// Server is what the servers are like. Clock and Seed are Explore's; without Replicas there are two. The test itself has one
-	// more, to which nothing happens.
+	// Server has the options of the servers. Explore sets Clock and Seed; without Replicas there are two. The test itself has one more
+	// replica, which is free of faults.
 	Server Options
 	// Faults is the approximate number of faults in one run. The default is 8.
 	Faults int
-	// LegalOnly leaves out what happens only in a cluster that is itself in trouble: API servers that cannot reach their
-	// store, and 500.
+	// LegalOnly excludes faults that occur only in a cluster that is itself in trouble: API servers that cannot reach their store, and
+	// status 500.
 	LegalOnly bool
-	// Without are kinds of trouble that do not happen: those of package fault (delay, close, truncate, …) and of
-	// fake/explore (crash, lag, cut, restart, expire, touch, depose, edit, jump).
+	// Without excludes kinds of faults: those of package fault (delay, close, truncate, …) and of fake/explore (crash, lag, cut,
+	// restart, expire, touch, depose, edit, jump).
 	Without []string
 	// Edits are the custom resources whose objects a second user changes, at random and within their schemas, for example
 	// sites.web.example.com. The body then must not rely on the values that it has written itself. By default there are none.
@@ -44,10 +44,10 @@ type ExploreOptions struct {
 	Found func(*campaign.Report)
 }
 
-// Explore looks for what goes wrong around a test. It runs body again and again, each time in a testing/synctest bubble of its
-// own with a new server, under a plan that is drawn from a seed: faults, crashes of processes, API servers that lag, writes of
-// others. When body fails, the plan is made as small as possible and written to testdata/kubesim, from where it is run
-// first from then on; the test fails and says what happened.
+// Explore searches for faults that make a test fail. It runs body repeatedly, each time in a testing/synctest bubble of its own with a
+// new server, under a plan that is drawn from a seed: faults, crashes of processes, lagging API servers, writes of other clients. When
+// body fails, Explore minimizes the plan and writes it to testdata/kubesim. From then on that plan is run first. The test fails with a
+// report of the run.
 //
 //	fake.Explore(t, fake.ExploreOptions{Seeds: 1000}, func(t fake.T, srv *fake.Server) {
 //		srv.Process("operator", run)     // a client that may crash
@@ -58,14 +58,14 @@ type ExploreOptions struct {
 //		…                                // what has to be right in the end
 //	})
 //
-// Trouble happens to the requests that come from other goroutines than the body's own. The plan without any trouble is run
-// first; a test that fails under it fails at once.
+// Faults affect only requests from other goroutines than the body's own. The plan without any faults is run first; a test that fails
+// under it fails at once.
 //
-// Plans are run by further processes of the test binary, in an environment in which they can be repeated (Repeatable). The
-// tests of the binary up to the call of Explore are run there, too.
+// Further processes of the test binary run the plans, in an environment in which they can be repeated (Repeatable). These processes
+// also run the tests of the binary up to the call of Explore.
 //
-// Explore and Repeatable are carried out by package fake/explore, which changes what the Go runtime draws at random. Only a test
-// that imports it has it:
+// Package fake/explore implements Explore and Repeatable, and changes the random numbers of the Go runtime. Only a test that imports it
+// has them:
 //
 //	import _ "github.com/kubesim/kubesim/fake/explore"
 func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
@@ -105,7 +105,7 @@ func Repeatable(t *testing.T) bool {
 const noExplorer = "kubesim: fake.%s is carried out by package fake/explore, which this test does not import. Add to one of its files:\n\n" +
 	"\timport _ \"github.com/kubesim/kubesim/fake/explore\""
 
-// Explorer carries out Explore and Repeatable. It is package fake/explore.
+// Explorer implements Explore and Repeatable. The implementation is package fake/explore.
 type Explorer interface {
 	Explore(t *testing.T, o ExploreOptions, body func(T, *Server))
 	Repeatable(t *testing.T) bool

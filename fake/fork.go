@@ -19,8 +19,8 @@ import (
 //	… // the operator under test does something to srv, another version of it to before
 func (s *Server) Fork() *Server { return s.forked(s.cluster.Fork()) }
 
-// ForkAt is Fork at a revision that the store still has, with the time and the random numbers of when it was written. Its
-// replicas are newly started then, its trace is empty, and it has no faults.
+// ForkAt is Fork at a revision that the store still has, with the time and the random state of that revision. The fork's replicas are
+// newly started, its trace is empty, and it has no faults.
 func (s *Server) ForkAt(rev uint64) (*Server, error) {
 	c, err := s.cluster.ForkAt(rev)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Server) ForkAt(rev uint64) (*Server, error) {
 	return s.forked(c), nil
 }
 
-// forked makes the server of a fork.
+// forked returns the server of a fork.
 func (s *Server) forked(c *sim.Cluster) *Server {
 	o := s.options
 	if o.trial != nil {
@@ -51,7 +51,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	return f
 }
 
-// serve makes a server of a Cluster.
+// serve returns a server of a Cluster.
 func (o setup) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, cluster: c}
 	if o.services == nil {

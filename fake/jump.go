@@ -32,6 +32,6 @@ func (s *Server) HasClientClock(client string) bool {
 	return s.clocks[client] != nil
 }
 
-// Jump sets the clock of a client's machine forward by d, or back by a d below zero. The server's time, timers and other
-// clients go on as ever.
+// Jump sets the clock of a client's machine forward by d, or back if d is negative. The server's time, timers and other clients are not
+// affected.
 func (s *Server) Jump(client string, d time.Duration) { s.ClientClock(client).Jump(d) }

@@ -7,7 +7,7 @@ import (
 
 // These types of package oracle describe a test's assertions about a server and its clients' behaviour.
 type (
-	// Oracles are what a test asserts of a Server, of which they are methods: Never, Always, Eventually, AtRest, LeftBehind,
+	// Oracles are the assertions of a test about a Server, which has them as methods: Never, Always, Eventually, AtRest, LeftBehind,
 	// NoLostUpdates, NoHotLoop, WithinRBAC, Actions, Permissions, State and Broken.
 	Oracles = oracle.Oracles
 	// View is the stored state at one moment.
@@ -27,7 +27,7 @@ type (
 	Rule = auth.Rule
 )
 
-// To reads objects of a View into a Go type, such as corev1.Pod. It panics if an object does not fit the type.
+// To converts objects of a View to a Go type, such as corev1.Pod. It panics if an object does not fit the type.
 func To[T any](objects ...Object) []T { return oracle.To[T](objects...) }
 
 // OnePerOwner is a check for Never: two objects of a resource have the same controller among their owners, and neither is being
@@ -39,8 +39,8 @@ func OnePerOwner(resource string, labels ...string) func(View) error {
 	return oracle.OnePerOwner(resource, labels...)
 }
 
-// Outcome compares the final states of several runs of the same test, as Explore makes them: whatever went wrong on the way, the
-// state in the end must be that of the run without faults. It is declared outside of the test's body, and safe for concurrent use.
+// Outcome compares the final states of several runs of the same test, as Explore makes them: whatever faults occur, the final state
+// must be that of the run without faults. Declare it outside of the test's body. It is safe for concurrent use.
 //
 //	var same fake.Outcome
 //	fake.Explore(t, o, func(t fake.T, srv *fake.Server) {

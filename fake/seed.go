@@ -62,7 +62,7 @@ func (l *loader) seed(obj object.Object) error {
 	return l.cluster.Seed(loadManager, as)
 }
 
-// object is a Go value as an object with its kind.
+// object converts a Go value to an object with its kind.
 func (l *loader) object(v any) (object.Object, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -87,8 +87,8 @@ func (l *loader) object(v any) (object.Object, error) {
 	return obj, nil
 }
 
-// kindOf finds the kind that a Go type stands for: of those with its name the one whose version is the last part of the package,
-// and whose group begins with the part before it.
+// kindOf returns the kind of a Go type. Among the kinds with its name it prefers the one whose version is the last part of the package
+// path, and whose group begins with the part before it.
 func (l *loader) kindOf(t reflect.Type) (*resource.Definition, error) {
 	version, group := path.Base(t.PkgPath()), path.Base(path.Dir(t.PkgPath()))
 	if group == "core" {

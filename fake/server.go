@@ -1,5 +1,5 @@
-// Package fake is a Kubernetes API server for tests. Unmodified clients talk to it in process, without sockets,
-// binaries or start-up time, and it answers as a real one does.
+// Package fake is a Kubernetes API server for tests. Unmodified clients send requests to it in process, without sockets, binaries or
+// start-up time, and it answers as a real one does.
 //
 //	func TestController(t *testing.T) {
 //		srv := fake.RunT(t)
@@ -8,8 +8,8 @@
 //		srv.Clock.Advance(5 * time.Minute) // history expires, continue tokens die, bookmarks are sent
 //	}
 //
-// Time stands still until the test moves it: whatever has to wait, waits for Clock.Advance. To test a controller that
-// waits by itself, give the server package time and run the test in a bubble, where time is virtual:
+// Time does not advance until the test calls Clock.Advance. To test a controller with timers of its own, use the real clock
+// (clock.System) and run the test in a bubble, in which time is virtual:
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
@@ -42,24 +42,24 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// Options says what a Server is like. The zero value is right for most tests.
+// Options configure a Server. The zero value is right for most tests.
 type Options = config.Cluster
 
 // setup is the Options of one Server.
 type setup struct {
 	Options
 	admission *outbound.AdmissionConfig // the contents of the file Options.AdmissionConfig
-	services  *outbound.Services        // of the server that this one is a fork of, or nil
+	services  *outbound.Services        // those of the origin if this server is a fork, or nil
 	trial     Trial                     // the run of a test that can be repeated, or nil
 }
 
-// writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
+// writesMax is the default of Options.MaxWritesPerInstant in a bubble, where time advances only when all goroutines wait.
 const writesMax = 1000
 
 // afterBubbles is later than the time in any testing/synctest bubble, which begins in the year 2000, and earlier than any other.
 var afterBubbles = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// writesMax returns how often the same object may be written while time stands still, or -1 if there is no limit.
+// writesMax returns the most writes of one object at one instant, or -1 if there is no limit.
 func (o *setup) writesMax() int {
 	switch {
 	case o.MaxWritesPerInstant != 0:
@@ -70,7 +70,7 @@ func (o *setup) writesMax() int {
 	return -1
 }
 
-// authenticates says that the credentials of requests count.
+// authenticates reports whether requests are authenticated.
 func (o *setup) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
 // TB is the part of *testing.T that RunT needs.
@@ -83,11 +83,11 @@ type TB interface {
 
 // Server is a simulated API server.
 type Server struct {
-	// Oracles are what a test asserts of the server.
+	// Oracles are the assertions of a test about the server.
 	*Oracles
-	// Clock moves the server's time. It does nothing when Options.Clock is not a clock.Manual.
+	// Clock advances the server's time. It has no effect if Options.Clock is not a clock.Manual.
 	Clock *clock.Manual
-	// Faults is what goes wrong.
+	// Faults are the faults that requests and watches meet.
 	Faults *Faults
 	// Controllers are the controllers that Options.Controllers names.
 	Controllers *Controllers
@@ -112,7 +112,7 @@ type Server struct {
 	processes    []*Process
 }
 
-// New starts a server, which Close ends.
+// New starts a server. Call Close to end it.
 func New(options ...Options) (*Server, error) {
 	var o setup
 	if len(options) > 0 {
@@ -159,7 +159,7 @@ func (o *setup) complete() error {
 	return o.readFiles()
 }
 
-// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
+// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is invalid.
 func (o *setup) readFiles() (err error) {
 	o.admission = &outbound.AdmissionConfig{Plugins: o.Admission}
 	if o.AdmissionConfig != "" {
@@ -177,7 +177,7 @@ func (o *setup) readFiles() (err error) {
 	return err
 }
 
-// caFiles returns the files of certificate authorities, which have not been read yet.
+// caFiles returns the files of certificate authorities, not yet read.
 func (o *setup) caFiles() listen.CAFiles { return listen.NewCAFiles(o.ClientCAFile, o.ProxyCAFile) }
 
 // connect creates the handlers and the transport for requests to the Cluster. manual reports whether its clock is advanced by hand.
@@ -211,8 +211,8 @@ func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apis
 	})
 }
 
-// RunT starts a server for one test; t.Cleanup closes it. When the test fails, its log ends with what happened last at
-// the server and with the line that replays it. A seed that is not in the options comes from KUBESIM_SEED.
+// RunT starts a server for one test; t.Cleanup closes it. If the test fails, its log ends with the last steps of the trace and with the
+// command that replays the test. If the options have no seed, it comes from KUBESIM_SEED.
 func RunT(t TB, options ...Options) *Server {
 	t.Helper()
 	var o setup
@@ -274,13 +274,13 @@ func (s *Server) Close() {
 	}
 }
 
-// URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
+// URL returns the Host of a client configuration. The name cannot be resolved: requests go through Transport.
 func (s *Server) URL() string { return inProcessURL }
 
 const inProcessURL = "http://kubesim.invalid"
 
-// Transport carries requests to the server in process. It is safe in a testing/synctest bubble if the server was made
-// there.
+// Transport returns a transport that carries requests to the server in process. It is safe in a testing/synctest bubble if the server
+// was created there.
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
 // Handler returns the handler of the API, and of the control paths below /sim/v1/, for programs with their own HTTP server. If requests
@@ -306,10 +306,10 @@ func (s *Server) Revision() uint64 { return s.cluster.Revision() }
 // Compact makes the store forget all revisions before now, as the compaction every five minutes does.
 func (s *Server) Compact() { s.cluster.Compact() }
 
-// Expire makes the store and every watch cache forget all history: whatever continues from before now gets 410.
+// Expire makes the store and every watch cache forget all history: a request that continues from an earlier revision gets 410.
 func (s *Server) Expire() { s.cluster.Expire() }
 
-// Reset takes the server back to how it began, except for its time. Open watches end.
+// Reset returns the server to its initial state, except for its time. Open watches end.
 func (s *Server) Reset() error {
 	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.journal.rewrite(s.cluster))
 }

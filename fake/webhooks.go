@@ -6,12 +6,11 @@ import "net/http"
 // Integers are int64.
 type AdmissionReview = map[string]any
 
-// Admit answers the admission webhook with the name, webhooks[].name of a stored configuration, with a Go function in
-// place of a server: the configuration says when it is asked. f returns the review it got, or another one, with a
-// response; uid, kind and apiVersion are filled in. A nil f takes the registration back. f may use the server. It is called in a
-// goroutine of its own. If it takes longer than timeoutSeconds of the webhook, counted on the server's clock, or if the request ends
-// before (with the client's context, or at its deadline), the webhook fails as one that answers too late: failurePolicy decides what
-// comes of it, and what f returns then is ignored.
+// Admit registers a Go function for the admission webhook with a name (webhooks[].name of a stored configuration), in place of a
+// server. The configuration decides when it is called. f returns the review that it got, or another one, with a response; uid, kind and
+// apiVersion are filled in. A nil f removes the registration. f may use the server. It is called in a goroutine of its own. If it takes
+// longer than timeoutSeconds of the webhook, counted on the server's clock, or if the request ends before (with the client's context,
+// or at its deadline), the call fails as a timeout: failurePolicy decides the outcome, and the later result of f is ignored.
 //
 //	srv.Admit("check.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
 //		review["response"] = map[string]any{"allowed": false, "status": map[string]any{"message": "not today"}}
@@ -27,8 +26,8 @@ func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) 
 // AdmitThrough a server with a Listener uses Network, and another server calls no webhooks.
 func (s *Server) AdmitThrough(transport http.RoundTripper) { s.outbound.AdmitThrough(transport) }
 
-// Convert registers the function that converts the objects of a CustomResourceDefinition between its versions, in the
-// place of a conversion webhook, whatever the definition says about conversion:
+// Convert registers the function that converts the objects of a CustomResourceDefinition between its versions, in place of a conversion
+// webhook and regardless of the definition's conversion strategy:
 //
 //	srv.Convert("frobbers.example.com", func(obj map[string]any, apiVersion string) (map[string]any, error) {
 //		obj["apiVersion"] = apiVersion
@@ -36,8 +35,8 @@ func (s *Server) AdmitThrough(transport http.RoundTripper) { s.outbound.AdmitThr
 //		return obj, nil
 //	})
 //
-// It may change and return its argument; metadata other than labels and annotations stays as it was. An error is the
-// answer of every request that needs the conversion. The function must not ask the server. nil takes it back.
+// The function may change and return its argument. Metadata other than labels and annotations is kept. An error is the answer to every
+// request that needs the conversion. The function must not send requests to the server. If f is nil, the registration is removed.
 func (s *Server) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
 	s.cluster.Convert(definition, f)
 }
