@@ -142,7 +142,7 @@ func TestAdmitDryRun(t *testing.T) {
 	is.True(asked) // it knows of the dry run
 }
 
-// through carries requests to a function.
+// through is a transport that calls a function.
 type through func(*http.Request) (*http.Response, error)
 
 func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -211,7 +211,7 @@ func TestAdmitTimesOut(t *testing.T) {
 	is.True(strings.Contains(<-answer, `Post \"https://hooks.example.com/slow?timeout=3s\": context deadline exceeded`)) // the server's clock counts
 }
 
-// TestAdmitTogether: the time of several validating webhooks that do not answer passes once, and one that does is heard.
+// TestAdmitTogether checks that the timeouts of several validating webhooks pass concurrently, and that a webhook that answers counts.
 func TestAdmitTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Aggregated API servers that listen are reached where their service is: over TLS, with the certificate of the proxy, in
-// HTTP/2, and with connections of their own.
+// Aggregated API servers that listen are reached at their service: over TLS, with the proxy's client certificate, over HTTP/2, and with
+// connections of their own.
 func TestAggregateOverNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -80,7 +80,7 @@ func TestAggregateOverNetwork(t *testing.T) {
 	is.True(strings.HasSuffix(message, ": connect: connection refused"))
 }
 
-// until asks for the APIService until its condition has a reason.
+// until gets the APIService until its condition has a reason.
 func (x target) until(reason string) (string, string) {
 	x.t.Helper()
 	got, message := "", ""
@@ -95,7 +95,7 @@ func (x target) until(reason string) (string, string) {
 	return "", ""
 }
 
-// upgraded asks for another protocol, says hello in it, and returns the code of the answer and what comes then.
+// upgraded requests another protocol, sends hello in it, and returns the code of the answer and the data that follow.
 func upgraded(t *testing.T, x target, path string) string {
 	t.Helper()
 	is := is.New(t)

@@ -89,8 +89,8 @@ func (c client) aggregatedDiscovery() string {
 	return ""
 }
 
-// A handler takes the place of an aggregated API server, in a bubble: it is available at once, discovered, asked with the
-// user's name and without the token, and what it streams arrives piece by piece.
+// A handler can replace an aggregated API server, in a bubble: it is available and discovered at once, gets the user's name but not the
+// token, and its streamed output arrives piece by piece.
 func TestAggregate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestAggregatePriority(t *testing.T) {
 	is.Equal(names[len(names)-1], "low.example.com")
 }
 
-// A server that takes too long is not waited for: five seconds of the server's clock for what it serves, a minute or the
+// Requests to a server that does not answer time out: after five seconds of the server's clock for discovery, and after a minute or the
 // client's timeout for everything else but watches.
 func TestAggregateTimeouts(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A server that was closed goes on from its file as it was: time, draws, events that a watch may still ask for, and rights.
+// A server that was closed continues from its file in the same state: time, random numbers, events that a watch may still request, and
+// RBAC rules.
 func TestArchiveAfterClose(t *testing.T) {
 	t.Parallel()
 	is, file := is.New(t), filepath.Join(t.TempDir(), "world")

@@ -17,7 +17,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// converted answers a ConversionReview as frob says.
+// converted answers a ConversionReview by frob.
 func converted(t *testing.T, review object.Object) object.Object {
 	request := object.Object(review.Map("request"))
 	in, _ := request.List("objects")[0].(map[string]any)
@@ -31,7 +31,7 @@ func converted(t *testing.T, review object.Object) object.Object {
 
 const frobbersV1, frobbersV2 = "/apis/example.com/v1/namespaces/default/frobbers", "/apis/example.com/v2/namespaces/default/frobbers"
 
-// TestConversionAsks: a conversion webhook asks the server whose request it serves, whatever the verb.
+// TestConversionAsks checks that a conversion webhook may send requests to the server that calls it, whatever the verb.
 func TestConversionAsks(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -80,7 +80,7 @@ func TestConversionAsks(t *testing.T) {
 	is.Equal(e.Type, "DELETED")
 }
 
-// TestConversionInAnyForm: a webhook may print its objects in any order and with spaces.
+// TestConversionInAnyForm checks that a webhook may format its objects in any order and with spaces.
 func TestConversionInAnyForm(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

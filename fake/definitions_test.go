@@ -69,7 +69,7 @@ func TestStatusDefault(t *testing.T) {
 	is.Equal(phase(text), "Open")
 }
 
-// A definition that is replaced by itself has not changed: 1 is 1, be it read as a number or as an integer.
+// A definition that is replaced by an equal one has not changed: 1 equals 1, whether parsed as a float or as an integer.
 func TestReplaceDefinition(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -86,7 +86,7 @@ func TestReplaceDefinition(t *testing.T) {
 	is.Equal(c.parse(after).Generation(), int64(2))
 }
 
-// A client of a custom resource names the resource's group in the options of a delete.
+// A client of a custom resource may send the options of a delete in the resource's own group.
 func TestDeleteOptionsOfAnyGroup(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -44,7 +44,7 @@ func TestFaultBecame(t *testing.T) {
 	}
 }
 
-// A dry run, an invalid object and a patch that changes nothing do not come to be stored.
+// A dry run, an invalid object and a patch that changes nothing do not reach the point request.validated.
 func TestFaultValidated(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -70,7 +70,7 @@ func TestFaultValidated(t *testing.T) {
 	is.Equal(c.srv.Revision(), uint64(4005))
 }
 
-// A stalled connection that the client pings breaks after 45 s.
+// A stalled connection on which the client sends pings breaks after 45 s.
 func TestFaultStallFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

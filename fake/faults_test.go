@@ -19,7 +19,7 @@ import (
 
 const mapsPath = "/api/v1/namespaces/default/configmaps"
 
-// ask sends a request with an ordinary http.Client that calls itself by a name.
+// ask sends a request with an ordinary http.Client under a User-Agent.
 func ask(t *testing.T, srv *fake.Server, agent, method, path, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
@@ -45,7 +45,7 @@ func answer(t *testing.T, srv *fake.Server, method, path, body string) (code int
 
 const mapA = `{"metadata":{"name":"a"}}`
 
-// Every error comes with the code, the reason and the header that clients look at.
+// Every error has the code, the reason and the headers that clients check.
 func TestFaultErrors(t *testing.T) {
 	for _, c := range []struct {
 		fault  func(fault.Trigger) fault.Fault
@@ -115,7 +115,7 @@ func TestFaultTriggers(t *testing.T) {
 	})
 }
 
-// A fault can look at the object that is to be written.
+// A fault can match the object that is to be written.
 func TestFaultCondition(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -159,7 +159,7 @@ func TestFaultLatency(t *testing.T) {
 	})
 }
 
-// The n-th request is the n-th that was sent, even if those before it were refused before they came to the fault's point.
+// The n-th request is the n-th that was sent, even if earlier ones were refused before they reached the fault's point.
 func TestFaultNth(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -185,7 +185,7 @@ func TestFaultNth(t *testing.T) {
 	}
 }
 
-// A client that does not wait for a late request has sent it nevertheless.
+// A delayed request is executed even if its client does not wait for it.
 func TestFaultLatencyAbandoned(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("create", "*").DelayRequest(time.Minute), fault.On("watch", "*").DelayAnswer(time.Minute))
@@ -307,7 +307,7 @@ func TestFaultErrorsOfPlans(t *testing.T) {
 	is.Equal(srv.Faults.String(), "")
 }
 
-// The same seed and the same requests give the same decisions, and one fault's do not depend on another.
+// The same seed and the same requests lead to the same decisions, and the decisions of one fault do not depend on those of another.
 func TestFaultDecisions(t *testing.T) {
 	is := is.New(t)
 	run := func(seed uint64, faults ...fault.Fault) (codes []int, conflicts string) {
@@ -339,7 +339,7 @@ func TestFaultDecisions(t *testing.T) {
 	is.True(other != alone)
 }
 
-// Under random faults a client that tries again gets everything written, once.
+// Under random faults a client that retries writes everything exactly once.
 func TestRandomFaults(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {

@@ -48,8 +48,8 @@ func TestFresh(t *testing.T) {
 	is.Equal(full.parse(body).String("spec", "clusterIP"), "10.0.0.1") // again
 }
 
-// The objects of a start are as old as the server, whose history begins with them: what watches their revisions sees how
-// they came to be. No two servers share what becomes of them.
+// The initial objects are as old as the server, whose history begins with them: a watch of their revisions sees their creation. Servers
+// do not share their later changes.
 func TestFreshHistory(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -41,7 +41,8 @@ func sent(t *testing.T, method, url string, header ...string) (int, http.Header,
 	return res.StatusCode, res.Header, string(body)
 }
 
-// Pages of other sites, and names that were made to lead here, reach nothing; programs and own pages reach everything.
+// Pages of other sites, and host names that were made to resolve to this machine (DNS rebinding), are refused. Programs and the
+// server's own pages have access.
 func TestOtherSites(t *testing.T) {
 	t.Parallel()
 	srv := fake.RunT(t)
@@ -97,7 +98,7 @@ func TestOtherSites(t *testing.T) {
 	is.New(t).True(err != nil) // no regular expression
 }
 
-// Pages of allowed origins get the header that kube-apiserver sends them, and an answer to the question that browsers ask first.
+// Pages of allowed origins get the headers that kube-apiserver sends them, and an answer to the preflight request.
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -185,7 +186,7 @@ func TestLimits(t *testing.T) {
 	is.True(last.Close)
 }
 
-// The end of a server ends watches after a whole event, as that of a kube-apiserver does, and answers what it was asked.
+// Closing a server ends watches after a whole event, as a kube-apiserver does, and answers pending requests.
 func TestCloseEndsWatches(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {

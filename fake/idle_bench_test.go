@@ -14,10 +14,10 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// idleWatches is how many watches there are.
+// idleWatches is the number of watches.
 const idleWatches = 10_000
 
-// noSocket is the http.ResponseWriter of a connection that costs nothing: it counts the events that arrive.
+// noSocket is the http.ResponseWriter of a connection without a cost: it counts the events that arrive.
 type noSocket struct {
 	header http.Header
 	events *sync.WaitGroup
@@ -39,7 +39,7 @@ func (w *noSocket) Flush() {
 	}
 }
 
-// cpu is the time of processors that this process has used.
+// cpu returns the CPU time that this process has used.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// minimal is the smallest object of each kind that a server takes, by resource and group. name is the object's when not
-// every name will do; after removes what keeps a deleted object.
+// minimal has the smallest valid object of each kind, by resource and group. name is the object's name if not every name is valid.
+// after names the step that removes whatever blocks its deletion.
 var minimal = map[string]struct{ name, body, after string }{
 	"configmaps":             {},
 	"endpoints":              {},
@@ -118,7 +118,7 @@ type served struct {
 	verbs                          []any
 }
 
-// discover returns what the server says it serves.
+// discover returns the resources in discovery.
 func (c client) discover() []served {
 	c.t.Helper()
 	var all []served
@@ -211,7 +211,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// kindTest is the life of one object.
+// kindTest tests the life cycle of one object.
 type kindTest struct {
 	client
 	is     *is.I
@@ -246,7 +246,7 @@ func (k *kindTest) live(after string) {
 	}
 }
 
-// must sends a request that has to have the code, and returns the object of the answer.
+// must sends a request that must be answered with the code, and returns the object in the answer.
 func (k *kindTest) must(method, path, contentType, body string, code int) object.Object {
 	k.t.Helper()
 	got, _, text := k.ask(method, path, contentType, "application/json", body)
@@ -304,7 +304,7 @@ func (k *kindTest) as(kind, version, path string) object.Object {
 	return obj
 }
 
-// write changes the object in each of the ways there are.
+// write changes the object with each verb that writes.
 func (k *kindTest) write() {
 	obj := k.must("GET", k.path(), "", "", http.StatusOK)
 	obj.Set("1", "metadata", "labels", "updated")

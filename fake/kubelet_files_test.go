@@ -28,7 +28,7 @@ func TestFilesInVolumes(t *testing.T) {
 	})
 }
 
-// A container's files that an init container has written are there for the others.
+// Containers see the files that an init container has written.
 func TestFilesOfInitContainers(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const mount = `"volumeMounts":[{"name":"data","mountPath":"/data"}]`
@@ -40,7 +40,7 @@ func TestFilesOfInitContainers(t *testing.T) {
 	})
 }
 
-// A web server whose files are known is not well without them.
+// A web server without its files is not ready.
 func TestFilesOfWebServers(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1})

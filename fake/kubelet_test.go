@@ -16,7 +16,7 @@ import (
 
 const leaseOfNode = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1"
 
-// standing is a client of a server with a node, whose clock stands still, and with a pod that runs.
+// standing returns a client of a server with a node, a manual clock and a running pod.
 func standing(t *testing.T) client {
 	t.Helper()
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 1})}
@@ -54,7 +54,7 @@ func TestIdleKubelets(t *testing.T) {
 	is.Equal(len(srv.Controllers.Due(time.Hour)), 0)
 }
 
-// A node whose kubelet is dead is given up 50 seconds after it was last heard of, and its pods are evicted five minutes later.
+// A node whose kubelet is down becomes unknown 50 seconds after its last heartbeat, and its pods are evicted five minutes later.
 func TestNodeIsGivenUp(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 2, Controllers: controller.All})}
@@ -80,7 +80,7 @@ func TestNodeIsGivenUp(t *testing.T) {
 	is.Equal(len(c.must("GET", "/api/v1/nodes/"+node, "").List("spec", "taints")), 0)
 }
 
-// A kubelet that is dead renews nothing, and its containers go on. One that is started again finds them as they are.
+// A kubelet that is down renews nothing, and its containers keep running. A restarted kubelet finds them as they are.
 func TestKubeletDies(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -97,7 +97,7 @@ func TestKubeletDies(t *testing.T) {
 	is.Equal(c.must("GET", inPods+"/web", ""), web)
 }
 
-// A fork and a server from a snapshot go on with the pods as the one that they come from.
+// A fork and a server from a snapshot continue with the pods of their origin.
 func TestForkOfPods(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -152,7 +152,8 @@ func TestNodesThatAreNotThere(t *testing.T) {
 	is.Equal(code, 404)
 }
 
-// deploy makes deployments of ten replicas on nodes, waits until nothing moves, and returns how many of their pods are ready.
+// deploy creates deployments of ten replicas on nodes, waits until the cluster has settled, and returns how many of their pods are
+// ready.
 func deploy(tb testing.TB, nodes, deployments int) (ready int64) {
 	srv, err := fake.New(fake.Options{Nodes: nodes, Controllers: controller.All})
 	is := is.NewRelaxed(tb)

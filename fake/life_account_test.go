@@ -37,7 +37,7 @@ func TestRootCA(t *testing.T) {
 	is.Equal(c.must("GET", "/api/v1/namespaces/default/configmaps/kube-root-ca.crt", "").String("data", "ca.crt"), string(l.CA()))
 }
 
-// A Secret of an account gets a token that the API server knows, and goes with the account.
+// A Secret of an account gets a token that the API server accepts, and is deleted with the account.
 func TestTokenSecret(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"serviceaccounts", `{"metadata":{"name":"bot"},"secrets":[{"name":"t"}]}`)

@@ -25,7 +25,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// end gives the pods that run a status.
+// end sets the status of the running pods.
 func (c client) end(status string) {
 	c.t.Helper()
 	for _, p := range c.must("GET", podsPath, "").Objects("items") {
@@ -84,7 +84,7 @@ func TestIndexedJob(t *testing.T) {
 	})
 }
 
-// A pod takes the place of one that failed after 10 s, then 20 s: until the backoff limit is passed.
+// A failed pod is replaced after 10 s, the next after 20 s, until the backoff limit is exceeded.
 func TestJobBackoff(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"backoffLimit":2,`+jobPods+`}}`)
@@ -188,7 +188,7 @@ func TestJobLags(t *testing.T) {
 	})
 }
 
-// A Job goes on after its controller has crashed.
+// A Job continues after a crash of its controller.
 func TestJobControllerCrashes(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"completions":2,`+jobPods+`}}`)
@@ -266,7 +266,7 @@ func TestCronJob(t *testing.T) {
 	})
 }
 
-// By the clock of a time zone, which is nine hours ahead.
+// A CronJob in a time zone that is nine hours ahead.
 func TestCronJobTimeZone(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"cronjobs", cronJob(`"timeZone":"Asia/Tokyo",`))
@@ -291,7 +291,7 @@ func TestConcurrencyPolicy(t *testing.T) {
 	}
 }
 
-// Times that were missed are made up for by one Job, unless it is too late for that.
+// Missed times of a CronJob are made up for by one Job, unless the starting deadline has passed.
 func TestMissedStarts(t *testing.T) {
 	for _, test := range []struct {
 		more, schedule string

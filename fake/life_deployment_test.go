@@ -9,7 +9,8 @@ import (
 
 const asDeployments = inApps + "deployments"
 
-// A Deployment whose ReplicaSet's name is taken by a stranger's counts that, and takes another name.
+// If the name of a Deployment's ReplicaSet is taken by another owner's, the Deployment increments its collision count and uses another
+// name.
 func TestDeploymentCollides(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		const web = `{"metadata":{"name":"web"},"spec":{"replicas":1,`
@@ -67,7 +68,7 @@ func TestDeploymentScaledWhileRolling(t *testing.T) {
 	})
 }
 
-// A revision of a StatefulSet whose name is taken gets another.
+// If the name of a StatefulSet's revision is taken, the revision gets another name.
 func TestStatefulSetCollides(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		const set = `{"metadata":{"name":"db"},"spec":{"replicas":1,`

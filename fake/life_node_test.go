@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// nodeReady makes a node say that it is, or is not.
+// nodeReady sets the Ready condition of a node.
 func (c client) nodeReady(name, status string) {
 	c.t.Helper()
 	now := time.Now().UTC().Format(time.RFC3339)
@@ -174,7 +174,7 @@ func TestNodeConditions(t *testing.T) {
 	})
 }
 
-// A cluster whose nodes are heard of costs a look at each node every 50 seconds, and nothing is written.
+// A cluster whose nodes send heartbeats costs a check of each node every 50 seconds, and no writes.
 func TestIdleClusterWithNodes(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")

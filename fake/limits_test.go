@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestNotSimulated holds sim/COVERAGE.md to its word: what it says is not simulated is not.
+// TestNotSimulated checks that the behaviour which sim/COVERAGE.md lists as not simulated is not.
 func TestNotSimulated(t *testing.T) {
 	t.Parallel()
 	const pods = "/api/v1/namespaces/default/pods"

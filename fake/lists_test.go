@@ -14,7 +14,7 @@ const tasksCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 "spec":{"group":"example.com","names":{"kind":"Task","plural":"tasks"},"scope":"Namespaced","versions":[{"name":"v1","served":true,
 "storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"text":{"type":"string"}}}}}}}]}}`
 
-// An answer to a list is made of the stored bytes themselves: none of them is written for it.
+// The answer to a list consists of the stored bytes themselves: no object is encoded or copied for it.
 func TestListsAreNotCopied(t *testing.T) {
 	c := client{t, fake.RunT(t)}
 	const objects, size = 100, 20_000

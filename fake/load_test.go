@@ -68,7 +68,7 @@ items:
 ---
 `
 
-// frob converts a Frobber: height is in feet, heightInInches in inches; params is a list of what param is one of.
+// frob converts a Frobber: height is in feet, heightInInches in inches; params is the list form of param.
 func frob(obj map[string]any, apiVersion string) (map[string]any, error) {
 	if obj["param"] == "stuck" {
 		return nil, errors.New("this one is stuck")

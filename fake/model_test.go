@@ -15,18 +15,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// naive is what a reader of the API concepts expects of config maps: every state that there was, by revision.
+// naive is a model of ConfigMaps according to the API concepts: every past state, by revision.
 type naive struct {
 	t       *testing.T
 	srv     *fake.Server
 	rev     uint64
-	oldest  uint64 // that may be asked for
+	oldest  uint64 // that may be requested
 	expired bool   // revisions before rev are compacted
 	states  map[uint64]contents
 	log     []told
 }
 
-// contents is what there is: the value and the revision of each config map by its name.
+// contents are the ConfigMaps at one revision: the value and the revision of each by its name.
 type contents map[string]entry
 
 type entry struct {
@@ -60,7 +60,7 @@ func FuzzModel(f *testing.F) {
 	})
 }
 
-// step does one thing.
+// step executes one random request.
 func (n *naive) step(kind byte, name string, arg byte) {
 	value := fmt.Sprint(arg % 3)
 	now := n.states[n.rev]
@@ -127,7 +127,7 @@ func (n *naive) ask(method, path, body string) (int, object.Object) {
 	return res.StatusCode, obj
 }
 
-// write sends a write, which is to be refused with a code, or done with another.
+// write sends a write, which must be refused with one code or succeed with another.
 func (n *naive) write(method, path, body, name, value string, done int, refused bool, refusal int) {
 	n.t.Helper()
 	code, obj := n.ask(method, path, body)
@@ -186,7 +186,7 @@ func (n *naive) get(name string) {
 	}
 }
 
-// pages lists page by page: all show the state when the first was asked for, whatever is written meanwhile.
+// pages lists page by page. All pages must show the state at the first one, whatever is written meanwhile.
 func (n *naive) pages(limit int, writes bool) {
 	at, want := n.rev, n.states[n.rev]
 	var got []object.Object
@@ -219,7 +219,7 @@ func (n *naive) same(got []object.Object, want contents) {
 	}
 }
 
-// past lists what there was at a revision, and asks for one that is forgotten.
+// past lists the state at a revision, and requests a compacted one.
 func (n *naive) past(rev uint64) {
 	code, list := n.ask("GET", fmt.Sprintf("?resourceVersion=%d&resourceVersionMatch=Exact", rev), "")
 	if code != 200 {
@@ -231,7 +231,7 @@ func (n *naive) past(rev uint64) {
 	}
 }
 
-// watch reads all that has happened since a revision.
+// watch reads all events since a revision.
 func (n *naive) watch(rev uint64) {
 	ctx, cancel := context.WithCancel(n.t.Context())
 	defer cancel()

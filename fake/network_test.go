@@ -32,8 +32,8 @@ func hooked(t *testing.T, far *httptest.Server, clientConfig string) client {
 	return c
 }
 
-// Webhooks are asked over the network as the real server asks them: at a clean path, by redirects, with the certificate
-// that their configuration trusts, and services where their external name says.
+// Webhooks are called over the network as by the real server: at a clean path, following redirects, with the certificate authority of
+// their configuration, and services at their external name.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// onNodes runs a test on virtual time, with a server that has a node.
+// onNodes runs a test in virtual time, with a server that has a node.
 func onNodes(t *testing.T, o fake.Options, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func onNodes(t *testing.T, o fake.Options, f func(t *testing.T, is *is.I, c clie
 
 const inPods = "/api/v1/namespaces/default/pods"
 
-// bound makes a pod on node-1 from the fields of its spec and its annotations.
+// bound creates a pod on node-1 from the fields of its spec and its annotations.
 func (c client) bound(name, spec string, annotations ...string) {
 	c.t.Helper()
 	c.must("POST", inPods, `{"metadata":{"name":"`+name+`","annotations":{`+strings.Join(annotations, ",")+`}},"spec":{"nodeName":"node-1",`+spec+`}}`)
@@ -80,7 +80,7 @@ func TestPodRuns(t *testing.T) {
 	})
 }
 
-// state prints the phase of a pod, and what its containers do.
+// state returns the phase of a pod, and the states of its containers.
 func state(pod object.Object) string {
 	text := strings.TrimSpace(pod.String("status", "phase") + " " + pod.String("status", "reason"))
 	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
@@ -117,7 +117,7 @@ func podConditions(pod object.Object) string {
 	return strings.Join(all, " ")
 }
 
-// moment is what a pod is like so many seconds after it was bound.
+// moment is the state of a pod so many seconds after its binding.
 type moment struct {
 	at   int
 	want string

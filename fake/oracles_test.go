@@ -158,7 +158,7 @@ func TestNoLostUpdates(t *testing.T) {
 	}
 }
 
-// A stale cache counts: what a watch has not brought, its client does not know.
+// A stale cache counts: a client does not know a change that its watch has not delivered.
 func TestNoLostUpdatesBehindAWatch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -267,7 +267,7 @@ rules:
   verbs: [patch]
 `)
 
-	// The role that was printed is sufficient and minimal.
+	// The role that ClusterRole returns is sufficient and minimal.
 	admined := func(method, path, contentType, body string) {
 		if code, text := sendThrough(t, admin.Transport(), admin.URL(), "x", method, path, contentType, body); code >= 300 {
 			t.Fatal(code, text)
@@ -336,7 +336,7 @@ func TestOutcome(t *testing.T) {
 	is.Equal(strings.Count(text, "\n"), 3)
 }
 
-// The order of conditions is that in which they came first, which is no difference.
+// Conditions are in the order of their first occurrence, so another order is not a difference.
 func TestOutcomeOfConditions(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -351,7 +351,7 @@ func TestOutcomeOfConditions(t *testing.T) {
 	is.True(state(ready+","+started) != state(started+","+late))
 }
 
-// Config fills in what rest.Config has.
+// Config sets the fields of rest.Config.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -50,7 +50,7 @@ func TestPeerProxy(t *testing.T) {
 	}
 }
 
-// Listeners do not outlive their server, and an empty group is no group.
+// A closed server does not listen, and a path with an empty group is not found.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -56,8 +56,8 @@ func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// Older releases had one role or binding where there are two now. A second one that is missing is made from the first before defaults are
-// put back, with the changes that were made there.
+// Older releases had one role or binding where there are two now. If the second is missing, it is copied from the first with its
+// changes before defaults are restored.
 func TestDefaultPoliciesAreSplit(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"
@@ -90,7 +90,7 @@ func TestDefaultPoliciesAreSplit(t *testing.T) {
 	is.True(len(view.List("rules")) > 1 && view.Labels()["mine"] == "") // view is aggregated already
 }
 
-// A replica that is restarted, by the test or by a fault, puts back the default roles, as a real one does at each start.
+// A replica that is restarted, by the test or by a fault, restores the default roles, as a real one does at each start.
 func TestDefaultPoliciesArePutBackByARestart(t *testing.T) {
 	const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:discovery"
 	for name, restart := range map[string]func(*fake.Server){

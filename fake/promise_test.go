@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// watched is a server of a test that may fail, and a client.
+// watched returns a server of a test that may fail, and a client.
 func watched(t *testing.T, o ...fake.Options) (*test, *fake.Server, client) {
 	t.Helper()
 	bad := &test{}
@@ -23,7 +23,7 @@ func watched(t *testing.T, o ...fake.Options) (*test, *fake.Server, client) {
 	return bad, srv, client{t, srv}
 }
 
-// atMost is a check that says no when there are more objects than that.
+// atMost returns a check that fails if there are more objects than n.
 func atMost(n int, resource string) func(fake.View) error {
 	return func(view fake.View) error {
 		if all := view.List(resource, ""); len(all) > n {
@@ -87,7 +87,7 @@ func TestNeverSeesEachWrite(t *testing.T) {
 		"delete configmaps a\nit is gone"})
 }
 
-// A resource is found with its group and without.
+// A resource may be named with its group or without.
 func TestView(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -134,7 +134,7 @@ func TestEventually(t *testing.T) {
 	is.True(strings.Contains(bad.log.String(), err.Error()))
 }
 
-// In a bubble time passes by itself.
+// In a bubble Eventually does not have to advance the clock.
 func TestEventuallyInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -192,7 +192,7 @@ func TestLivelock(t *testing.T) {
 	is.Equal(strings.Count(log, "livelock"), 1)
 }
 
-// Objects that are made, deleted and made again have other names each time.
+// A livelock is also found if objects that are created, deleted and created again have new names each time.
 func TestLivelockOfNames(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -206,7 +206,7 @@ func TestLivelockOfNames(t *testing.T) {
 	is.True(strings.Contains(bad.log.String(), "a livelock: configmaps default/a"))
 }
 
-// By default, writes are counted only where time moves when all goroutines wait.
+// By default, writes are counted only in a bubble, in which time advances when all goroutines wait.
 func TestLivelockByDefault(t *testing.T) {
 	write := func(c client) (code int) {
 		c.do("POST", mapsPath, `{"metadata":{"name":"a"}}`)
@@ -234,7 +234,7 @@ func TestLivelockByDefault(t *testing.T) {
 	})
 }
 
-// Many objects are no livelock, nor is to delete them all.
+// Creating many objects is not a livelock, nor is deleting them all.
 func TestNoLivelock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

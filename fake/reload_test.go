@@ -18,7 +18,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// certificateOf returns a certificate for a user, which another server has issued, and its key.
+// certificateOf returns a certificate for a user, issued by another server, and its key.
 func certificateOf(t *testing.T, user string, seed uint64) (cert, key []byte) {
 	t.Helper()
 	cert, key, err := fake.RunT(t, fake.Options{Seed: seed, Clock: clock.System{}}).IssueCertificate(user)
@@ -26,7 +26,7 @@ func certificateOf(t *testing.T, user string, seed uint64) (cert, key []byte) {
 	return cert, key
 }
 
-// Files with certificates are read again when they change, without a restart; one that is not good changes nothing.
+// Certificate files are reloaded when they change, without a restart. An invalid file changes nothing.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

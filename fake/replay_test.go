@@ -36,7 +36,7 @@ func noise(t *testing.T, o fake.Options, others bool) (codes string, srv *fake.S
 	return codes, srv
 }
 
-// The trace of a run is all it takes to meet the same faults again: with another seed, and when others come in between.
+// The trace of a run is sufficient to replay its faults, even with another seed and with requests of other clients in between.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

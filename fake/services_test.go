@@ -79,7 +79,7 @@ func TestServiceAddress(t *testing.T) {
 	is.True(fake.RunT(t).ServiceCerts(dir) != nil) // for no service
 }
 
-// reviewed makes every new ConfigMap of the namespace default go through a webhook at a clientConfig.
+// reviewed registers a webhook at a clientConfig for every new ConfigMap of the namespace default.
 func reviewed(x target, clientConfig string) {
 	x.t.Helper()
 	const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"

@@ -20,7 +20,7 @@ import (
 
 const counting = `"containers":[{"name":"c","image":"busybox","command":["sh","-c","i=0; while true; do echo $i; i=$((i+1)); sleep 1; done"]}]`
 
-// logs asks for a log.
+// logs returns a log.
 func (c client) logs(pod, query string) string {
 	c.t.Helper()
 	_, text := c.do("GET", inPods+"/"+pod+"/log?"+query, "")
@@ -63,7 +63,7 @@ func message(body string) string {
 	return strings.ReplaceAll(rest, `\"`, `"`)
 }
 
-// A log that is followed goes on until its container ends.
+// A followed log continues until its container ends.
 func TestLogsFollow(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("count", strings.Replace(counting, "while true", "while [ $i -lt 5 ]", 1))
@@ -90,7 +90,7 @@ func TestLogsFollow(t *testing.T) {
 	})
 }
 
-// dialed is a server with a listener, and a pod of each kind that runs.
+// dialed returns a server with a listener and running pods of each kind.
 func dialed(t *testing.T) (host string) {
 	t.Helper()
 	is := is.New(t)
@@ -144,7 +144,7 @@ func TestExecOverWebSocket(t *testing.T) {
 	}
 }
 
-// over opens a connection of SPDY.
+// over opens an SPDY connection.
 func over(t *testing.T, conn net.Conn, host, path, protocol string) *spdystream.Connection {
 	t.Helper()
 	is := is.New(t)
@@ -232,7 +232,7 @@ func TestPortForward(t *testing.T) {
 	}
 }
 
-// inMessages is a connection in the messages of a WebSocket, as a client has it.
+// inMessages is the client side of a connection in the messages of a WebSocket.
 type inMessages struct {
 	*websocket.Conn
 	left []byte

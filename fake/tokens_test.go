@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A token of a service account is good for requests and reviews until it expires or its account is gone.
+// A token of a service account is valid for requests and reviews until it expires or its account is deleted.
 func TestServiceAccountTokens(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Auth: auth.RBAC})

@@ -20,7 +20,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// test is a test that has failed, or not.
+// test is a test that may have failed.
 type test struct {
 	failed   bool
 	log      strings.Builder
@@ -42,7 +42,7 @@ func (t *test) end() string {
 	return t.log.String()
 }
 
-// A test that fails says what happened last, which faults there were and how to see it again.
+// A failing test prints the last steps, its faults and the command that replays it.
 func TestFailureReport(t *testing.T) {
 	is := is.New(t)
 	good := &test{}
@@ -63,7 +63,7 @@ func TestFailureReport(t *testing.T) {
 	is.True(strings.Count(log, "\n") < 60) // the end only
 }
 
-// A test without a seed takes the one of the environment.
+// A test without a seed uses the seed of the environment.
 func TestSeedFromEnvironment(t *testing.T) {
 	is := is.New(t)
 	uid := func(o fake.Options) string { return (client{t, fake.RunT(t, o)}).create("a").UID() }
@@ -73,7 +73,7 @@ func TestSeedFromEnvironment(t *testing.T) {
 	is.Equal(uid(fake.Options{Seed: 1}), one) // the test's own counts more
 }
 
-// work writes and watches.
+// work sends some writes and watches.
 func work(t *testing.T, srv *fake.Server, names ...string) {
 	t.Helper()
 	c := client{t, srv}
@@ -127,7 +127,7 @@ request.answered get /apis ◀ request.arrived get`))
 	is.True(strings.Contains(log.Mermaid(), "sequenceDiagram\n"))
 }
 
-// The same requests give the same trace; in another order they come to the same.
+// The same requests produce the same trace; in another order they lead to the same outcome.
 func TestTraceHashes(t *testing.T) {
 	is := is.New(t)
 	run := func(o fake.Options, names ...string) *trace.Log {
@@ -147,7 +147,7 @@ func TestTraceHashes(t *testing.T) {
 	is.Equal(run(fake.Options{}, "a").Hash, "")                                 // hashes are computed only on request
 }
 
-// After a reset a server's trace is that of a new one.
+// After a reset a server's trace is equal to that of a new one.
 func TestTraceReset(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Trace: 100})

@@ -11,8 +11,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// While its cache is being filled a resource has no watches and hardly a list; the later it gets, the later clients are
-// asked to come again (https://github.com/operator-framework/java-operator-sdk/issues/2526).
+// While its cache is being filled a resource serves no watches and few lists. The longer that takes, the longer is the Retry-After
+// (https://github.com/operator-framework/java-operator-sdk/issues/2526).
 func TestUnready(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -59,7 +59,7 @@ func TestUnready(t *testing.T) {
 	})
 }
 
-// A fork, and a server from a snapshot, come to be ready when the original does.
+// A fork, and a server from a snapshot, become ready at the same time as the original.
 func TestUnreadySaved(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

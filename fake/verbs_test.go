@@ -24,7 +24,7 @@ import (
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// Events go away an hour after they were last written, and watches see it.
+// Events are deleted an hour after their last write, and watches see it.
 func TestEventsExpire(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -49,7 +49,7 @@ func TestEventsExpire(t *testing.T) {
 	is.Equal(code, http.StatusNotFound)
 }
 
-// After a reset an event has its hour again, even where one of the same name and revision was before.
+// After a reset an event lives for an hour again, even if an event of the same name and revision existed before.
 func TestEventsExpireAfterReset(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -63,7 +63,7 @@ func TestEventsExpireAfterReset(t *testing.T) {
 	}
 }
 
-// Generated names are different from each other.
+// Generated names are unique.
 func TestGenerateNameUnique(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -77,7 +77,7 @@ func TestGenerateNameUnique(t *testing.T) {
 	}
 }
 
-// A deletion of a collection deletes what a list of the same options has.
+// A deletion of a collection deletes exactly the objects that a list with the same options returns.
 func TestDeleteCollection(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -108,7 +108,7 @@ func TestDeleteCollection(t *testing.T) {
 	}
 }
 
-// An object with finalizers stays until the last of them is gone; what depends on it stays as it is.
+// An object with finalizers stays until the last of them is removed; its dependents are not affected.
 func TestFinalizers(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -146,7 +146,7 @@ func TestFinalizers(t *testing.T) {
 	is.Equal(len(c.parse(body).List("metadata", "ownerReferences")), 1) // a server alone collects no garbage
 }
 
-// An object as large as the store takes, to which a deletion would add, cannot be deleted: the error says why.
+// An object of the maximum size cannot be deleted, because the deletion would add to it: the error explains why.
 func TestDeleteTooLarge(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -169,7 +169,7 @@ func TestDeleteTooLarge(t *testing.T) {
 	is.True(strings.Contains(body, "request is too large"))
 }
 
-// Numbers of any size in a query get an answer, whatever they overflow.
+// Numbers of any size in a query get an answer, even if they overflow.
 func TestHugeNumbers(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -215,7 +215,7 @@ func TestWaitingEnds(t *testing.T) {
 	}
 }
 
-// A watch that has ended while it waited for its state begins no more.
+// A watch that has ended while it waited for its initial state does not start any more.
 func TestWatchEndsBeforeItBegins(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}

@@ -61,7 +61,7 @@ func (c *caller) who() (int, string) {
 	return code, user.String("username") + " " + strings.Join(object.Strings(user.List("groups")), ",")
 }
 
-// showing returns a client of a TLS listener that shows a certificate.
+// showing returns a client of a TLS listener that presents a certificate.
 func showing(t *testing.T, l *fake.Listener, cert, key []byte) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -119,7 +119,7 @@ func TestIssueCertificate(t *testing.T) {
 	is.Equal(code, http.StatusUnauthorized) // its year is over
 }
 
-// A test's own authenticator is asked first, however a request arrives.
+// A test's own authenticator is called first, however a request arrives.
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
 	authenticate := func(r *http.Request) (auth.User, bool, error) {
@@ -165,7 +165,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// Authorizers are asked in their order, and requests are authenticated for them.
+// Authorizers are called in their order, and requests are authenticated for them.
 func TestAuthorizers(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
