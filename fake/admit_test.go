@@ -257,5 +257,5 @@ func TestWriteWhileAWebhookIsAsked(t *testing.T) {
 	res, err := c.srv.Transport().RoundTrip(request)
 	is.NoErr(err)
 	data, _ := io.ReadAll(res.Body)
-	is.Equal(c.parse(string(data)).Map("data"), map[string]any{"mine": "1", "other": "1"}) // nothing is lost: the patch began anew
+	is.Equal(c.parse(string(data)).Map("data"), map[string]any{"mine": "1", "other": "1"}) // no change is lost: the patch was retried
 }

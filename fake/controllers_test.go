@@ -90,7 +90,7 @@ func TestSteps(t *testing.T) {
 	is.Equal(c.number(webPods), 0)
 	f := c.srv.Fork()
 	is.NoErr(f.Settle(context.Background()))
-	is.Equal(client{t, f}.number(webPods), 3) // a fork goes on with the queue
+	is.Equal(client{t, f}.number(webPods), 3) // a fork continues with the queue
 	is.Equal(c.number(webPods), 0)            // and the server does not
 	for c.srv.Step() {
 	}

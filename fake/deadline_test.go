@@ -160,7 +160,7 @@ func TestClientGivesUp(t *testing.T) {
 		is.True(errors.Is(err, context.DeadlineExceeded))
 		time.Sleep(time.Minute)
 		is.True(!c.stored("a"))
-		is.True(took(func() { c.create("b") }) == 5*time.Second) // and the server goes on
+		is.True(took(func() { c.create("b") }) == 5*time.Second) // and the server keeps running
 	})
 }
 
@@ -237,7 +237,7 @@ func TestHandlerPanics(t *testing.T) {
 	is.True(errors.Is(err, io.EOF)) // the connection breaks
 	is.True(!c.stored("b"))
 	srv.Admit("bad.example.com", slow(0))
-	c.create("c") // the server goes on
+	c.create("c") // the server keeps running
 }
 
 // A function that ends its goroutine, as t.Fatal does, does not answer.

@@ -167,7 +167,7 @@ func TestFaultNth(t *testing.T) {
 		"on create configmaps nth=3 at=request.validated do fail Conflict": "422 201 409 201",
 		"on create configmaps nth=3 do commit-then-fail Timeout":           "422 201 504 201",
 		"on create configmaps nth=2 every=2 do commit-then-fail Timeout":   "422 504 201 504",
-		"on create configmaps nth=1 do commit-then-fail Timeout":           "422 201 201 201", // the first one does not come so far
+		"on create configmaps nth=1 do commit-then-fail Timeout":           "422 201 201 201", // the first one does not get that far
 		"on create configmaps nth=3 do fail InternalError":                 "422 201 500 201",
 	} {
 		c := client{t, fake.RunT(t)}
@@ -247,7 +247,7 @@ func TestFaultHistory(t *testing.T) {
 		code, _ = c.do("GET", exact+old, "")
 		is.Equal(code, http.StatusGone)                       // the create made the store and the caches forget
 		w := c.watch("&resourceVersion=" + old)               // caches, too
-		is.Equal(w.must("ERROR").String("reason"), "Expired") // so that a watch has to begin anew
+		is.Equal(w.must("ERROR").String("reason"), "Expired") // so a watch has to start again
 		now := rev(c.srv.Revision())                          // the create itself is still there
 		code, _ = c.do("GET", exact+now, "")                  // and can be read
 		is.Equal(code, http.StatusOK)

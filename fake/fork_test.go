@@ -297,7 +297,7 @@ func TestForkSystemClock(t *testing.T) {
 	code, _ := client{t, srv}.do("GET", mapsPath+"/a", "")
 	is.Equal(code, http.StatusNotFound)
 	f.Close()
-	client{t, srv}.create("a") // a closed fork takes nothing with it
+	client{t, srv}.create("a") // closing a fork does not affect its origin
 }
 
 // A server and its forks may be used concurrently: they share only immutable data.

@@ -84,7 +84,7 @@ func TestEvictionsAndBudget(t *testing.T) {
 		is.Equal(n, [3]int64{1, 1, 0})
 		is.Equal(reason, "InsufficientPods")
 		c.guarded("c")
-		is.Equal(c.evict("b"), http.StatusCreated) // another takes its place
+		is.Equal(c.evict("b"), http.StatusCreated) // another pod replaces it
 	})
 }
 

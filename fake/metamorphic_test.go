@@ -234,7 +234,7 @@ func TestCacheEqualsStore(t *testing.T) {
 			_, fromStore := c.do("GET", path, "")
 			is.Equal(fromCache, fromStore) // a get of the newest state
 		}
-		c.srv.Clock.Advance(2 * time.Minute) // the caches have no reason to grow for what comes
+		c.srv.Clock.Advance(2 * time.Minute) // the caches have no reason to grow for these events
 		c.play(randomOps(random, 1000))
 		for at := begin; at <= end; at++ {
 			for _, path := range randomLists {

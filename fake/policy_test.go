@@ -44,7 +44,7 @@ func TestValidatingPolicy(t *testing.T) {
 	is.Equal(code, http.StatusForbidden)
 	is.Equal(c.parse(body).String("message"), `configmaps "b" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: more than 1`)
 	code, _ = try("free")
-	is.Equal(code, http.StatusCreated) // its match condition says no
+	is.Equal(code, http.StatusCreated) // its match condition is false
 }
 
 func TestValidatingPolicyOfAnotherVersion(t *testing.T) {

@@ -129,7 +129,7 @@ func TestLag(t *testing.T) {
 		secrets.must("BOOKMARK")
 		srv.Replica(2).Lag("configmaps")
 		rev := a.create("new")
-		is.Equal(a.names("?resourceVersion=0"), "new old") // the other replica goes on
+		is.Equal(a.names("?resourceVersion=0"), "new old") // the other replica is not affected
 		is.Equal(b.names("?resourceVersion=0"), "old")     // whatever the cache has
 		code, _ := b.do("GET", collection+"/new", "")
 		is.Equal(code, http.StatusOK) // a get asks the store

@@ -33,6 +33,6 @@ func TestSeats(t *testing.T) {
 
 	bare := client{t, fake.RunT(t, fake.Options{Bare: true})}
 	_, body = bare.do("GET", "/metrics", "")
-	is.True(!strings.Contains(body, "apiserver_flowcontrol"))                                           // nothing is said of no levels
+	is.True(!strings.Contains(body, "apiserver_flowcontrol"))                                           // without levels there is no metric
 	is.True(strings.Contains(body, "\napiserver_validation_declarative_validation_mismatch_total 0\n")) // which upstream's suite asks for
 }

@@ -63,7 +63,7 @@ func TestServiceAddress(t *testing.T) {
 	serveCerts(t, dir, moved, func(w http.ResponseWriter, q *http.Request) { protos <- "moved"; allow(w, q) })
 	is.NoErr(srv.ServiceAddress("shop-system/hooks", moved))
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"moved"}}`)
-	is.Equal(<-protos, "moved") // though there is a connection to where it was
+	is.Equal(<-protos, "moved") // although a connection to the old address is open
 
 	is.NoErr(srv.ServiceAddress("shop-system/hooks", ""))
 	reviewed(x, `"service":{"namespace":"shop-system","name":"hooks","path":"/x","port":444}`)

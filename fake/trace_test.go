@@ -98,7 +98,7 @@ func TestTraceOfWrites(t *testing.T) {
 	var sites []string
 	for i, r := range log.Records {
 		is.Equal(r.N, uint64(i+1)) // no gaps
-		is.True(r.Cause < r.N)     // a cause comes first
+		is.True(r.Cause < r.N)     // a cause precedes its effect
 		line := strings.TrimSpace(fmt.Sprint(string(r.Site), " ", r.Verb, " ", r.What, " ", r.Key))
 		if r.Cause > 0 {
 			line += fmt.Sprint(" ◀ ", log.Records[r.Cause-1].Site, " ", log.Records[r.Cause-1].Verb)

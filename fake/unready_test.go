@@ -55,7 +55,7 @@ func TestUnready(t *testing.T) {
 			is.Equal(status(collection+"?resourceVersion=0"), x.want) // e^(0.06·s)
 		}
 		expired := b.watch(collection + "?watch=1&resourceVersion=4001").must("ERROR")
-		is.Equal(expired.String("reason"), "Expired") // a cache that was filled anew has no history
+		is.Equal(expired.String("reason"), "Expired") // a refilled cache has no history
 	})
 }
 

@@ -246,7 +246,7 @@ func TestWatchOverNetwork(t *testing.T) {
 			res, err := network.RoundTrip(r)
 			is.NoErr(err)
 			defer res.Body.Close()
-			is.Equal(res.ProtoMajor == 2, secure) // HTTP/2 where there is TLS
+			is.Equal(res.ProtoMajor == 2, secure) // HTTP/2 with TLS
 			scan := bufio.NewScanner(res.Body)
 			for i := range 20 {
 				c.create(fmt.Sprint("c", i))

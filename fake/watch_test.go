@@ -251,7 +251,7 @@ func TestWatchResumable(t *testing.T) {
 		}
 		c.srv.Close()
 		for i := range events {
-			is.NoErr(equalStreams(resumed[i].rest(), changes(events[i+1:]))) // nothing is lost, nothing comes twice
+			is.NoErr(equalStreams(resumed[i].rest(), changes(events[i+1:]))) // no event is lost or duplicated
 		}
 	})
 }

@@ -200,7 +200,7 @@ func (t *teller) define() {
 // configure creates a configuration with one or two webhooks.
 func (t *teller) configure() {
 	kind, resource, most := "m", "mutatingwebhookconfigurations", 2
-	if t.IntN(3) == 0 && !t.validates { // of two that refuse, the real server takes the answer that comes first
+	if t.IntN(3) == 0 && !t.validates { // if two refuse, the real server takes the first answer
 		kind, resource, most, t.validates = "v", "validatingwebhookconfigurations", 1, true
 	}
 	name := fmt.Sprintf("{{ns}}-%s%d", kind, len(t.configs))
