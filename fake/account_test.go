@@ -14,7 +14,8 @@ import (
 
 const plainPod = `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 
-// A pod of a new namespace is created as soon as a controller has made the account default, for which ServiceAccount waits a moment.
+// A pod in a new namespace is created as soon as a controller has created the account default, for which the plugin ServiceAccount
+// waits a moment.
 func TestPodWaitsForItsAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -42,7 +43,7 @@ func TestPodWaitsForItsAccount(t *testing.T) {
 	})
 }
 
-// On a clock that a test moves nothing waits: the test would have to move it.
+// On a manual clock the plugin does not wait, because the test would have to advance the clock.
 func TestPodDoesNotWaitOnAManualClock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -18,7 +18,7 @@ const (
 	addressesPath = "/apis/networking.k8s.io/v1/ipaddresses"
 )
 
-// addresses returns the names of all IPAddresses but the first, each with what has it.
+// addresses returns the names of all IPAddresses but the first, each with its owner.
 func (c client) addresses() (all []string) {
 	c.t.Helper()
 	_, body := c.do("GET", addressesPath, "")
@@ -35,8 +35,8 @@ func (c client) addressesIn(body string) (all []string) {
 	return all
 }
 
-// While a webhook is asked about a service, its address is taken. A service that was written meanwhile is begun anew: its
-// address is given back, and taken again.
+// While a webhook is called for a service, the address of the service is allocated. If another write overtakes the create, it starts
+// again: its address is released and allocated again.
 func TestAddressWhileAWebhookIsAsked(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -69,10 +69,10 @@ func TestAddressWhileAWebhookIsAsked(t *testing.T) {
 		w.must(want)
 	}
 	is.Equal(patch(`{"spec":{"type":"ExternalName","externalName":"x.example"}}`), http.StatusForbidden)
-	is.Equal(c.addresses(), []string{"10.0.0.8 a"}) // what is refused gives nothing back
+	is.Equal(c.addresses(), []string{"10.0.0.8 a"}) // a refused update releases no address
 }
 
-// A service that was saved with its address keeps it in the server that is loaded.
+// A service in an archive keeps its address when the archive is loaded.
 func TestAddressesOfASnapshot(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -103,7 +103,7 @@ func TestAddressesOfABareServer(t *testing.T) {
 	is.Equal(len(c.parse(list).List("items")), 0)
 }
 
-// The thousandth service costs what the tenth does.
+// Allocating the thousandth address costs as much as allocating the tenth.
 func TestManyServices(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{ServiceCIDR: "10.0.0.0/16"})}
@@ -123,8 +123,8 @@ func TestManyServices(t *testing.T) {
 	is.Equal(len(c.addresses()), n)
 }
 
-// An IPAddress that says it is of a service waits a minute for it, also in a server that is loaded meanwhile; a service
-// that has lost its own gets it back when everything is looked at.
+// An IPAddress that refers to a service is kept for a minute until the service exists, also in a server that is loaded meanwhile. A
+// service that has lost its IPAddress gets it back at the next repair.
 func TestAddressesAreMended(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// configured writes a file of --admission-control-config-file with some plugins.
+// configured writes a file for --admission-control-config-file with some plugins.
 func configured(t *testing.T, plugins string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "admission.yaml")
@@ -76,7 +76,7 @@ func TestAdmissionConfigOfPlugins(t *testing.T) {
 	is.True(strings.Contains(text, "exceeded quota: q"))
 }
 
-// A plugin whose configuration is not read is an error: a server that ignored it would admit objects that it should refuse.
+// The configuration of a plugin that is not supported is an error: a server that ignored it would admit objects that it should refuse.
 func TestAdmissionConfigRefused(t *testing.T) {
 	for plugins, want := range map[string]string{
 		"- name: EventRateLimit\n  configuration: {kind: Configuration, limits: []}":                                               "the configuration of the plugin EventRateLimit: kubesim does not read it: leave it out",

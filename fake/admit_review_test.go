@@ -25,7 +25,8 @@ func (c client) hooked(kind, group, resource string) {
 	}
 }
 
-// A review is printed as encoding/json prints the real server's struct: what is always printed is there, in the struct's order.
+// A review is printed as encoding/json prints the real server's struct: fields without omitempty are always present, in the struct's
+// order.
 func TestReviewAsPrinted(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}
@@ -61,7 +62,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
 
-// A patch finds what the client did not send but Go always writes, and what it may not change is refused or repaired.
+// A patch can refer to fields that the client did not send but Go always marshals. Forbidden changes are refused or repaired.
 func TestAdmitPatches(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}
@@ -106,7 +107,7 @@ func TestAdmitReviews(t *testing.T) {
 	is.Equal(header.Get("Warning"), "") // an empty one is none
 }
 
-// A deletion asks about each of its steps, with the options as they are then.
+// A deletion calls webhooks for each of its steps, with the options of that step.
 func TestAdmitDeletions(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}

@@ -22,7 +22,7 @@ func (c client) hookOn(kind, name, group, resource string) {
 	}
 }
 
-// TestAdmitScale: webhooks see a write of a scale subresource as one of a Scale, whatever it is the Scale of.
+// TestAdmitScale checks that webhooks see a write of a scale subresource as a write of a Scale, whatever the resource.
 func TestAdmitScale(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

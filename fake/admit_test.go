@@ -62,7 +62,7 @@ func TestAdmitRefuses(t *testing.T) {
 	is.True(seen.String("request", "uid") != "")
 	c.srv.Admit("check.example.com", nil)
 	code, body = c.do("POST", admittedMaps, `{"metadata":{"name":"a"}}`)
-	is.Equal(code, http.StatusInternalServerError) // nobody answers: failurePolicy is Fail
+	is.Equal(code, http.StatusInternalServerError) // no function answers, and failurePolicy is Fail
 	is.True(strings.HasPrefix(c.parse(body).String("message"), `Internal error occurred: failed calling webhook "check.example.com": failed to call webhook: Post "https://hooks.example.com/check?timeout=10s": `))
 }
 
@@ -96,8 +96,8 @@ func TestAdmitMutates(t *testing.T) {
 	is.True(strings.Contains(body, `attempted to modify the object, which is not supported for this operation`))
 }
 
-// A patch rounds the time of the request's managedFields, so that the first one always changes the object; a later one that sets
-// what is there does not.
+// A patch truncates the time of the request's managedFields to seconds, so the first patch always changes the object. A later patch
+// that sets an existing value does not.
 func TestAdmitChangesNothing(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -142,7 +142,7 @@ func TestAdmitDryRun(t *testing.T) {
 	is.True(asked) // it knows of the dry run
 }
 
-// through carries requests to a function.
+// through is a transport that calls a function.
 type through func(*http.Request) (*http.Response, error)
 
 func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -211,7 +211,7 @@ func TestAdmitTimesOut(t *testing.T) {
 	is.True(strings.Contains(<-answer, `Post \"https://hooks.example.com/slow?timeout=3s\": context deadline exceeded`)) // the server's clock counts
 }
 
-// TestAdmitTogether: the time of several validating webhooks that do not answer passes once, and one that does is heard.
+// TestAdmitTogether checks that the timeouts of several validating webhooks pass concurrently, and that a webhook that answers counts.
 func TestAdmitTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -257,5 +257,5 @@ func TestWriteWhileAWebhookIsAsked(t *testing.T) {
 	res, err := c.srv.Transport().RoundTrip(request)
 	is.NoErr(err)
 	data, _ := io.ReadAll(res.Body)
-	is.Equal(c.parse(string(data)).Map("data"), map[string]any{"mine": "1", "other": "1"}) // nothing is lost: the patch began anew
+	is.Equal(c.parse(string(data)).Map("data"), map[string]any{"mine": "1", "other": "1"}) // no change is lost: the patch was retried
 }

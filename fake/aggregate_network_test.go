@@ -22,8 +22,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Aggregated API servers that listen are reached where their service is: over TLS, with the certificate of the proxy, in
-// HTTP/2, and with connections of their own.
+// Aggregated API servers that listen are reached at their service: over TLS, with the proxy's client certificate, over HTTP/2, and with
+// connections of their own.
 func TestAggregateOverNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -70,7 +70,7 @@ func TestAggregateOverNetwork(t *testing.T) {
 	code, body = x.do("GET", "/apis/shapes.example.com/v1/elsewhere", "")
 	is.Equal(fmt.Sprint(code, " ", body), "502 the backend attempted to redirect this request, which is not permitted")
 	code, _ = target{t, l.URL(), "alicetoken"}.do("GET", "/apis/shapes.example.com/v1/who", "")
-	is.Equal(code, http.StatusForbidden) // before anybody is asked
+	is.Equal(code, http.StatusForbidden) // refused before the aggregated server is asked
 
 	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/upgrade"), "101 echo hello\n")
 	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/who"), "503 invalid upgrade response: status code 200\n")
@@ -80,7 +80,7 @@ func TestAggregateOverNetwork(t *testing.T) {
 	is.True(strings.HasSuffix(message, ": connect: connection refused"))
 }
 
-// until asks for the APIService until its condition has a reason.
+// until gets the APIService until its condition has a reason.
 func (x target) until(reason string) (string, string) {
 	x.t.Helper()
 	got, message := "", ""
@@ -95,7 +95,7 @@ func (x target) until(reason string) (string, string) {
 	return "", ""
 }
 
-// upgraded asks for another protocol, says hello in it, and returns the code of the answer and what comes then.
+// upgraded requests another protocol, sends hello in it, and returns the code of the answer and the data that follow.
 func upgraded(t *testing.T, x target, path string) string {
 	t.Helper()
 	is := is.New(t)
@@ -116,8 +116,8 @@ func upgraded(t *testing.T, x target, path string) string {
 	return fmt.Sprint(res.StatusCode, " ", string(rest))
 }
 
-// An aggregated API server may be kubesim, too: it knows the aggregator by its certificate, believes it who the user is, and
-// decides for itself what they may do.
+// kubesim may itself be an aggregated API server: it recognizes the aggregator by its certificate, accepts the user that the aggregator
+// names, and authorizes the user itself.
 func TestAggregateServer(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// shapes is an aggregated API server: it serves one resource and says who asked.
+// shapes is an aggregated API server. It serves one resource and returns the user of the request.
 func shapes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /apis/shapes.example.com/v1", func(w http.ResponseWriter, _ *http.Request) {
@@ -89,8 +89,8 @@ func (c client) aggregatedDiscovery() string {
 	return ""
 }
 
-// A handler takes the place of an aggregated API server, in a bubble: it is available at once, discovered, asked with the
-// user's name and without the token, and what it streams arrives piece by piece.
+// A handler can replace an aggregated API server, in a bubble: it is available and discovered at once, gets the user's name but not the
+// token, and its streamed output arrives piece by piece.
 func TestAggregate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,8 +148,8 @@ func TestAggregate(t *testing.T) {
 	})
 }
 
-// An aggregated API server that goes away is found out within 30 seconds of the server's clock, and one that comes back,
-// too. What is known of it is stale meanwhile, and requests get 503.
+// The server notices within 30 seconds of its clock that an aggregated API server has gone away, or has come back. In between its
+// information is stale, and requests get 503.
 func TestAggregateAway(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -164,7 +164,7 @@ func TestAggregateAway(t *testing.T) {
 	}))
 	up = false
 	code, body := c.do("GET", "/apis/shapes.example.com/v1", "")
-	is.Equal(fmt.Sprint(code, " ", body), "503 down\n") // nobody has noticed
+	is.Equal(fmt.Sprint(code, " ", body), "503 down\n") // the server has not noticed yet
 	c.srv.Clock.Advance(30 * time.Second)
 	reason, message := c.available()
 	is.Equal(reason, "FailedDiscoveryCheck")
@@ -211,7 +211,7 @@ func TestAggregatePriority(t *testing.T) {
 	is.Equal(names[len(names)-1], "low.example.com")
 }
 
-// A server that takes too long is not waited for: five seconds of the server's clock for what it serves, a minute or the
+// Requests to a server that does not answer time out: after five seconds of the server's clock for discovery, and after a minute or the
 // client's timeout for everything else but watches.
 func TestAggregateTimeouts(t *testing.T) {
 	t.Parallel()

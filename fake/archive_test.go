@@ -11,7 +11,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A server that was closed goes on from its file as it was: time, draws, events that a watch may still ask for, and rights.
+// A server that was closed continues from its file in the same state: time, random numbers, events that a watch may still request, and
+// RBAC rules.
 func TestArchiveAfterClose(t *testing.T) {
 	t.Parallel()
 	is, file := is.New(t), filepath.Join(t.TempDir(), "world")
@@ -40,7 +41,8 @@ func TestArchiveAfterClose(t *testing.T) {
 	is.Equal(got, want)
 }
 
-// A server that was not closed leaves all that was committed; of a file that is torn, what was before, and it says so.
+// A server that was not closed leaves all its commits in the file. If the file is torn, a new server has the commits before the torn
+// end and reports it.
 func TestArchiveWithoutClose(t *testing.T) {
 	t.Parallel()
 	is, file := is.New(t), filepath.Join(t.TempDir(), "world")

@@ -11,14 +11,14 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Identity is a server as one user comes to it.
+// Identity is access to a server as one user.
 type Identity struct {
 	server *Server
 	user   *auth.User
 }
 
-// As returns the server for a user: whoever uses its Transport, is that user, in the given groups. A service account is in the
-// groups of service accounts, too. Roles decide what the user may do where the server has fake.Options{Auth: auth.RBAC}.
+// As returns access to the server for a user: a client that uses its Transport is that user, in the given groups. A service account is
+// also in the groups of service accounts. With fake.Options{Auth: auth.RBAC}, roles decide what the user may do.
 //
 //	srv.As("system:serviceaccount:shop:operator").Transport()
 //	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv.As("jane", "dev"), "my-test"))
@@ -31,24 +31,24 @@ func (s *Server) As(user string, groups ...string) *Identity {
 	return &Identity{s, &auth.User{Name: user, Groups: groups}}
 }
 
-// URL is Server.URL.
+// URL returns Server.URL.
 func (i *Identity) URL() string { return i.server.URL() }
 
-// Transport carries the user's requests.
+// Transport returns a transport that carries the user's requests.
 func (i *Identity) Transport() http.RoundTripper { return i.Over(i.server.transport) }
 
-// Over lets the requests that come to the server over another transport be the user's, such as that of a Process.
+// Over returns a transport whose requests go through another one, such as that of a Process, as the user's.
 func (i *Identity) Over(transport http.RoundTripper) http.RoundTripper {
 	return identified{transport, i.user}
 }
 
-// identified carries requests of a user.
+// identified is a transport that sends a user's requests.
 type identified struct {
 	over http.RoundTripper
 	user *auth.User
 }
 
-// identity is where the context of a request has its user.
+// identity is the context key of a request's user.
 type identity struct{}
 
 // RoundTrip implements http.RoundTripper.
@@ -56,16 +56,16 @@ func (x identified) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.over.RoundTrip(r.WithContext(context.WithValue(r.Context(), identity{}, x.user)))
 }
 
-// Entry is a way to a server: a Server, or what Server.As returns.
+// Entry is access to a server: a Server, or the result of Server.As.
 type Entry interface {
 	URL() string
 	Transport() http.RoundTripper
 }
 
-// Config makes a configuration of clients for a way to a server. C is rest.Config of k8s.io/client-go, which this module does not
-// require, of whatever version you use: its fields Host, Transport, UserAgent and QPS are set. There is no limit to how fast
-// its clients send, because that would wait in real time. userAgent is how the client is called in reports, in Actions and in
-// faults; "": by client-go's own name.
+// Config makes a client configuration for a server, a replica or a user (As). C is rest.Config of k8s.io/client-go, in whatever version
+// you use, because this module does not require it: the fields Host, Transport, UserAgent and QPS are set. Client-side rate limiting is
+// disabled, because it would wait in real time. userAgent is the client's name in reports, in Actions and in faults. If it is empty,
+// that is client-go's default.
 //
 //	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv, "operator"))
 func Config[C any](to Entry, userAgent string) *C {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Authenticator returns the user that has sent a request, and ok if it knows the user, who is in the group system:authenticated in
-// addition to the groups returned. An error is answered with 401.
+// Authenticator returns the user that sent a request, and reports whether it knows the user. The user is in the group
+// system:authenticated in addition to the groups returned. An error is answered with 401.
 type Authenticator func(*http.Request) (user auth.User, ok bool, err error)
 
 // Authenticate calls f for each request before certificates and tokens are checked, also with auth.AlwaysAllow. If f does not know the
@@ -22,7 +22,7 @@ func (s *Server) Authenticate(f Authenticator) {
 	s.authenticate.Store(&f)
 }
 
-// client returns what is known of the sender of a request beside its header, nil for nothing.
+// client returns how the sender of a request is authenticated apart from its headers, or nil if it is not.
 func (s *Server) client(r *http.Request) *auth.Client {
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
@@ -42,10 +42,10 @@ func (s *Server) client(r *http.Request) *auth.Client {
 	return &auth.Client{Certificate: s.trust.Authorities().Client(r.TLS.PeerCertificates, s.options.RequestHeader.AllowedNames, s.cluster.Clock().Now())}
 }
 
-// IssueCertificate returns a certificate for a user in groups, and its key, both PEM: whoever shows them to a listener with
-// TLS is that user, for a year of the server's time, where requests are authenticated. From the first of them on the server
-// trusts an authority of its own beside those of Options.ClientCA. The seed decides all keys, so that the same calls give
-// the same certificates: they are for tests, and no secret.
+// IssueCertificate returns a certificate for a user in groups, and its key, both PEM. A client that presents them to a listener with
+// TLS is that user for a year of the server's time, if requests are authenticated. After the first call the server trusts a certificate
+// authority of its own in addition to those of Options.ClientCA. All keys follow from the seed, so that the same calls return the same
+// certificates. They are for tests and are not secret.
 //
 //	cert, key, err := srv.IssueCertificate("jane", "dev")
 //	cfg := &rest.Config{Host: l.URL(), TLSClientConfig: rest.TLSClientConfig{CAData: l.CA(), CertData: cert, KeyData: key}}
@@ -53,8 +53,8 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 	return s.trust.Issue(user, groups, s.cluster.Clock().Now())
 }
 
-// OpenToAnyone reports whether somebody who shows nothing, or only what everybody knows of kubesim, may do everything: nobody
-// is authenticated, or the default tokens or the default key for tokens of service accounts are good.
+// OpenToAnyone reports whether a client without credentials, or with kubesim's publicly known ones, may do everything. It may if
+// requests are not authenticated, or if the default tokens or the default signing key of service accounts are valid.
 func (s *Server) OpenToAnyone() bool {
 	o := &s.options
 	return !o.authenticates() || slices.Contains(o.Authorizers, "AlwaysAllow") || o.Tokens == nil || o.ServiceAccounts.SigningKey == nil ||

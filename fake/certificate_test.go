@@ -75,8 +75,8 @@ func keyPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 }
 
-// A certificate is asked for, approved and issued through the API by a signer that has the authority's key, and its holder
-// is known by it.
+// A certificate is requested, approved and issued through the API by a signer with the authority's key. The certificate authenticates
+// its holder.
 func TestSigningRequest(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -111,7 +111,7 @@ func TestSigningRequest(t *testing.T) {
 	is.Equal(code, http.StatusUnauthorized) // by the server's time
 }
 
-// A proxy that is known by its certificate names the user; what another client writes there counts for nothing.
+// A proxy that is authenticated by its certificate names the user. The same headers from another client are ignored.
 func TestRequestHeader(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -132,9 +132,9 @@ func TestRequestHeader(t *testing.T) {
 	code, _ = as(front, "another", header)
 	is.Equal(code, http.StatusUnauthorized) // a proxy of another name
 	code, _ = as(front, "proxy", http.Header{})
-	is.Equal(code, http.StatusUnauthorized) // it names nobody, and is no client itself
+	is.Equal(code, http.StatusUnauthorized) // it names no user, and is not a client itself
 	_, text = as(ca, "carol", header)
-	is.True(strings.Contains(text, `"username":"carol"`)) // a client names nobody else
+	is.True(strings.Contains(text, `"username":"carol"`)) // a client certificate cannot name another user
 
 	_, text = (&caller{t: t, url: l.URL(), client: showing(t, l, nil, nil), header: http.Header{"Authorization": {"Bearer " + adminToken}}}).
 		do("GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", "")

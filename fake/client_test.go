@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// client sends requests to a server and fails the test when they cannot be sent.
+// client sends requests to a server and fails the test if they cannot be sent.
 type client struct {
 	t   *testing.T
 	srv *fake.Server
@@ -35,7 +35,7 @@ func (c client) exchange(method, path, body string) (int, http.Header, string) {
 	return c.ask(method, path, contentType, "", body)
 }
 
-// mergePatch sends a JSON merge patch that must work.
+// mergePatch sends a JSON merge patch that must succeed.
 func (c client) mergePatch(path, body string) {
 	c.t.Helper()
 	if code, _, text := c.ask("PATCH", path, "application/merge-patch+json", "", body); code != http.StatusOK {
@@ -73,7 +73,7 @@ func (c client) request(ctx context.Context, method, path, contentType, accept, 
 	return c.srv.Transport().RoundTrip(r)
 }
 
-// get sends a GET and leaves the answer to be read.
+// get sends a GET and returns the answer with its body unread.
 func (c client) get(ctx context.Context, path string) *http.Response {
 	c.t.Helper()
 	res, err := c.request(ctx, "GET", path, "", "", "")

@@ -41,7 +41,7 @@ func (a asker) ask(method, path, body string) (int, object.Object, error) {
 	return res.StatusCode, obj, err
 }
 
-// count adds one to a counter in a ConfigMap n times, each time with the resourceVersion it has read.
+// count increments a counter in a ConfigMap n times, each time with the resourceVersion that it has read.
 func (a asker) count(path string, n int) error {
 	for done := 0; done < n; {
 		_, obj, err := a.ask("GET", path, "")
@@ -49,7 +49,7 @@ func (a asker) count(path string, n int) error {
 			return err
 		}
 		var counter int
-		_, _ = fmt.Sscan(obj.String("data", "n"), &counter) // "": nobody has counted yet
+		_, _ = fmt.Sscan(obj.String("data", "n"), &counter) // the first read finds no number, and leaves 0
 		obj.Set(fmt.Sprint(counter+1), "data", "n")
 		code, _, err := a.ask("PUT", path, string(object.JSON(map[string]any(obj))))
 		switch {
@@ -107,7 +107,7 @@ func (a asker) firstEvent(path string) error {
 	return err
 }
 
-// Many clients at once lose no update and do not block each other, in process and through a socket.
+// Concurrent clients lose no update and do not block each other, in process and through a socket.
 func TestConcurrentClients(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Documents of OpenAPI can be asked for under conditions and in ranges, over a socket and in process. What a real server
-// answers is recorded in the case negotiation/openapi-conditions.
+// OpenAPI documents can be requested conditionally and in ranges, over a socket and in process. The case negotiation/openapi-conditions
+// records a real server's answers.
 func TestConditions(t *testing.T) {
 	srv := fake.RunT(t, fake.Options{})
 	l, err := srv.Listen(fake.ListenOptions{})

@@ -14,8 +14,8 @@ import (
 // adminToken is the token of the recordings' administrator.
 const adminToken = "admintoken"
 
-// TestConformanceInProcess compares the server with the recorded answers of a real one: each case on a server of its
-// own, in a bubble where waiting costs nothing.
+// TestConformanceInProcess compares the server with the recorded answers of a real one: each case on a server of its own, in a bubble
+// in which waiting takes no real time.
 func TestConformanceInProcess(t *testing.T) {
 	t.Parallel()
 	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {

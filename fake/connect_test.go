@@ -23,7 +23,7 @@ func connectHook(c client, kind, name string) {
 		"rules":[{"operations":["CONNECT"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods/*"]}]}]}`)
 }
 
-// output runs a command in a pod and returns what it prints, or the answer that refuses it.
+// output runs a command in a pod and returns its output, or the answer that refuses it.
 func output(t *testing.T, dial func() net.Conn, path, token string) (string, *http.Response) {
 	t.Helper()
 	conn, res := upgrade(t, dial, path, http.Header{"Authorization": {"Bearer " + token}}, "v5.channel.k8s.io")
@@ -75,7 +75,7 @@ func TestConnectIsAdmitted(t *testing.T) {
 		text, _ := output(t, dial, inPods+"/web/exec?command=echo&command=hi&stdout=1&tty=false", "admintoken")
 		is.Equal(text, "changed\n")
 		is.Equal(len(reviews), 2)
-		// as a real server's review, but for the user
+		// equals a real server's review, except for the user
 		is.True(strings.HasPrefix(reviews[0], `{"dryRun":false,"kind":{"group":"","kind":"PodExecOptions","version":"v1"},"name":"web","namespace":"default",`+
 			`"object":{"apiVersion":"v1","command":["echo","hi"],"kind":"PodExecOptions","stdout":true},"oldObject":null,"operation":"CONNECT","options":null,`+
 			`"requestKind":{"group":"","kind":"PodExecOptions","version":"v1"},"requestResource":{"group":"","resource":"pods","version":"v1"},`+
@@ -88,7 +88,7 @@ func TestConnectIsAdmitted(t *testing.T) {
 	}
 }
 
-// A user who may only get pods/exec cannot run a command over a WebSocket.
+// A user with permission only to get pods/exec cannot run a command over a WebSocket.
 func TestStreamsNeedCreate(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1, Auth: auth.RBAC})

@@ -8,21 +8,20 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// Controllers are the controllers of a Server, those that Options.Controllers names: what they have to do, what goes wrong
-// with them, and in which order they go.
+// Controllers are the controllers of a Server that Options.Controllers names. Its methods show their pending work, decide the order in
+// which they run, and make them fail.
 //
 //	srv := fake.RunT(t, fake.Options{Controllers: controller.All, Nodes: 3})
 //	…                                                 // a client makes a Deployment
 //	err := srv.Settle(ctx)                            // its pods run
 //	srv.Controllers.Lag("replicaset-controller", "pods")
 //
-// Names are those of kube-controller-manager's flag --controllers. One that is not there ends the test, and without a test
-// panics.
+// Names are those of kube-controller-manager's flag --controllers. A name that does not exist ends the test; without a test it panics.
 type Controllers struct{ server *Server }
 
-// Settle lets controllers work, and time pass, until they have nothing to do for the next ten seconds, upkeep such as the
-// heartbeats of nodes aside. A manual clock is moved, any other is waited for. What has not settled in ten minutes of the
-// clock never does: the error names what still moves. It is ctx's when that ends before.
+// Settle runs controllers and lets time pass until they have nothing to do for the next ten seconds, apart from upkeep such as node
+// heartbeats. It advances a manual clock, and waits for any other. If the cluster has not settled in ten minutes of the clock, Settle
+// returns an error that names the objects still being reconciled. If ctx ends before, it returns the error of ctx.
 func (s *Server) Settle(ctx context.Context) error {
 	if err := s.cluster.Settle(ctx); err != nil {
 		return fmt.Errorf("kubesim: %w", err)
@@ -30,48 +29,48 @@ func (s *Server) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Step does the one reconcile that is next. It reports false when there is none to do now. It is for controllers that do
-// nothing by themselves: see Controllers.Stepped.
+// Step runs the next reconcile. It returns false if none is due. It is for controllers that do not run by themselves: see
+// Controllers.Stepped.
 func (s *Server) Step() (done bool) {
 	s.cluster.Control(func(m *controller.Manager) { done = m.Step() })
 	return done
 }
 
-// Names returns what the controllers are called.
+// Names returns the names of the controllers.
 func (c *Controllers) Names() (names []string) {
 	c.control(func(m *controller.Manager) error { names = m.Names(); return nil })
 	return names
 }
 
-// Due returns what has to be done now or, upkeep aside, within a time, the earliest first.
+// Due returns the items to reconcile now or, apart from upkeep, within a time, the earliest first.
 func (c *Controllers) Due(within time.Duration) (due []controller.Waiting) {
 	c.control(func(m *controller.Manager) error { due = m.Moving(within); return nil })
 	return due
 }
 
-// Stepped says whether controllers wait for Server.Step and Server.Settle, or work by themselves, as they do otherwise: what
-// a request calls for is done before the next request, what time calls for at its time.
+// Stepped sets whether controllers wait for Server.Step and Server.Settle. By default they run by themselves: they do the work that a
+// request causes before the next request, and timed work at its time.
 func (c *Controllers) Stepped(wait bool) {
 	c.control(func(m *controller.Manager) error { m.Stepped = wait; return nil })
 }
 
-// Shuffle lets draws decide in which order they go from now on: the same seed gives the same order. Otherwise what has
+// Shuffle makes the order in which controllers run random from now on. The same seed gives the same order. By default the item that has
 // waited longest is next.
 func (c *Controllers) Shuffle() {
 	c.control(func(m *controller.Manager) error { m.Shuffle(); return nil })
 }
 
-// Plan says what is next before the order is asked: the first of the items that is ready.
+// Plan sets the items to reconcile first: the first one that is ready is next. When none is, the usual order applies.
 func (c *Controllers) Plan(items ...controller.Item) {
 	c.control(func(m *controller.Manager) error { m.Plan = items; return nil })
 }
 
-// Stop stops a controller: what it is told of waits for Start.
+// Stop stops a controller. Its events are kept until Start.
 func (c *Controllers) Stop(name string) {
 	c.control(func(m *controller.Manager) error { return m.Stop(name) })
 }
 
-// Crash stops a controller, which forgets everything. After Start it finds what there is, as a new process does.
+// Crash stops a controller and discards its memory. After Start it reads the existing objects, as a new process does.
 func (c *Controllers) Crash(name string) {
 	c.control(func(m *controller.Manager) error { return m.Crash(name) })
 }
@@ -81,18 +80,17 @@ func (c *Controllers) Start(name string) {
 	c.control(func(m *controller.Manager) error { return m.Start(name) })
 }
 
-// Delay makes a controller wait for a time before it reconciles what it is told of from now on. 0: no longer.
+// Delay makes a controller wait for a time before it reconciles items that are queued from now on. 0 ends the delay.
 func (c *Controllers) Delay(name string, d time.Duration) {
 	c.control(func(m *controller.Manager) error { return m.Delay(name, d) })
 }
 
-// Lag lets the informers of a controller stand still, those of some resources ("pods", "deployments.apps") or all, until
-// Resume.
+// Lag stops the informers of a controller, for some resources ("pods", "deployments.apps") or for all, until Resume.
 func (c *Controllers) Lag(name string, resources ...string) {
 	c.control(func(m *controller.Manager) error { return m.Lag(name, resources...) })
 }
 
-// Resume ends Lag: the controller is told of all that it has missed, in its order.
+// Resume ends Lag: the controller gets all events that it has missed, in order.
 func (c *Controllers) Resume(name string) {
 	c.control(func(m *controller.Manager) error { return m.Resume(name) })
 }

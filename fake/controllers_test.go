@@ -23,7 +23,7 @@ const (
 		"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
 )
 
-// controlled is a server with controllers on a clock that stands still.
+// controlled returns a server with controllers and a manual clock.
 func controlled(t *testing.T) (client, *is.I) {
 	return client{t, fake.RunT(t, fake.Options{Controllers: controller.All})}, is.New(t)
 }
@@ -40,17 +40,17 @@ const (
 	webs    = "/apis/apps/v1/namespaces/default/deployments"
 )
 
-// What a request calls for is done before the next one.
+// The work that a request causes is done before the next request.
 func TestControllersWork(t *testing.T) {
 	c, is := controlled(t)
 	c.must("POST", webs, threePods)
 	is.Equal(c.number(webPods), 3)
 	began := c.srv.Clock.Now()
-	is.NoErr(c.srv.Settle(context.Background())) // nobody runs the pods: there is nothing more to do
+	is.NoErr(c.srv.Settle(context.Background())) // no kubelet runs the pods, so there is nothing more to do
 	is.Equal(c.srv.Clock.Now(), began)
 }
 
-// Settle moves the clock as far as controllers have something to do soon.
+// Settle advances the clock as far as controllers have work in the near future.
 func TestSettleLetsTimePass(t *testing.T) {
 	c, is := controlled(t)
 	c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -62,7 +62,7 @@ func TestSettleLetsTimePass(t *testing.T) {
 	is.True(c.srv.Clock.Now().Sub(began) <= 10*time.Second) // and no more time passed than was needed
 }
 
-// What never comes to rest is named.
+// The error of Settle names an object that never comes to rest.
 func TestSettleNamesWhatMoves(t *testing.T) {
 	c, is := controlled(t)
 	c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -73,7 +73,7 @@ func TestSettleNamesWhatMoves(t *testing.T) {
 	is.True(strings.Contains(err.Error(), "namespace-controller n"))
 }
 
-// Step by step, each reconcile can be seen; a plan decides which is next.
+// With Step each reconcile can be observed, and Plan decides which is next.
 func TestSteps(t *testing.T) {
 	c, is := controlled(t)
 	c.srv.Controllers.Stepped(true)
@@ -90,14 +90,14 @@ func TestSteps(t *testing.T) {
 	is.Equal(c.number(webPods), 0)
 	f := c.srv.Fork()
 	is.NoErr(f.Settle(context.Background()))
-	is.Equal(client{t, f}.number(webPods), 3) // a fork goes on with the queue
+	is.Equal(client{t, f}.number(webPods), 3) // a fork continues with the queue
 	is.Equal(c.number(webPods), 0)            // and the server does not
 	for c.srv.Step() {
 	}
 	is.Equal(c.number(webPods), 3)
 }
 
-// In each order that a seed draws, a Deployment comes to the same.
+// In any random order of reconciles a Deployment reaches the same state.
 func TestShuffled(t *testing.T) {
 	for seed := range uint64(20) {
 		is := is.New(t)
@@ -110,12 +110,12 @@ func TestShuffled(t *testing.T) {
 	}
 }
 
-// two is a Deployment of so many pods.
+// two returns a Deployment with so many pods.
 func two(replicas int) string {
 	return strings.ReplaceAll(strings.ReplaceAll(threePods, "web", "two"), `"replicas":3`, fmt.Sprint(`"replicas":`, replicas))
 }
 
-// Controllers stop, crash, lag and are slow, by hand, by a fault, and by a control request.
+// Controllers can be stopped, crashed, delayed and made to lag: by a method, by a fault, and by a control request.
 func TestTroubleOfControllers(t *testing.T) {
 	c, is := controlled(t)
 	c.srv.Controllers.Stop(replicaSetController)
@@ -142,7 +142,7 @@ func TestTroubleOfControllers(t *testing.T) {
 	is.True(strings.Contains(text, "there are lag, resume, restart, stop, crash, start and slow"))
 }
 
-// Over the control requests controllers are stepped, and say what they are like.
+// Control requests step controllers and return their state.
 func TestStepsByRequest(t *testing.T) {
 	c, is := controlled(t)
 	control := func(path string) int {
@@ -174,10 +174,10 @@ func TestStepsByRequest(t *testing.T) {
 	is.True(strings.Contains(text, `{"name":"replicaset-controller","state":"stopped","rv":"`))
 }
 
-// A day in which nothing happens costs nothing: nobody wakes up.
+// A day in which nothing happens costs nothing: no controller runs.
 func TestIdleDay(t *testing.T) {
 	is := is.New(t)
-	// Without the scheduler: it tries pods that fit nowhere again and again, and says so, as the real one does.
+	// This test excludes the scheduler, because it retries pods that fit nowhere and reports that in events, like the real one.
 	c := client{t, fake.RunT(t, fake.Options{Controllers: append(controller.All, "-kube-scheduler")})}
 	c.must("POST", webs, threePods)
 	c.srv.Clock.Advance(24 * time.Hour) // the deadline of the roll-out passes, and events expire

@@ -17,7 +17,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// converted answers a ConversionReview as frob says.
+// converted answers a ConversionReview by frob.
 func converted(t *testing.T, review object.Object) object.Object {
 	request := object.Object(review.Map("request"))
 	in, _ := request.List("objects")[0].(map[string]any)
@@ -31,7 +31,7 @@ func converted(t *testing.T, review object.Object) object.Object {
 
 const frobbersV1, frobbersV2 = "/apis/example.com/v1/namespaces/default/frobbers", "/apis/example.com/v2/namespaces/default/frobbers"
 
-// TestConversionAsks: a conversion webhook asks the server whose request it serves, whatever the verb.
+// TestConversionAsks checks that a conversion webhook may send requests to the server that calls it, whatever the verb.
 func TestConversionAsks(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -57,11 +57,11 @@ func TestConversionAsks(t *testing.T) {
 
 	code, _ := c.do("POST", frobbersV2, `{"apiVersion":"example.com/v2","kind":"Frobber","metadata":{"name":"b"},"heightInInches":36}`)
 	is.Equal(code, 201)
-	is.Equal(inches(), 36.0) // what was written through v2
+	is.Equal(inches(), 36.0) // the object was written through v2
 	c.mergePatch(frobbersV2+"/b", `{"heightInInches":48}`)
 	is.Equal(inches(), 48.0)
 	c.mergePatch(frobbersV1+"/b", `{"height":5}`)
-	is.Equal(inches(), 60.0) // what was written through v1
+	is.Equal(inches(), 60.0) // the object was written through v1
 	code, body := c.do("GET", frobbersV2, "")
 	is.Equal(code, 200)
 	is.Equal(strings.Count(body, `"kind":"Frobber",`), 2)
@@ -80,7 +80,7 @@ func TestConversionAsks(t *testing.T) {
 	is.Equal(e.Type, "DELETED")
 }
 
-// TestConversionInAnyForm: a webhook may print its objects in any order and with spaces.
+// TestConversionInAnyForm checks that a webhook may format its objects in any order and with spaces.
 func TestConversionInAnyForm(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -104,8 +104,8 @@ func TestConversionInAnyForm(t *testing.T) {
 	is.True(strings.Contains(body, `"heightInInches":24`))
 }
 
-// TestSlowConversion: a webhook that does not answer holds up only those who need it, for 30 seconds of the Cluster's
-// time; a write that was overtaken meanwhile begins anew.
+// TestSlowConversion checks that a webhook that does not answer delays only the requests that need it, for 30 seconds of the Cluster's
+// time, and that a write restarts if another write has changed the object meanwhile.
 func TestSlowConversion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestSlowConversion(t *testing.T) {
 		go c.mergePatch(frobbersV1+"/a", `{"height":7}`) // it waits for the webhook too: watches show all versions
 		synctest.Wait()
 		code, _ := c.do("GET", frobbersV1+"/a", "")
-		is.Equal(code, 200) // everybody else is served
+		is.Equal(code, 200) // other requests are served
 		close(wait)
 		is.Equal(<-patched, 200)
 		synctest.Wait()
@@ -199,8 +199,8 @@ func TestConversionOfUnservedVersion(t *testing.T) {
 	is.Equal(asked, 0)
 }
 
-// A conversion webhook gets a stored object, and one that is about to be stored, without its resourceVersion; a dry run and managedFields
-// show it the object as it is. Of managedFields it gets those of the object before the write.
+// A conversion webhook gets a stored object, and one that is about to be stored, without its resourceVersion. For a dry run and for
+// managedFields it gets the object with its resourceVersion. In the latter case the object has the managedFields from before the write.
 func TestConversionReviews(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -226,10 +226,10 @@ func TestConversionReviews(t *testing.T) {
 	}, "example.com/v1 to example.com/v2 false 1", "example.com/v2 to example.com/v1 false 1")
 	reviews(func() { c.mergePatch(frobbersV1+"/n?fieldManager=two", `{"height":4}`) },
 		"example.com/v1 to example.com/v2 false 1", // for the watch cache
-		"example.com/v1 to example.com/v2 true 0",  // what is written, for the fields that one owns
-		"example.com/v1 to example.com/v2 true 1")  // what is stored, for the same
+		"example.com/v1 to example.com/v2 true 0",  // the object as written, for the fields of manager one
+		"example.com/v1 to example.com/v2 true 1")  // the object as stored, for the same
 	reviews(func() { c.mergePatch(frobbersV2+"/n?dryRun=All", `{"heightInInches":24}`) },
 		"example.com/v1 to example.com/v2 true 1", // what would have been stored
-		"example.com/v2 to example.com/v1 true 0", // what is written, for the fields that two owns
-		"example.com/v2 to example.com/v1 true 1") // what is stored, for the same, and what would be stored
+		"example.com/v2 to example.com/v1 true 0", // the object as written, for the fields of manager two
+		"example.com/v2 to example.com/v1 true 1") // the stored object, for the same, and the object that would be stored
 }

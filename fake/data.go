@@ -13,23 +13,23 @@ import (
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
-// journal is the file that a server keeps up with its commits.
+// journal is the file to which a server writes its commits.
 type journal struct {
 	*archive.Journal
-	option string // that asked for it
-	torn   string // what was wrong with the file when it was opened; "": nothing
+	option string // the option that sets the file
+	torn   string // why the file's end was discarded when it was opened, or ""
 
-	ended   sync.WaitGroup // keepUp has
-	lost    chan struct{}  // closed when it does not keep up any more
+	ended   sync.WaitGroup // waits for keepUp
+	lost    chan struct{}  // closed when the journal has an error
 	losing  sync.Once
 	close   sync.Once
-	closing error // what close met
+	closing error // the error of close
 }
 
 // dataFile is the file in the folder Options.Data.
 const dataFile = "cluster.archive"
 
-// overData starts a server over the folder Options.Data.
+// overData starts a server on the folder Options.Data.
 func (o *setup) overData() (*Server, error) {
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("kubesim: Options.Data: %w", err)
@@ -50,7 +50,7 @@ func (o *setup) overData() (*Server, error) {
 	return srv.keep(j)
 }
 
-// resume starts new API servers, as the options say, over what an archive holds.
+// resume starts new API servers, with these options, on the state of an archive.
 func (o *setup) resume(a *archive.Archive) (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (o *setup) resume(a *archive.Archive) (*Server, error) {
 	return o.serve(cluster), nil
 }
 
-// overArchive starts a server over the file Options.Archive.
+// overArchive starts a server on the file Options.Archive.
 func (o *setup) overArchive() (*Server, error) {
 	file, always := o.Archive, o.ArchiveSync
 	j, a, err := openJournal("Archive", file, always)
@@ -107,7 +107,7 @@ func (s *Server) keep(j *journal) (*Server, error) {
 	return s.prepared()
 }
 
-// rewrite begins the journal again: what is stored now does not follow from what is in it. A nil journal does nothing.
+// rewrite begins the journal again, because the stored state does not follow from the journal's contents. A nil journal does nothing.
 func (j *journal) rewrite(c *sim.Cluster) error {
 	if j == nil {
 		return nil
@@ -118,10 +118,10 @@ func (j *journal) rewrite(c *sim.Cluster) error {
 	return nil
 }
 
-// keepUpEvery is how often the server looks after its journal, in real time.
+// keepUpEvery is the interval at which the server checks its journal, in real time.
 const keepUpEvery = time.Second
 
-// keepUp makes the journal smaller when it has grown, and closes lost when the journal has an error, until life ends.
+// keepUp compacts the journal when it has grown, and closes lost when the journal has an error, until life ends.
 func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	ticker := time.NewTicker(keepUpEvery)
 	defer ticker.Stop()
@@ -141,7 +141,8 @@ func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	}
 }
 
-// finish closes the journal. That of Options.Archive has, in the end, the server as it is, caches and all. A nil journal does nothing.
+// finish closes the journal. The journal of Options.Archive ends with the complete server, including its caches. A nil journal does
+// nothing.
 func (j *journal) finish(c *sim.Cluster) {
 	if j == nil {
 		return
@@ -155,8 +156,8 @@ func (j *journal) finish(c *sim.Cluster) {
 	})
 }
 
-// DataError returns why not all that is stored was written to Options.Data or Options.Archive. nil: all was, before anybody
-// knew of it.
+// DataError returns why commits could not be written to Options.Data or Options.Archive. It returns nil if each commit was written
+// before any client could observe it.
 func (s *Server) DataError() error {
 	if s.journal == nil {
 		return nil
@@ -167,7 +168,7 @@ func (s *Server) DataError() error {
 	return s.journal.closing
 }
 
-// DataLost is closed when DataError has something to say of Options.Archive while the server runs.
+// DataLost returns a channel that is closed when DataError has an error of Options.Archive while the server runs.
 func (s *Server) DataLost() <-chan struct{} {
 	if s.journal == nil {
 		return nil
@@ -175,9 +176,9 @@ func (s *Server) DataLost() <-chan struct{} {
 	return s.journal.lost
 }
 
-// DataTorn returns where the file of Options.Data or Options.Archive ended before its time when the server started, and why:
-// the machine or the process had ended while it was written. The server goes on from what was committed before, and the file
-// is kept as FILE.torn. "": it did not.
+// DataTorn returns where and why the file of Options.Data or Options.Archive ended early when the server started, because the machine
+// or the process ended during a write. The server continues from the last complete commit and keeps the file as FILE.torn. If the file
+// was complete, DataTorn returns "".
 func (s *Server) DataTorn() string {
 	if s.journal == nil {
 		return ""

@@ -18,7 +18,7 @@ func found(t *testing.T, srv *fake.Server, path string) int {
 	return code
 }
 
-// What is stored outlives the server, with a reset and all: it need not be closed.
+// Stored objects outlive the server, also after a reset. The server need not be closed.
 func TestData(t *testing.T) {
 	t.Parallel()
 	is, o := is.New(t), fake.Options{Data: t.TempDir()}
@@ -38,8 +38,8 @@ func TestData(t *testing.T) {
 	is.True(err != nil)
 }
 
-// With a gap between the two writes of a deletion others see the first. Whoever writes the object then removes it: there is
-// nothing left to wait for. The deletion is as good.
+// With a gap between the two writes of a deletion other clients see the first. If one of them updates the object, that update removes
+// it, because nothing blocks its deletion any more. The delete request succeeds as well.
 func TestWriteGap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// allotted is the answer of a request that has reached the limit of all requests, as kube-apiserver writes it.
+// allotted is the answer to a request that reaches the server's request timeout, as kube-apiserver writes it.
 const allotted = `{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",` +
 	`"reason":"Timeout","details":{},"code":504}` + "\n"
 
@@ -55,13 +55,13 @@ func slow(d time.Duration) func(fake.AdmissionReview) fake.AdmissionReview {
 	}
 }
 
-// stored reports whether a ConfigMap is there.
+// stored reports whether a ConfigMap exists.
 func (c client) stored(name string) bool {
 	code, _ := c.do("GET", admittedMaps+"/"+name, "")
 	return code == http.StatusOK
 }
 
-// A client's ?timeout= ends a write whose webhook is slow, whatever failurePolicy says, and nothing is stored, then or later.
+// A client's ?timeout= ends a write whose webhook is slow, whatever the failurePolicy, and nothing is stored, then or later.
 func TestTimeoutOfWebhook(t *testing.T) {
 	for _, kind := range []string{"Mutating", "Validating"} {
 		for _, policy := range []string{"Fail", "Ignore"} {
@@ -90,7 +90,7 @@ func TestTimeoutOfWebhook(t *testing.T) {
 	}
 }
 
-// A write may take 34 s, which webhooks share, and other requests 60 s. A webhook learns how much is left.
+// A write may take 34 s, which its webhooks share, and another request 60 s. A webhook gets the remaining time as its timeout.
 func TestTimeoutOfWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -118,7 +118,7 @@ func TestTimeoutOfWrites(t *testing.T) {
 	})
 }
 
-// A read that waits for a revision that is not there ends at its deadline, too.
+// A read that waits for a future revision ends at its deadline, too.
 func TestTimeoutOfReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -144,7 +144,7 @@ func TestTimeoutOfReads(t *testing.T) {
 	})
 }
 
-// A client that gives up gets its own error at once, and what was not committed then never is.
+// A client that gives up gets its own error at once. A request that was not committed then is never committed.
 func TestClientGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -160,11 +160,11 @@ func TestClientGivesUp(t *testing.T) {
 		is.True(errors.Is(err, context.DeadlineExceeded))
 		time.Sleep(time.Minute)
 		is.True(!c.stored("a"))
-		is.True(took(func() { c.create("b") }) == 5*time.Second) // and the server goes on
+		is.True(took(func() { c.create("b") }) == 5*time.Second) // and the server keeps running
 	})
 }
 
-// A conversion webhook that hangs holds up its client until that gives up, and no later.
+// A conversion webhook that hangs blocks its client only until that gives up.
 func TestClientGivesUpConversion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -191,7 +191,7 @@ func TestClientGivesUpConversion(t *testing.T) {
 	})
 }
 
-// A Go function that takes longer than timeoutSeconds fails as a webhook that answers too late.
+// A Go function that takes longer than timeoutSeconds fails like a webhook that times out.
 func TestSlowFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -216,8 +216,8 @@ func (c client) configuration(name string) string {
 	return body
 }
 
-// A handler that panics breaks its own request only: the lock is given back, nothing is stored, and the client gets an error in
-// process and a broken connection over a socket, as from a real server.
+// A handler that panics breaks only its own request: the lock is released, nothing is stored, and the client gets an error in process
+// and a broken connection over a socket, as from a real server.
 func TestHandlerPanics(t *testing.T) {
 	is := is.New(t)
 	log := &logged{TB: t}
@@ -237,7 +237,7 @@ func TestHandlerPanics(t *testing.T) {
 	is.True(errors.Is(err, io.EOF)) // the connection breaks
 	is.True(!c.stored("b"))
 	srv.Admit("bad.example.com", slow(0))
-	c.create("c") // the server goes on
+	c.create("c") // the server keeps running
 }
 
 // A function that ends its goroutine, as t.Fatal does, does not answer.

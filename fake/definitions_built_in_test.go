@@ -22,5 +22,5 @@ func TestDefinitionOfABuiltInResource(t *testing.T) {
 	res := c.get(t.Context(), definitions+"?watch=1&resourceVersion="+before)
 	is.Equal(res.StatusCode, 200)
 	events := &stream{t, res.Body, bufio.NewScanner(res.Body)}
-	is.Equal(events.must("ADDED").Name(), "customresourcedefinitions.apiextensions.k8s.io") // the watch is told what has happened since
+	is.Equal(events.must("ADDED").Name(), "customresourcedefinitions.apiextensions.k8s.io") // the watch gets the events since then
 }

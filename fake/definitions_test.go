@@ -32,8 +32,8 @@ spec:
 
 const gateObjects = "/apis/example.com/v1/namespaces/default/gates"
 
-// A status that a schema has a default for is there for every reader from the beginning, though a create drops what is
-// sent as status, and nothing is stored.
+// Every reader sees a status for which the schema has a default from the beginning, although a create drops the status it is sent and
+// stores none.
 func TestStatusDefault(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -69,7 +69,7 @@ func TestStatusDefault(t *testing.T) {
 	is.Equal(phase(text), "Open")
 }
 
-// A definition that is replaced by itself has not changed: 1 is 1, be it read as a number or as an integer.
+// A definition that is replaced by an equal one has not changed: 1 equals 1, whether parsed as a float or as an integer.
 func TestReplaceDefinition(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -86,7 +86,7 @@ func TestReplaceDefinition(t *testing.T) {
 	is.Equal(c.parse(after).Generation(), int64(2))
 }
 
-// A client of a custom resource names the resource's group in the options of a delete.
+// A client of a custom resource may send the options of a delete in the resource's own group.
 func TestDeleteOptionsOfAnyGroup(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// loudT is an exampleT that prints the first line of what it fails for.
+// loudT is an exampleT that prints the first line of each failure.
 type loudT struct{ exampleT }
 
 func (loudT) Errorf(format string, args ...any) {

@@ -73,7 +73,7 @@ func ExampleOptions() {
 	// token-ww4n5 a514b4f9-6010-4b7f-8b65-9935f7c0bbf1
 }
 
-// Time moves when the test says so, and with it everything that depends on it.
+// Time advances when the test says so, and with it everything that depends on time.
 func ExampleServer_clock() {
 	srv := fake.RunT(exampleT{})
 	_, first := call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)
@@ -86,8 +86,8 @@ func ExampleServer_clock() {
 	// 2026-01-02T00:00:00Z
 }
 
-// After Compact, the store has no revision before it. Watch caches hear of it within seconds; then a page's continue
-// token is refused, with a token that goes on in what is there now.
+// After Compact, the store has no revision before it. Watch caches are notified within seconds. After that, a page's continue token is
+// refused with a token that continues with the current objects.
 func ExampleServer_Compact() {
 	srv := fake.RunT(exampleT{})
 	call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)
@@ -153,7 +153,7 @@ func ExampleServer_Listen() {
 	//   user: {}
 }
 
-// Controllers make the pods of a Deployment, nodes run them, and Settle lets time pass until all is done.
+// Controllers create the pods of a Deployment, nodes run them, and Settle lets time pass until all work is done.
 func ExampleServer_Settle() {
 	srv, err := fake.New(fake.Options{Controllers: controller.All, Nodes: 3})
 	if err != nil {

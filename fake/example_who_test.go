@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// A test says itself who sends a request: here by the name of the program.
+// A test authenticates requests itself, here by the name of the program.
 func ExampleServer_Authenticate() {
 	srv := fake.RunT(exampleT{}, fake.Options{Auth: auth.RBAC})
 	srv.Authenticate(func(r *http.Request) (auth.User, bool, error) {
@@ -28,7 +28,7 @@ func ExampleServer_Authenticate() {
 	// 403 secrets is forbidden: User "system:anonymous" cannot list resource "secrets" in API group "" in the namespace "default"
 }
 
-// A client in another process is known by a certificate that the server issued.
+// A client in another process authenticates with a certificate that the server issued.
 func ExampleServer_IssueCertificate() {
 	srv := fake.RunT(exampleT{}, fake.Options{Auth: auth.RBAC})
 	defer srv.Close()

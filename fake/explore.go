@@ -7,46 +7,47 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// T is what the body of an Explore gets: all of testing.TB.
+// T is the test that the body of an Explore gets, with all methods of testing.TB.
 type T = testing.TB
 
-// ExploreOptions say how a test is explored. The zero value is right for most.
+// ExploreOptions configure the exploration of a test. The zero value is right for most.
 type ExploreOptions struct {
-	// Seeds is how many plans are tried. 0: 100. KUBESIM_SEEDS in the environment takes its place.
+	// Seeds is the number of plans that are tried. The default is 100. The environment variable KUBESIM_SEEDS overrides it.
 	Seeds int
-	// Seed is the first of them; the others follow. 0: 1. KUBESIM_SEED takes its place.
+	// Seed is the first seed; the others follow it. The default is 1. KUBESIM_SEED overrides it.
 	Seed uint64
-	// For ends the search after so much real time, whatever Seeds says. 0: it does not.
+	// For ends the search after so much real time, whatever Seeds is. 0 means no limit.
 	For time.Duration
-	// Server is what the servers are like. Clock and Seed are Explore's; without Replicas there are two. The test itself has one
-	// more, to which nothing happens.
+	// Server has the options of the servers. Explore sets Clock and Seed; without Replicas there are two. The test itself has one more
+	// replica, which is free of faults.
 	Server Options
-	// Faults is about how many things go wrong in one run. 0: 8.
+	// Faults is the approximate number of faults in one run. The default is 8.
 	Faults int
-	// LegalOnly leaves out what happens only in a cluster that is itself in trouble: API servers that cannot reach their
-	// store, and 500.
+	// LegalOnly excludes faults that occur only in a cluster that is itself in trouble: API servers that cannot reach their store, and
+	// status 500.
 	LegalOnly bool
-	// Without are kinds of trouble that do not happen: those of package fault (delay, close, truncate, …) and of
-	// fake/explore (crash, lag, cut, restart, expire, touch, depose, edit, jump).
+	// Without excludes kinds of faults: those of package fault (delay, close, truncate, …) and of fake/explore (crash, lag, cut,
+	// restart, expire, touch, depose, edit, jump).
 	Without []string
-	// Edits are the custom resources whose objects a second user changes, at random and within their schemas, as
-	// sites.web.example.com. The body then must not expect what it has written itself. nil: none.
+	// Edits are the custom resources whose objects a second user changes, at random and within their schemas, for example
+	// sites.web.example.com. The body then must not rely on the values that it has written itself. By default there are none.
 	Edits []string
-	// Workers is how many processes run plans at a time. 0: one for each processor.
+	// Workers is the number of processes that run plans in parallel. The default is one for each processor.
 	Workers int
-	// NoFeedback draws each plan anew, instead of changing those that led to something new.
+	// NoFeedback draws each plan independently, instead of mutating plans that led to new behaviour.
 	NoFeedback bool
-	// Repeat is how often a plan that fails is run to say how often it does. 0: 10. KUBESIM_REPEAT takes its place.
+	// Repeat is the number of times that a failing plan is run to measure how often it fails. The default is 10. KUBESIM_REPEAT
+	// overrides it.
 	Repeat int
-	// Found is told what was found in place of the test, which passes then; no plan is read from testdata/kubesim or written
-	// there. It is for tests of the search itself. nil: the test fails.
+	// Found is called with the result instead of failing the test. No plan is read from testdata/kubesim or written there. It is for
+	// tests of the search itself. If Found is nil, the test fails.
 	Found func(*campaign.Report)
 }
 
-// Explore looks for what goes wrong around a test. It runs body again and again, each time in a testing/synctest bubble of its
-// own with a new server, under a plan that is drawn from a seed: faults, crashes of processes, API servers that lag, writes of
-// others. When body fails, the plan is made as small as possible and written to testdata/kubesim, from where it is run
-// first from then on; the test fails and says what happened.
+// Explore searches for faults that make a test fail. It runs body repeatedly, each time in a testing/synctest bubble of its own with a
+// new server, under a plan that is drawn from a seed: faults, crashes of processes, lagging API servers, writes of other clients. When
+// body fails, Explore minimizes the plan and writes it to testdata/kubesim. From then on that plan is run first. The test fails with a
+// report of the run.
 //
 //	fake.Explore(t, fake.ExploreOptions{Seeds: 1000}, func(t fake.T, srv *fake.Server) {
 //		srv.Process("operator", run)     // a client that may crash
@@ -57,14 +58,14 @@ type ExploreOptions struct {
 //		…                                // what has to be right in the end
 //	})
 //
-// Trouble happens to the requests that come from other goroutines than the body's own. The plan without any trouble is run
-// first; a test that fails under it fails at once.
+// Faults affect only requests from other goroutines than the body's own. The plan without any faults is run first; a test that fails
+// under it fails at once.
 //
-// Plans are run by further processes of the test binary, in an environment in which they can be repeated (Repeatable). The
-// tests of the binary up to the call of Explore are run there, too.
+// Further processes of the test binary run the plans, in an environment in which they can be repeated (Repeatable). These processes
+// also run the tests of the binary up to the call of Explore.
 //
-// Explore and Repeatable are carried out by package fake/explore, which changes what the Go runtime draws at random. Only a test
-// that imports it has it:
+// Package fake/explore implements Explore and Repeatable, and changes the random numbers of the Go runtime. Only a test that imports it
+// has them:
 //
 //	import _ "github.com/kubesim/kubesim/fake/explore"
 func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
@@ -75,8 +76,8 @@ func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
 	explorer.Explore(t, o, body)
 }
 
-// Repeatable makes what a test comes to depend on its seed alone, as far as that is possible without another scheduler than
-// Go's. It is the first thing in a test whose servers are in a testing/synctest bubble:
+// Repeatable makes the outcome of a test depend on its seed alone, as far as that is possible with Go's scheduler. It must be the first
+// call in a test whose servers are in a testing/synctest bubble:
 //
 //	func TestOperator(t *testing.T) {
 //		fake.Repeatable(t)
@@ -84,12 +85,12 @@ func Explore(t *testing.T, o ExploreOptions, body func(t T, srv *Server)) {
 //			srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
 //			…
 //
-// The test is run in a process of its own, with one goroutine at a time and no collection of garbage, in which what the runtime
-// draws (package fake/chance) hangs on Options.Seed. Here it counts as skipped when it has passed there, and as failed
-// when it has failed: then it is run nine more times, and the log says how many of them failed and how many were the same to
-// the byte. A test that hangs is ended, with the goroutines that keep virtual time from moving.
+// The test is run in a process of its own, with one goroutine at a time and without garbage collection, in which the runtime's random
+// numbers (package fake/chance) follow from Options.Seed. In this process the test is skipped if it passes there, and fails if it fails
+// there. After a failure it is run nine more times, and the log says how many of them failed and how many were identical to the byte. A
+// test that hangs is ended, and the log names the goroutines that keep virtual time from advancing.
 //
-// Where no process can be started it does nothing, and reports false.
+// If no process can be started, Repeatable does nothing and returns false.
 //
 // It needs package fake/explore, as Explore does.
 func Repeatable(t *testing.T) bool {
@@ -100,11 +101,11 @@ func Repeatable(t *testing.T) bool {
 	return explorer.Repeatable(t)
 }
 
-// noExplorer is what is wrong when package fake/explore is not part of the test binary.
+// noExplorer is the error of a test binary that does not import package fake/explore.
 const noExplorer = "kubesim: fake.%s is carried out by package fake/explore, which this test does not import. Add to one of its files:\n\n" +
 	"\timport _ \"github.com/kubesim/kubesim/fake/explore\""
 
-// Explorer carries out Explore and Repeatable. It is package fake/explore.
+// Explorer implements Explore and Repeatable. The implementation is package fake/explore.
 type Explorer interface {
 	Explore(t *testing.T, o ExploreOptions, body func(T, *Server))
 	Repeatable(t *testing.T) bool

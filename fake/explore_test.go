@@ -10,7 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A test that does not import package fake/explore is told to. It runs itself, because it fails then.
+// A test that does not import package fake/explore fails with an error that asks for the import. The test runs itself in a process,
+// because that one fails.
 func TestExploreNeedsImport(t *testing.T) {
 	const inside = "KUBESIM_TEST_IMPORT"
 	switch os.Getenv(inside) {

@@ -13,8 +13,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// FuzzExpressions puts an expression everywhere where a server takes one, and writes objects that make it run. No request may
-// panic, except for the one mistake that cel-go makes on a real server, too.
+// FuzzExpressions uses an expression in every field in which a server accepts one, and writes objects that evaluate it. No request may
+// panic, except by the one bug of cel-go that also occurs on a real server.
 func FuzzExpressions(f *testing.F) {
 	for _, expression := range []string{
 		"true", "object.metadata.name == 'a'", "int('x') == 1", "{'a': 1}['b'] == 1", "[1][2] == 1", "dyn(object) == 1",
@@ -56,15 +56,15 @@ func FuzzExpressions(f *testing.F) {
 	})
 }
 
-// brokeCELGo reports whether a request ended because cel-go panicked over its expression, which is a mistake of its own: it looks for
-// the type in an optional type, and an optional entry of a list or a map may be of any type. A real server's handler panics, too. Every
-// other panic is for the fuzzer to find.
+// brokeCELGo reports whether a request ended by a panic due to a known bug of cel-go, which looks for the type in an optional type,
+// while an optional entry of a list or a map may be of any type. A real server's handler panics, too. The fuzzer must find any other
+// panic.
 func brokeCELGo(err error) bool {
 	var p *apiserver.Panic
 	return errors.As(err, &p) && strings.Contains(string(p.Stack), "homogeneousAggregateLiteralValidator")
 }
 
-// An expression that makes cel-go panic ends its request, and nothing else: nothing is stored, and the server goes on.
+// An expression that makes cel-go panic ends only its request: nothing is stored, and the server continues.
 func TestExpressionThatPanics(t *testing.T) {
 	is := is.New(t)
 	log := &logged{TB: t}
@@ -80,7 +80,7 @@ func TestExpressionThatPanics(t *testing.T) {
 
 const admissionPath = "/apis/admissionregistration.k8s.io/v1/"
 
-// expressionRequests are method, path and body of what FuzzExpressions sends.
+// expressionRequests are the requests of FuzzExpressions: method, path and body.
 var expressionRequests = [][3]string{
 	{"POST", "/apis/resource.k8s.io/v1/deviceclasses", `{"metadata":{"name":"a"},"spec":{"selectors":[{"cel":{"expression":EXPRESSION}}]}}`},
 	{"POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition("things", "Thing", `"rule":EXPRESSION`)},

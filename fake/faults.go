@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// Faults is what goes wrong at a Server.
+// Faults are the faults of a Server.
 //
 //	srv.Faults.Add(fault.On("update", "widgets/status").Times(1).Conflict())
 //	srv.Faults.Add(fault.On("watch", "pods").Event("DELETED").Hold())
@@ -14,14 +14,14 @@ import (
 //	srv.Faults.Release()
 type Faults struct{ server *Server }
 
-// Add puts faults behind those there are. One that can never happen ends the test, and without a test panics.
+// Add appends faults to the existing ones. A fault that can never happen ends the test; without a test Add panics.
 func (f *Faults) Add(faults ...fault.Fault) {
 	if err := f.server.cluster.AddFaults(faults...); err != nil {
 		f.server.fail("%v", err)
 	}
 }
 
-// AddText adds the faults of a text, one per line, as String prints them and fault.Parse reads them.
+// AddText adds the faults in a text, one per line, as String returns them and fault.Parse reads them.
 func (f *Faults) AddText(text string) error {
 	plan, err := fault.Parse(text)
 	if err == nil {
@@ -33,16 +33,16 @@ func (f *Faults) AddText(text string) error {
 	return nil
 }
 
-// Clear takes all faults away and releases what they hold.
+// Clear removes all faults and delivers the events that they hold.
 func (f *Faults) Clear() { f.server.cluster.ClearFaults() }
 
-// Release lets go the watch events that a Hold keeps. What comes behind them may be held again.
+// Release delivers the watch events that a Hold keeps. Later events may be held again.
 func (f *Faults) Release() { f.server.cluster.ReleaseFaults() }
 
-// String prints the faults, one per line, each with what has become of it. fault.Parse reads it.
+// String returns the faults, one per line, each with its state. fault.Parse reads the text.
 func (f *Faults) String() string { return f.server.cluster.Faults() }
 
-// Decisions returns what was decided about the faults, the oldest first, as far as it is still known.
+// Decisions returns the decisions about faults that are still in memory, oldest first.
 func (f *Faults) Decisions() []fault.Decision {
 	list, _ := f.server.cluster.FaultDecisions()
 	return list

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Any error, and any object, as a reactor of client-go's fake answers.
+// A fault can answer with any error and any object, like a reactor of client-go's fake.
 func TestFaultsThatAnswer(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a patch or a delete makes of an object can trigger a fault: before it is stored, when it is, and before the answer.
+// The object that results from a patch or a delete can trigger a fault: before it is stored, when it is stored, and before the answer.
 func TestFaultBecame(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -44,7 +44,7 @@ func TestFaultBecame(t *testing.T) {
 	}
 }
 
-// A dry run, an invalid object and a patch that changes nothing do not come to be stored.
+// A dry run, an invalid object and a patch that changes nothing do not reach the point request.validated.
 func TestFaultValidated(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -70,7 +70,7 @@ func TestFaultValidated(t *testing.T) {
 	is.Equal(c.srv.Revision(), uint64(4005))
 }
 
-// A stalled connection that the client pings breaks after 45 s.
+// A stalled connection on which the client sends pings breaks after 45 s.
 func TestFaultStallFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -19,7 +19,7 @@ import (
 
 const mapsPath = "/api/v1/namespaces/default/configmaps"
 
-// ask sends a request with an ordinary http.Client that calls itself by a name.
+// ask sends a request with an ordinary http.Client under a User-Agent.
 func ask(t *testing.T, srv *fake.Server, agent, method, path, body string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
@@ -45,7 +45,7 @@ func answer(t *testing.T, srv *fake.Server, method, path, body string) (code int
 
 const mapA = `{"metadata":{"name":"a"}}`
 
-// Every error comes with the code, the reason and the header that clients look at.
+// Every error has the code, the reason and the headers that clients check.
 func TestFaultErrors(t *testing.T) {
 	for _, c := range []struct {
 		fault  func(fault.Trigger) fault.Fault
@@ -115,7 +115,7 @@ func TestFaultTriggers(t *testing.T) {
 	})
 }
 
-// A fault can look at the object that is to be written.
+// A fault can match the object that is to be written.
 func TestFaultCondition(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -159,7 +159,7 @@ func TestFaultLatency(t *testing.T) {
 	})
 }
 
-// The n-th request is the n-th that was sent, even if those before it were refused before they came to the fault's point.
+// The n-th request is the n-th that was sent, even if earlier ones were refused before they reached the fault's point.
 func TestFaultNth(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -167,7 +167,7 @@ func TestFaultNth(t *testing.T) {
 		"on create configmaps nth=3 at=request.validated do fail Conflict": "422 201 409 201",
 		"on create configmaps nth=3 do commit-then-fail Timeout":           "422 201 504 201",
 		"on create configmaps nth=2 every=2 do commit-then-fail Timeout":   "422 504 201 504",
-		"on create configmaps nth=1 do commit-then-fail Timeout":           "422 201 201 201", // the first one does not come so far
+		"on create configmaps nth=1 do commit-then-fail Timeout":           "422 201 201 201", // the first one does not get that far
 		"on create configmaps nth=3 do fail InternalError":                 "422 201 500 201",
 	} {
 		c := client{t, fake.RunT(t)}
@@ -185,7 +185,7 @@ func TestFaultNth(t *testing.T) {
 	}
 }
 
-// A client that does not wait for a late request has sent it nevertheless.
+// A delayed request is executed even if its client does not wait for it.
 func TestFaultLatencyAbandoned(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("create", "*").DelayRequest(time.Minute), fault.On("watch", "*").DelayAnswer(time.Minute))
@@ -204,7 +204,7 @@ func TestFaultLatencyAbandoned(t *testing.T) {
 	})
 }
 
-// An ambiguous write is done, and its client is told that it failed. A write that fails by itself is not ambiguous.
+// An ambiguous write is committed, but its client gets an error. A write that fails by itself is not ambiguous.
 func TestFaultCommitThenFail(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("create", "configmaps").Times(1).CommitThenFail(fault.Timeout))
@@ -245,9 +245,9 @@ func TestFaultHistory(t *testing.T) {
 		is.Equal(code, http.StatusOK)
 		c.create("b")
 		code, _ = c.do("GET", exact+old, "")
-		is.Equal(code, http.StatusGone)                       // the create made everybody forget
+		is.Equal(code, http.StatusGone)                       // the create made the store and the caches forget
 		w := c.watch("&resourceVersion=" + old)               // caches, too
-		is.Equal(w.must("ERROR").String("reason"), "Expired") // so that a watch has to begin anew
+		is.Equal(w.must("ERROR").String("reason"), "Expired") // so a watch has to start again
 		now := rev(c.srv.Revision())                          // the create itself is still there
 		code, _ = c.do("GET", exact+now, "")                  // and can be read
 		is.Equal(code, http.StatusOK)
@@ -266,13 +266,13 @@ func TestFaultRestart(t *testing.T) {
 		w := c.watch("&resourceVersion=" + rev(before))
 		c.create("a")
 		c.create("b")
-		is.Equal(w.names(3), "ADDED:a ADDED:b end") // the commit that triggers it is told, then the stream ends
+		is.Equal(w.names(3), "ADDED:a ADDED:b end") // the watch gets the commit that triggers the fault, then it ends
 		w = c.watch("&resourceVersion=" + rev(before))
 		is.Equal(w.must("ERROR").String("reason"), "Expired") // history is gone
 	})
 }
 
-// Faults that can never happen end the test; a served simulator says what is wrong.
+// Faults that can never happen end the test; a served simulator returns an error that describes the problem.
 func TestFaultErrorsOfPlans(t *testing.T) {
 	is := is.New(t)
 	srv, err := fake.New()
@@ -290,7 +290,7 @@ func TestFaultErrorsOfPlans(t *testing.T) {
 	} {
 		code, text := c.do("POST", "/sim/v1/faults", body)
 		is.Equal(code, http.StatusBadRequest)
-		is.True(strings.Contains(text, want)) // what is wrong, and where
+		is.True(strings.Contains(text, want)) // the problem, and its line
 	}
 	code, text := c.do("POST", "/sim/v1/faults", "on update configmaps times=1 do fail Conflict\n# more\non get pods do fail Timeout")
 	is.Equal(code, http.StatusOK)
@@ -307,7 +307,7 @@ func TestFaultErrorsOfPlans(t *testing.T) {
 	is.Equal(srv.Faults.String(), "")
 }
 
-// The same seed and the same requests give the same decisions, and one fault's do not depend on another.
+// The same seed and the same requests lead to the same decisions, and the decisions of one fault do not depend on those of another.
 func TestFaultDecisions(t *testing.T) {
 	is := is.New(t)
 	run := func(seed uint64, faults ...fault.Fault) (codes []int, conflicts string) {
@@ -339,7 +339,7 @@ func TestFaultDecisions(t *testing.T) {
 	is.True(other != alone)
 }
 
-// Under random faults a client that tries again gets everything written, once.
+// Under random faults a client that retries writes everything exactly once.
 func TestRandomFaults(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A watch learns of an expired revision inside its stream, and of a Gone by the status.
+// A watch gets an expired revision as an event in its stream, and a Gone as the status of the answer.
 func TestFaultExpiredWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("watch", "configmaps").Times(1).Expired(), fault.On("watch", "configmaps").Times(1).Gone())
@@ -85,7 +85,7 @@ func TestFaultHold(t *testing.T) {
 	})
 }
 
-// The state that a watch begins with passes the faults, too.
+// Faults also apply to the initial state of a watch.
 func TestFaultInitialEvents(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -107,7 +107,7 @@ func TestFaultClose(t *testing.T) {
 	})
 }
 
-// A stalled stream says nothing for ever: no event, no bookmark, no end.
+// A stalled stream delivers nothing: no event, no bookmark, no end.
 func TestFaultStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

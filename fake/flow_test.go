@@ -16,7 +16,7 @@ import (
 
 const flows = "/apis/flowcontrol.apiserver.k8s.io/v1/"
 
-// Every answer to a known user says by what it was classified; streams to pods do not.
+// Every answer to an authenticated user names its flow schema and priority level; streams to pods do not.
 func TestFlowHeaders(t *testing.T) {
 	t.Parallel()
 	c := client{t, fake.RunT(t, fake.Options{Auth: auth.RBAC})}
@@ -48,8 +48,8 @@ func TestFlowHeaders(t *testing.T) {
 	}
 }
 
-// A request is classified by what is stored now. Whether a schema dangles is in its status, and within a minute servers
-// put back what they made.
+// A request is classified by the stored objects. The status of a flow schema reports a missing priority level, and servers restore
+// their own objects within a minute.
 func TestFlowObjects(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -82,7 +82,7 @@ func TestFlowObjects(t *testing.T) {
 	is.Equal(c.srv.Revision(), rev) // all is as it must be
 }
 
-// If a client keeps changing the status of a flow schema, the server writes it six times a minute at most, and again later.
+// If a client keeps changing the status of a flow schema, the server restores it at most six times a minute, and again later.
 func TestFlowFight(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,17 +10,17 @@ import (
 	"github.com/kubesim/kubesim/sim"
 )
 
-// Fork returns a server that is as this one now and goes its own way from here, to try what would happen if: neither sees
-// what is written to the other. Open watches, requests that wait and listeners stay with this server; sim.Cluster.Fork
-// says what comes along. The fork has a Clock of its own, at the same instant, where this server's is a clock.Manual; any
-// other clock is shared. In a test of RunT, t.Cleanup closes it.
+// Fork returns a copy of the server in its present state that is independent from then on, to try something out: neither sees writes to
+// the other. Open watches, waiting requests and listeners stay with this server; see sim.Cluster.Fork for what the fork copies. If this
+// server's clock is a clock.Manual, the fork has a Clock of its own at the same instant; any other clock is shared. In a test of RunT,
+// t.Cleanup closes the fork.
 //
 //	before := srv.Fork()
 //	… // the operator under test does something to srv, another version of it to before
 func (s *Server) Fork() *Server { return s.forked(s.cluster.Fork()) }
 
-// ForkAt is Fork at a revision that the store still has, with the time and the random numbers of when it was written. Its
-// replicas are newly started then, its trace is empty, and it has no faults.
+// ForkAt is Fork at a revision that the store still has, with the time and the random state of that revision. The fork's replicas are
+// newly started, its trace is empty, and it has no faults.
 func (s *Server) ForkAt(rev uint64) (*Server, error) {
 	c, err := s.cluster.ForkAt(rev)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Server) ForkAt(rev uint64) (*Server, error) {
 	return s.forked(c), nil
 }
 
-// forked makes the server of a fork.
+// forked returns the server of a fork.
 func (s *Server) forked(c *sim.Cluster) *Server {
 	o := s.options
 	if o.trial != nil {
@@ -51,7 +51,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	return f
 }
 
-// serve makes a server of a Cluster.
+// serve returns a server of a Cluster.
 func (o setup) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, cluster: c}
 	if o.services == nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/matryer/is"
 )
 
-// deed is one thing that is done to a server: a request, or something that moves the world. It returns what it saw.
+// deed is one action on a server: a request, or a change of the simulator's state. It returns its observation.
 type deed func(a *actor) string
 
-// actor does deeds to a server and remembers what later deeds need.
+// actor performs deeds on a server and records the data that later deeds need.
 type actor struct {
 	t      *testing.T
 	srv    *fake.Server
@@ -28,7 +28,7 @@ type actor struct {
 	revs   []uint64
 }
 
-// at makes an actor that goes on at another server.
+// at returns an actor that continues on another server.
 func (a *actor) at(srv *fake.Server) *actor {
 	return &actor{a.t, srv, slices.Clone(a.tokens), slices.Clone(a.revs)}
 }
@@ -79,7 +79,7 @@ const widgetDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"Custom
 
 const namespaced = "/api/v1/namespaces/default/"
 
-// writes are the ways in which the random deeds write. n is different each time.
+// writes are the requests with which random deeds write. n is different each time.
 var deedWrites = []func(n int) (method, path, contentType, body string){
 	func(n int) (string, string, string, string) {
 		return "POST", namespaced + "configmaps", "application/json", fmt.Sprintf(`{"metadata":{"generateName":"g-"},"data":{"n":"%d"}}`, n)
@@ -112,7 +112,7 @@ var deedWrites = []func(n int) (method, path, contentType, body string){
 	},
 }
 
-// randomDeeds returns n deeds. No request of them has to wait: only replica 2 lags, and it is asked for what it has.
+// randomDeeds returns n deeds. None of their requests has to wait: only replica 2 lags, and it is asked for revisions that it has.
 func randomDeeds(r *rand.Rand, n int) []deed {
 	deeds := make([]deed, n)
 	for i := range deeds {
@@ -128,7 +128,7 @@ func randomDeeds(r *rand.Rand, n int) []deed {
 	return deeds
 }
 
-// reads asks for something of the past.
+// reads sends a request for a past state.
 func (a *actor) reads(x int) string {
 	rev := a.revs[x%len(a.revs)]
 	collection := []string{namespaced + "configmaps", "/api/v1/services", "/apis/example.com/v1/widgets", "/api/v1/events"}[x%4]
@@ -145,7 +145,7 @@ func (a *actor) reads(x int) string {
 	return a.ask(1+x%2, "GET", fmt.Sprint(collection, "?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=", rev), "", "")
 }
 
-// world moves the world, or looks at it.
+// world changes the simulator's state, or reads it.
 func (a *actor) world(k, x int) string {
 	two := a.srv.Replica(2)
 	switch k {
@@ -171,7 +171,7 @@ func (a *actor) world(k, x int) string {
 	return fmt.Sprint(two.State())
 }
 
-// begins returns an actor at a new server with two replicas and a few faults.
+// begins returns an actor on a new server with two replicas and a few faults.
 func begins(t *testing.T, seed uint64) *actor {
 	t.Helper()
 	replicas := make([]fake.ReplicaOptions, 2)
@@ -183,7 +183,7 @@ func begins(t *testing.T, seed uint64) *actor {
 	return &actor{t: t, srv: srv, revs: []uint64{srv.Revision()}}
 }
 
-// everything is all that can be seen of a server.
+// everything returns the complete observable state of a server.
 func everything(a *actor) string {
 	a.srv.Replica(2).Resume()
 	all := string(a.srv.Trace().JSONL()) + a.srv.Faults.String()
@@ -195,8 +195,8 @@ func everything(a *actor) string {
 	return all
 }
 
-// A fork that is asked the same answers the same, byte for byte, and what is done to the one is nothing to the other: a
-// server that is forked in the middle comes to what one comes to that is not.
+// A fork answers the same requests byte for byte like its origin, and requests to one do not affect the other. A server that is forked
+// halfway ends in the same state as a server that is not forked.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	seeds(t, 4, func(t *testing.T, seed uint64) {
@@ -227,7 +227,7 @@ func TestFork(t *testing.T) {
 	})
 }
 
-// A fork at an older revision is the server as it was then: its objects, its time and its random numbers.
+// A fork at an older revision has the server's state at that time: its objects, its time and its random numbers.
 func TestForkAt(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -258,7 +258,7 @@ func TestForkAt(t *testing.T) {
 	}
 }
 
-// A fork goes on by itself with what takes time: events die, definitions that are deleted come to their end.
+// A fork continues timed work: events expire, deleted definitions are finalized.
 func TestForkTimers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -297,10 +297,10 @@ func TestForkSystemClock(t *testing.T) {
 	code, _ := client{t, srv}.do("GET", mapsPath+"/a", "")
 	is.Equal(code, http.StatusNotFound)
 	f.Close()
-	client{t, srv}.create("a") // a closed fork takes nothing with it
+	client{t, srv}.create("a") // closing a fork does not affect its origin
 }
 
-// A server and its forks may be used at the same time: they share what never changes only.
+// A server and its forks may be used concurrently: they share only immutable data.
 func TestForkConcurrently(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))

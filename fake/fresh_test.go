@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What API servers make when they start is there, unless Bare leaves it out.
+// A new server has the objects that API servers create at their start, unless Bare is set.
 func TestFresh(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -48,8 +48,8 @@ func TestFresh(t *testing.T) {
 	is.Equal(full.parse(body).String("spec", "clusterIP"), "10.0.0.1") // again
 }
 
-// The objects of a start are as old as the server, whose history begins with them: what watches their revisions sees how
-// they came to be. No two servers share what becomes of them.
+// The initial objects are as old as the server, whose history begins with them: a watch of their revisions sees their creation. Servers
+// do not share their later changes.
 func TestFreshHistory(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -71,7 +71,7 @@ func TestFreshHistory(t *testing.T) {
 	is.Equal(events[0].meta().Name(), "system-node-critical") // which was made after it
 }
 
-// Whoever may do what follows from stored roles alone, also from those that aggregate others.
+// The rules of aggregated roles follow from stored roles alone, also from roles that are themselves aggregated.
 func TestAggregation(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -107,7 +107,7 @@ func TestAggregation(t *testing.T) {
 	is.Equal(rules("own"), `[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]`)
 }
 
-// Whoever checks tokens finds their keys where the server listens.
+// A client that verifies tokens finds their keys at the address where the server listens.
 func TestPort(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// FuzzHandler sends whatever comes to a server: it answers with a status code and never panics.
+// FuzzHandler sends arbitrary requests to a server, which must answer with a status code and never panic.
 func FuzzHandler(f *testing.F) {
 	for _, seed := range []struct{ method, target, accept, contentType, body string }{
 		{"GET", "/api/v1/pods?limit=1&continue=abc", "", "", ""},
@@ -58,7 +58,7 @@ func FuzzHandler(f *testing.F) {
 	})
 }
 
-// advance moves the clock on until the request is done, so that nothing waits for ever.
+// advance advances the clock until the request is done, so that nothing waits forever.
 func advance(ctx context.Context, srv *fake.Server) {
 	for ctx.Err() == nil {
 		if !srv.Clock.Step() {

@@ -41,7 +41,8 @@ func sent(t *testing.T, method, url string, header ...string) (int, http.Header,
 	return res.StatusCode, res.Header, string(body)
 }
 
-// Pages of other sites, and names that were made to lead here, reach nothing; programs and own pages reach everything.
+// Pages of other sites, and host names that were made to resolve to this machine (DNS rebinding), are refused. Programs and the
+// server's own pages have access.
 func TestOtherSites(t *testing.T) {
 	t.Parallel()
 	srv := fake.RunT(t)
@@ -54,7 +55,7 @@ func TestOtherSites(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		header []string
-		said   string // "": it is let in
+		said   string // "" if the request is allowed
 	}{
 		{"a program", nil, ""},
 		{"a URL that the user typed", []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, ""},
@@ -97,7 +98,7 @@ func TestOtherSites(t *testing.T) {
 	is.New(t).True(err != nil) // no regular expression
 }
 
-// Pages of allowed origins get the header that kube-apiserver sends them, and an answer to the question that browsers ask first.
+// Pages of allowed origins get the headers that kube-apiserver sends them, and an answer to the preflight request.
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -118,10 +119,10 @@ func TestCORS(t *testing.T) {
 		is.True(header.Get("Audit-Id") != "")
 	}
 	_, header, _ := sent(t, "GET", l.URL()+"/api")
-	is.Equal(header.Get("Access-Control-Allow-Origin"), "") // who says no origin gets none
+	is.Equal(header.Get("Access-Control-Allow-Origin"), "") // a request without an Origin gets no header
 }
 
-// Where requests are authenticated, RBAC decides about those that move the simulator, too.
+// If requests are authenticated, RBAC also authorizes requests that control the simulator.
 func TestControlIsAuthorized(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -143,7 +144,7 @@ func TestControlIsAuthorized(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// One watch or one connection too many is told so, and there is room again when another ends.
+// A watch or a connection above the limit is refused, and there is room again when another ends.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -185,7 +186,7 @@ func TestLimits(t *testing.T) {
 	is.True(last.Close)
 }
 
-// The end of a server ends watches after a whole event, as that of a kube-apiserver does, and answers what it was asked.
+// Closing a server ends watches after a whole event, as a kube-apiserver does, and answers pending requests.
 func TestCloseEndsWatches(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -201,12 +202,12 @@ func TestCloseEndsWatches(t *testing.T) {
 		is.NoErr(err)
 		began := time.Now()
 		srv.Close()
-		is.True(time.Since(began) < 2*time.Second) // nobody waits for a client that has everything
+		is.True(time.Since(began) < 2*time.Second) // Close does not wait for a client that has all events
 		rest, err := io.ReadAll(events)
 		is.NoErr(err) // no connection that breaks
 		is.True(len(rest) == 0 || rest[len(rest)-1] == '\n')
 		_, err = client.Get(l.URL() + "/version")
-		is.True(err != nil) // nobody is there any more
+		is.True(err != nil) // the listener is closed
 		res.Body.Close()
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/matryer/is"
 )
 
-// Over random histories of three replicas that lag, are cut and resume, every watch tells each commit after its beginning
-// exactly once and in order, until it ends.
+// Over random histories of three replicas that lag, are cut and resume, every watch delivers each commit after its beginning exactly
+// once and in order, until it ends.
 func TestWatchGuarantees(t *testing.T) {
 	for seed := range uint64(30) {
 		synctest.Test(t, func(t *testing.T) { guarantees(t, seed) })
 	}
 }
 
-// follower is a watch and what it has to tell.
+// follower is a watch with the events that it still has to deliver.
 type follower struct {
 	*stream
 	after uint64

@@ -22,10 +22,10 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestJourneys sends variations of the recorded cases to a real API server at KUBESIM_TARGET and to a simulator, area by
-// area, until KUBESIM_REQUESTS answers in a row agree (20,000). What differs is shrunk and saved below KUBESIM_OUT with
-// the real server's answers: a recording to be. KUBESIM_AREA names areas (helm,gitops), KUBESIM_SEED the first variation.
-// "make journeys" runs it.
+// TestJourneys sends variations of the recorded cases to a real API server at KUBESIM_TARGET and to a simulator, area by area, until
+// KUBESIM_REQUESTS answers in a row agree (20,000). Cases that differ are shrunk and saved below KUBESIM_OUT with the real server's
+// answers, as candidates for recordings. KUBESIM_AREA names areas (helm,gitops), KUBESIM_SEED the first variation. "make journeys" runs
+// it.
 func TestJourneys(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -61,7 +61,7 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// minorAt returns the minor of the server that is asked.
+// minorAt returns the minor version of a server.
 func minorAt(t *testing.T, url string) string {
 	var version struct{ Major, Minor string }
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/version", nil)
@@ -87,8 +87,8 @@ func numberFrom(env string, otherwise int) int {
 	return n
 }
 
-// journeys are the variations of one area's cases, one at a time: beside others they would see the others' revisions and
-// policies on the real server.
+// journeys are the variations of one area's cases, one at a time: run in parallel they would see each other's revisions and policies on
+// the real server.
 type journeys struct {
 	real  conformance.Target
 	wrap  func() http.RoundTripper // makes the transport of one case. If nil, the case uses the transport of real.
@@ -109,10 +109,10 @@ type journeys struct {
 	silent   int // variations in a row of which no step was answered
 }
 
-// silentMax is how many variations of which no step was answered mean that nobody is there.
+// silentMax is the number of variations without any answer after which the real server is considered down.
 const silentMax = 20
 
-// maxDifferent is how many different variations end an area: then it is time to mend.
+// maxDifferent is the number of different variations after which an area ends, because its differences should be fixed first.
 const maxDifferent = 20
 
 func (j *journeys) run(t *testing.T, seed int) {
@@ -131,7 +131,7 @@ func (j *journeys) run(t *testing.T, seed int) {
 	}
 }
 
-// ask plays a case on the real server, in a namespace that no other has had.
+// ask plays a case on the real server, in a namespace that no other case has used.
 func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint64) {
 	target := j.real
 	if j.wrap != nil {
@@ -142,7 +142,7 @@ func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint
 	return conformance.Ask(t.Context(), target, c), target.Seed
 }
 
-// settle waits until nobody writes to the real server: another's writes are seen in the revisions of lists.
+// settle waits until no client writes to the real server. The revisions of lists show other clients' writes.
 func (j *journeys) settle(t *testing.T) {
 	client := http.Client{Transport: j.real.Transport}
 	for before := ""; ; time.Sleep(200 * time.Millisecond) {
@@ -215,7 +215,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 		}
 		return text != ""
 	})
-	if j.lags(t, c, len(c.Steps)-1) { // what is left is another difference
+	if j.lags(t, c, len(c.Steps)-1) { // the shrunk case shows another difference
 		c, difference = whole, why
 	}
 	j.agree += step
@@ -227,16 +227,16 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 	}
 }
 
-// How long the real server has when a difference may be its lag: for its controllers and watches, before each step; and for
-// its longest cache, that of tokens that were good, before the last.
+// The delays for the real server if a difference may be due to its lag: before each step for its controllers and watches, and before
+// the last step for its slowest cache, that of authenticated tokens.
 const (
 	paceEach = 1500 * time.Millisecond
 	paceLast = 11 * time.Second
 )
 
-// lags reports whether both agree up to a step when the real server has the time to carry out what was asked before: a
-// definition that is being deleted, a policy that is not compiled yet, a token that was good seconds ago. What differs
-// only in a hurry is printed and left out, like what the real server does not say twice.
+// lags reports whether both agree up to a step if the real server gets the time to complete earlier requests: a definition that is
+// being deleted, a policy that is not compiled yet, a token that was valid seconds ago. A difference that appears only without this
+// time is printed and ignored, like answers that differ between two runs on the real server.
 func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 	c.Steps = c.Steps[:step+1]
 	for _, last := range []time.Duration{paceEach, paceLast} {
@@ -249,11 +249,11 @@ func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 	return false
 }
 
-// movedOn is a difference in which revision it is that stands somewhere.
+// movedOn matches a difference that is only a different revision.
 var movedOn = regexp.MustCompile(`want "<(list)?rv:\d+>", got "<(list)?rv:\d+>"$`)
 
-// simulated plays a case on a simulator of its own and returns the first step that differs, and how. While a case waits,
-// the real server renews its leases: then lists and bookmarks have other revisions.
+// simulated plays a case on a new simulator and returns the first step that differs, and the difference. While a case waits, the real
+// server renews its leases, so lists and bookmarks have other revisions.
 func simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (step int, difference string) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true,
@@ -279,12 +279,12 @@ func simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (ste
 	return step, difference
 }
 
-// notSimulated reports whether an answer says that containers would be needed.
+// notSimulated reports whether an answer shows that running containers would be needed.
 func notSimulated(got any) bool {
 	return strings.HasPrefix(messageOf(got), "kubesim does not simulate ")
 }
 
-// messageOf returns the message of a Status, "" of anything else.
+// messageOf returns the message of a Status, or "" for anything else.
 func messageOf(answer any) string {
 	if a, ok := answer.(*conformance.Object); ok {
 		if body, ok := a.Get("body").(*conformance.Object); ok {
@@ -295,7 +295,7 @@ func messageOf(answer any) string {
 	return ""
 }
 
-// shuffled reports whether two answers give the same reasons of RBAC in another order: the real server's is that of a map.
+// shuffled reports whether two answers have the same reasons of RBAC in another order. The real server's order is that of a map.
 func shuffled(want, got any) bool {
 	words := func(answer any) []string {
 		message := messageOf(answer)

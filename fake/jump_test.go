@@ -12,8 +12,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// elector is a candidate for a lease that makes the mistake of kubernetes/kubernetes#125761: it compares its own time of
-// day with a time that another machine, or it itself before a jump, has kept.
+// elector is a candidate for a lease with the bug of kubernetes/kubernetes#125761: it compares its own time of day with a time that
+// another machine, or it itself before a jump, has stored.
 type elector struct {
 	client
 	name  string
@@ -26,7 +26,7 @@ type elector struct {
 
 const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l"
 
-// try renews the lease, or takes it when it has not been renewed for 15 s. It reports whether it leads.
+// try renews the lease, or takes it if it has not been renewed for 15 s. It reports whether the candidate leads.
 func (e *elector) try(uptime time.Duration) bool {
 	code, body := e.do("GET", lease, "")
 	if code == http.StatusNotFound {

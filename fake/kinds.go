@@ -9,7 +9,7 @@ type Kind struct {
 	Namespaced           bool
 }
 
-// Kinds returns what is served now, definitions of custom resources included: what a RESTMapper has to know, without discovery.
+// Kinds returns the kinds that are served now, including those of custom resources: the data for a RESTMapper, without discovery.
 func (s *Server) Kinds() (all []Kind) {
 	s.cluster.Served(func(d *resource.Definition) bool {
 		all = append(all, Kind{Group: d.Group, Version: d.Version, Kind: d.Kind, Resource: d.Resource, Singular: d.Singular, Namespaced: d.Namespaced})

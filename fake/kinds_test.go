@@ -18,8 +18,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// minimal is the smallest object of each kind that a server takes, by resource and group. name is the object's when not
-// every name will do; after removes what keeps a deleted object.
+// minimal has the smallest valid object of each kind, by resource and group. name is the object's name if not every name is valid.
+// after names the step that removes whatever blocks its deletion.
 var minimal = map[string]struct{ name, body, after string }{
 	"configmaps":             {},
 	"endpoints":              {},
@@ -118,7 +118,7 @@ type served struct {
 	verbs                          []any
 }
 
-// discover returns what the server says it serves.
+// discover returns the resources in discovery.
 func (c client) discover() []served {
 	c.t.Helper()
 	var all []served
@@ -170,7 +170,7 @@ func TestEveryKind(t *testing.T) {
 	for _, s := range (client{t, fake.RunT(t)}).discover() {
 		seen[s.String()] = true
 		m, ok := minimal[s.String()]
-		if s.resource == "componentstatuses" { // nobody writes them
+		if s.resource == "componentstatuses" { // it is read-only
 			continue
 		}
 		if !ok {
@@ -211,7 +211,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// kindTest is the life of one object.
+// kindTest tests the life cycle of one object.
 type kindTest struct {
 	client
 	is     *is.I
@@ -246,7 +246,7 @@ func (k *kindTest) live(after string) {
 	}
 }
 
-// must sends a request that has to have the code, and returns the object of the answer.
+// must sends a request that must be answered with the code, and returns the object in the answer.
 func (k *kindTest) must(method, path, contentType, body string, code int) object.Object {
 	k.t.Helper()
 	got, _, text := k.ask(method, path, contentType, "application/json", body)
@@ -256,11 +256,11 @@ func (k *kindTest) must(method, path, contentType, body string, code int) object
 	return k.parse(text)
 }
 
-// readMore are the kinds whose stored form lacks something at first that readers see: the first PUT of what was read is
-// stored, though it looks as if it changed nothing, as on a real server (resource.Strategy.ReadsMore).
+// readMore are the kinds whose stored objects at first lack fields that readers see: a PUT of an object as it was read is stored,
+// though it does not seem to change anything, as on a real server (resource.Strategy.ReadsMore).
 var readMore = map[string]bool{"persistentvolumeclaims": true, "jobs.batch": true}
 
-// read reads the object in every format. What can be written back, written back changes nothing.
+// read reads the object in every format. Writing an object back in a format that can be written changes nothing.
 func (k *kindTest) read() {
 	before := k.must("GET", k.path(), "", "", http.StatusOK)
 	if readMore[k.served.String()] {
@@ -271,7 +271,7 @@ func (k *kindTest) read() {
 	for _, media := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"} {
 		code, header, text := k.ask("GET", k.path(), "", media, "")
 		k.is.Equal(code, http.StatusOK)
-		k.is.Equal(header.Get("Content-Type"), media) // what was asked for
+		k.is.Equal(header.Get("Content-Type"), media) // the requested format
 		after := k.must("PUT", k.path(), media, text, http.StatusOK)
 		k.is.Equal(string(object.JSON(map[string]any(after))), string(object.JSON(map[string]any(before)))) // the same object, at the same revision
 	}
@@ -304,7 +304,7 @@ func (k *kindTest) as(kind, version, path string) object.Object {
 	return obj
 }
 
-// write changes the object in each of the ways there are.
+// write changes the object with each verb that writes.
 func (k *kindTest) write() {
 	obj := k.must("GET", k.path(), "", "", http.StatusOK)
 	obj.Set("1", "metadata", "labels", "updated")

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A kubelet refuses what it cannot run, whoever has bound it to its node, and says why.
+// A kubelet refuses a pod that it cannot run, whichever client has bound the pod to its node, and reports why.
 func TestPodsThatANodeRefuses(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const full = `"containers":[{"name":"c","image":"nginx","resources":{"requests":{"cpu":"7","memory":"1Gi"}},"ports":[{"containerPort":80,"hostPort":80}]}]`
@@ -47,7 +47,7 @@ func TestPodsThatANodeRefuses(t *testing.T) {
 	})
 }
 
-// A node that must be left at once takes no pod that does not tolerate it.
+// A node with a NoExecute taint admits no pod that does not tolerate it.
 func TestTaintedNode(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.mergePatch("/api/v1/nodes/node-1", `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`)
@@ -58,14 +58,14 @@ func TestTaintedNode(t *testing.T) {
 	})
 }
 
-// resized makes a pod of one container ask for other amounts.
+// resized changes the requests and limits of a pod with one container.
 func (c client) resized(name, container string) {
 	c.t.Helper()
 	code, _, _ := c.ask("PATCH", inPods+"/"+name+"/resize", "application/strategic-merge-patch+json", "", `{"spec":{"containers":[`+container+`]}}`)
 	is.New(c.t).Equal(code, 200) // it is taken
 }
 
-// amounts prints what a container has, and what the pod says of its resizing.
+// amounts returns the CPU of a container, and the pod's resize status.
 func amounts(pod object.Object) string {
 	s := pod.Objects("status", "containerStatuses")[0]
 	text := s.String("resources", "requests", "cpu") + " of " + s.String("allocatedResources", "cpu")
@@ -77,7 +77,7 @@ func amounts(pod object.Object) string {
 	return text
 }
 
-// A pod is resized in place: at once, if the node has room; otherwise when another pod makes some.
+// A pod is resized in place: at once if the node has room, otherwise when another pod releases resources.
 func TestResize(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		asks := func(cpu string) string { return `{"name":"c","resources":{"requests":{"cpu":"` + cpu + `"}}}` }
@@ -103,7 +103,7 @@ func TestResize(t *testing.T) {
 	})
 }
 
-// A container whose policy says so is started anew to be resized, whatever the restart policy of its pod.
+// A container whose resizePolicy requires it is restarted for a resize, whatever the restart policy of its pod.
 func TestResizeByRestart(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("a", `"restartPolicy":"OnFailure","containers":[{"name":"c","image":"nginx","resources":{"requests":{"cpu":"1"}},`+
@@ -117,7 +117,7 @@ func TestResizeByRestart(t *testing.T) {
 	})
 }
 
-// What a container uses cannot be taken from it.
+// A memory limit cannot be decreased below the container's usage.
 func TestResizeBelowUsage(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		limit := func(memory string) string {
@@ -136,7 +136,7 @@ func TestResizeBelowUsage(t *testing.T) {
 	})
 }
 
-// Who makes a pod again and again that its node refuses does so once a second, as long as there is a reason; no longer.
+// A controller that replaces a pod which its node refuses does so once a second while the reason lasts.
 func TestPodThatIsRefusedAgainAndAgain(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 1, Controllers: controller.All})}

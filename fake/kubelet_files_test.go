@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a container writes into a volume outlives it: in an emptyDir until its pod goes, on the node until that goes.
+// Files that a container writes into a volume outlive it: in an emptyDir until the pod is gone, in a hostPath until the node is gone.
 func TestFilesInVolumes(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		pod := func(volume string) string {
@@ -28,7 +28,7 @@ func TestFilesInVolumes(t *testing.T) {
 	})
 }
 
-// A container's files that an init container has written are there for the others.
+// Containers see the files that an init container has written.
 func TestFilesOfInitContainers(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const mount = `"volumeMounts":[{"name":"data","mountPath":"/data"}]`
@@ -40,7 +40,7 @@ func TestFilesOfInitContainers(t *testing.T) {
 	})
 }
 
-// A web server whose files are known is not well without them.
+// A web server without its files is not ready.
 func TestFilesOfWebServers(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1})

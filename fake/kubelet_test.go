@@ -16,7 +16,7 @@ import (
 
 const leaseOfNode = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1"
 
-// standing is a client of a server with a node, whose clock stands still, and with a pod that runs.
+// standing returns a client of a server with a node, a manual clock and a running pod.
 func standing(t *testing.T) client {
 	t.Helper()
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 1})}
@@ -25,8 +25,8 @@ func standing(t *testing.T) client {
 	return c
 }
 
-// A kubelet renews its lease every ten seconds and reports every five minutes, as far as anybody can see. What nobody looks
-// at is not written.
+// A kubelet renews its lease every ten seconds and reports every five minutes, as far as a client can observe. Renewals that no client
+// can observe are not written.
 func TestHeartbeats(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -43,7 +43,7 @@ func TestHeartbeats(t *testing.T) {
 	is.Equal(c.must("GET", leaseOfNode, "").String("spec", "renewTime"), "2026-01-02T00:00:10.000000Z")
 }
 
-// A cluster that nobody asks anything has next to nothing to do, whatever controllers and nodes it has.
+// A cluster without requests has next to nothing to do, whatever its controllers and nodes.
 func TestIdleKubelets(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Nodes: 3, Controllers: controller.All})
@@ -54,7 +54,7 @@ func TestIdleKubelets(t *testing.T) {
 	is.Equal(len(srv.Controllers.Due(time.Hour)), 0)
 }
 
-// A node whose kubelet is dead is given up 50 seconds after it was last heard of, and its pods are evicted five minutes later.
+// A node whose kubelet is down becomes unknown 50 seconds after its last heartbeat, and its pods are evicted five minutes later.
 func TestNodeIsGivenUp(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 2, Controllers: controller.All})}
@@ -80,7 +80,7 @@ func TestNodeIsGivenUp(t *testing.T) {
 	is.Equal(len(c.must("GET", "/api/v1/nodes/"+node, "").List("spec", "taints")), 0)
 }
 
-// A kubelet that is dead renews nothing, and its containers go on. One that is started again finds them as they are.
+// A kubelet that is down renews nothing, and its containers keep running. A restarted kubelet finds them as they are.
 func TestKubeletDies(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -97,7 +97,7 @@ func TestKubeletDies(t *testing.T) {
 	is.Equal(c.must("GET", inPods+"/web", ""), web)
 }
 
-// A fork and a server from a snapshot go on with the pods as the one that they come from.
+// A fork and a server from a snapshot continue with the pods of their origin.
 func TestForkOfPods(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -121,7 +121,7 @@ func TestForkOfPods(t *testing.T) {
 	is.Equal(all[2], all[0])
 }
 
-// What a pod was like at a revision of the past, it is in a fork of that revision, and goes on from there.
+// A fork at a past revision has the pods in their state at that revision, and they go on from there.
 func TestForkOfPodsThatWere(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -138,8 +138,7 @@ func TestForkOfPodsThatWere(t *testing.T) {
 	is.Equal(len(f.names(inPods)), 0)
 }
 
-// A pod that is bound to a node which is not there stays as it is; a node that somebody has deleted does not come back by
-// itself.
+// A pod that is bound to a node which does not exist stays as it is. A node that a client has deleted does not come back by itself.
 func TestNodesThatAreNotThere(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -153,7 +152,8 @@ func TestNodesThatAreNotThere(t *testing.T) {
 	is.Equal(code, 404)
 }
 
-// deploy makes deployments of ten replicas on nodes, waits until nothing moves, and returns how many of their pods are ready.
+// deploy creates deployments of ten replicas on nodes, waits until the cluster has settled, and returns how many of their pods are
+// ready.
 func deploy(tb testing.TB, nodes, deployments int) (ready int64) {
 	srv, err := fake.New(fake.Options{Nodes: nodes, Controllers: controller.All})
 	is := is.NewRelaxed(tb)

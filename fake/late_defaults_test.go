@@ -8,8 +8,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A PUT of the status leaves the labels of a ReplicationController out of the store. Readers see those of its template, and the
-// next write stores them, also on a server that goes on from a file.
+// A PUT of the status does not store the default labels of a ReplicationController. Readers see those of its template, and the next
+// write stores them, also on a server that continues from a file.
 func TestLateDefaultsOutliveTheServer(t *testing.T) {
 	for name, options := range map[string]fake.Options{"data": {Data: t.TempDir()}, "archive": {Archive: t.TempDir() + "/a.kubesim"}} {
 		t.Run(name, func(t *testing.T) {

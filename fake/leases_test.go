@@ -11,8 +11,8 @@ import (
 
 const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 
-// The lease of an API server that is gone is deleted within an hour after it has expired; those of the servers that run stay, as do
-// leases of others.
+// The lease of a stopped API server is deleted within an hour after it has expired. Leases of running servers and of other clients
+// stay.
 func TestLeasesOfServersThatAreGone(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

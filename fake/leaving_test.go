@@ -19,8 +19,8 @@ import (
 
 var leavingSeed = flag.Uint64("leaving-seed", 1, "seed of TestClientsLeave")
 
-// leaver is a client that writes to objects of its own and often leaves before it has an answer. What it finds when it has left stays
-// as it is: nothing is committed afterwards.
+// leaver is a client that writes to objects of its own and often leaves before it has an answer. The state at the moment when it leaves
+// is final: nothing is committed afterwards.
 type leaver struct {
 	client
 	name string
@@ -29,12 +29,12 @@ type leaver struct {
 	wait time.Duration                  // how long it looks whether something changes afterwards
 }
 
-// requests sends n requests, one after the other, and returns how many it left.
+// requests sends n requests, one after the other, and returns how many it abandoned.
 func (l *leaver) requests(n int) (left int) {
 	for range n {
 		method, path, contentType, body := l.draw()
 		ctx, cancel := context.WithTimeout(context.Background(), l.stay(l.rand))
-		found := make(chan string, 1) // when the client leaves, before it is told so
+		found := make(chan string, 1) // the state when the client leaves, read before the client returns
 		forget := context.AfterFunc(ctx, func() { found <- l.state() })
 		res, err := l.request(ctx, method, path, contentType, "", body)
 		if err == nil {
@@ -56,7 +56,7 @@ func (l *leaver) requests(n int) (left int) {
 	return left
 }
 
-// draw returns a request that asks a webhook or waits for a revision.
+// draw returns a random request that calls a webhook or waits for a revision.
 func (l *leaver) draw() (method, path, contentType, body string) {
 	obj := admittedMaps + "/" + l.name
 	frobber := fmt.Sprintf("%s/%s", frobbersV2, l.name)
@@ -84,14 +84,14 @@ func (l *leaver) draw() (method, path, contentType, body string) {
 	return "DELETE", frobber + timeout, "", ""
 }
 
-// state returns the client's own objects as they are stored. Neither read asks a webhook.
+// state returns the client's own objects as stored. Neither read calls a webhook.
 func (l *leaver) state() string {
 	_, one := l.do("GET", admittedMaps+"/"+l.name, "")
 	_, two := l.do("GET", frobbersV1+"/"+l.name, "")
 	return one + two
 }
 
-// leaving starts a server whose webhooks take as long as pause says, or until end is closed where that is negative.
+// leaving starts a server whose webhooks take as long as pause returns, or until end is closed if that is negative.
 func leaving(t *testing.T, pause func() time.Duration, end <-chan struct{}) client {
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
 	c := client{t, srv}
@@ -121,8 +121,8 @@ func leaving(t *testing.T, pause func() time.Duration, end <-chan struct{}) clie
 	return c
 }
 
-// Ten thousand requests whose clients leave at a moment of chance, while webhooks are slow or hang: nothing is committed after a client
-// has left, the lock is free, and no goroutine remains.
+// Ten thousand clients leave at a random moment, while webhooks are slow or hang: nothing is committed after a client has left, the
+// lock is released, and no goroutine remains.
 func TestClientsLeave(t *testing.T) {
 	n := 10000
 	if testing.Short() {

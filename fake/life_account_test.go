@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Each namespace has an account and the certificate to trust, those that were there first, too.
+// Each namespace has a service account and the CA certificate, including namespaces that existed before.
 func TestNamespaceIsFurnished(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -37,7 +37,7 @@ func TestRootCA(t *testing.T) {
 	is.Equal(c.must("GET", "/api/v1/namespaces/default/configmaps/kube-root-ca.crt", "").String("data", "ca.crt"), string(l.CA()))
 }
 
-// A Secret of an account gets a token that the API server knows, and goes with the account.
+// A Secret of an account gets a token that the API server accepts, and is deleted with the account.
 func TestTokenSecret(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"serviceaccounts", `{"metadata":{"name":"bot"},"secrets":[{"name":"t"}]}`)
@@ -59,14 +59,14 @@ func TestTokenSecret(t *testing.T) {
 	})
 }
 
-// Tokens that were made for an account by themselves are marked when nobody has used them for a year, and deleted a year
-// later, unless a pod mounts them.
+// Legacy tokens that were generated for a service account are marked after a year without use, and deleted a year later unless a pod
+// mounts them.
 func TestLegacyTokens(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Controllers: controller.All})}
 	const day = 24 * time.Hour
 	c.must("POST", inCore+"serviceaccounts", `{"metadata":{"name":"bot"},"secrets":[{"name":"old"},{"name":"mounted"}]}`)
-	for _, name := range []string{"old", "mounted", "manual"} { // the account does not name what somebody has made by hand
+	for _, name := range []string{"old", "mounted", "manual"} { // the account does not list the secret that was created manually
 		c.must("POST", inCore+"secrets", `{"metadata":{"name":"`+name+`","annotations":{"kubernetes.io/service-account.name":"bot"}},"type":"kubernetes.io/service-account-token"}`)
 	}
 	c.must("POST", inPods, `{"metadata":{"name":"p"},"spec":{"volumes":[{"name":"v","secret":{"secretName":"mounted"}}],`+oneContainer+`}}`)

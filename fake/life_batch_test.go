@@ -25,7 +25,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// end gives the pods that run a status.
+// end sets the status of the running pods.
 func (c client) end(status string) {
 	c.t.Helper()
 	for _, p := range c.must("GET", podsPath, "").Objects("items") {
@@ -84,7 +84,7 @@ func TestIndexedJob(t *testing.T) {
 	})
 }
 
-// A pod takes the place of one that failed after 10 s, then 20 s: until the backoff limit is passed.
+// A failed pod is replaced after 10 s, the next after 20 s, until the backoff limit is exceeded.
 func TestJobBackoff(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"backoffLimit":2,`+jobPods+`}}`)
@@ -102,7 +102,7 @@ func TestJobBackoff(t *testing.T) {
 	})
 }
 
-// What a pod with an exit code does to its Job.
+// TestPodFailurePolicy checks the effect of a pod's exit code on its Job.
 func TestPodFailurePolicy(t *testing.T) {
 	const rule = `{"action":"ACTION","onExitCodes":{"operator":"In","values":[42]}}`
 	for _, test := range []struct {
@@ -168,7 +168,7 @@ func TestSuspendedJob(t *testing.T) {
 	})
 }
 
-// What the controller has done and does not see yet, it does not do again: neither pods nor the end of the Job.
+// The controller does not repeat an action whose effect it does not see yet: neither pods nor the end of the Job.
 func TestJobLags(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Controllers.Lag("job-controller", "pods")
@@ -188,7 +188,7 @@ func TestJobLags(t *testing.T) {
 	})
 }
 
-// A Job goes on after its controller has crashed.
+// A Job continues after a crash of its controller.
 func TestJobControllerCrashes(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"completions":2,`+jobPods+`}}`)
@@ -204,7 +204,7 @@ func TestJobControllerCrashes(t *testing.T) {
 	})
 }
 
-// The pods of a deleted Job go with it, although nobody counts them any more.
+// The pods of a deleted Job are deleted with it, although the controller no longer counts them.
 func TestJobDeleted(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		for _, how := range []string{"Background", "Foreground"} {
@@ -266,7 +266,7 @@ func TestCronJob(t *testing.T) {
 	})
 }
 
-// By the clock of a time zone, which is nine hours ahead.
+// A CronJob in a time zone that is nine hours ahead.
 func TestCronJobTimeZone(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"cronjobs", cronJob(`"timeZone":"Asia/Tokyo",`))
@@ -277,7 +277,7 @@ func TestCronJobTimeZone(t *testing.T) {
 	})
 }
 
-// What becomes of a Job that still runs when it is time for the next.
+// TestConcurrencyPolicy checks what a CronJob does with a Job that still runs when the next one is due.
 func TestConcurrencyPolicy(t *testing.T) {
 	for policy, want := range map[string][]string{"Allow": {"report-15778230", "report-15779670"}, "Forbid": {"report-15778230"}, "Replace": {"report-15779670"}} {
 		t.Run(policy, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestConcurrencyPolicy(t *testing.T) {
 	}
 }
 
-// Times that were missed are made up for by one Job, unless it is too late for that.
+// Missed times of a CronJob are made up for by one Job, unless the starting deadline has passed.
 func TestMissedStarts(t *testing.T) {
 	for _, test := range []struct {
 		more, schedule string

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// BenchmarkDeployment is a Deployment from the start of its server until all its pods are ready, with all controllers.
+// BenchmarkDeployment measures a Deployment from the start of its server until all its pods are ready, with all controllers.
 func BenchmarkDeployment(b *testing.B) {
 	for _, size := range []struct{ pods, nodes int }{{10, 3}, {1000, 100}, {5000, 100}} {
 		b.Run(fmt.Sprintf("%d-on-%d", size.pods, size.nodes), func(b *testing.B) {

@@ -44,7 +44,7 @@ func (c client) approve() {
 	c.must("PUT", inRequests+"/c/approval", string(object.JSON(map[string]any(csr))))
 }
 
-// What was issued authenticates over TLS.
+// An issued certificate authenticates its user over TLS.
 func TestIssuedCertificate(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: controller.All, Auth: auth.RBAC})
@@ -55,7 +55,7 @@ func TestIssuedCertificate(t *testing.T) {
 	_, text := admin.do("POST", inRequests, body)
 	csr, err := object.Parse([]byte(text))
 	is.NoErr(err)
-	is.Equal(csr.String("status", "certificate"), "") // nobody has approved it
+	is.Equal(csr.String("status", "certificate"), "") // it is not approved yet
 	csr.Set([]any{map[string]any{"type": "Approved", "status": "True", "reason": "r"}}, "status", "conditions")
 	admin.do("PUT", inRequests+"/c/approval", string(object.JSON(map[string]any(csr))))
 	_, text = admin.do("GET", inRequests+"/c", "")
@@ -83,7 +83,7 @@ func TestCertificateRefused(t *testing.T) {
 	})
 }
 
-// What a kubelet asks for is approved if it may ask, issued, and gone an hour later.
+// A kubelet's signing request is approved if the kubelet has permission, then signed, and deleted an hour later.
 func TestKubeletCertificate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -32,7 +32,7 @@ func daemonic(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	})
 }
 
-// daemonSet makes a DaemonSet with more in its spec, and in that of its template.
+// daemonSet creates a DaemonSet with additional fields in its spec and in its pod template's spec.
 func (c client) daemonSet(more, pod string) {
 	c.t.Helper()
 	c.must("POST", asDaemons, `{"metadata":{"name":"agent"},"spec":{"selector":{"matchLabels":{"a":"b"}},`+more+`
@@ -40,7 +40,8 @@ func (c client) daemonSet(more, pod string) {
 	c.runAll()
 }
 
-// runAll binds pods to the nodes that their affinity names, as a scheduler does, makes them ready, and ends those that go.
+// runAll binds pods to the nodes that their affinity names, as a scheduler does, makes them ready, and removes pods that are being
+// deleted.
 func (c client) runAll() {
 	c.t.Helper()
 	for _, p := range c.must("GET", allPods, "").Objects("items") {
@@ -55,7 +56,7 @@ func (c client) runAll() {
 	c.readySince(time.Now().Add(-time.Minute))
 }
 
-// nodeOf is the node that a pod has, or that its affinity names.
+// nodeOf returns the node of a pod, or the one that its affinity names.
 func nodeOf(p object.Object) string {
 	if name := p.String("spec", "nodeName"); name != "" {
 		return name
@@ -64,7 +65,7 @@ func nodeOf(p object.Object) string {
 	return terms[0].Objects("matchFields")[0].Strings("values")[0]
 }
 
-// onNodes returns the nodes of the pods that stay, with the number of the template that each has.
+// onNodes returns the nodes of the pods that are not being deleted, with the number of each one's template.
 func (c client) onNodes() string {
 	var all []string
 	for _, p := range c.must("GET", allPods, "").Objects("items") {
@@ -103,7 +104,7 @@ func TestDaemonSetNodes(t *testing.T) {
 	}
 }
 
-// Pods follow what nodes become: one that is tainted NoSchedule keeps its pod, one tainted NoExecute or of other labels does not.
+// A node that gets a NoSchedule taint keeps its pod; one that gets a NoExecute taint or other labels loses it.
 func TestDaemonSetFollowsNodes(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet("", `"nodeSelector":{"disk":"ssd"},`)
@@ -136,7 +137,7 @@ func TestDaemonSetStatus(t *testing.T) {
 	})
 }
 
-// As many pods as may be missing go at a time, then the others.
+// maxUnavailable pods are replaced at a time.
 func TestDaemonSetRolls(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet(`"updateStrategy":{"rollingUpdate":{"maxUnavailable":"50%"}},`, "")
@@ -151,7 +152,7 @@ func TestDaemonSetRolls(t *testing.T) {
 	})
 }
 
-// With maxSurge, a new pod is there and available before the old one goes.
+// With maxSurge, the new pod is available before the old one is deleted.
 func TestDaemonSetSurges(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet(`"updateStrategy":{"rollingUpdate":{"maxUnavailable":0,"maxSurge":1}},`, "")
@@ -176,7 +177,7 @@ func TestDaemonSetOnDelete(t *testing.T) {
 	})
 }
 
-// A pod that fails is deleted at once, the next one after a second, the one after that after two.
+// A failed pod is deleted at once, the next one after a second, the one after that after two.
 func TestDaemonSetBacksOff(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet("", `"nodeName":"a",`)
@@ -196,7 +197,7 @@ func TestDaemonSetBacksOff(t *testing.T) {
 	})
 }
 
-// The same template again is the same revision with a higher number; old ones are forgotten.
+// A template that is set again is the same revision with a higher number. Old revisions are deleted.
 func TestDaemonSetRevisions(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet(`"revisionHistoryLimit":1,`, `"nodeName":"a",`)
@@ -213,8 +214,8 @@ func TestDaemonSetRevisions(t *testing.T) {
 	})
 }
 
-// A revision that somebody else makes for a DaemonSet stays until the DaemonSet is looked at: then of two that keep the same
-// the newest counts.
+// A revision that another client makes for a DaemonSet stays until the next sync of the DaemonSet. Then the newest of two equal
+// revisions is kept.
 func TestSecondRevision(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet("", "")

@@ -9,7 +9,8 @@ import (
 
 const asDeployments = inApps + "deployments"
 
-// A Deployment whose ReplicaSet's name is taken by a stranger's counts that, and takes another name.
+// If the name of a Deployment's ReplicaSet is taken by another owner's, the Deployment increments its collision count and uses another
+// name.
 func TestDeploymentCollides(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		const web = `{"metadata":{"name":"web"},"spec":{"replicas":1,`
@@ -25,7 +26,8 @@ func TestDeploymentCollides(t *testing.T) {
 	})
 }
 
-// What is paused stays said while the Deployment is scaled and its template changes, which is rolled out when it goes on.
+// The reason DeploymentPaused stays while the paused Deployment is scaled and its template changes. The new template is rolled out when
+// the Deployment is resumed.
 func TestDeploymentPaused(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":2,`+template(`"a":"b"`)+`}}`)
@@ -50,7 +52,7 @@ func TestDeploymentPaused(t *testing.T) {
 	})
 }
 
-// Whoever scales a Deployment down in the middle of a rollout still has as many available pods as it promises.
+// A Deployment that is scaled down in the middle of a rollout keeps as many pods available as maxUnavailable demands.
 func TestDeploymentScaledWhileRolling(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":10,"strategy":{"rollingUpdate":{"maxSurge":3,"maxUnavailable":2}},`+
@@ -66,7 +68,7 @@ func TestDeploymentScaledWhileRolling(t *testing.T) {
 	})
 }
 
-// A revision of a StatefulSet whose name is taken gets another.
+// If the name of a StatefulSet's revision is taken, the revision gets another name.
 func TestStatefulSetCollides(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		const set = `{"metadata":{"name":"db"},"spec":{"replicas":1,`

@@ -16,7 +16,7 @@ const (
 	ofWeb    = "?labelSelector=kubernetes.io/service-name=web"
 )
 
-// serve makes a node, a service web and a pod behind it that has an address.
+// serve creates a node, a service web and a pod with an address behind it.
 func (c client) serve(spec string) {
 	c.t.Helper()
 	c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n1","labels":{"topology.kubernetes.io/zone":"z"}}}`)
@@ -24,7 +24,7 @@ func (c client) serve(spec string) {
 	c.backend("a", 1, true)
 }
 
-// backend makes a pod with an address.
+// backend creates a pod with an address.
 func (c client) backend(name string, n int, ready bool) {
 	c.t.Helper()
 	c.must("POST", inCore+"pods", `{"metadata":{"name":"`+name+`","labels":{"app":"web"},"finalizers":["example.com/me"]},"spec":{"nodeName":"n1",
@@ -40,7 +40,7 @@ func (c client) up(name string, n int, ready bool) {
 		"conditions":[{"type":"Ready","status":"`+value+`","lastTransitionTime":"2000-01-02T03:04:05Z"}]}}`)
 }
 
-// endpointTexts prints the endpoints of all slices: address, whether ready, serving and terminating, and hints.
+// endpointTexts returns the endpoints of all slices: address, whether ready, serving and terminating, and hints.
 func (c client) endpointTexts() (texts []string) {
 	c.t.Helper()
 	for _, s := range c.must("GET", inSlices+ofWeb, "").Objects("items") {
@@ -80,7 +80,7 @@ func TestEndpoints(t *testing.T) {
 	})
 }
 
-// A pod that ends serves on, but is not ready, and is not in the Endpoints any more.
+// A terminating pod is serving but not ready, and is no longer in the Endpoints.
 func TestEndpointTerminates(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -102,7 +102,7 @@ func TestEndpointHints(t *testing.T) {
 	})
 }
 
-// A hundred endpoints fit into a slice; a pod on a node that nobody knows is in none.
+// A slice holds at most a hundred endpoints. A pod on a node that does not exist is in none.
 func TestSlicesAreFull(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -122,7 +122,7 @@ func TestSlicesAreFull(t *testing.T) {
 	})
 }
 
-// A slice that somebody spoils is mended a second later.
+// A slice that another client damages is repaired a second later.
 func TestSliceIsMended(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -139,7 +139,7 @@ func TestSliceIsMended(t *testing.T) {
 	})
 }
 
-// What somebody says in the Endpoints of a service without a selector is in slices, too.
+// The Endpoints of a service without a selector are mirrored to slices.
 func TestMirroring(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"services", `{"metadata":{"name":"web"},"spec":{"ports":[{"port":80}]}}`)
@@ -155,7 +155,7 @@ func TestMirroring(t *testing.T) {
 	})
 }
 
-// A range of addresses stays as long as a service has one of them that is in no other range.
+// A ServiceCIDR is kept as long as a service has one of its addresses that is in no other ServiceCIDR.
 func TestServiceCIDRStays(t *testing.T) {
 	const ranges = "/apis/networking.k8s.io/v1/servicecidrs"
 	live(t, func(t *testing.T, is *is.I, c client) {

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// nodeReady makes a node say that it is, or is not.
+// nodeReady sets the Ready condition of a node.
 func (c client) nodeReady(name, status string) {
 	c.t.Helper()
 	now := time.Now().UTC().Format(time.RFC3339)
@@ -46,8 +46,8 @@ const (
 	unready     = "node.kubernetes.io/not-ready"
 )
 
-// A node that is not heard of for 50 seconds is lost: its condition is unknown, its pods are not ready, and those that do not
-// bear that for longer go.
+// A node that has not reported for 50 seconds is lost: its condition is unknown, its pods are not ready, and pods that do not tolerate
+// that for longer are evicted.
 func TestNodeLost(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		for _, name := range []string{"lost", "well"} {
@@ -84,7 +84,7 @@ func TestNodeLost(t *testing.T) {
 	})
 }
 
-// Where no node is ready it may be the control plane that is cut off: nothing is evicted.
+// If no node is ready, the control plane itself may be cut off, so nothing is evicted.
 func TestAllNodesLost(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		for _, name := range []string{"a", "b"} {
@@ -101,7 +101,7 @@ func TestAllNodesLost(t *testing.T) {
 	})
 }
 
-// Of the nodes of a zone one is tainted every ten seconds; where most of a small zone is not ready, none.
+// In each zone one node is tainted every ten seconds. In a small zone in which most nodes are not ready, none is tainted.
 func TestZone(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		names := []string{"a", "b", "c", "d", "e", "f"}
@@ -160,7 +160,7 @@ func TestTaintsEvict(t *testing.T) {
 	})
 }
 
-// What a node says of itself becomes taints, and labels of old are kept up.
+// The conditions in a node's status become taints, and deprecated labels are kept up to date.
 func TestNodeConditions(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", `,"kubernetes.io/os":"linux"`)
@@ -174,7 +174,7 @@ func TestNodeConditions(t *testing.T) {
 	})
 }
 
-// A cluster whose nodes are heard of costs a look at each node every 50 seconds, and nothing is written.
+// A cluster whose nodes send heartbeats costs a check of each node every 50 seconds, and no writes.
 func TestIdleClusterWithNodes(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")

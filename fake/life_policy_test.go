@@ -10,25 +10,25 @@ import (
 	"github.com/matryer/is"
 )
 
-// used returns what is used of the quota q.
+// used returns the usage in the status of the quota q.
 func (c client) used() string {
 	c.t.Helper()
 	return string(object.JSON(c.must("GET", inCore+"resourcequotas/q", "").Map("status", "used")))
 }
 
-// guarded makes a pod that the quota and the budget of these tests are about, and which runs and is ready.
+// guarded creates a pod, running and ready, to which the quota and the budget of these tests apply.
 func (c client) guarded(name string) {
 	c.t.Helper()
 	c.must("POST", inCore+"pods", `{"metadata":{"name":"`+name+`","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m"}}}]}}`)
 	c.mergePatch(inCore+"pods/"+name+"/status", `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`)
 }
 
-// A quota counts what is there when it comes, and what goes.
+// A quota counts objects that exist before it and objects that are deleted.
 func TestQuotaIsCounted(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.guarded("a")
 		c.must("POST", inCore+"resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"pods":"2","requests.cpu":"1","count/configmaps":"9","count/widgets.example.com":"1"}}}`)
-		is.Equal(c.used(), `{"count/configmaps":"1","pods":"1","requests.cpu":"100m"}`) // nobody serves widgets
+		is.Equal(c.used(), `{"count/configmaps":"1","pods":"1","requests.cpu":"100m"}`) // widgets are not served
 		c.guarded("b")
 		is.Equal(c.used(), `{"count/configmaps":"1","pods":"2","requests.cpu":"200m"}`)
 		code, _ := c.do("POST", inCore+"pods", `{"metadata":{"name":"c"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`)
@@ -40,7 +40,7 @@ func TestQuotaIsCounted(t *testing.T) {
 	})
 }
 
-// What was charged for a create that failed is given back five minutes later.
+// The charge of a create that failed is returned five minutes later.
 func TestQuotaIsCountedAgain(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"count/secrets":"9"}}}`)
@@ -62,14 +62,14 @@ func (c client) evict(name string) int {
 
 const inBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 
-// budget returns how many pods are expected, healthy and may go, and why.
+// budget returns how many pods are expected, healthy and disruptable, and the reason.
 func (c client) budget() (n [3]int64, reason string) {
 	c.t.Helper()
 	s := c.must("GET", inBudgets+"/b", "").At("status")
 	return [3]int64{s.Int64("expectedPods"), s.Int64("currentHealthy"), s.Int64("disruptionsAllowed")}, s.Objects("conditions")[0].String("reason")
 }
 
-// Evictions go as far as the budget lets them, which the controller keeps.
+// Evictions are allowed as far as the budget permits; the controller updates it.
 func TestEvictionsAndBudget(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBudgets, `{"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"web"}}}}`)
@@ -84,11 +84,11 @@ func TestEvictionsAndBudget(t *testing.T) {
 		is.Equal(n, [3]int64{1, 1, 0})
 		is.Equal(reason, "InsufficientPods")
 		c.guarded("c")
-		is.Equal(c.evict("b"), http.StatusCreated) // another takes its place
+		is.Equal(c.evict("b"), http.StatusCreated) // another pod replaces it
 	})
 }
 
-// A percentage is one of what the controllers of the pods want, those of custom resources too.
+// A percentage refers to the replicas of the pods' controllers, including custom resources.
 func TestBudgetOfScale(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"sets.example.com"},"spec":{"group":"example.com",
@@ -111,7 +111,7 @@ func TestBudgetOfScale(t *testing.T) {
 	})
 }
 
-// A pod that was to be disrupted and is not is no target any more after two minutes.
+// A pod that was marked for disruption but not deleted loses the condition DisruptionTarget after two minutes.
 func TestDisruptionTargetIsStale(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.guarded("a")

@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestLife plays the situations that were recorded of the real controllers: each on a server of its own, on virtual time. The
-// harness binds and plays the pods itself.
+// TestLife plays the situations that were recorded from the real controllers: each on a new server, in virtual time. The harness binds
+// the pods and sets their status.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	cases, err := conformance.LifeCases()

@@ -14,14 +14,14 @@ const (
 	scaled        = `"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"maxReplicas":10,"minReplicas":2`
 )
 
-// deployed makes a Deployment of ready pods, each with a request of 100m CPU.
+// deployed creates a Deployment of ready pods, each with a request of 100m CPU.
 func (c client) deployed(replicas string) {
 	c.must("POST", inApps+"deployments", `{"metadata":{"name":"web"},"spec":{"replicas":`+replicas+`,"selector":{"matchLabels":{"a":"b"}},`+
 		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m"}}}]}}}}`)
 	c.started()
 }
 
-// started makes pods ready that have been for long.
+// started makes pods ready since a time long ago.
 func (c client) started() {
 	for _, name := range c.names(podsPath) {
 		c.ask("PATCH", podsPath+"/"+name+"/status", "application/merge-patch+json", "", `{"status":{"phase":"Running",
@@ -62,7 +62,7 @@ func TestAutoscaler(t *testing.T) {
 	})
 }
 
-// Each sort of metric says how many replicas there are to be of the two that there are.
+// Each type of metric determines the number of replicas, which begin with two.
 func TestSortsOfMetrics(t *testing.T) {
 	set := func(object, name, value string) fake.Metric {
 		return fake.Metric{Namespace: "default", Object: object, Name: name, Value: value}
@@ -99,7 +99,7 @@ func TestSortsOfMetrics(t *testing.T) {
 	}
 }
 
-// A cluster without metrics says what is missing, and stays as it is.
+// In a cluster without metrics a HorizontalPodAutoscaler reports the missing API and does not scale.
 func TestNoMetrics(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.deployed("2")
@@ -112,7 +112,7 @@ func TestNoMetrics(t *testing.T) {
 	})
 }
 
-// A fork goes on with the metrics and the recommendations of its origin.
+// A fork continues with the metrics and the recommendations of its origin.
 func TestForkScales(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.deployed("2")
@@ -125,7 +125,7 @@ func TestForkScales(t *testing.T) {
 	})
 }
 
-// Pods of a node that is gone go after the quarantine, and fail before.
+// Pods of a deleted node fail and are deleted after the quarantine.
 func TestPodsOfLostNode(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
@@ -143,7 +143,7 @@ func TestPodsOfLostNode(t *testing.T) {
 	})
 }
 
-// A pod that is being deleted goes when its node is out of service, or it has none.
+// A pod that is being deleted is removed when its node is out of service, or if it has none.
 func TestPodsThatNobodyEnds(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)

@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// lively runs a test on virtual time, with a server on which some controllers run.
+// lively runs a test in virtual time, with a server on which some controllers run.
 func lively(t *testing.T, controllers []string, f func(is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -28,7 +28,7 @@ func scheduled(t *testing.T, f func(is *is.I, c client)) {
 	lively(t, []string{"kube-scheduler"}, f)
 }
 
-// node makes a node with as many cpus that is ready for pods; labels are what follows the first label in JSON.
+// node creates a node with a number of CPUs that accepts pods; labels follow the first label in its JSON.
 func (c client) node(name, cpu, labels string) {
 	c.t.Helper()
 	room := fmt.Sprintf(`{"cpu":%q,"memory":"8Gi","pods":"110"}`, cpu)
@@ -37,7 +37,7 @@ func (c client) node(name, cpu, labels string) {
 	c.mergePatch("/api/v1/nodes/"+name, `{"spec":{"taints":null}}`)
 }
 
-// pod makes a pod that asks for cpu; spec is what precedes its containers in JSON.
+// pod creates a pod with a CPU request; spec precedes its containers in JSON.
 func (c client) pod(name, cpu, spec string) {
 	c.t.Helper()
 	c.must("POST", inPods, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app":%q}},"spec":{%s"containers":[{"name":"c","image":"i",
@@ -50,7 +50,7 @@ func (c client) on(name string) string {
 	return c.must("GET", inPods+"/"+name, "").String("spec", "nodeName")
 }
 
-// why returns what the condition PodScheduled of a pod says.
+// why returns the message of a pod's condition PodScheduled.
 func (c client) why(name string) string {
 	c.t.Helper()
 	for _, x := range c.must("GET", inPods+"/"+name, "").Objects("status", "conditions") {
@@ -88,7 +88,7 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-// A pod that was rejected is tried again when something has happened that could help, and not before.
+// A rejected pod is retried when an event has occurred that could make it schedulable, and not before.
 func TestTriesAgain(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -122,7 +122,7 @@ func TestTriesAgain(t *testing.T) {
 			[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"foe"}}}]}},`, func(c client) {
 			c.node("n", "4", "")
 			c.pod("foe", "1", "")
-		}, func(c client) { // no event of those that help
+		}, func(c client) { // no event of this change requeues the pod
 			c.mergePatch(inPods+"/foe", `{"metadata":{"labels":{"app":"friend"}}}`)
 			time.Sleep(5*time.Minute + 1)
 			synctest.Wait()
@@ -140,7 +140,7 @@ func TestTriesAgain(t *testing.T) {
 	}
 }
 
-// Which pod is first: the one with the highest priority, then the one that came first.
+// The pod with the highest priority is scheduled first, among equal ones the oldest.
 func TestOrder(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"metadata":{"name":"high"},"value":10,"preemptionPolicy":"Never"}`)
@@ -178,7 +178,7 @@ func TestPreemption(t *testing.T) {
 	})
 }
 
-// A fork goes on where the scheduler was: with its queue, and what was nominated.
+// A fork continues with the scheduler's queue and nominated nodes.
 func TestForkSchedules(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.node("n", "1", "")
@@ -192,7 +192,7 @@ func TestForkSchedules(t *testing.T) {
 	})
 }
 
-// Hundreds of pods are spread over the nodes, and nothing is done twice: a pod costs its binding and an event.
+// Hundreds of pods are spread over the nodes without repeated work: a pod costs its binding and an event.
 func TestSpreads(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		for i := range 10 {
@@ -216,14 +216,14 @@ func TestSpreads(t *testing.T) {
 	})
 }
 
-// revision returns that of the store.
+// revision returns the store's revision.
 func (c client) revision() (n int64) {
 	list := c.must("GET", inPods+"?limit=1", "")
 	_, _ = fmt.Sscan(list.String("metadata", "resourceVersion"), &n)
 	return n
 }
 
-// What a rejected pod is told again and again is one event with a count; the pod's status is written once.
+// A pod that is rejected repeatedly gets one event with a count, and its status is written once.
 func TestSeries(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.node("n", "1", "")
@@ -243,7 +243,7 @@ func TestSeries(t *testing.T) {
 	})
 }
 
-// Without a node nothing is tried again, and without pods nothing is done.
+// Without nodes no pod is retried, and without pods the scheduler does nothing.
 func TestIdleScheduler(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.pod("p", "1", "")

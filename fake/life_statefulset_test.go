@@ -20,7 +20,7 @@ const (
 	asSets    = inApps + "statefulsets"
 )
 
-// stateful makes a StatefulSet db of 3 pods, with more in its spec, all ready.
+// stateful creates a StatefulSet db of 3 ready pods, with additional fields in its spec.
 func (c client) stateful(more string) {
 	c.t.Helper()
 	c.must("POST", asSets, `{"metadata":{"name":"db"},"spec":{"replicas":3,"serviceName":"db",`+more+template(`"a":"b"`)+`}}`)
@@ -29,7 +29,7 @@ func (c client) stateful(more string) {
 	}
 }
 
-// stateRevisions returns, by pod, which of the revisions of its StatefulSet it has: 1 is the oldest.
+// stateRevisions returns, for each pod, the number of its StatefulSet revision; 1 is the oldest.
 func (c client) stateRevisions() string {
 	numbers := map[string]int64{}
 	for _, r := range c.must("GET", inApps+"controllerrevisions", "").Objects("items") {
@@ -47,7 +47,7 @@ func (c client) annotate(path, value string) {
 	c.mergePatch(path, `{"spec":{"template":{"metadata":{"annotations":{"v":"`+value+`"}}}}}`)
 }
 
-// settled waits until what failed has been tried again.
+// settled waits until failed operations have been retried.
 func (c client) settled() {
 	time.Sleep(time.Minute)
 	synctest.Wait()
@@ -79,7 +79,7 @@ func TestStatefulSetInOrder(t *testing.T) {
 	})
 }
 
-// messages returns what events of a reason say, in the order in which they were made.
+// messages returns the messages of the events with a reason, in the order of their creation.
 func (c client) messages(reason string) (messages []string) {
 	all := c.must("GET", "/api/v1/namespaces/default/events", "").Objects("items")
 	slices.SortStableFunc(all, func(a, b object.Object) int {
@@ -138,7 +138,7 @@ func TestStatefulSetOnDelete(t *testing.T) {
 	})
 }
 
-// What was broken by an update stays so until somebody deletes its pod.
+// A pod that an update broke stays broken until it is deleted.
 func TestStatefulSetStuck(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.stateful("")
@@ -182,7 +182,7 @@ func (c client) readySince(at time.Time) {
 	}
 }
 
-// withClaims is a template of claims, and who they go with.
+// withClaims returns a volume claim template with a retention policy.
 func withClaims(scaled, deleted string) string {
 	return `"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}],
 		"persistentVolumeClaimRetentionPolicy":{"whenScaled":"` + scaled + `","whenDeleted":"` + deleted + `"},`
@@ -198,7 +198,7 @@ func TestStatefulSetClaims(t *testing.T) {
 		t.Run(test.scaled+test.deleted, func(t *testing.T) {
 			live(t, func(t *testing.T, is *is.I, c client) {
 				c.stateful(withClaims(test.scaled, test.deleted))
-				claims := func() string { // those that nobody protects: a controller of volumes would let the others go, too
+				claims := func() string { // removes the protection from the claims, as a volume controller would, and returns the ones left
 					for _, name := range c.names(allClaims) {
 						c.ask("PATCH", allClaims+"/"+name, "application/merge-patch+json", "", `{"metadata":{"finalizers":null}}`)
 					}
@@ -214,7 +214,7 @@ func TestStatefulSetClaims(t *testing.T) {
 	}
 }
 
-// As many pods go at a time as may be missing, where the server has the field (KEP-961).
+// maxUnavailable pods are replaced at a time, if the server has the field (KEP-961).
 func TestStatefulSetMaxUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is, c := is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"statefulset-controller"},

@@ -14,7 +14,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// live runs a test on virtual time, with a server whose controllers run. There are no nodes, and no scheduler that would say so.
+// live runs a test in virtual time, with a server whose controllers run. There are no nodes, and there is no scheduler, which would
+// report that in events.
 func live(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -22,7 +23,7 @@ func live(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	})
 }
 
-// must sends a request that has to work, and returns what it was answered.
+// must sends a request that must succeed, and returns the answer.
 func (c client) must(method, path, body string) object.Object {
 	c.t.Helper()
 	code, text := c.do(method, path, body)
@@ -33,7 +34,7 @@ func (c client) must(method, path, body string) object.Object {
 	return obj
 }
 
-// A namespace goes five seconds after it was deleted, with all that is in it; what a finalizer holds keeps it.
+// A namespace is removed with its contents five seconds after its deletion. An object with a finalizer blocks that.
 func TestNamespaceGoes(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -55,7 +56,7 @@ func TestNamespaceGoes(t *testing.T) {
 	})
 }
 
-// owned is the body of a config map of an owner; blocking ones keep the owner from being deleted.
+// owned returns the body of a ConfigMap with an owner. If blocking is set, it blocks the deletion of the owner.
 func owned(name string, owner object.Object, blocking bool, finalizers ...any) string {
 	return string(object.JSON(map[string]any{"metadata": map[string]any{"name": name, "finalizers": finalizers,
 		"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": owner.Name(), "uid": owner.UID(),
@@ -94,7 +95,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Who names an owner that is not there is garbage from the beginning; who has another that is there loses the reference.
+// An object whose only owner does not exist is garbage collected. An object that has another, existing owner loses the reference.
 func TestOwnerAbsent(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		solid := c.must("POST", inDefault, `{"metadata":{"name":"solid"}}`)
@@ -108,7 +109,7 @@ func TestOwnerAbsent(t *testing.T) {
 	})
 }
 
-// An owner in another namespace is none, and an event says so.
+// An owner reference to another namespace is invalid, and an event reports it.
 func TestOwnerElsewhere(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		owner := c.must("POST", "/api/v1/namespaces/kube-system/configmaps", `{"metadata":{"name":"owner"}}`)

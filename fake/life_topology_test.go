@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A service whose annotation wants its endpoints shared out among zones says what came of that.
+// A service with the annotation for topology-aware routing has an event with the result.
 func TestTopologyOfServices(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 2, Controllers: controller.All})}

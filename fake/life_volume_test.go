@@ -21,14 +21,14 @@ func volumesLive(t *testing.T, f func(is *is.I, c client)) {
 		"kube-scheduler"}, f)
 }
 
-// volume makes a volume; spec is what precedes its source in JSON.
+// volume creates a volume; spec precedes its source in JSON.
 func (c client) volume(name, size, spec string) {
 	c.t.Helper()
 	c.must("POST", inVolumes, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"capacity":{"storage":%q},"accessModes":["ReadWriteOnce"],%s
 		"csi":{"driver":"d","volumeHandle":%q}}}`, name, size, spec, name))
 }
 
-// claim makes a claim of a class.
+// claim creates a claim of a class.
 func (c client) claim(name, size, class, spec string) {
 	c.t.Helper()
 	c.must("POST", inClaims, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":%q}},
@@ -41,7 +41,7 @@ func (c client) class(name, provisioner, mode, more string) {
 		name, provisioner, mode, more))
 }
 
-// volumeOf returns the volume of a claim that is bound, or the phase of the claim.
+// volumeOf returns the volume of a bound claim, or else the phase of the claim.
 func (c client) volumeOf(name string) string {
 	c.t.Helper()
 	claim := c.must("GET", inClaims+"/"+name, "")
@@ -56,7 +56,7 @@ func (c client) phase(volume string) string {
 	return c.must("GET", inVolumes+"/"+volume, "").String("status", "phase")
 }
 
-// with is the spec of a pod with a claim.
+// with returns the spec of a pod with a claim.
 func with(claim string) string {
 	return `"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"` + claim + `"}}],`
 }
@@ -97,7 +97,8 @@ func TestBinds(t *testing.T) {
 	}
 }
 
-// A claim that waits gets the first volume that comes; what becomes of a volume when its claim is gone says its policy.
+// A pending claim is bound to the first matching volume. The reclaim policy decides what happens to the volume when its claim is
+// deleted.
 func TestReclaims(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.claim("c", "1Gi", "", "")
@@ -116,7 +117,7 @@ func TestReclaims(t *testing.T) {
 	})
 }
 
-// A claim that is deleted stays as long as a pod on a node uses it.
+// A deleted claim is kept as long as a pod on a node uses it.
 func TestClaimInUse(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")
@@ -131,7 +132,7 @@ func TestClaimInUse(t *testing.T) {
 	})
 }
 
-// A claim that waits for its first consumer gets a volume of the node that the pod gets.
+// A claim that waits for its first consumer gets a volume on the pod's node.
 func TestFirstConsumer(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.node("a", "4", "")
@@ -147,7 +148,7 @@ func TestFirstConsumer(t *testing.T) {
 	})
 }
 
-// The simulated provisioner makes volumes, makes them larger and deletes them.
+// The simulated provisioner creates, expands and deletes volumes.
 func TestProvisions(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestNotSimulated holds sim/COVERAGE.md to its word: what it says is not simulated is not.
+// TestNotSimulated checks that the behaviour which sim/COVERAGE.md lists as not simulated is not.
 func TestNotSimulated(t *testing.T) {
 	t.Parallel()
 	const pods = "/api/v1/namespaces/default/pods"
@@ -79,7 +79,7 @@ func TestNotSimulated(t *testing.T) {
 	}
 }
 
-// A path with an empty namespace is about all of them until something is to be deleted: what is found has no key then.
+// A path with an empty namespace means all namespaces, except for a delete that finds an object: the object then has no valid key.
 func TestDeletingInNoNamespace(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

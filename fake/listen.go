@@ -14,18 +14,18 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/certificates"
 )
 
-// Listeners are in package listen.
+// These are types of package listen.
 type (
 	// Listener serves the simulated API server on a socket, for clients in other processes.
 	Listener = listen.Listener
-	// ListenOptions say how to listen.
+	// ListenOptions configure a Listener.
 	ListenOptions = listen.Options
 )
 
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
 
-// Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for
-// testing/synctest bubbles, where time stands still while somebody waits for a socket.
+// Listen serves on a socket until Close, and lets the server call webhooks over the network (AdmitThrough). It is not for
+// testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	pick := s.pick
 	if o.Replica != 0 {
@@ -63,7 +63,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		s.listeners = append(s.listeners, l)
 	}
 	s.mu.Unlock()
-	if late { // closed while it was made: nobody else would end it
+	if late { // the server was closed meanwhile, and does not know this listener
 		l.Close()
 		return nil, errClosed
 	}
@@ -80,7 +80,7 @@ func (s *Server) listener(o ListenOptions, tcp net.Listener, pick func(*http.Req
 type served struct {
 	http.Handler
 	*listen.Trust
-	pick func(*http.Request) *apiserver.Server // the one that a request reaches
+	pick func(*http.Request) *apiserver.Server // returns the API server of a request
 }
 
 // Preflight implements listen.Server.
@@ -90,7 +90,7 @@ func (x served) Preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// trustSigner trusts the authority that signs certificates of clients in the cluster, if a controller does so.
+// trustSigner trusts the authority that signs client certificates in the cluster, if a controller does so.
 func (s *Server) trustSigner() {
 	seed, ok := s.cluster.SigningSeed()
 	if !ok {
@@ -104,8 +104,8 @@ func (s *Server) trustSigner() {
 // closed reports whether the server was closed.
 func (s *Server) closed() bool { return s.life.Err() != nil }
 
-// KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server
-// has none yet; where requests are authenticated its user is the first of the tokens, which kubectl sends over TLS only.
+// KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server has none
+// yet. If requests are authenticated, the file has the first of the tokens, which kubectl sends over TLS only.
 func (s *Server) KubeConfig() ([]byte, error) {
 	s.mu.Lock()
 	listeners := s.listeners

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A listener shows the certificate that it was given, and CA is what trusts it.
+// A listener presents the certificate that it was given, and clients that trust CA accept it.
 func TestListenCertificate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -43,12 +43,12 @@ func TestListenCertificate(t *testing.T) {
 	is.Equal(res.TLS.PeerCertificates[0].SerialNumber, big.NewInt(77)) // the given one
 }
 
-// A watch that asks for what there is first waits as long as the listener says; others do not.
+// A watch that requests the initial events waits as long as the listener's option says; others do not wait.
 func TestWatchListGap(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	srv := fake.RunT(t)
-	const gap = time.Hour // nobody waits for it
+	const gap = time.Hour // no test can wait that long
 	l, err := srv.Listen(fake.ListenOptions{WatchListGap: gap})
 	is.NoErr(err)
 	const watch = "/api/v1/pods?watch=1&allowWatchBookmarks=1&resourceVersionMatch=NotOlderThan"

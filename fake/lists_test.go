@@ -14,7 +14,7 @@ const tasksCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 "spec":{"group":"example.com","names":{"kind":"Task","plural":"tasks"},"scope":"Namespaced","versions":[{"name":"v1","served":true,
 "storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"text":{"type":"string"}}}}}}}]}}`
 
-// An answer to a list is made of the stored bytes themselves: none of them is written for it.
+// The answer to a list consists of the stored bytes themselves: no object is encoded or copied for it.
 func TestListsAreNotCopied(t *testing.T) {
 	c := client{t, fake.RunT(t)}
 	const objects, size = 100, 20_000
@@ -37,7 +37,7 @@ func TestListsAreNotCopied(t *testing.T) {
 		t.Run(tt.path+" "+tt.accept, func(t *testing.T) {
 			is := is.New(t)
 			c := client{t, c.srv}
-			_, _, body := c.ask("GET", tt.path, "", tt.accept, "") // what is kept with objects is made
+			_, _, body := c.ask("GET", tt.path, "", tt.accept, "") // encodings that are cached with objects are made
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			res, err := c.request(t.Context(), "GET", tt.path, "", tt.accept, "")
@@ -47,7 +47,7 @@ func TestListsAreNotCopied(t *testing.T) {
 			is.True(len(body) > objects/2*size) // with all objects
 			written := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(body))
 			t.Logf("%.3f of what is sent", written)
-			is.True(written < 0.05) // nothing but what is around the objects
+			is.True(written < 0.05) // only the parts around the objects
 		})
 	}
 }

@@ -21,15 +21,14 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// loadManager is the field manager of what Load writes.
+// loadManager is the field manager of Load's writes.
 const loadManager = "kubesim-load"
 
-// Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator: what does not
-// exist is created, what exists is applied over. Files may hold several documents, and lists. Objects without a
-// namespace go to default. A definition is served before the next object is sent. Of a folder with a kustomization.yaml
-// everything is sent that "kubectl kustomize" makes of it (package fake/kustomize says what is left out), of any other folder all
-// files that end in .yaml, .yml or .json, as of "kubectl apply -f"; namespaces and definitions come first. In a test that began
-// with RunT an error ends the test.
+// Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator. Objects that do not exist are
+// created, existing ones are updated by apply. A file may hold several documents, and lists. Objects without a namespace go to default.
+// A definition is served before the next object is sent. For a folder with a kustomization.yaml, Load sends the output of "kubectl
+// kustomize" (package fake/kustomize describes what it does not support); for any other folder all files that end in .yaml, .yml or
+// .json, as "kubectl apply -f" does. Namespaces and definitions come first. In a test that began with RunT an error ends the test.
 func (s *Server) Load(files ...string) error {
 	for _, name := range files {
 		err := s.loader().loadPath(name)
@@ -91,7 +90,7 @@ func folder(path string) (list []object.Object, err error) {
 	return list, nil
 }
 
-// precedence says what has to be there before others are.
+// precedence returns the rank of an object in the order of loading.
 func precedence(obj object.Object) int {
 	switch obj.Kind() {
 	case "Namespace":
@@ -102,7 +101,7 @@ func precedence(obj object.Object) int {
 	return 2
 }
 
-// LoadData is Load for the contents of a file. It fails no test.
+// LoadData is Load for the contents of a file. An error does not fail a test.
 func (s *Server) LoadData(data []byte) error {
 	return s.loader().loadData(data)
 }
@@ -111,7 +110,7 @@ func (s *Server) LoadData(data []byte) error {
 type loader struct {
 	cluster   *sim.Cluster
 	witness   *oracle.Witness
-	transport transport // an administrator's
+	transport transport // sends requests as an administrator
 }
 
 func (s *Server) loader() *loader {
@@ -140,7 +139,7 @@ func (l *loader) loadAll(list []object.Object) error {
 	return nil
 }
 
-// load creates one object, or applies it over the one that is there.
+// load creates one object, or updates the existing one by apply.
 func (l *loader) load(obj object.Object) error {
 	name := obj.Kind() + " " + obj.Name()
 	path, err := l.collection(obj)
@@ -149,7 +148,7 @@ func (l *loader) load(obj object.Object) error {
 	}
 	body := object.JSON(map[string]any(obj))
 	code, answer := http.StatusConflict, object.Object(nil)
-	if !l.stored(obj, path) { // admission need not allow a second one
+	if !l.stored(obj, path) { // a create of an existing object may be refused by admission
 		code, answer, err = l.send(http.MethodPost, path+"?fieldManager="+loadManager, "application/json", body)
 	}
 	if err == nil && code == http.StatusConflict && obj.Name() != "" {
@@ -165,7 +164,7 @@ func (l *loader) load(obj object.Object) error {
 	return nil
 }
 
-// stored reports whether an object is there, whose collection is at path.
+// stored reports whether an object exists, whose collection is at path.
 func (l *loader) stored(obj object.Object, path string) (found bool) {
 	resource, namespace := path[strings.LastIndexByte(path, '/')+1:], ""
 	if group := schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group; group != "" {
@@ -181,7 +180,7 @@ func (l *loader) stored(obj object.Object, path string) (found bool) {
 	return found
 }
 
-// collection returns the path to create an object of obj's kind under, as discovery says.
+// collection returns the path, according to discovery, at which an object of obj's kind is created.
 func (l *loader) collection(obj object.Object) (string, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	if kind.Version == "" || kind.Kind == "" {

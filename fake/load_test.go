@@ -68,7 +68,7 @@ items:
 ---
 `
 
-// frob converts a Frobber: height is in feet, heightInInches in inches; params is a list of what param is one of.
+// frob converts a Frobber: height is in feet, heightInInches in inches; params is the list form of param.
 func frob(obj map[string]any, apiVersion string) (map[string]any, error) {
 	if obj["param"] == "stuck" {
 		return nil, errors.New("this one is stuck")
@@ -114,9 +114,9 @@ func TestLoad(t *testing.T) {
 	is.Equal(code, 200)                           // a definition is served before the next document is sent
 	is.True(strings.Contains(body, `"height":2`)) // the object is there
 	code, _ = c.do("GET", "/api/v1/namespaces/kube-public/configmaps/two", "")
-	is.Equal(code, 200)                                                // items of lists go where they say
-	is.NoErr(srv.LoadData([]byte(frobbers)))                           // what is there is applied over
-	err := srv.LoadData([]byte("apiVersion: example.com/v9\nkind: X")) // nobody serves this
+	is.Equal(code, 200)                                                // items of lists go to their own namespaces
+	is.NoErr(srv.LoadData([]byte(frobbers)))                           // existing objects are updated by apply
+	err := srv.LoadData([]byte("apiVersion: example.com/v9\nkind: X")) // this kind is not served
 	is.True(err != nil && strings.Contains(err.Error(), `no matches for kind "X" in version "example.com/v9"`))
 	err = srv.LoadData([]byte("a: [")) // no YAML
 	is.True(err != nil)
@@ -236,7 +236,7 @@ func TestDeletedDefinition(t *testing.T) {
 	is.Equal(code, 403) // and none can be created
 	is.True(strings.Contains(body, "create not allowed while custom resource definition is terminating"))
 	_, body = c.do("GET", "/apis/example.com/v1", "")
-	is.True(!strings.Contains(body, "create")) // discovery says so too
+	is.True(!strings.Contains(body, "create")) // discovery lists it too
 	c.mergePatch(v1+"/held", `{"metadata":{"finalizers":null}}`)
 	code, _ = c.do("GET", crds, "")
 	is.Equal(code, 200) // the server looks every 5 s
@@ -248,5 +248,5 @@ func TestDeletedDefinition(t *testing.T) {
 	is.Equal(strings.Count(string(events), `"type":"DELETED"`), 2)
 	code, _ = c.do("GET", "/apis/example.com", "")
 	is.Equal(code, 404)
-	is.NoErr(srv.LoadData([]byte(frobbers))) // and can come back
+	is.NoErr(srv.LoadData([]byte(frobbers))) // and can be created again
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// patience is how long, in real time, a request may wait for a manual clock before watchdog writes to the test's log.
+// patience is the real time that a request may wait for a manual clock before watchdog writes to the test's log.
 const patience = 10 * time.Second
 
 // log writes to the log of the server's test, or with package log if there is no test.

@@ -22,7 +22,7 @@ import (
 // seedFlag replays one random test: go test ./fake -run TestName -seed N.
 var seedFlag = flag.Uint64("seed", 0, "run random tests with this seed only")
 
-// seeds runs a random test with several seeds. A failure prints the line that replays it.
+// seeds runs a random test with several seeds. A failure prints the command that replays it.
 func seeds(t *testing.T, n uint64, run func(t *testing.T, seed uint64)) {
 	t.Helper()
 	first, last := uint64(1), n
@@ -47,13 +47,13 @@ type op struct{ method, path, contentType, body string }
 
 func (o op) String() string { return o.method + " " + o.path + " " + o.body }
 
-// randomKinds are collections that the random operations write to. None of them holds a deleted object back.
+// randomKinds are the collections to which the random operations write. None of them blocks the deletion of an object.
 var randomKinds = []string{
 	"/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/kube-public/configmaps", "/api/v1/namespaces/default/secrets",
 	"/apis/coordination.k8s.io/v1/namespaces/kube-public/leases", "/apis/rbac.authorization.k8s.io/v1/clusterroles",
 }
 
-// randomLists are what the random operations write to as a whole.
+// randomLists are the lists to which the random operations write.
 var randomLists = []string{
 	"/api/v1/configmaps", "/api/v1/namespaces/default/configmaps", "/api/v1/secrets", "/apis/coordination.k8s.io/v1/leases",
 	"/apis/rbac.authorization.k8s.io/v1/clusterroles",
@@ -61,8 +61,8 @@ var randomLists = []string{
 
 const randomNames = 4 // objects of each collection
 
-// randomOps returns n operations: creates, updates, patches, applies and deletes of few objects, so that many of them
-// meet. Some fail.
+// randomOps returns n operations: creates, updates, patches, applies and deletes of few objects, so that many affect the same object.
+// Some fail.
 func randomOps(random *rand.Rand, n int) []op {
 	ops := make([]op, n)
 	for i := range ops {
@@ -95,17 +95,17 @@ func (c client) run(o op) (int, string) {
 	return code, body
 }
 
-// model is every write ever made, in order: what is in a list at a revision is what a look through all of them says.
+// model is every write, in order. A scan of all writes gives the contents of a list at a revision.
 type model struct{ writes []write }
 
-// write is one commit. obj is nil where the object went away.
+// write is one commit. obj is nil for a deletion.
 type write struct {
 	rev  uint64
 	path string // of the object
 	obj  object.Object
 }
 
-// note adds what an operation did, which the server's answer shows.
+// note adds the effect of an operation, taken from the server's answer.
 func (m *model) note(c client, o op, code int, body string, before uint64) {
 	c.t.Helper()
 	now := c.srv.Revision()
@@ -128,7 +128,7 @@ func (m *model) note(c client, o op, code int, body string, before uint64) {
 	m.writes = append(m.writes, write{now, path, obj})
 }
 
-// play sends operations and returns what they did.
+// play sends operations and returns their effects.
 func (c client) play(ops []op) *model {
 	c.t.Helper()
 	m := &model{}
@@ -140,7 +140,7 @@ func (c client) play(ops []op) *model {
 	return m
 }
 
-// inList reports whether the list at a path has the object of another one: namespaces may be left out of the list's.
+// inList reports whether the list at a path contains the object at another path; the list's path may have no namespace.
 func inList(list, path string) bool {
 	if strings.HasPrefix(path, list+"/") {
 		return true
@@ -192,7 +192,7 @@ func (c client) list(path string) (items []string, rev, next string) {
 	return items, list.ResourceVersion(), list.String("metadata", "continue")
 }
 
-// Lists at every revision that is still there are what a naive model says.
+// Lists at every revision in the store equal those of a naive model.
 func TestListsEqualModel(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -209,7 +209,7 @@ func TestListsEqualModel(t *testing.T) {
 	})
 }
 
-// What a watch cache remembers and what the store remembers is the same.
+// A watch cache and the store have the same history.
 func TestCacheEqualsStore(t *testing.T) {
 	seeds(t, 3, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -234,7 +234,7 @@ func TestCacheEqualsStore(t *testing.T) {
 			_, fromStore := c.do("GET", path, "")
 			is.Equal(fromCache, fromStore) // a get of the newest state
 		}
-		c.srv.Clock.Advance(2 * time.Minute) // the caches have no reason to grow for what comes
+		c.srv.Clock.Advance(2 * time.Minute) // the caches have no reason to grow for these events
 		c.play(randomOps(random, 1000))
 		for at := begin; at <= end; at++ {
 			for _, path := range randomLists {
@@ -244,7 +244,7 @@ func TestCacheEqualsStore(t *testing.T) {
 	})
 }
 
-// Pages of one object each, read while others write, are together the list as it was at the first of them.
+// Pages of one object each, read during writes, together equal the list at the first page's revision.
 func TestPagesEqualList(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -269,7 +269,7 @@ func TestPagesEqualList(t *testing.T) {
 	})
 }
 
-// A list is what somebody has who has followed a watch.
+// A list equals the state of a client that has followed a watch.
 func TestListEqualsWatch(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -301,7 +301,7 @@ func TestListEqualsWatch(t *testing.T) {
 	})
 }
 
-// A read in protobuf says what a read in JSON says: written back, it changes nothing.
+// A read in protobuf is equal to a read in JSON: written back, it changes nothing.
 func TestProtobufEqualsJSON(t *testing.T) {
 	seeds(t, 2, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -321,8 +321,7 @@ func TestProtobufEqualsJSON(t *testing.T) {
 	})
 }
 
-// The same operations give the same bytes on two servers of one seed, one of them asked in process, the other through
-// a socket.
+// The same operations produce the same bytes on two servers with one seed, one in process and the other over a socket.
 func TestHTTPEqualsInProcess(t *testing.T) {
 	seeds(t, 2, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -344,7 +343,7 @@ func TestHTTPEqualsInProcess(t *testing.T) {
 	})
 }
 
-// wire sends an operation and prints the answer, without what a connection adds to it.
+// wire sends an operation and returns the answer, without the parts that a connection adds.
 func wire(t *testing.T, transport http.RoundTripper, url string, o op) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), o.method, url+o.path, strings.NewReader(o.body))

@@ -15,18 +15,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// naive is what a reader of the API concepts expects of config maps: every state that there was, by revision.
+// naive is a model of ConfigMaps according to the API concepts: every past state, by revision.
 type naive struct {
 	t       *testing.T
 	srv     *fake.Server
 	rev     uint64
-	oldest  uint64 // that may be asked for
-	expired bool   // what was before it is forgotten
+	oldest  uint64 // that may be requested
+	expired bool   // revisions before rev are compacted
 	states  map[uint64]contents
 	log     []told
 }
 
-// contents is what there is: the value and the revision of each config map by its name.
+// contents are the ConfigMaps at one revision: the value and the revision of each by its name.
 type contents map[string]entry
 
 type entry struct {
@@ -34,7 +34,7 @@ type entry struct {
 	rev   uint64
 }
 
-// told is what a watch tells of a commit.
+// told is the event that a watch delivers for a commit.
 type told struct {
 	rev       uint64
 	kind      string
@@ -44,8 +44,8 @@ type told struct {
 
 const naivePath = "/api/v1/namespaces/default/configmaps"
 
-// FuzzModel sends what the bytes say to a server, three for a request, and compares each answer with that of the naive model:
-// codes, values, revisions, pages of one snapshot, lists of the past and what watches tell.
+// FuzzModel sends a server one request for every three bytes, and compares each answer with that of the naive model: codes, values,
+// revisions, pages of one snapshot, lists of the past and the events of watches.
 func FuzzModel(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x01\x00\x01\x02\x00\x00\x04\x00\x00\x06\x00\x00"))
 	f.Add([]byte("\x00\x00\x00\x00\x01\x01\x00\x02\x02\x07\x00\x00\x04\x01\x00\x07\x01\x01\x08\x00\x02\x09\x00\x01"))
@@ -60,7 +60,7 @@ func FuzzModel(f *testing.F) {
 	})
 }
 
-// step does one thing.
+// step executes one random request.
 func (n *naive) step(kind byte, name string, arg byte) {
 	value := fmt.Sprint(arg % 3)
 	now := n.states[n.rev]
@@ -127,7 +127,7 @@ func (n *naive) ask(method, path, body string) (int, object.Object) {
 	return res.StatusCode, obj
 }
 
-// write sends a write, which is to be refused with a code, or done with another.
+// write sends a write, which must be refused with one code or succeed with another.
 func (n *naive) write(method, path, body, name, value string, done int, refused bool, refusal int) {
 	n.t.Helper()
 	code, obj := n.ask(method, path, body)
@@ -168,7 +168,7 @@ func (n *naive) write(method, path, body, name, value string, done int, refused 
 	}
 }
 
-// is compares an object with what is expected.
+// is compares an object with the expected values.
 func (n *naive) is(obj object.Object, name string, want entry) {
 	n.t.Helper()
 	if got := fmt.Sprint(obj.Name(), obj.String("data", "v"), obj.ResourceVersion()); got != fmt.Sprint(name, want.value, want.rev) {
@@ -186,7 +186,7 @@ func (n *naive) get(name string) {
 	}
 }
 
-// pages lists page by page: all show the state when the first was asked for, whatever is written meanwhile.
+// pages lists page by page. All pages must show the state at the first one, whatever is written meanwhile.
 func (n *naive) pages(limit int, writes bool) {
 	at, want := n.rev, n.states[n.rev]
 	var got []object.Object
@@ -219,7 +219,7 @@ func (n *naive) same(got []object.Object, want contents) {
 	}
 }
 
-// past lists what there was at a revision, and asks for one that is forgotten.
+// past lists the state at a revision, and requests a compacted one.
 func (n *naive) past(rev uint64) {
 	code, list := n.ask("GET", fmt.Sprintf("?resourceVersion=%d&resourceVersionMatch=Exact", rev), "")
 	if code != 200 {
@@ -231,7 +231,7 @@ func (n *naive) past(rev uint64) {
 	}
 }
 
-// watch reads all that has happened since a revision.
+// watch reads all events since a revision.
 func (n *naive) watch(rev uint64) {
 	ctx, cancel := context.WithCancel(n.t.Context())
 	defer cancel()

@@ -32,8 +32,8 @@ func hooked(t *testing.T, far *httptest.Server, clientConfig string) client {
 	return c
 }
 
-// Webhooks are asked over the network as the real server asks them: at a clean path, by redirects, with the certificate
-// that their configuration trusts, and services where their external name says.
+// Webhooks are called over the network as by the real server: at a clean path, following redirects, with the certificate authority of
+// their configuration, and services at their external name.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -74,5 +74,5 @@ func TestNetwork(t *testing.T) {
 	}
 	is.True(strings.HasSuffix(message(), `: service "s" not found`))
 	c.do("POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"s"},"spec":{"type":"ExternalName","externalName":"`+at.Hostname()+`"}}`)
-	is.True(strings.HasSuffix(message(), ", not s.default.svc")) // it was reached, and is not who it should be
+	is.True(strings.HasSuffix(message(), ", not s.default.svc")) // the server was reached, but its certificate has another name
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A null among the bytes of a Secret reads as "" and is stored in another way than "": also by a server that goes on from a file.
+// A null in a Secret's data reads as "", but is stored differently from "". That also holds for a server that continues from a file.
 func TestNilBytesOutliveTheServer(t *testing.T) {
 	for name, options := range map[string]fake.Options{"data": {Data: t.TempDir()}, "archive": {Archive: t.TempDir() + "/a.kubesim"}} {
 		t.Run(name, func(t *testing.T) {

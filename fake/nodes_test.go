@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// onNodes runs a test on virtual time, with a server that has a node.
+// onNodes runs a test in virtual time, with a server that has a node.
 func onNodes(t *testing.T, o fake.Options, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func onNodes(t *testing.T, o fake.Options, f func(t *testing.T, is *is.I, c clie
 
 const inPods = "/api/v1/namespaces/default/pods"
 
-// bound makes a pod on node-1 from the fields of its spec and its annotations.
+// bound creates a pod on node-1 from the fields of its spec and its annotations.
 func (c client) bound(name, spec string, annotations ...string) {
 	c.t.Helper()
 	c.must("POST", inPods, `{"metadata":{"name":"`+name+`","annotations":{`+strings.Join(annotations, ",")+`}},"spec":{"nodeName":"node-1",`+spec+`}}`)
@@ -38,7 +38,7 @@ func (c client) later(d time.Duration, name string) object.Object {
 	return c.must("GET", inPods+"/"+name, "")
 }
 
-// told prints the events of an object, each as its reason, its message and how often.
+// told returns the events of an object, each as its reason, its message and its count.
 func (c client) told(name string) (all []string) {
 	for _, e := range c.must("GET", "/api/v1/namespaces/default/events", "").Objects("items") {
 		if e.String("involvedObject", "name") == name {
@@ -80,7 +80,7 @@ func TestPodRuns(t *testing.T) {
 	})
 }
 
-// state prints the phase of a pod, and what its containers do.
+// state returns the phase of a pod, and the states of its containers.
 func state(pod object.Object) string {
 	text := strings.TrimSpace(pod.String("status", "phase") + " " + pod.String("status", "reason"))
 	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
@@ -117,7 +117,7 @@ func podConditions(pod object.Object) string {
 	return strings.Join(all, " ")
 }
 
-// moment is what a pod is like so many seconds after it was bound.
+// moment is the state of a pod so many seconds after its binding.
 type moment struct {
 	at   int
 	want string
@@ -129,7 +129,7 @@ func TestPods(t *testing.T) {
 		name, spec  string
 		annotations string
 		moments     []moment
-		delete      int // when it is deleted; 0: it is not
+		delete      int // when it is deleted; 0 means never
 	}{
 		{name: "it ends as its command says", spec: `"restartPolicy":"Never","containers":[{"name":"c","image":"busybox","command":["sh","-c","sleep 5; exit 3"]}]`,
 			moments: []moment{{1, "Running c:running,ready"}, {5, "Running c:running,ready"}, {6, "Failed c:Error3"}}},
@@ -196,7 +196,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// A container whose environment or volumes refer to what is not there waits for it.
+// A container whose environment or volumes refer to an object that does not exist waits for it.
 func TestPodWaits(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("env", `"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"settings","key":"a"}}}]}]`)

@@ -84,7 +84,7 @@ func TestNoHotLoop(t *testing.T) {
 
 const mergePatch = "application/merge-patch+json"
 
-// lost plays a story of two clients and returns what is said of a lost update.
+// lost plays a story of two clients and returns the report of a lost update, if any.
 func lost(t *testing.T, story func(a, b func(method, contentType, body string) int)) string {
 	t.Helper()
 	bad, srv, c := watched(t)
@@ -158,7 +158,7 @@ func TestNoLostUpdates(t *testing.T) {
 	}
 }
 
-// A stale cache counts: what a watch has not brought, its client does not know.
+// A stale cache counts: a client does not know a change that its watch has not delivered.
 func TestNoLostUpdatesBehindAWatch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -199,9 +199,9 @@ func TestWithinRBAC(t *testing.T) {
 	}
 	sendThrough(t, jane.Transport(), jane.URL(), "x", "GET", mapsPath+"/a", "", "")
 	sendThrough(t, jane.Transport(), jane.URL(), "x", "GET", "/version", "", "")
-	c.do("GET", mapsPath, "") // somebody else
+	c.do("GET", mapsPath, "") // another client
 	is.Equal(bad.log.String(), "")
-	is.Equal(ask("POST", `{"metadata":{"name":"a"}}`), 201) // the server lets everybody do everything
+	is.Equal(ask("POST", `{"metadata":{"name":"a"}}`), 201) // the server allows everything
 	is.Equal(bad.log.String(), `kubesim: RBAC would refuse: jane may not create configmaps in namespace default; the rule that is missing: `+
 		`{APIGroups:[""], Resources:["configmaps"], Verbs:["create"]}`+"\n")
 }
@@ -211,7 +211,7 @@ const (
 	bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 )
 
-// A role is sufficient and minimal, or it is said what is missing and what is too much.
+// A role is sufficient and minimal, or the report names the missing and the superfluous rules.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -237,7 +237,7 @@ func TestPermissions(t *testing.T) {
 		code, _ := sendThrough(t, op.Transport(), op.URL(), "op", method, path, contentType, body)
 		return code
 	}
-	is.Equal(do("GET", "/apis", "", ""), 200) // everybody may
+	is.Equal(do("GET", "/apis", "", ""), 200) // every user may
 	is.Equal(do("GET", mapsPath, "", ""), 200)
 	is.Equal(do("POST", mapsPath, "application/json", `{"metadata":{"name":"a"}}`), 403)
 	is.Equal(do("GET", "/apis/apps/v1/namespaces/default/deployments/web", "", ""), 404)
@@ -267,7 +267,7 @@ rules:
   verbs: [patch]
 `)
 
-	// The role that was printed is sufficient and minimal.
+	// The role that ClusterRole returns is sufficient and minimal.
 	admined := func(method, path, contentType, body string) {
 		if code, text := sendThrough(t, admin.Transport(), admin.URL(), "x", method, path, contentType, body); code >= 300 {
 			t.Fatal(code, text)
@@ -336,7 +336,7 @@ func TestOutcome(t *testing.T) {
 	is.Equal(strings.Count(text, "\n"), 3)
 }
 
-// The order of conditions is that in which they came first, which is no difference.
+// Conditions are in the order of their first occurrence, so another order is not a difference.
 func TestOutcomeOfConditions(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -351,7 +351,7 @@ func TestOutcomeOfConditions(t *testing.T) {
 	is.True(state(ready+","+started) != state(started+","+late))
 }
 
-// Config fills in what rest.Config has.
+// Config sets the fields of rest.Config.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

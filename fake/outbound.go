@@ -9,45 +9,42 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Network returns what asks webhooks over the network, as the real server does: the caBundle of a configuration is
-// trusted, and a service is reached where ServiceAddress says, or else at its cluster IP, or where its external name says.
-// A server with a Listener uses it unless AdmitThrough and ConvertThrough say otherwise. Options.AdmissionConfig says how
-// it makes itself known.
+// Network returns a transport that calls webhooks over the network as the real server does. It trusts the caBundle of a configuration.
+// It reaches a service at its ServiceAddress if it has one, and otherwise at its cluster IP or external name. A server with a Listener
+// uses it unless AdmitThrough and ConvertThrough set another transport. Options.AdmissionConfig configures the server's credentials.
 //
-// It is not for testing/synctest bubbles, where time stands still while somebody waits for a socket.
+// Network is not for testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket.
 func (s *Server) Network() http.RoundTripper { return s.outbound.Network }
 
-// ServiceAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address,
-// "HOST:PORT": webhooks and aggregated API servers that run on this machine, where nobody routes cluster IPs. Its
-// certificate must still be for NAME.NAMESPACE.svc. There need not be such a service, and nobody looks at its endpoints.
-// address "" takes it back.
+// ServiceAddress makes the server reach a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", at address, "HOST:PORT". It is for
+// webhooks and aggregated API servers that run on this machine, on which cluster IPs are not routed. The certificate must still be for
+// NAME.NAMESPACE.svc. The Service need not exist, and its endpoints are ignored. If address is empty, the setting is removed.
 //
 //	srv.ServiceAddress("shop-system/shop-webhook-service", "127.0.0.1:9443")
 //
-// Options.ServiceAddresses says it from the beginning.
+// Options.ServiceAddresses sets addresses from the beginning.
 func (s *Server) ServiceAddress(service, address string) error {
 	return s.outbound.SetAddress(service, address)
 }
 
-// ServiceCerts writes tls.crt, tls.key and ca.crt into a folder, which it makes if need be: a certificate for all services
-// that have an address by ServiceAddress, signed by an authority that this server makes for itself and trusts wherever a
-// caBundle is empty. It does what cert-manager does in a cluster, for a webhook server on the developer's machine; one
-// that runs already has to read the files again. Options.ServiceCerts does it when the server starts.
+// ServiceCerts writes tls.crt, tls.key and ca.crt into a folder, which it creates if necessary: a certificate for all services that
+// have a ServiceAddress. It is signed by an authority of this server, which the server trusts wherever a caBundle is empty.
+// ServiceCerts does the work of cert-manager for a webhook server on the developer's machine. A webhook server that already runs must
+// reload the files. Options.ServiceCerts does it when the server starts.
 func (s *Server) ServiceCerts(dir string) error { return s.outbound.Services.WriteCerts(dir) }
 
-// ServiceCA returns the certificate of the authority that signs for services, PEM. nil: ServiceCerts was not called.
+// ServiceCA returns the PEM certificate of the authority that signs for services, or nil if ServiceCerts was not called.
 func (s *Server) ServiceCA() []byte { return s.outbound.Services.CA() }
 
-// Aggregate answers requests for the version of a group that an APIService stands for with a handler in place of an
-// aggregated API server. The APIService, VERSION.GROUP, is made unless there is one. The handler is asked what it serves
-// before Aggregate returns: GET /apis/GROUP/VERSION has to be an APIResourceList. It gets requests as a real one does, with
-// the user in X-Remote-User, X-Remote-Group and X-Remote-Extra-…; what it writes after a Flush streams. It may use the
-// server. nil takes it back.
+// Aggregate registers a handler in place of the aggregated API server that an APIService names. The APIService, VERSION.GROUP, is
+// created unless it exists. Before Aggregate returns, it sends the handler a discovery request: GET /apis/GROUP/VERSION must return an
+// APIResourceList. The handler gets requests as a real aggregated server does, with the user in X-Remote-User, X-Remote-Group and
+// X-Remote-Extra-…. Output after a Flush is streamed. The handler may use the server. A nil handler removes the registration.
 //
 //	srv.Aggregate("v1beta1.metrics.k8s.io", metrics)
 //
-// It is safe in a testing/synctest bubble. Servers that listen are reached, in a server with a Listener, where their
-// service is (ServiceAddress).
+// It is safe in a testing/synctest bubble. A server with a Listener reaches aggregated servers that listen at the address of their
+// service (ServiceAddress).
 func (s *Server) Aggregate(apiService string, handler http.Handler) {
 	version, group, ok := strings.Cut(apiService, ".")
 	if !ok || version == "" || group == "" {
@@ -74,10 +71,10 @@ func (s *Server) Aggregate(apiService string, handler http.Handler) {
 	}
 }
 
-// metricsService is the APIService of what nodes and pods use.
+// metricsService is the APIService for the usage of nodes and pods.
 const metricsService = "v1beta1.metrics.k8s.io"
 
-// serveMetrics makes the APIService of a server with nodes, unless it is there, and answers for it.
+// serveMetrics creates that APIService in a server with nodes, unless it exists, and registers its handler.
 func (s *Server) serveMetrics() error {
 	if s.cluster.Nodes() == 0 {
 		return nil
@@ -100,7 +97,7 @@ func (s *Server) serveMetrics() error {
 	return err
 }
 
-// prepared does what the options say about services and webhooks, and serves what nodes use.
+// prepared applies the options for services and webhooks, and serves the nodes' metrics.
 func (s *Server) prepared() (*Server, error) {
 	err := s.prepareServices()
 	if err == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A server with PeerProxy answers for what only another one serves; without it, and for what nobody serves, it is 404
-// (KEP-4020).
+// A server with PeerProxy forwards requests for resources that only another server serves. Without it, and for resources that no server
+// serves, the answer is 404 (KEP-4020).
 func TestPeerProxy(t *testing.T) {
 	old := map[string]bool{"batch/v1/cronjobs": false}
 	for _, proxy := range []bool{false, true} {
@@ -50,7 +50,7 @@ func TestPeerProxy(t *testing.T) {
 	}
 }
 
-// Listeners do not outlive their server, and an empty group is no group.
+// A closed server does not listen, and a path with an empty group is not found.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

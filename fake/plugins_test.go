@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestWithoutPlugins: what an admission plugin does, nobody else does for it.
+// TestWithoutPlugins checks that without an admission plugin nothing else does its work.
 func TestWithoutPlugins(t *testing.T) {
 	const volume = `{"metadata":{"name":"a"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/a"}}}`
 	const claim = `{"metadata":{"name":"a"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`

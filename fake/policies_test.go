@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// API servers that begin over existing data put back default roles and bindings, and keep what was added to them.
+// API servers that start with existing data restore default roles and bindings, and keep additions to them.
 func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"
@@ -46,7 +46,7 @@ func TestDefaultPoliciesArePutBack(t *testing.T) {
 	for _, r := range before.Objects("rules") {
 		verbs += len(r.List("verbs")) * len(r.List("resources")) * len(r.List("apiGroups"))
 	}
-	is.True(len(proxier.List("rules")) > 1 && len(proxier.List("rules")) <= 1+verbs) // what is missing comes rule by rule, behind what is there
+	is.True(len(proxier.List("rules")) > 1 && len(proxier.List("rules")) <= 1+verbs) // missing rules are added one by one, after the existing ones
 	is.Equal(proxier.Objects("rules")[0].Strings("resources"), []string{"y"})
 	is.Equal(len(c.must("GET", bindings+"system:node-proxier", "").List("subjects")), 2)
 	is.Equal(len(c.must("GET", roles+"system:monitoring", "").List("rules")), 0) // it has opted out
@@ -56,8 +56,8 @@ func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// Older releases had one role or binding where there are two now. A second one that is missing is made from the first before defaults are
-// put back, with the changes that were made there.
+// Older releases had one role or binding where there are two now. If the second is missing, it is copied from the first with its
+// changes before defaults are restored.
 func TestDefaultPoliciesAreSplit(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"
@@ -90,7 +90,7 @@ func TestDefaultPoliciesAreSplit(t *testing.T) {
 	is.True(len(view.List("rules")) > 1 && view.Labels()["mine"] == "") // view is aggregated already
 }
 
-// A replica that is restarted, by the test or by a fault, puts back the default roles, as a real one does at each start.
+// A replica that is restarted, by the test or by a fault, restores the default roles, as a real one does at each start.
 func TestDefaultPoliciesArePutBackByARestart(t *testing.T) {
 	const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:discovery"
 	for name, restart := range map[string]func(*fake.Server){

@@ -44,7 +44,7 @@ func TestValidatingPolicy(t *testing.T) {
 	is.Equal(code, http.StatusForbidden)
 	is.Equal(c.parse(body).String("message"), `configmaps "b" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: more than 1`)
 	code, _ = try("free")
-	is.Equal(code, http.StatusCreated) // its match condition says no
+	is.Equal(code, http.StatusCreated) // its match condition is false
 }
 
 func TestValidatingPolicyOfAnotherVersion(t *testing.T) {
@@ -98,7 +98,7 @@ func TestWebhookMatchConditions(t *testing.T) {
 	is.True(strings.Contains(body, `expression 'object.data.check == 'yes'' resulted in error: no such key: check`))
 }
 
-// A quota counts from when its controller has filled in its status. What is deleted is taken off by the controller, too.
+// A quota takes effect when its controller has filled in its status. The controller also subtracts deleted objects.
 func TestQuotaWaitsForItsController(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -109,7 +109,7 @@ func TestQuotaWaitsForItsController(t *testing.T) {
 		_, body := c.do("GET", quota, "")
 		return c.parse(body).String("status", "used", "count/configmaps")
 	}
-	is.Equal(used(), "") // nobody has counted
+	is.Equal(used(), "") // no controller has counted
 	code, _ := c.do("PUT", quota+"/status", `{"metadata":{"name":"q"},"status":{"hard":{"count/configmaps":"2"},"used":{"count/configmaps":"1"}}}`)
 	is.Equal(code, http.StatusOK)
 	c.create("b")

@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A server without --allow-privileged refuses privileged containers wherever a pod is written down; the texts are those
-// of kube-apiserver v1.36.3 with --allow-privileged=false. A server allows them unless it is told not to.
+// A server without --allow-privileged refuses privileged containers in every object that has a pod spec. The texts are those of
+// kube-apiserver v1.36.3 with --allow-privileged=false. By default a server allows them.
 func TestNoPrivileged(t *testing.T) {
 	t.Parallel()
 	const (
@@ -48,7 +48,7 @@ func TestNoPrivileged(t *testing.T) {
 	}
 }
 
-// Containers that join a running pod, and those that are processes of a Windows host, are refused, too.
+// Ephemeral containers and Windows host processes are refused, too.
 func TestNoPrivilegedLater(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

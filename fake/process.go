@@ -25,14 +25,14 @@ type Process struct {
 	run    func(ctx context.Context, transport http.RoundTripper) error
 
 	mu      sync.Mutex
-	life    *life // nil: it is down
+	life    *life // nil while the process is down
 	stopped bool
-	down    time.Duration // how long the next pause is
-	stop    chan struct{} // closed when it is to end
-	ended   chan struct{} // closed when it has
+	down    time.Duration // length of the next pause
+	stop    chan struct{} // closed to end the process
+	ended   chan struct{} // closed when the process has ended
 }
 
-// life is a process from its start to its end: its transport.
+// life is one run of a process, and its transport.
 type life struct {
 	process *Process
 	end     context.CancelFunc
@@ -42,15 +42,15 @@ type life struct {
 
 var errDead = errors.New("kubesim: the process has crashed")
 
-// restartAfter is how long a process is down that ends by itself, as a container of a pod is that has ended once.
+// restartAfter is the pause before a process that ended by itself is restarted, like a container that has ended once.
 const restartAfter = 10 * time.Second
 
-// Process runs a client of the server in a goroutine, until the server's test ends. Its requests go through transport,
-// which gives them a User-Agent that begins with name, so that faults and routes find them. run must return when ctx ends;
-// when it returns before, it is called again ten seconds later, as a container is started again. It may return an error
-// when something went wrong for it (Faults, replicas); in a run in which nothing did, that fails the test.
+// Process runs a client of the server in a goroutine, until the server's test ends. Its requests go through transport, which sets a
+// User-Agent that begins with name, so that faults and routes can match it. run must return when ctx ends. If it returns earlier, it is
+// called again ten seconds later, as a container is restarted. It may return an error if it met a fault (Faults, replicas). In a run
+// without faults an error fails the test.
 //
-// The server's clock has to move by itself: Process is for a testing/synctest bubble (Options.Clock).
+// The server's clock must advance by itself, so Process is for a testing/synctest bubble (Options.Clock).
 func (s *Server) Process(name string, run func(ctx context.Context, transport http.RoundTripper) error) *Process {
 	p := &Process{server: s, name: name, run: run, stop: make(chan struct{}), ended: make(chan struct{})}
 	s.mu.Lock()
@@ -63,14 +63,14 @@ func (s *Server) Process(name string, run func(ctx context.Context, transport ht
 	return p
 }
 
-// Processes returns the processes that were begun, in that order.
+// Processes returns the processes in the order in which they were started.
 func (s *Server) Processes() []*Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Process(nil), s.processes...)
 }
 
-// Name returns the name with which the User-Agents of its requests begin.
+// Name returns the prefix of the User-Agent of its requests.
 func (p *Process) Name() string { return p.name }
 
 // loop runs one life after the other.
@@ -106,8 +106,9 @@ func (p *Process) loop() {
 	}
 }
 
-// Crash ends the process in the middle of what it does, and starts it again after down. Its requests fail from now on, also
-// those that are being answered. Of a process that is down only the time changes.
+// Crash ends the process at any point of its work, and starts it again after down. All its requests fail from now on, including
+// requests in flight. If the process has already crashed and is still ending, Crash changes only the time; during the pause it has no
+// effect.
 func (p *Process) Crash(down time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +118,7 @@ func (p *Process) Crash(down time.Duration) {
 	}
 }
 
-// Stop ends the process in order and waits until it has ended. It is not started again.
+// Stop ends the process gracefully and waits until it has ended. It is not started again.
 func (p *Process) Stop() {
 	p.mu.Lock()
 	if !p.stopped {
@@ -131,7 +132,7 @@ func (p *Process) Stop() {
 	<-p.ended
 }
 
-// die ends a life. It reports false when that was over already.
+// die ends a life. It returns false if the life has already ended.
 func (l *life) die() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

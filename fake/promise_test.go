@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// watched is a server of a test that may fail, and a client.
+// watched returns a server of a test that may fail, and a client.
 func watched(t *testing.T, o ...fake.Options) (*test, *fake.Server, client) {
 	t.Helper()
 	bad := &test{}
@@ -23,7 +23,7 @@ func watched(t *testing.T, o ...fake.Options) (*test, *fake.Server, client) {
 	return bad, srv, client{t, srv}
 }
 
-// atMost is a check that says no when there are more objects than that.
+// atMost returns a check that fails if there are more objects than n.
 func atMost(n int, resource string) func(fake.View) error {
 	return func(view fake.View) error {
 		if all := view.List(resource, ""); len(all) > n {
@@ -56,7 +56,7 @@ func TestNever(t *testing.T) {
 	is.Equal(len(srv.Broken()), 1)
 }
 
-// What is so already is found at once, also without a test.
+// A violation that exists at the beginning is found at once, also without a test.
 func TestNeverFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -68,7 +68,7 @@ func TestNeverFromTheBeginning(t *testing.T) {
 	is.True(strings.Contains(srv.Broken()[0].Error(), "never namespaces: there are 4: default and kube-node-lease\n    from the beginning"))
 }
 
-// A promise sees states that nobody else does, and how they came about.
+// A promise sees intermediate states that no client sees, and the writes that led to them.
 func TestNeverSeesEachWrite(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -87,7 +87,7 @@ func TestNeverSeesEachWrite(t *testing.T) {
 		"delete configmaps a\nit is gone"})
 }
 
-// A resource is found with its group and without.
+// A resource may be named with its group or without.
 func TestView(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -134,7 +134,7 @@ func TestEventually(t *testing.T) {
 	is.True(strings.Contains(bad.log.String(), err.Error()))
 }
 
-// In a bubble time passes by itself.
+// In a bubble Eventually does not have to advance the clock.
 func TestEventuallyInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -157,7 +157,7 @@ func TestEventuallyInBubble(t *testing.T) {
 
 const secretsPath = "/api/v1/namespaces/default/secrets"
 
-// Two who fight over a field are named, with what each of them wants, and then stopped.
+// Two clients that fight over a field are named, with the value that each of them sets, and then stopped.
 func TestLivelock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -192,7 +192,7 @@ func TestLivelock(t *testing.T) {
 	is.Equal(strings.Count(log, "livelock"), 1)
 }
 
-// Objects that are made, deleted and made again have other names each time.
+// A livelock is also found if objects that are created, deleted and created again have new names each time.
 func TestLivelockOfNames(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -206,7 +206,7 @@ func TestLivelockOfNames(t *testing.T) {
 	is.True(strings.Contains(bad.log.String(), "a livelock: configmaps default/a"))
 }
 
-// By default, writes are counted only where time moves when all goroutines wait.
+// By default, writes are counted only in a bubble, in which time advances when all goroutines wait.
 func TestLivelockByDefault(t *testing.T) {
 	write := func(c client) (code int) {
 		c.do("POST", mapsPath, `{"metadata":{"name":"a"}}`)
@@ -234,7 +234,7 @@ func TestLivelockByDefault(t *testing.T) {
 	})
 }
 
-// Many objects are no livelock, nor is to delete them all.
+// Creating many objects is not a livelock, nor is deleting them all.
 func TestNoLivelock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -255,7 +255,7 @@ func TestAtRest(t *testing.T) {
 		bad, srv, c := watched(t, fake.Options{Clock: clock.System{}, Controllers: controller.All, Nodes: 2})
 		c.do("POST", mapsPath, `{"metadata":{"name":"a"}}`)
 		go func() {
-			for range 10 { // somebody is busy for a while
+			for range 10 { // a client writes for a while
 				time.Sleep(10 * time.Second)
 				c.mergePatch(mapsPath+"/a", `{"data":{"now":"`+time.Now().String()+`"}}`)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// certificateOf returns a certificate for a user, which another server has issued, and its key.
+// certificateOf returns a certificate for a user, issued by another server, and its key.
 func certificateOf(t *testing.T, user string, seed uint64) (cert, key []byte) {
 	t.Helper()
 	cert, key, err := fake.RunT(t, fake.Options{Seed: seed, Clock: clock.System{}}).IssueCertificate(user)
@@ -26,14 +26,14 @@ func certificateOf(t *testing.T, user string, seed uint64) (cert, key []byte) {
 	return cert, key
 }
 
-// Files with certificates are read again when they change, without a restart; one that is not good changes nothing.
+// Certificate files are reloaded when they change, without a restart. An invalid file changes nothing.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	written := time.Now().Add(-time.Hour)
 	write := func(name string, data []byte) {
 		is.NoErr(os.WriteFile(file(name), data, 0o600))
-		written = written.Add(time.Second) // whatever the file system's clock can tell apart
+		written = written.Add(time.Second) // a difference that every file system's clock can represent
 		is.NoErr(os.Chtimes(file(name), written, written))
 	}
 	certA, keyA := certificateOf(t, "a", 11)
@@ -81,7 +81,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	_, code = ask(certB, keyB)
 	is.Equal(code, http.StatusOK)
 
-	// What aggregated API servers read has both: the API server adds to it, and puts it back.
+	// The ConfigMap for aggregated API servers has both certificates: the API server adds to it, and restores it.
 	const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 	ca := func(method string) string {
 		r, err := http.NewRequest(method, srv.URL()+path, nil)

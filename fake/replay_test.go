@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// noise is a run with faults: ten updates of one object, with some requests of somebody else in between.
+// noise makes a run with faults: ten updates of one object, optionally with some requests of another client in between.
 func noise(t *testing.T, o fake.Options, others bool) (codes string, srv *fake.Server) {
 	t.Helper()
 	o.Trace = 1000
@@ -36,7 +36,7 @@ func noise(t *testing.T, o fake.Options, others bool) (codes string, srv *fake.S
 	return codes, srv
 }
 
-// The trace of a run is all it takes to meet the same faults again: with another seed, and when others come in between.
+// The trace of a run is sufficient to replay its faults, even with another seed and with requests of other clients in between.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -56,7 +56,7 @@ func TestReplay(t *testing.T) {
 	is.True(other != want) // it would have been another one
 }
 
-// A replica's transport leads there, whatever the URL is and whoever asks.
+// A replica's transport leads to that replica, whatever the URL and the client.
 func TestReplicaTransport(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -12,10 +12,10 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
-// ReplicaOptions say what one of several API servers is like.
+// ReplicaOptions configure one of several API servers.
 type ReplicaOptions = sim.ReplicaOptions
 
-// ReplicaState is what a replica is like and what has happened to it.
+// ReplicaState is the state of a replica.
 type ReplicaState = sim.ReplicaState
 
 // Replica is one API server of several over the same store.
@@ -25,7 +25,7 @@ type Replica struct {
 	n   int
 }
 
-// Replica returns replica n, counted from 1. There is one, or as many as Options.Replicas says.
+// Replica returns replica n, counted from 1. There is one, or as many as Options.Replicas has.
 func (s *Server) Replica(n int) *Replica {
 	r := s.cluster.Replica(n)
 	if r == nil {
@@ -35,10 +35,10 @@ func (s *Server) Replica(n int) *Replica {
 	return &Replica{r, s, n}
 }
 
-// Replicas returns how many replicas there are.
+// Replicas returns the number of replicas.
 func (s *Server) Replicas() int { return s.cluster.Replicas() }
 
-// fail ends the test, or the program where there is none: the caller has made a mistake.
+// fail ends the test, or panics without a test, because the caller has made a mistake.
 func (s *Server) fail(format string, args ...any) {
 	if s.test == nil {
 		panic("kubesim: " + fmt.Sprintf(format, args...))
@@ -46,27 +46,26 @@ func (s *Server) fail(format string, args ...any) {
 	s.test.Fatalf("kubesim: "+format, args...)
 }
 
-// URL is the Host of a client configuration that leads to this replica, whoever the client is. Requests go through
-// Server.Transport.
+// URL returns the Host of a client configuration that leads to this replica, for any client. Requests go through Server.Transport.
 func (r *Replica) URL() string { return r.srv.ReplicaURL(r.n) }
 
-// Transport carries requests to this replica, whatever their URL names and whoever the client is.
+// Transport returns a transport that carries requests to this replica, whatever their URL and their client.
 func (r *Replica) Transport() http.RoundTripper {
 	t := *r.srv.transport
 	t.pick, t.pinned = func(*http.Request) *apiserver.Server { return r.srv.cluster.Server(r.n) }, true
 	return &t
 }
 
-// Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all of them.
-// Its watches fall silent and its caches grow stale; what a consistent read does about that is the real server's.
+// Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all of them. Its watches
+// deliver nothing and its caches become stale. Consistent reads behave as on a real server.
 func (r *Replica) Lag(resources ...string) {
 	if err := r.Replica.Lag(resources...); err != nil {
 		r.srv.fail("Lag: %v", err)
 	}
 }
 
-// Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches end, and
-// until then watches and most lists get 429 with a Retry-After.
+// Unready makes the replica refill the watch caches of the resources, or all of them, which takes d: watches end, and until then
+// watches and most lists get 429 with a Retry-After.
 func (r *Replica) Unready(d time.Duration, resources ...string) {
 	if err := r.Replica.Unready(d, resources...); err != nil {
 		r.srv.fail("Unready: %v", err)
@@ -80,23 +79,22 @@ func (s *Server) ReplicaURL(n int) string {
 
 const replicaHost = "replica-"
 
-// Route leads the requests of clients whose User-Agent begins with client to replica n from now on. Open watches stay
-// where they are. Without a route, requests go to replica 1.
+// Route sends the requests of clients whose User-Agent begins with client to replica n from now on. Open watches stay where they are.
+// Without a route, requests go to replica 1.
 func (s *Server) Route(client string, n int) {
 	if err := s.cluster.Route(client, n); err != nil {
 		s.fail("Route: %v", err)
 	}
 }
 
-// Hold keeps back the watch events of clients whose User-Agent begins with client, on every replica and for watches to
-// come, until Release lets them go all at once.
+// Hold delays the watch events of clients whose User-Agent begins with client, on every replica and also for later watches, until
+// Release delivers them all at once.
 func (s *Server) Hold(client string) { s.cluster.Hold(client) }
 
 // Release ends Hold of the same client.
 func (s *Server) Release(client string) { s.cluster.Release(client) }
 
-// Restore takes the store back to an older revision that it still has, as an etcd restored from a backup; the API servers
-// are restarted.
+// Restore resets the store to an older revision that it still has, like an etcd restored from a backup; the API servers are restarted.
 func (s *Server) Restore(rev uint64) error {
 	return errors.Join(s.cluster.Restore(rev), s.journal.rewrite(s.cluster))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A commit can stop, cut off, heal and restart a replica; whether before or after that replica knows it is a matter of
-// the point.
+// A commit can trigger faults that stop, disconnect, heal and restart a replica. The fault's point decides whether the replica has
+// already applied the commit.
 func TestFaultReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -68,7 +68,7 @@ func TestFaultReplicas(t *testing.T) {
 	})
 }
 
-// A fault can be for the watches of one replica.
+// A fault can be limited to the watches of one replica.
 func TestFaultOneReplica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -21,7 +21,7 @@ import (
 
 const collection = "/api/v1/namespaces/default/configmaps"
 
-// guest is a client with a name that asks one replica, or the one it is routed to when n is 0.
+// guest is a named client that sends requests to one replica, or to the one it is routed to if n is 0.
 type guest struct {
 	t     *testing.T
 	srv   *fake.Server
@@ -29,7 +29,7 @@ type guest struct {
 	agent string
 }
 
-// url is where the server is that the guest talks to.
+// url returns the guest's base URL.
 func (g guest) url() string {
 	if g.n > 0 {
 		return g.srv.ReplicaURL(g.n)
@@ -77,7 +77,7 @@ func (g guest) create(name string) string {
 	return obj.ResourceVersion()
 }
 
-// names lists ConfigMaps: "a b", or the code and the message of an error.
+// names returns the names of the ConfigMaps in a list ("a b"), or the code and the message of an error.
 func (g guest) names(query string) string {
 	g.t.Helper()
 	code, obj := g.do("GET", collection+query, "")
@@ -99,7 +99,7 @@ func (g guest) watch(path string) *stream {
 	return &stream{g.t, res.Body, scan}
 }
 
-// pair runs a test in a bubble with two replicas and a client of each.
+// pair runs a test in a bubble with two replicas and a client for each.
 func pair(t *testing.T, options []fake.ReplicaOptions, f func(t *testing.T, srv *fake.Server, a, b guest)) {
 	synctest.Test(t, func(t *testing.T) {
 		if options == nil {
@@ -110,14 +110,14 @@ func pair(t *testing.T, options []fake.ReplicaOptions, f func(t *testing.T, srv 
 	})
 }
 
-// took returns how long f takes.
+// took returns the time that f takes.
 func took(f func()) time.Duration {
 	began := time.Now()
 	f()
 	return time.Since(began)
 }
 
-// A replica that lags answers from its stale cache, waits 3 s for what has to be fresh, and catches up without a gap.
+// A replica that lags answers from its stale cache, waits 3 s for consistent reads, and catches up without a gap.
 func TestLag(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -129,7 +129,7 @@ func TestLag(t *testing.T) {
 		secrets.must("BOOKMARK")
 		srv.Replica(2).Lag("configmaps")
 		rev := a.create("new")
-		is.Equal(a.names("?resourceVersion=0"), "new old") // the other replica goes on
+		is.Equal(a.names("?resourceVersion=0"), "new old") // the other replica is not affected
 		is.Equal(b.names("?resourceVersion=0"), "old")     // whatever the cache has
 		code, _ := b.do("GET", collection+"/new", "")
 		is.Equal(code, http.StatusOK) // a get asks the store
@@ -171,7 +171,7 @@ func TestLagEnds(t *testing.T) {
 	})
 }
 
-// A replica that lags knows of no new custom resources either.
+// A replica that lags does not know new custom resources either.
 func TestLagOfDefinitions(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -197,7 +197,7 @@ func TestLagOfDefinitions(t *testing.T) {
 	})
 }
 
-// A replica that does not reach the store serves its caches and nothing else.
+// A replica that cannot reach the store serves only its caches.
 func TestCut(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -218,7 +218,7 @@ func TestCut(t *testing.T) {
 			is.Equal(failed.String("reason"), "ServerTimeout") // nothing that needs the store
 		}
 		code, _ = b.do("POST", collection, `{"metadata":{"name":"X"}}`)
-		is.Equal(code, http.StatusUnprocessableEntity)            // what is invalid is refused as ever
+		is.Equal(code, http.StatusUnprocessableEntity)            // an invalid object is refused as always
 		is.Equal(b.names("?resourceVersion=0"), "old")            // cached reads go on
 		is.Equal(b.names("?resourceVersion="+rev), "504 Timeout") // but do not get newer
 		is.Equal(b.watch(collection+"?watch=1").must("ERROR").String("message"), "Internal error occurred: etcdserver: request timed out")
@@ -230,7 +230,7 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// Restart ends watches and makes everything fresh.
+// Restart ends watches and refills all caches.
 func TestRestart(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -247,7 +247,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A replica that has missed what the store has forgotten begins anew; its watches end.
+// A replica that missed compacted revisions starts again with empty caches; its watches end.
 func TestResumeAfterCompaction(t *testing.T) {
 	for _, resources := range [][]string{nil, {"configmaps"}} {
 		pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
@@ -268,7 +268,7 @@ func TestResumeAfterCompaction(t *testing.T) {
 	}
 }
 
-// Clients go where they are routed, by the beginning of their User-Agent.
+// Requests are routed by the prefix of their User-Agent.
 func TestRoute(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, _ guest) {
 		is := is.New(t)
@@ -284,7 +284,7 @@ func TestRoute(t *testing.T) {
 	})
 }
 
-// Held events come all at once, to the held client only, those of watches opened meanwhile too.
+// Held events are delivered all at once, only to the held client, and also those of watches opened meanwhile.
 func TestHold(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -304,7 +304,7 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// A stalled watch says nothing until its connection breaks; CloseWatches ends one in order.
+// A stalled watch delivers nothing until its connection breaks; CloseWatches ends a watch gracefully.
 func TestStall(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -325,7 +325,7 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// A restored store gives its revisions out again.
+// A restored store assigns revisions again that it has already used.
 func TestRestore(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)

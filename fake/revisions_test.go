@@ -9,14 +9,14 @@ import (
 	"github.com/matryer/is"
 )
 
-// A pod of two containers, with a name and a label to be changed.
+// smallPod is a pod with two containers, and with a name and a label to fill in.
 const smallPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"labels":{"app":"web","tier":"front","version":"v%d"},
 "annotations":{"example.com/owner":"team-a"}},"spec":{"containers":[{"name":"main","image":"registry.example.com/web:1.2.3",
 "ports":[{"name":"http","containerPort":8080}],"env":[{"name":"MODE","value":"production"}]},
 {"name":"sidecar","image":"registry.example.com/proxy:4"}]}}`
 
-// The store keeps each revision as its JSON and little else: nothing of the request, of the parsed object or of what
-// clients and watches were sent.
+// The store keeps each revision as its JSON and little else. It retains nothing of the request, of the parsed object or of the data
+// sent to clients and watches.
 func TestRevisionsTakeLittleMemory(t *testing.T) {
 	for _, objects := range []int{1, 100} {
 		t.Run(fmt.Sprint(objects), func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestRevisionsTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// heap returns how many bytes are in use.
+// heap returns the number of heap bytes in use.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC() // what the first one found unused

@@ -9,7 +9,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// The metric of the seats of each priority level, with the figures of a real server: who adds a level waits for it there.
+// TestSeats checks the metric of the seats of each priority level against the figures of a real server. A client that adds a level
+// waits until the metric shows it.
 func TestSeats(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -32,6 +33,6 @@ func TestSeats(t *testing.T) {
 
 	bare := client{t, fake.RunT(t, fake.Options{Bare: true})}
 	_, body = bare.do("GET", "/metrics", "")
-	is.True(!strings.Contains(body, "apiserver_flowcontrol"))                                           // nothing is said of no levels
+	is.True(!strings.Contains(body, "apiserver_flowcontrol"))                                           // without levels there is no metric
 	is.True(strings.Contains(body, "\napiserver_validation_declarative_validation_mismatch_total 0\n")) // which upstream's suite asks for
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Seed stores objects as they are, as WithObjects and WithStatusSubresource of controller-runtime's fake do: with their status,
-// uid, owners, finalizers, managed fields, times, generation and deletionTimestamp, and with what a server derives, such as the
-// selector of a Job or the address of a Service. Each object is one commit. Fields that are missing get their defaults, and those that
-// a server sets in every new object. An object is validated as an update is, so that everything that a server may have stored can be
-// seeded; unknown fields are an error. It is merged into an object of its name that is there already. Admission plugins and webhooks
-// are not asked. Namespaces that are missing are made; without a namespace it is default.
+// Seed stores objects as they are, as WithObjects and WithStatusSubresource of controller-runtime's fake do: with their status, uid,
+// owners, finalizers, managed fields, times, generation and deletionTimestamp, and with the fields that a server derives, such as the
+// selector of a Job or the address of a Service. Each object is one commit. Missing fields get their defaults, and the values that a
+// server sets in every new object. Objects are validated as on an update, so that any object that a server may have stored can be
+// seeded. Unknown fields are an error. An object whose name exists is merged into the stored one. Admission plugins and webhooks are
+// not called. Missing namespaces are created. Objects without a namespace go to default.
 //
-// Objects are Go types that print as JSON, such as *corev1.Pod, *unstructured.Unstructured or map[string]any. Where apiVersion and
-// kind are empty, they follow from the Go type: its name, and the package it is in (k8s.io/api/apps/v1). In a test that began with
-// RunT an error ends the test.
+// Objects are Go types that marshal to JSON, such as *corev1.Pod, *unstructured.Unstructured or map[string]any. If apiVersion and kind
+// are empty, they follow from the name of the Go type and its package (k8s.io/api/apps/v1). In a test that began with RunT an error
+// ends the test.
 func (s *Server) Seed(objects ...any) error {
 	l := s.loader()
 	for _, v := range objects {
@@ -62,7 +62,7 @@ func (l *loader) seed(obj object.Object) error {
 	return l.cluster.Seed(loadManager, as)
 }
 
-// object is a Go value as an object with its kind.
+// object converts a Go value to an object with its kind.
 func (l *loader) object(v any) (object.Object, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -87,8 +87,8 @@ func (l *loader) object(v any) (object.Object, error) {
 	return obj, nil
 }
 
-// kindOf finds the kind that a Go type stands for: of those with its name the one whose version is the last part of the package,
-// and whose group begins with the part before it.
+// kindOf returns the kind of a Go type. Among the kinds with its name it prefers the one whose version is the last part of the package
+// path, and whose group begins with the part before it.
 func (l *loader) kindOf(t reflect.Type) (*resource.Definition, error) {
 	version, group := path.Base(t.PkgPath()), path.Base(path.Dir(t.PkgPath()))
 	if group == "core" {

@@ -12,14 +12,14 @@ import (
 	"github.com/matryer/is"
 )
 
-// Deployment stands for a type of a package of k8s.io/api, which this module does not require.
+// Deployment is a stand-in for a type of k8s.io/api, which this module does not require.
 type Deployment struct {
 	Metadata map[string]any `json:"metadata"`
 	Spec     map[string]any `json:"spec"`
 	Status   map[string]any `json:"status"`
 }
 
-// What no client can set is there, and what a server adds, too.
+// Seed stores fields that no client can set, and fields that a server adds.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -56,7 +56,7 @@ func TestSeed(t *testing.T) {
 	is.True(p.UID() != "")
 }
 
-// A custom resource is seeded as any other, in the version that its type says.
+// A custom resource is seeded like any other object, in its apiVersion.
 func TestSeedCustom(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -74,8 +74,8 @@ const siteCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 "spec":{"group":"web.example.com","scope":"Namespaced","names":{"plural":"sites","kind":"Site"},"versions":[{"name":"v1","served":true,"storage":true,
 "subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// A Job that runs, a Service with its address, a pod on a node and a namespace that is on its way out are stored as they are, each in
-// one commit: watches see them once, with their own uids.
+// A running Job, a Service with its address, a pod on a node and a terminating namespace are stored as they are, each in one commit:
+// watches see them once, with their own uids.
 func TestSeedLive(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -152,7 +152,7 @@ func TestSeedErrors(t *testing.T) {
 	}
 }
 
-// Dependents whose owner was seeded with a uid stay: the garbage collector finds it.
+// Dependents of an owner that was seeded with a uid stay, because the garbage collector finds the owner.
 func TestSeedOwners(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -167,7 +167,7 @@ func TestSeedOwners(t *testing.T) {
 	is.Equal(code, 404)
 }
 
-// A folder is loaded file by file, and as kustomize makes it where it says how.
+// A folder is loaded file by file, or as kustomize builds it if it has a kustomization.
 func TestLoadFolder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,5 +1,5 @@
-// Package fake is a Kubernetes API server for tests. Unmodified clients talk to it in process, without sockets,
-// binaries or start-up time, and it answers as a real one does.
+// Package fake is a Kubernetes API server for tests. Unmodified clients send requests to it in process, without sockets, binaries or
+// start-up time, and it answers as a real one does.
 //
 //	func TestController(t *testing.T) {
 //		srv := fake.RunT(t)
@@ -8,8 +8,8 @@
 //		srv.Clock.Advance(5 * time.Minute) // history expires, continue tokens die, bookmarks are sent
 //	}
 //
-// Time stands still until the test moves it: whatever has to wait, waits for Clock.Advance. To test a controller that
-// waits by itself, give the server package time and run the test in a bubble, where time is virtual:
+// Time does not advance until the test calls Clock.Advance. To test a controller with timers of its own, use the real clock
+// (clock.System) and run the test in a bubble, in which time is virtual:
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
@@ -42,24 +42,24 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// Options says what a Server is like. The zero value is right for most tests.
+// Options configure a Server. The zero value is right for most tests.
 type Options = config.Cluster
 
 // setup is the Options of one Server.
 type setup struct {
 	Options
-	admission *outbound.AdmissionConfig // what is in the file Options.AdmissionConfig
-	services  *outbound.Services        // of the server that this one is a fork of, or nil
+	admission *outbound.AdmissionConfig // the contents of the file Options.AdmissionConfig
+	services  *outbound.Services        // those of the origin if this server is a fork, or nil
 	trial     Trial                     // the run of a test that can be repeated, or nil
 }
 
-// writesMax is the zero value of Options.MaxWritesPerInstant, where time moves only when all goroutines wait.
+// writesMax is the default of Options.MaxWritesPerInstant in a bubble, where time advances only when all goroutines wait.
 const writesMax = 1000
 
 // afterBubbles is later than the time in any testing/synctest bubble, which begins in the year 2000, and earlier than any other.
 var afterBubbles = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// writesMax returns how often the same object may be written while time stands still, or -1 if there is no limit.
+// writesMax returns the most writes of one object at one instant, or -1 if there is no limit.
 func (o *setup) writesMax() int {
 	switch {
 	case o.MaxWritesPerInstant != 0:
@@ -70,7 +70,7 @@ func (o *setup) writesMax() int {
 	return -1
 }
 
-// authenticates says that the credentials of requests count.
+// authenticates reports whether requests are authenticated.
 func (o *setup) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
 // TB is the part of *testing.T that RunT needs.
@@ -83,13 +83,13 @@ type TB interface {
 
 // Server is a simulated API server.
 type Server struct {
-	// Oracles are what a test asserts of the server.
+	// Oracles are the assertions of a test about the server.
 	*Oracles
-	// Clock moves the server's time. It does nothing when Options.Clock is not a clock.Manual.
+	// Clock advances the server's time. It has no effect if Options.Clock is not a clock.Manual.
 	Clock *clock.Manual
-	// Faults is what goes wrong.
+	// Faults are the faults that requests and watches meet.
 	Faults *Faults
-	// Controllers are those that Options.Controllers names.
+	// Controllers are the controllers that Options.Controllers names.
 	Controllers *Controllers
 
 	options   setup
@@ -101,9 +101,9 @@ type Server struct {
 	outbound  *outbound.Outbound
 	life      context.Context // ends with Close
 	end       context.CancelFunc
-	journal   *journal // nil: neither Options.Data nor Options.Archive is set
+	journal   *journal // nil if neither Options.Data nor Options.Archive is set
 	witness   *oracle.Witness
-	trust     *listen.Trust // who may sign certificates of clients
+	trust     *listen.Trust // the authorities for client certificates
 
 	mu           sync.Mutex
 	listeners    []*Listener
@@ -112,7 +112,7 @@ type Server struct {
 	processes    []*Process
 }
 
-// New starts a server, which Close ends.
+// New starts a server. Call Close to end it.
 func New(options ...Options) (*Server, error) {
 	var o setup
 	if len(options) > 0 {
@@ -139,7 +139,7 @@ func (o *setup) start() (*Server, error) {
 	return s.prepared()
 }
 
-// fresh makes a server that nobody has used before.
+// fresh returns a new server without stored data.
 func (o *setup) fresh() (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (o *setup) complete() error {
 	return o.readFiles()
 }
 
-// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is wrong.
+// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is invalid.
 func (o *setup) readFiles() (err error) {
 	o.admission = &outbound.AdmissionConfig{Plugins: o.Admission}
 	if o.AdmissionConfig != "" {
@@ -177,10 +177,10 @@ func (o *setup) readFiles() (err error) {
 	return err
 }
 
-// caFiles returns the files of certificate authorities, which have not been read yet.
+// caFiles returns the files of certificate authorities, not yet read.
 func (o *setup) caFiles() listen.CAFiles { return listen.NewCAFiles(o.ClientCAFile, o.ProxyCAFile) }
 
-// connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
+// connect creates the handlers and the transport for requests to the Cluster. manual reports whether its clock is advanced by hand.
 func (s *Server) connect(manual bool) {
 	api := answer.NewHandler(s.pick, s.client, 0, s.log)
 	s.panel = control.New(s.cluster, s, s.options.Trace > 0, s.life.Done())
@@ -192,9 +192,9 @@ func (s *Server) connect(manual bool) {
 	}
 }
 
-// withControl returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
-// says what to do instead. The API server that pick returns says whether the sender may; nil: everybody may, for who asks in
-// process has the server in his hands.
+// withControl returns a handler that serves the API, and the simulator's control paths below /sim/v1/. Errors are plain text that
+// suggests a remedy. The API server that pick returns authorizes the sender of a control request. If pick is nil, all are allowed,
+// because a caller in the same process controls the server anyway.
 func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apiserver.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, control.Prefix) {
@@ -211,8 +211,8 @@ func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apis
 	})
 }
 
-// RunT starts a server for one test; t.Cleanup closes it. When the test fails, its log ends with what happened last at
-// the server and with the line that replays it. A seed that is not in the options comes from KUBESIM_SEED.
+// RunT starts a server for one test; t.Cleanup closes it. If the test fails, its log ends with the last steps of the trace and with the
+// command that replays the test. If the options have no seed, it comes from KUBESIM_SEED.
 func RunT(t TB, options ...Options) *Server {
 	t.Helper()
 	var o setup
@@ -274,30 +274,30 @@ func (s *Server) Close() {
 	}
 }
 
-// URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
+// URL returns the Host of a client configuration. The name cannot be resolved: requests go through Transport.
 func (s *Server) URL() string { return inProcessURL }
 
 const inProcessURL = "http://kubesim.invalid"
 
-// Transport carries requests to the server in process. It is safe in a testing/synctest bubble if the server was made
-// there.
+// Transport returns a transport that carries requests to the server in process. It is safe in a testing/synctest bubble if the server
+// was created there.
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
-// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way.
-// Where requests are authenticated, RBAC's nonResourceURLs say who may do that.
+// Handler returns the handler of the API, and of the control paths below /sim/v1/, for programs with their own HTTP server. If requests
+// are authenticated, RBAC's nonResourceURLs decide who may use the control paths.
 //
 //	POST compact               the store forgets all revisions before now
 //	POST expire                the store and every watch cache forget
 //	GET  clock                 {"now":"2026-01-01T00:00:00Z","manual":true}
-//	POST clock/advance?d=5m    a manual clock moves on
+//	POST clock/advance?d=5m    advances a manual clock
 //	GET  snapshot              the whole server with its history, as a file; POST takes the server back to one
-//	POST reset                 everything begins anew, except the time
+//	POST reset                 resets the server to its beginning, except the time
 //	GET  faults                the faults as text; POST adds those in its body, DELETE clears them
-//	POST faults/release        held watch events go on
-//	GET  replicas              what the API servers are like
+//	POST faults/release        delivers held watch events
+//	GET  replicas              the state of the API servers
 //	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
-//	GET  trace                 what happened, as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
+//	GET  trace                 the trace as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Revision returns the newest revision of the store: the resourceVersion of the last write.
@@ -306,10 +306,10 @@ func (s *Server) Revision() uint64 { return s.cluster.Revision() }
 // Compact makes the store forget all revisions before now, as the compaction every five minutes does.
 func (s *Server) Compact() { s.cluster.Compact() }
 
-// Expire makes the store and every watch cache forget all history: whatever continues from before now gets 410.
+// Expire makes the store and every watch cache forget all history: a request that continues from an earlier revision gets 410.
 func (s *Server) Expire() { s.cluster.Expire() }
 
-// Reset takes the server back to how it began, except for its time. Open watches end.
+// Reset returns the server to its initial state, except for its time. Open watches end.
 func (s *Server) Reset() error {
 	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.journal.rewrite(s.cluster))
 }

@@ -72,7 +72,7 @@ func TestClose(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// Reset takes everything back to the beginning: the same writes get the same revisions again.
+// Reset returns everything to the beginning: the same writes get the same revisions again.
 func TestReset(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -87,7 +87,7 @@ func TestReset(t *testing.T) {
 	is.Equal(again.UID(), first.UID())
 }
 
-// Expire makes everything that continues from before 410, wherever it is served.
+// After Expire each request that continues from an earlier revision gets 410, wherever it is served.
 func TestExpire(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -109,7 +109,7 @@ func TestSlowReader(t *testing.T) {
 	const writes = 2000
 	for i := range writes {
 		code, _ := c.do("POST", "/api/v1/namespaces/default/configmaps", fmt.Sprintf(`{"metadata":{"name":"c%d"},"data":{"k":%q}}`, i, data))
-		is.Equal(code, http.StatusCreated) // a slow reader holds up nobody
+		is.Equal(code, http.StatusCreated) // a slow reader delays no other client
 	}
 	n := 0
 	for {
@@ -123,7 +123,7 @@ func TestSlowReader(t *testing.T) {
 	is.True(n > 100 && n < writes) // some events, not all
 }
 
-// Bodies that break off or are too large get the real server's errors.
+// Truncated and oversized bodies get the real server's errors.
 func TestBadBodies(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}

@@ -31,7 +31,7 @@ func serveCerts(t *testing.T, dir, address string, h http.HandlerFunc) {
 	t.Cleanup(func() { far.Close() })
 }
 
-// free is a local address that nobody listens on.
+// free returns a local address on which no program listens.
 func free(t *testing.T) string {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,8 +40,8 @@ func free(t *testing.T) string {
 	return socket.Addr().String()
 }
 
-// An operator's manifests name a service and have no caBundle. The server reaches it where it was told, and trusts the
-// certificate that it made for it; nobody has to make the Service.
+// An operator's manifests name a service and have no caBundle. The server reaches the service at its ServiceAddress, and trusts the
+// certificate that it made for it. The Service need not exist.
 func TestServiceAddress(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -63,12 +63,12 @@ func TestServiceAddress(t *testing.T) {
 	serveCerts(t, dir, moved, func(w http.ResponseWriter, q *http.Request) { protos <- "moved"; allow(w, q) })
 	is.NoErr(srv.ServiceAddress("shop-system/hooks", moved))
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"moved"}}`)
-	is.Equal(<-protos, "moved") // though there is a connection to where it was
+	is.Equal(<-protos, "moved") // although a connection to the old address is open
 
 	is.NoErr(srv.ServiceAddress("shop-system/hooks", ""))
 	reviewed(x, `"service":{"namespace":"shop-system","name":"hooks","path":"/x","port":444}`)
 	text := x.message("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"y"}}`)
-	is.True(strings.HasSuffix(text, `service "hooks" not found`)) // as long as nobody says where it is
+	is.True(strings.HasSuffix(text, `service "hooks" not found`)) // as long as the service has no address
 	is.NoErr(srv.ServiceAddress("shop-system/hooks:444", at))
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"y"}}`)
 
@@ -79,7 +79,7 @@ func TestServiceAddress(t *testing.T) {
 	is.True(fake.RunT(t).ServiceCerts(dir) != nil) // for no service
 }
 
-// reviewed makes every new ConfigMap of the namespace default go through a webhook at a clientConfig.
+// reviewed registers a webhook at a clientConfig for every new ConfigMap of the namespace default.
 func reviewed(x target, clientConfig string) {
 	x.t.Helper()
 	const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
@@ -113,8 +113,8 @@ func TestWebhookTimeOverSocket(t *testing.T) {
 	is.True(strings.HasSuffix(text, "context deadline exceeded"))
 }
 
-// The file of --admission-control-config-file says who the server is to webhooks: the user of the kubeconfig with the name
-// of the host.
+// The file of --admission-control-config-file sets the server's credentials for webhooks: those of the kubeconfig user with the name of
+// the host.
 func TestAdmissionConfig(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

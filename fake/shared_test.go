@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// What is wrong with a pod is found, however often it was updated before.
+// Errors in a pod are found, however often the pod was updated before.
 func TestUpdatedPodIsStillValidated(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -49,11 +49,11 @@ func TestUpdatedPodIsStillValidated(t *testing.T) {
 		is.Equal(c.parse(body).List("spec", "containers")[0].(map[string]any)["image"], "other")
 	}
 	_, read := c.do("GET", pods+"/p", "")
-	is.Equal(read, body) // what was answered is what is stored
+	is.Equal(read, body) // the stored object equals the answer
 }
 
-// Random writes of objects that are kept from write to write have the answers that they have where each write has to read
-// the object from the store: the second server forgets everything before each.
+// Random writes have the same answers whether the server keeps the objects in memory between writes or must read them from the store.
+// The second server drops its memory before each write.
 func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
 	for collection, body := range map[string]string{
 		"/api/v1/namespaces/default/pods":              `"spec":` + podSpec,
@@ -130,9 +130,8 @@ func change(r *rand.Rand, obj object.Object) {
 	}
 }
 
-// Updates share what they leave alone with the object before them, and a fork has the same objects in memory. With the
-// race detector this test also finds a plugin, a default or a strategy that writes to a shared field what stands there
-// already.
+// An updated object shares its unchanged parts with the object before it, and a fork has the same objects in memory. With the race
+// detector this test also finds a plugin, a default or a strategy that writes an equal value to a shared field.
 func TestForksChangeTheSameObjectAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	const replicated = `"selector":{"matchLabels":{"a":"b"}},"template":` + podTemplate

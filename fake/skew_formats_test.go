@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// What servers of before 1.36 take for a name or an address, and what they do not.
+// TestSkewedFormats checks which names and addresses servers before 1.36 accept.
 func TestSkewedFormats(t *testing.T) {
 	t.Parallel()
 	service := func(name, ips string) string {

@@ -18,7 +18,7 @@ const (
 	scalers = "namespaces/default/horizontalpodautoscalers"
 )
 
-// Each replica of a rolling upgrade says what it is and serves what it knows.
+// Each replica of a rolling upgrade reports its version and serves its own resources.
 func TestSkewedVersions(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{}, {Version: "1.35"}}, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -33,7 +33,7 @@ func TestSkewedVersions(t *testing.T) {
 	})
 }
 
-// A value that a release lets in behind a gate: the older one refuses it on new objects and keeps it where it is stored.
+// A value that a release allows behind a feature gate: the older release refuses it in new objects and keeps it in stored ones.
 func TestSkewedValues(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{}, {Version: "1.35"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -55,7 +55,7 @@ func TestSkewedValues(t *testing.T) {
 	})
 }
 
-// A field behind a gate that an older release has off is dropped by it from new objects, and kept where it is stored.
+// A field behind a feature gate that is off in an older release is dropped from new objects, and kept in stored ones.
 func TestSkewedGates(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{Version: "1.35"}, {Version: "1.34"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -71,7 +71,7 @@ func TestSkewedGates(t *testing.T) {
 	})
 }
 
-// What a replica does not know is gone from its watches too, and from the store once it writes, even when it changes
+// Fields that a replica does not know are missing in its watches, and are dropped from the store when it writes, even if it changes
 // nothing else.
 func TestSkewedWatch(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{FeatureGates: map[string]bool{"VolumeLimitScaling": true}}, {Version: "1.35"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
@@ -91,7 +91,7 @@ func TestSkewedWatch(t *testing.T) {
 	})
 }
 
-// A value that is kept as it was written is so by every replica, whoever wrote it, also in another storage version.
+// Every replica keeps a raw value as it was written, whichever replica wrote it, also in another storage version.
 func TestSkewedRawValues(t *testing.T) {
 	replicas := []fake.ReplicaOptions{{StorageVersions: map[string]string{"controllerrevisions.apps": "apps/v1"}}, {Version: "1.35"}}
 	pair(t, replicas, func(t *testing.T, _ *fake.Server, a, b guest) {
@@ -116,7 +116,7 @@ func TestSkewedRawValues(t *testing.T) {
 	})
 }
 
-// A replica can store another version than the others, and leave out what they serve.
+// A replica can use another storage version than the others, and need not serve all of their resources.
 func TestStorageVersionsAndServe(t *testing.T) {
 	const storage = "horizontalpodautoscalers.autoscaling"
 	pair(t, []fake.ReplicaOptions{{StorageVersions: map[string]string{storage: "autoscaling/v1"}},
@@ -152,7 +152,7 @@ func TestStorageVersionsAndServe(t *testing.T) {
 	})
 }
 
-// Options that mean nothing are refused with what there is.
+// Invalid options are refused with a list of the valid values.
 func TestReplicaOptionErrors(t *testing.T) {
 	for text, o := range map[string]fake.ReplicaOptions{ // order does not matter
 		`kubesim: there is no version "1.12"; there are ` + strings.Join(schema.Known(), ", "):                            {Version: "1.12"},
@@ -169,7 +169,8 @@ func TestReplicaOptionErrors(t *testing.T) {
 	is.True(err != nil) // an unknown gate
 }
 
-// Servers of 1.36 and 1.37 over one store: a kind that only the newer one serves, what it defaults and counts, and what each says.
+// Servers of 1.36 and 1.37 on one store: a kind that only the newer one serves, its defaults and quota, and the version information of
+// each.
 func TestSkewedWithNewer(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{}, {Version: "1.37"}}, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)

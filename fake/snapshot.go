@@ -7,9 +7,9 @@ import (
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
-// Snapshot returns the server with its history as the bytes of a file, for Options.Snapshot, for `kubesim serve
-// --archive`, or for package archive, which also opens it at an older revision. Open watches, requests that wait, and
-// functions that were registered are not in it.
+// Snapshot returns the server with its history as the contents of a file, for Options.Snapshot, for `kubesim serve --archive`, or for
+// package archive, which can also open it at an older revision. It does not contain open watches, waiting requests and registered
+// functions.
 func (s *Server) Snapshot() ([]byte, error) {
 	var b bytes.Buffer
 	if err := archive.Write(&b, s.cluster); err != nil {
@@ -18,7 +18,7 @@ func (s *Server) Snapshot() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Save writes a snapshot to a file, which it replaces as a whole or not at all.
+// Save writes a snapshot to a file atomically.
 func (s *Server) Save(path string) error {
 	if err := archive.Save(path, s.cluster); err != nil {
 		return fmt.Errorf("kubesim: %w", err)
@@ -39,7 +39,7 @@ func (o setup) load() (*Server, error) {
 	return s.prepared()
 }
 
-// from makes a server of an archive.
+// from returns a server with the state of an archive.
 func (o setup) from(a *archive.Archive) (*Server, error) {
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
 		return nil, fmt.Errorf("it is of %v, and the clock only at %v: time would go back", a.Info().Time, o.Clock.Now())
@@ -59,8 +59,8 @@ func (o setup) from(a *archive.Archive) (*Server, error) {
 	return o.serve(c), nil
 }
 
-// Recall takes the server back to one of its snapshots, or to that of a server with as many replicas: open watches end.
-// The time goes on where it is; it must not be before that of the snapshot.
+// Recall returns the server to one of its snapshots, or to that of a server with the same number of replicas. Open watches end. Time
+// does not go back; it must not be before that of the snapshot.
 func (s *Server) Recall(snapshot []byte) error {
 	a, err := archive.Read(bytes.NewReader(snapshot))
 	if err == nil {

@@ -19,8 +19,8 @@ func load(t *testing.T, snapshot []byte) *fake.Server {
 	return fake.RunT(t, fake.Options{Snapshot: snapshot})
 }
 
-// A server that was saved and loaded goes on as the one it was taken from, byte for byte: lists and watches of old
-// revisions, continue tokens, field managers, lagging replicas, faults and the trace.
+// A server that was saved and loaded continues like the original, byte for byte: lists and watches of old revisions, continue tokens,
+// field managers, lagging replicas, faults and the trace.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	seeds(t, 4, func(t *testing.T, seed uint64) {
@@ -44,7 +44,7 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// difference returns a little before where two texts differ, or -1.
+// difference returns an index a little before the first difference of two texts, or -1.
 func difference(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -57,7 +57,7 @@ func difference(a, b string) int {
 	return -1
 }
 
-// Over HTTP a server hands out its snapshot and goes back to it; what cannot be loaded is refused with a reason.
+// Over HTTP a server returns its snapshot and loads it again. A snapshot that cannot be loaded is refused with a reason.
 func TestServeSnapshot(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -34,7 +34,7 @@ func (p *sockets) Close() error { close(p.ended); return nil }
 
 func (p *sockets) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// listening serves a server on sockets until the end of the test, and returns what connects to it and sends a text.
+// listening serves a server on sockets until the end of the test, and returns a function that connects to it and sends a text.
 func listening(t *testing.T) func(text string) net.Conn {
 	s := RunT(t, Options{Clock: clock.System{}})
 	p := &sockets{make(chan net.Conn), make(chan struct{})}
@@ -55,7 +55,7 @@ func listening(t *testing.T) func(text string) net.Conn {
 	}
 }
 
-// Who sends half a header or half a body, or nothing more, is not waited for; who watches may.
+// The server does not wait for a client that sends half a header, half a body or nothing more. A watch may stay open.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	const half = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"

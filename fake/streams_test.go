@@ -20,7 +20,7 @@ import (
 
 const counting = `"containers":[{"name":"c","image":"busybox","command":["sh","-c","i=0; while true; do echo $i; i=$((i+1)); sleep 1; done"]}]`
 
-// logs asks for a log.
+// logs returns a log.
 func (c client) logs(pod, query string) string {
 	c.t.Helper()
 	_, text := c.do("GET", inPods+"/"+pod+"/log?"+query, "")
@@ -63,7 +63,7 @@ func message(body string) string {
 	return strings.ReplaceAll(rest, `\"`, `"`)
 }
 
-// A log that is followed goes on until its container ends.
+// A followed log continues until its container ends.
 func TestLogsFollow(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("count", strings.Replace(counting, "while true", "while [ $i -lt 5 ]", 1))
@@ -90,7 +90,7 @@ func TestLogsFollow(t *testing.T) {
 	})
 }
 
-// dialed is a server with a listener, and a pod of each kind that runs.
+// dialed returns a server with a listener and running pods of each kind.
 func dialed(t *testing.T) (host string) {
 	t.Helper()
 	is := is.New(t)
@@ -144,7 +144,7 @@ func TestExecOverWebSocket(t *testing.T) {
 	}
 }
 
-// over opens a connection of SPDY.
+// over opens an SPDY connection.
 func over(t *testing.T, conn net.Conn, host, path, protocol string) *spdystream.Connection {
 	t.Helper()
 	is := is.New(t)
@@ -192,7 +192,7 @@ func TestExecOverSPDY(t *testing.T) {
 	is.True(strings.Contains(string(text), `"NonZeroExitCode"`))
 }
 
-// forwarded asks a port of the pod through a connection, and returns what comes and what is said of an error.
+// forwarded sends a request to a port of the pod through a connection, and returns the answer and the text of the error stream.
 func forwarded(t *testing.T, c *spdystream.Connection, port, id string) (answer, failure string) {
 	t.Helper()
 	is := is.New(t)
@@ -202,7 +202,7 @@ func forwarded(t *testing.T, c *spdystream.Connection, port, id string) (answer,
 	_, err := io.WriteString(data, "GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
 	is.NoErr(err)
 	is.NoErr(data.Close())
-	text, _ := io.ReadAll(data) // it breaks where nobody listens
+	text, _ := io.ReadAll(data) // fails if no container listens
 	why, err := io.ReadAll(failed)
 	is.NoErr(err)
 	return string(text), string(why)
@@ -232,7 +232,7 @@ func TestPortForward(t *testing.T) {
 	}
 }
 
-// inMessages is a connection in the messages of a WebSocket, as a client has it.
+// inMessages is the client side of a connection in the messages of a WebSocket.
 type inMessages struct {
 	*websocket.Conn
 	left []byte
@@ -257,7 +257,7 @@ func (m *inMessages) Write(p []byte) (int, error) {
 
 func (m *inMessages) SetDeadline(time.Time) error { return nil }
 
-// What nodes and pods use is in metrics.k8s.io, as kubectl top asks for it.
+// metrics.k8s.io has the usage of nodes and pods, as kubectl top requests it.
 func TestMetrics(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const metrics = "/apis/metrics.k8s.io/v1beta1"

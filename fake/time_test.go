@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// bubble runs a test on virtual time, with a server that has it too.
+// bubble runs a test in virtual time, which the server shares.
 func bubble(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -22,8 +22,8 @@ func bubble(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	})
 }
 
-// A real server was measured: with a timeout of 130 s, bookmarks come after one and two minutes and two seconds before
-// the end, even when nothing has changed.
+// These times were measured on a real server: with a timeout of 130 s, bookmarks are sent after one and two minutes and two seconds
+// before the end, even if nothing has changed.
 func TestBookmarks(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -52,7 +52,7 @@ func TestWatchTimeout(t *testing.T) {
 	})
 }
 
-// A read of a revision that the server has not reached waits three seconds for it.
+// A read of a future revision waits three seconds for it.
 func TestFutureRevision(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		start := time.Now()
@@ -64,7 +64,7 @@ func TestFutureRevision(t *testing.T) {
 	})
 }
 
-// A read of a revision that arrives while it waits is answered at once.
+// A read of a revision that is written while it waits is answered at once.
 func TestFutureRevisionArrives(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		next := c.srv.Revision() + 1
@@ -74,7 +74,7 @@ func TestFutureRevisionArrives(t *testing.T) {
 		is.Equal(code, 0) // it waits
 		c.create("a")
 		synctest.Wait()
-		is.Equal(code, http.StatusOK) // until somebody writes
+		is.Equal(code, http.StatusOK) // until a write
 	})
 }
 
@@ -96,8 +96,8 @@ func TestContext(t *testing.T) {
 	})
 }
 
-// The store is compacted every five minutes to where it was five minutes earlier: a continue token lives for five to ten
-// minutes. Watch caches forget old snapshots with it.
+// Every five minutes the store is compacted to its revision of five minutes earlier, so a continue token lives for five to ten minutes.
+// Watch caches drop old snapshots at the same time.
 func TestTokensExpire(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -114,11 +114,11 @@ func TestTokensExpire(t *testing.T) {
 		token := c.parse(body).String("metadata", "continue")
 		code, body = c.do("GET", "/api/v1/namespaces/default/configmaps?continue="+token, "")
 		is.Equal(code, http.StatusOK)                 // the token in the answer carries on
-		is.Equal(len(c.parse(body).List("items")), 2) // with what is there now: b and c
+		is.Equal(len(c.parse(body).List("items")), 2) // with the current objects: b and c
 	})
 }
 
-// Time stands still on a manual clock: a request waits until the test moves it.
+// A manual clock does not advance by itself: a request waits until the test advances it.
 func TestManualClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -9,20 +9,19 @@ import (
 )
 
 const (
-	// tailRecords is how many records a test keeps when it asks for no trace, and tailSteps how many steps of them it
-	// prints when it fails.
+	// tailRecords is the number of records that a test without a trace keeps, and tailSteps the number of their steps that it prints
+	// when it fails.
 	tailRecords = 1000
 	tailSteps   = 20
 
-	// seedVariable is the seed of tests that name none.
+	// seedVariable is the environment variable with the seed of tests that set none.
 	seedVariable = "KUBESIM_SEED"
-	// reportVariable says how tests that fail print what happened: by object, or in its order.
+	// reportVariable selects the report of failing tests: by object, or in order.
 	reportVariable = "KUBESIM_REPORT"
 	reportByObject = "objects"
 )
 
-// Trace returns a copy of the record of what happened. How far it goes back is Options.Trace; the test of a Server of
-// RunT always has its end.
+// Trace returns a copy of the trace, which goes back as far as Options.Trace says. A Server of RunT always keeps the end of its trace.
 //
 //	srv.Trace().JSONL(), srv.Trace().Timeline(), srv.Trace().Mermaid()
 func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
@@ -30,14 +29,14 @@ func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
 // TryTrace is Trace, or nil if the server's lock is held: the caller does not wait for it.
 func (s *Server) TryTrace() *trace.Log { return s.cluster.PeekTrace() }
 
-// Report tells what happened, as a test that fails does: the last steps, 0 for all, or object by object. A step is a request with
-// its answer, what it wrote and who was told of it. What the test has failed for (Never, MaxWritesPerInstant, FailOnWarning) is
-// marked, with what led to it. See trace.Log's Report.
+// Report returns a report of the trace, as a failing test prints it: the last steps, 0 for all, in order or by object. A step is a
+// request with its answer, its writes and the watches that were notified. A violation for which the test failed (Never,
+// MaxWritesPerInstant, FailOnWarning) is marked, with the steps that led to it. See trace.Log's Report.
 func (s *Server) Report(steps int, byObject bool) string {
 	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.Marks()})
 }
 
-// forTest fills in what a test has without asking: the end of the trace, and the seed of the environment.
+// forTest sets the defaults of a test: the end of the trace, and the seed from the environment.
 func (o *setup) forTest() {
 	if o.Trace == 0 {
 		o.Trace, o.NoHashes = tailRecords, true
@@ -47,7 +46,7 @@ func (o *setup) forTest() {
 	}
 }
 
-// report prints, when the test failed, the end of the trace and how to see it again.
+// report prints, if the test failed, the end of the trace and the command to reproduce it.
 func (s *Server) report(t TB) {
 	if f, ok := t.(interface{ Failed() bool }); !ok || !f.Failed() {
 		return

@@ -20,7 +20,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// test is a test that has failed, or not.
+// test is a test that may have failed.
 type test struct {
 	failed   bool
 	log      strings.Builder
@@ -42,7 +42,7 @@ func (t *test) end() string {
 	return t.log.String()
 }
 
-// A test that fails says what happened last, which faults there were and how to see it again.
+// A failing test prints the last steps, its faults and the command that replays it.
 func TestFailureReport(t *testing.T) {
 	is := is.New(t)
 	good := &test{}
@@ -63,7 +63,7 @@ func TestFailureReport(t *testing.T) {
 	is.True(strings.Count(log, "\n") < 60) // the end only
 }
 
-// A test without a seed takes the one of the environment.
+// A test without a seed uses the seed of the environment.
 func TestSeedFromEnvironment(t *testing.T) {
 	is := is.New(t)
 	uid := func(o fake.Options) string { return (client{t, fake.RunT(t, o)}).create("a").UID() }
@@ -73,7 +73,7 @@ func TestSeedFromEnvironment(t *testing.T) {
 	is.Equal(uid(fake.Options{Seed: 1}), one) // the test's own counts more
 }
 
-// work writes and watches.
+// work sends some writes and watches.
 func work(t *testing.T, srv *fake.Server, names ...string) {
 	t.Helper()
 	c := client{t, srv}
@@ -98,7 +98,7 @@ func TestTraceOfWrites(t *testing.T) {
 	var sites []string
 	for i, r := range log.Records {
 		is.Equal(r.N, uint64(i+1)) // no gaps
-		is.True(r.Cause < r.N)     // a cause comes first
+		is.True(r.Cause < r.N)     // a cause precedes its effect
 		line := strings.TrimSpace(fmt.Sprint(string(r.Site), " ", r.Verb, " ", r.What, " ", r.Key))
 		if r.Cause > 0 {
 			line += fmt.Sprint(" ◀ ", log.Records[r.Cause-1].Site, " ", log.Records[r.Cause-1].Verb)
@@ -127,7 +127,7 @@ request.answered get /apis ◀ request.arrived get`))
 	is.True(strings.Contains(log.Mermaid(), "sequenceDiagram\n"))
 }
 
-// The same requests give the same trace; in another order they come to the same.
+// The same requests produce the same trace; in another order they lead to the same outcome.
 func TestTraceHashes(t *testing.T) {
 	is := is.New(t)
 	run := func(o fake.Options, names ...string) *trace.Log {
@@ -144,10 +144,10 @@ func TestTraceHashes(t *testing.T) {
 	is.True(other.Hash != a.Hash)                                               // another order
 	is.Equal(other.Semantic, a.Semantic)                                        // the same outcome
 	is.True(run(fake.Options{Trace: 10}, "b", "a", "c").Semantic != a.Semantic) // another object was deleted
-	is.Equal(run(fake.Options{}, "a").Hash, "")                                 // hashes are for those who ask
+	is.Equal(run(fake.Options{}, "a").Hash, "")                                 // hashes are computed only on request
 }
 
-// After a reset a server's trace is that of a new one.
+// After a reset a server's trace is equal to that of a new one.
 func TestTraceReset(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Trace: 100})
@@ -188,7 +188,7 @@ func TestServeTrace(t *testing.T) {
 	is.Equal(len(none.Trace().Records), 0)
 }
 
-// A follower gets what was and what comes, in process and over a socket, until the server ends.
+// A follower gets past and future records, in process and over a socket, until the server ends.
 func TestFollowTrace(t *testing.T) {
 	is := is.New(t)
 	srv, err := fake.New(fake.Options{Trace: 100})
@@ -260,7 +260,7 @@ func trusting(t *testing.T, l *fake.Listener) *http.Client {
 	return &http.Client{Transport: network}
 }
 
-// What a test has failed for is marked, with what led to it, also when it is long ago.
+// A violation for which a test failed is marked, with the steps that led to it, even if it is far back.
 func TestReportMarksWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -287,11 +287,11 @@ func TestReportMarksWhatWentWrong(t *testing.T) {
 	is.True(!strings.Contains(log, "default/b0")) // only the end of the rest
 	is.True(strings.Contains(log, "default/b49"))
 	is.True(strings.Contains(log, "replicaset-controller (system:serviceaccount:kube-system:replicaset-controller) writes"))
-	is.True(strings.Contains(srv.Report(0, false), "kubesim-load (admin) create configmaps default/a → 201")) // who loads has a name
+	is.True(strings.Contains(srv.Report(0, false), "kubesim-load (admin) create configmaps default/a → 201")) // the client of LoadData has a name
 	is.True(strings.Contains(srv.Report(0, true), "\nconfigmaps default/b7\n"))
 }
 
-// A request that was refused says what is missing: a definition, or a rule.
+// The report of a refused request names the missing definition or rule.
 func TestReportSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -13,18 +13,18 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// transport is an http.RoundTripper that asks an API server directly.
+// transport is an http.RoundTripper that calls an API server directly.
 //
 //	client ─ RoundTrip ─▶ Trial, if there is one ─▶ answer.RoundTrip ─▶ the API server that pick returns
 //	                                              └ control, below /sim/v1/
 type transport struct {
-	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
-	pinned  bool                                    // whatever else is the case
+	pick    func(*http.Request) *apiserver.Server   // returns the API server of a request
+	pinned  bool                                    // pick decides alone, also in a trial
 	control *control.Panel                          // answers below control.Prefix
-	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
-	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
-	trial   Trial                                   // nil, or sees each request and may do something around it
-	own     func() *apiserver.Server                // the one that the test itself asks in a trial
+	client  func(*http.Request) *auth.Client        // returns how the sender of a request is authenticated
+	waiting func(r *http.Request) (answered func()) // called for a request that has to wait, if not nil
+	trial   Trial                                   // if not nil, handles each request and may add faults
+	own     func() *apiserver.Server                // returns the test's own API server in a trial
 	logf    func(format string, args ...any)        // where a panic is reported
 }
 
@@ -56,7 +56,7 @@ func (t *transport) aside() *transport {
 	return &aside
 }
 
-// answer is RoundTrip for a request that faults happen to, unless it is spared.
+// answer is RoundTrip without the trial. A spared request meets no faults.
 func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()

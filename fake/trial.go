@@ -8,16 +8,15 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// Trial is one run of a test that can be repeated. It sees each request that comes over Server.Transport, and may do something
-// around it.
+// Trial is one run of a test that can be repeated. It handles each request over Server.Transport, and may add faults.
 //
 //	client ─▶ Transport ─▶ Trial.RoundTrip ─▶ answer ─▶ an API server
 type Trial interface {
 	// Begin is called when the server has started, and End before a server of RunT is closed.
 	Begin(*Server)
 	End(*Server)
-	// RoundTrip returns the answer to a request, for which it calls answer. A spared request meets no faults, and goes to the
-	// last API server unless its transport or its URL leads to another one.
+	// RoundTrip returns the answer to a request, for which it calls answer. A spared request meets no faults, and goes to the last API
+	// server unless its transport or its URL names another one.
 	RoundTrip(r *http.Request, answer func(r *http.Request, spared bool) (*http.Response, error)) (*http.Response, error)
 	// Fork returns the trial of a fork of the server.
 	Fork() Trial
@@ -25,7 +24,7 @@ type Trial interface {
 	IsOwn() bool
 	// Adopt makes the calling goroutine work for the test itself until done is called.
 	Adopt() (done func())
-	// Heal keeps what is planned for later from happening.
+	// Heal cancels the faults that are planned for later.
 	Heal()
 	// IsTroubled reports whether a step of a plan was done.
 	IsTroubled() bool
@@ -33,15 +32,14 @@ type Trial interface {
 	Plan() (lines string, ok bool)
 }
 
-// RunTrial starts a server for one run of a test, which Trial.Begin gets. The trial closes it.
+// RunTrial starts a server for one run of a test, and passes it to Trial.Begin. The trial closes it.
 func RunTrial(t TB, o Options, trial Trial) error {
 	_, err := (&setup{Options: o, trial: trial}).startFor(t)
 	return err
 }
 
-// Heal ends all trouble: faults are taken away and what they hold goes on, API servers learn what they have missed, and what
-// a plan of Explore had in mind for later does not happen. Call it, and let time pass, before you look at what has to be
-// right in the end.
+// Heal ends all faults: it removes them and delivers held events, API servers catch up, and the remaining steps of an Explore plan are
+// cancelled. Call it and let time pass before you check the final state.
 func (s *Server) Heal() {
 	if t := s.options.trial; t != nil {
 		t.Heal()
@@ -52,10 +50,10 @@ func (s *Server) Heal() {
 	}
 }
 
-// ownServer returns the last API server, which the test itself asks in a trial.
+// ownServer returns the last API server, which the test itself uses in a trial.
 func (s *Server) ownServer() *apiserver.Server { return s.cluster.Server(s.cluster.Replicas()) }
 
-// isTroubled reports whether something went wrong that a client has to cope with.
+// isTroubled reports whether a fault occurred that a client has to handle.
 func (s *Server) isTroubled() bool {
 	if t := s.options.trial; t != nil && t.IsTroubled() {
 		return true
@@ -63,11 +61,11 @@ func (s *Server) isTroubled() bool {
 	return slices.ContainsFunc(s.Faults.Decisions(), func(d fault.Decision) bool { return d.Fired })
 }
 
-// planned returns what goes wrong in a run.
+// planned returns the faults of a run as text.
 func (s *Server) planned() string {
 	if t := s.options.trial; t != nil {
 		if lines, ok := t.Plan(); ok {
-			return lines // Heal has taken the faults away
+			return lines // Heal has removed the faults
 		}
 	}
 	return s.Faults.String()

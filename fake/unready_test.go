@@ -11,8 +11,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// While its cache is being filled a resource has no watches and hardly a list; the later it gets, the later clients are
-// asked to come again (https://github.com/operator-framework/java-operator-sdk/issues/2526).
+// While its cache is being filled a resource serves no watches and few lists. The longer that takes, the longer is the Retry-After
+// (https://github.com/operator-framework/java-operator-sdk/issues/2526).
 func TestUnready(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -55,11 +55,11 @@ func TestUnready(t *testing.T) {
 			is.Equal(status(collection+"?resourceVersion=0"), x.want) // e^(0.06·s)
 		}
 		expired := b.watch(collection + "?watch=1&resourceVersion=4001").must("ERROR")
-		is.Equal(expired.String("reason"), "Expired") // a cache that was filled anew has no history
+		is.Equal(expired.String("reason"), "Expired") // a refilled cache has no history
 	})
 }
 
-// A fork, and a server from a snapshot, come to be ready when the original does.
+// A fork, and a server from a snapshot, become ready at the same time as the original.
 func TestUnreadySaved(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

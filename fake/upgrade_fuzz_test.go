@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// upgradeRequests are those whose connection becomes that of a session: what follows is not HTTP any more.
+// upgradeRequests are requests that upgrade their connection to a session's protocol, so that HTTP ends.
 var upgradeRequests = []string{
 	"exec?command=cat&stdin=1&stdout=1 HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n",
@@ -22,7 +22,7 @@ var upgradeRequests = []string{
 	"portforward HTTP/1.1\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\nX-Stream-Protocol-Version: portforward.k8s.io\r\n",
 }
 
-// FuzzUpgrade sends any bytes on the connection of a session, over WebSocket and over SPDY: the server goes on, whatever they are.
+// FuzzUpgrade sends arbitrary bytes on the connection of a session, over WebSocket and over SPDY. The server must survive them.
 func FuzzUpgrade(f *testing.F) {
 	for i := range upgradeRequests {
 		f.Add(byte(i), []byte("\x81\x85\x00\x00\x00\x00\x00echo"))

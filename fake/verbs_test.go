@@ -24,7 +24,7 @@ import (
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// Events go away an hour after they were last written, and watches see it.
+// Events are deleted an hour after their last write, and watches see it.
 func TestEventsExpire(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -49,7 +49,7 @@ func TestEventsExpire(t *testing.T) {
 	is.Equal(code, http.StatusNotFound)
 }
 
-// After a reset an event has its hour again, even where one of the same name and revision was before.
+// After a reset an event lives for an hour again, even if an event of the same name and revision existed before.
 func TestEventsExpireAfterReset(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -63,7 +63,7 @@ func TestEventsExpireAfterReset(t *testing.T) {
 	}
 }
 
-// Generated names are different from each other.
+// Generated names are unique.
 func TestGenerateNameUnique(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -77,7 +77,7 @@ func TestGenerateNameUnique(t *testing.T) {
 	}
 }
 
-// A deletion of a collection deletes what a list of the same options has.
+// A deletion of a collection deletes exactly the objects that a list with the same options returns.
 func TestDeleteCollection(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -108,7 +108,7 @@ func TestDeleteCollection(t *testing.T) {
 	}
 }
 
-// An object with finalizers stays until the last of them is gone; what depends on it stays as it is.
+// An object with finalizers stays until the last of them is removed; its dependents are not affected.
 func TestFinalizers(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -146,7 +146,7 @@ func TestFinalizers(t *testing.T) {
 	is.Equal(len(c.parse(body).List("metadata", "ownerReferences")), 1) // a server alone collects no garbage
 }
 
-// An object as large as the store takes, to which a deletion would add, cannot be deleted: the error says why.
+// An object of the maximum size cannot be deleted, because the deletion would add to it: the error explains why.
 func TestDeleteTooLarge(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -169,7 +169,7 @@ func TestDeleteTooLarge(t *testing.T) {
 	is.True(strings.Contains(body, "request is too large"))
 }
 
-// Numbers of any size in a query get an answer, whatever they overflow.
+// Numbers of any size in a query get an answer, even if they overflow.
 func TestHugeNumbers(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -189,7 +189,7 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// What waits when the server is reset or closed gets an answer.
+// A request that waits when the server is reset or closed gets an answer.
 func TestWaitingEnds(t *testing.T) {
 	for name, end := range map[string]func(*fake.Server){
 		"reset": func(s *fake.Server) { _ = s.Reset() }, "close": func(s *fake.Server) { s.Close() },
@@ -215,7 +215,7 @@ func TestWaitingEnds(t *testing.T) {
 	}
 }
 
-// A watch that has ended while it waited for its state begins no more.
+// A watch that has ended while it waited for its initial state does not start any more.
 func TestWatchEndsBeforeItBegins(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -246,7 +246,7 @@ func TestWatchOverNetwork(t *testing.T) {
 			res, err := network.RoundTrip(r)
 			is.NoErr(err)
 			defer res.Body.Close()
-			is.Equal(res.ProtoMajor == 2, secure) // HTTP/2 where there is TLS
+			is.Equal(res.ProtoMajor == 2, secure) // HTTP/2 with TLS
 			scan := bufio.NewScanner(res.Body)
 			for i := range 20 {
 				c.create(fmt.Sprint("c", i))
@@ -262,7 +262,7 @@ func TestWatchOverNetwork(t *testing.T) {
 	}
 }
 
-// Large answers are compressed for those who ask for it.
+// Large answers are compressed for clients that accept gzip.
 func TestGzipOverNetwork(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -314,7 +314,7 @@ func TestGarbageOverNetwork(t *testing.T) {
 	is.Equal(c.raw(l, "GET /version HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 10<<20)+"\r\n\r\n"), []int{431})
 	is.Equal(c.raw(l, "POST "+configMaps+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Type: application/json\r\n\r\n{{{{{"+get), []int{400, 200})
 	code, _ := c.do("GET", "/version", "")
-	is.Equal(code, http.StatusOK) // nobody else has noticed
+	is.Equal(code, http.StatusOK) // other clients are not affected
 }
 
 // raw sends bytes over a connection of its own and returns the codes of the answers.

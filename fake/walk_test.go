@@ -22,8 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// walked are the forms of answers that clients ask for, by what is said in Accept. Each is asked for with and without
-// gzip.
+// walked are the formats that clients request, as values of Accept. Each is requested with and without gzip.
 var walked = []string{
 	"",
 	"application/json",
@@ -44,9 +43,8 @@ var walked = []string{
 	"text/html",
 }
 
-// Whatever a server answers to a GET of any path that it tells of can be decoded as what its headers say: every
-// document of /, and a collection and an object of every resource of discovery. Objects are so long that
-// their answers are compressed.
+// TestWalk checks that the server's answer to a GET of any path that it advertises can be decoded as its headers say: every document of
+// /, and a collection and an object of every resource of discovery. Objects are so long that their answers are compressed.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	srv := fake.RunT(t)
@@ -71,8 +69,7 @@ func TestWalk(t *testing.T) {
 	is.New(t).True(w.compressed > 1000) // answers came compressed
 }
 
-// documentPaths are the paths of everything that is not a resource. /openapi/v3/ is listed, and is only the beginning of
-// paths.
+// documentPaths are the paths of all documents that are not resources. /openapi/v3/ is listed, but is only a prefix of paths.
 func (c client) documentPaths() []string {
 	_, text := c.do("GET", "/", "")
 	paths := []string{"/"}
@@ -114,7 +111,7 @@ func (c client) long(s served) []string {
 	return []string{s.collection(), s.collection() + "/" + name}
 }
 
-// walker asks for paths and decodes the answers.
+// walker requests paths and decodes the answers.
 type walker struct {
 	t          *testing.T
 	url        string
@@ -125,7 +122,7 @@ type walker struct {
 	decoded map[[2]string]bool // content types and bodies that were decoded before
 }
 
-// ask asks for a path and decodes the answer; it must be the same in each form that holds the whole of it.
+// ask requests a path and decodes the answer, which must be equal in each format that contains all of it.
 func (w *walker) ask(path, accept, encoding string) {
 	w.t.Helper()
 	r, err := http.NewRequest("GET", w.url+path, nil)
@@ -184,7 +181,7 @@ func (w *walker) ask(path, accept, encoding string) {
 	}
 }
 
-// unpack undoes the content encoding, which has to be one that was asked for, and is done once.
+// unpack undoes the content encoding, which must be one that the client accepts, and must be applied once.
 func (w *walker) unpack(header http.Header, body []byte, accepted string) ([]byte, error) {
 	if vary := header.Values("Vary"); len(slices.Compact(slices.Sorted(slices.Values(vary)))) != len(vary) {
 		return nil, fmt.Errorf("Vary repeats itself: %q", vary)
@@ -206,7 +203,7 @@ func (w *walker) unpack(header http.Header, body []byte, accepted string) ([]byt
 	return io.ReadAll(z)
 }
 
-// decode reads a body as what its content type says. It returns JSON's and YAML's value.
+// decode parses a body according to its content type. It returns the value of JSON and YAML.
 func decode(contentType string, body []byte) (any, error) {
 	if len(body) == 0 {
 		return nil, nil
@@ -240,7 +237,7 @@ func decode(contentType string, body []byte) (any, error) {
 	return nil, errors.New("nobody asked for " + media)
 }
 
-// messages checks that b is a message of protobuf.
+// messages checks that b is a protobuf message.
 func messages(b []byte) error {
 	for len(b) > 0 {
 		_, _, n := protowire.ConsumeField(b)

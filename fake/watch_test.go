@@ -19,8 +19,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// The promises of a watch (API concepts, "Efficient detection of changes"), each a function that says how a stream
-// breaks it. They are checked over random histories.
+// The guarantees of a watch (API concepts, "Efficient detection of changes"), each a function that returns how a stream violates it.
+// They are checked over random histories.
 
 // open opens a watch.
 func (c client) open(path string) *stream {
@@ -59,7 +59,7 @@ func (e event) bookmark() bool { return e.Type == "BOOKMARK" }
 
 func (e event) key() string { return e.meta().Namespace() + "/" + e.meta().Name() }
 
-// changes leaves the bookmarks out.
+// changes returns the events without bookmarks.
 func changes(events []event) []event {
 	var all []event
 	for _, e := range events {
@@ -70,10 +70,10 @@ func changes(events []event) []event {
 	return all
 }
 
-// print prints an event so that two can be compared.
+// print formats an event for a comparison.
 func (e event) print() string { return e.Type + " " + item(e.meta()) }
 
-// equalStreams says where two streams differ.
+// equalStreams describes the first difference of two streams.
 func equalStreams(got, want []event) error {
 	for i := range max(len(got), len(want)) {
 		switch {
@@ -88,7 +88,7 @@ func equalStreams(got, want []event) error {
 	return nil
 }
 
-// ordered: events come in the order of their revisions.
+// ordered: events are in the order of their revisions.
 func ordered(events []event) error {
 	last := uint64(0)
 	for i, e := range events {
@@ -100,7 +100,7 @@ func ordered(events []event) error {
 	return nil
 }
 
-// unique: no event comes twice.
+// unique: no event is delivered twice.
 func unique(events []event) error {
 	seen := map[uint64]bool{}
 	for i, e := range changes(events) {
@@ -133,12 +133,12 @@ func reliable(events []event, m *model, list string, after uint64) error {
 	return equalStreams(changes(events), m.events(list, after, func(object.Object) bool { return true }))
 }
 
-// filtered: an object that comes to match is added, one that no longer matches is deleted, with its last matching state.
+// filtered: an object that begins to match is added, one that no longer matches is deleted, with its last matching state.
 func filtered(events []event, m *model, list string, after uint64, match func(object.Object) bool) error {
 	return equalStreams(changes(events), m.events(list, after, match))
 }
 
-// events returns what a watch of a list has to send after a revision.
+// events returns the events that a watch of a list must deliver after a revision.
 func (m *model) events(list string, after uint64, match func(object.Object) bool) []event {
 	var all []event
 	before := map[string]object.Object{}
@@ -186,7 +186,7 @@ func bookmarkable(events []event) error {
 	return nil
 }
 
-// initialEventsEnd: the state ends with one marked bookmark, and only ADDED comes before it.
+// initialEventsEnd: the initial state ends with one marked bookmark, and only ADDED precedes it.
 func initialEventsEnd(events []event) error {
 	ends := 0
 	for i, e := range events {
@@ -210,7 +210,7 @@ func (c client) playWatched(random *rand.Rand, m *model, rounds int) {
 	}
 }
 
-// A watch from before the first write keeps every promise about order and completeness.
+// A watch from before the first write keeps every guarantee about order and completeness.
 func TestWatchPromises(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -234,7 +234,7 @@ func TestWatchPromises(t *testing.T) {
 	})
 }
 
-// resumable: a watch that begins at the revision of any event or bookmark goes on with the next event.
+// resumable: a watch that begins at the revision of any event or bookmark continues with the next event.
 func TestWatchResumable(t *testing.T) {
 	seeds(t, 3, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -251,7 +251,7 @@ func TestWatchResumable(t *testing.T) {
 		}
 		c.srv.Close()
 		for i := range events {
-			is.NoErr(equalStreams(resumed[i].rest(), changes(events[i+1:]))) // nothing is lost, nothing comes twice
+			is.NoErr(equalStreams(resumed[i].rest(), changes(events[i+1:]))) // no event is lost or duplicated
 		}
 	})
 }
@@ -295,7 +295,7 @@ func TestWatchFiltered(t *testing.T) {
 	})
 }
 
-// A watch that asks for the state gets it, the end of it once, and then every event.
+// A watch that requests the initial events gets them, then the bookmark that ends them once, and then every event.
 func TestWatchInitialEvents(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)

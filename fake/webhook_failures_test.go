@@ -34,7 +34,7 @@ type target struct {
 	url, token string
 }
 
-// aTarget returns the real server at KUBESIM_TARGET, if there is one, or one made with options.
+// aTarget returns the real server at KUBESIM_TARGET, if set, or a simulator with options.
 func aTarget(t *testing.T, o fake.Options) target {
 	t.Helper()
 	if url := os.Getenv("KUBESIM_TARGET"); url != "" {
@@ -70,8 +70,8 @@ func (x target) do(method, path, body string) (int, string) {
 	return a.StatusCode, string(data)
 }
 
-// message sends a request that fails and returns the message of the Status. A real server takes a moment until it knows
-// why: it is asked again.
+// message sends a request until it fails, and returns the message of the Status. A real server needs a moment until it knows a new
+// webhook.
 func (x target) message(method, path, body string) string {
 	x.t.Helper()
 	for range 500 {
@@ -88,7 +88,7 @@ func (x target) message(method, path, body string) string {
 	return ""
 }
 
-// must sends a request that succeeds, or comes upon what is there already.
+// must sends a request that succeeds, or that fails because of the objects that exist already or do not exist.
 func (x target) must(method, path, body string) {
 	x.t.Helper()
 	if code, answer := x.do(method, path, body); code >= 300 && code != http.StatusConflict && code != http.StatusNotFound {
@@ -96,7 +96,7 @@ func (x target) must(method, path, body string) {
 	}
 }
 
-// issued is an authority, and a certificate for a host that it has signed.
+// issued is an authority and a certificate for a host that it has signed.
 type issued struct {
 	ca   string // base64 of PEM
 	leaf tls.Certificate
@@ -146,7 +146,7 @@ func (x issued) listen(t *testing.T, h http.HandlerFunc, options ...func(*tls.Co
 	return far.Listener.Addr().(*net.TCPAddr).Port
 }
 
-// allow is a webhook that lets everything pass.
+// allow is a webhook that allows everything.
 func allow(w http.ResponseWriter, q *http.Request) {
 	var review struct {
 		Kind, APIVersion string
@@ -159,10 +159,10 @@ func allow(w http.ResponseWriter, q *http.Request) {
 	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"response":{"uid":%q,"allowed":true}}`, review.Kind, review.APIVersion, review.Request.UID)
 }
 
-// badBundle is PEM that is no certificate.
+// badBundle is PEM that is not a certificate.
 var badBundle = base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no")}))
 
-// failures are webhooks that cannot be asked: the clientConfig, the services it needs, and what is said of it.
+// failures are webhooks that cannot be called: the clientConfig, the services it needs, and the error message.
 func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	t.Helper()
 	never := time.Now().AddDate(10, 0, 0)
@@ -214,8 +214,7 @@ func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	}
 }
 
-// A webhook that cannot be asked is said to be out of reach in the words of the real server: with KUBESIM_TARGET it is the
-// one that is asked.
+// The error for a webhook that cannot be called is that of the real server. With KUBESIM_TARGET the test runs against the real server.
 func TestWebhookFailures(t *testing.T) {
 	t.Parallel()
 	x := aTarget(t, fake.Options{Clock: clock.System{}})
@@ -245,7 +244,7 @@ func TestWebhookFailures(t *testing.T) {
 	}
 }
 
-// masked replaces what differs from run to run: ports, times, and the address of a name server.
+// masked replaces the parts that differ between runs: ports, times, and the address of a name server.
 func masked(text string) string {
 	for _, m := range []struct{ pattern, label string }{
 		{`127\.0\.0\.1:\d+`, "127.0.0.1:PORT"}, {`\d{4}-\d\d-\d\dT[0-9:]+Z`, "TIME"}, {` on [0-9.]+:53`, ""}} {
@@ -254,7 +253,7 @@ func masked(text string) string {
 	return text
 }
 
-// The same of conversion webhooks, which have 30 seconds.
+// The same for conversion webhooks, which have 30 seconds.
 func TestConversionFailures(t *testing.T) {
 	t.Parallel()
 	x := aTarget(t, fake.Options{Clock: clock.System{}})
@@ -284,7 +283,7 @@ func TestConversionFailures(t *testing.T) {
 	}
 }
 
-// served waits until a path is there.
+// served waits until a path is served.
 func (x target) served(path string) {
 	x.t.Helper()
 	for range 3000 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// asked holds the fields of a review that the answers of webhooks depend on.
+// asked has the fields of a review on which the answers of webhooks depend.
 type asked struct {
 	Kind, APIVersion string
 	Request          struct {
@@ -22,7 +22,7 @@ func readAsked(body []byte) (a asked) {
 	return a
 }
 
-// answers are what a webhook can say, by the last part of its path.
+// answers are the answers of webhooks, by the last part of their path.
 var answers = map[string]func(w http.ResponseWriter, q *http.Request, a asked){}
 
 func init() {
@@ -92,7 +92,7 @@ func (a asked) respond(w http.ResponseWriter, members string) {
 	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"response":{"uid":%q,%s}}`, a.Kind, a.APIVersion, a.Request.UID, members)
 }
 
-// responses are the members of responses, right and wrong.
+// responses are the members of responses, valid and invalid.
 var responses = map[string]string{
 	"allow":             `"allowed":true`,
 	"deny":              `"allowed":false`,

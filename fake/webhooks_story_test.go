@@ -13,14 +13,14 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// stories draws requests that webhooks stand behind. The same seed gives the same story.
+// stories generates random requests that webhooks handle. The same seed gives the same story.
 type stories struct {
 	bodies []sample
 	known  map[string][]string // keys of answers by what they begin with, sorted
 	define bool                // every story has a definition
 }
 
-// sample is a body that a server has once created something from.
+// sample is a body from which a server has once created an object.
 type sample struct {
 	path string // of the collection, with {{ns}}
 	body map[string]any
@@ -50,11 +50,11 @@ func newStories(t *testing.T) *stories {
 	return s
 }
 
-// left out: what webhooks never see, what would disturb other stories, and custom resources, whose definitions are elsewhere.
-// Ports and addresses of services are drawn.
+// leftOut excludes requests that webhooks never see or that would disturb other stories, and custom resources, whose definitions are
+// elsewhere. Ports and addresses of services are random.
 var leftOut = []string{"admissionregistration.k8s.io", "customresourcedefinitions", "limitranges", "ipaddresses", "apiservices", "/nodes", "flowcontrol", "/namespaces"}
 
-// sampled returns the body of a step that created a built-in object and needs no other.
+// sampled returns the body of a step that created a built-in object and depends on no other.
 func sampled(c conformance.Case, s conformance.Step) (sample, bool) {
 	recorded, ok := c.Recorded(s.Name).(*conformance.Object)
 	if !ok || s.Method != "POST" || s.Base64 || strings.Contains(s.Target, "?") || recorded.Get("status") != conformance.Int("201") ||
@@ -83,7 +83,7 @@ func sampled(c conformance.Case, s conformance.Step) (sample, bool) {
 	return sample{s.Target, body}, true
 }
 
-// more are requests for objects that the recorded cases do not create by themselves.
+// more are requests for objects that the recorded cases do not create on their own.
 var more = []string{
 	`/apis/authorization.k8s.io/v1/subjectaccessreviews {"spec":{"user":"u","resourceAttributes":{"verb":"get","resource":"pods"}}}`,
 	`/apis/authorization.k8s.io/v1/selfsubjectaccessreviews {"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`,
@@ -94,7 +94,7 @@ var more = []string{
 	`/api/v1/nodes {"metadata":{"name":"{{ns}}-node"}}`,
 }
 
-// teller tells one story.
+// teller generates one story.
 type teller struct {
 	*rand.Rand
 	s        *stories
@@ -118,7 +118,7 @@ func (s *stories) story(seed int) conformance.Case {
 		t.configure()
 	}
 	t.step("GET", reviewsPath+"?settle", "", "")
-	if slices.Contains(t.said, "patch-name") { // it is in the way of what is renamed
+	if slices.Contains(t.said, "patch-name") { // an object with the name that the webhook sets
 		t.step("POST", t.kinds[0].path, asJSON, t.named(t.kinds[0], "renamed"))
 		t.step("GET", reviewsPath, "", "")
 	}
@@ -148,7 +148,7 @@ func (t *teller) step(method, target, contentType, body string) *conformance.Ste
 
 const asJSON = "application/json"
 
-// choose takes one or two kinds.
+// choose selects one or two kinds.
 func (t *teller) choose() {
 	for range 1 + t.IntN(2) {
 		var one sample
@@ -163,7 +163,7 @@ func (t *teller) choose() {
 	}
 }
 
-// define makes a definition of two versions with a conversion webhook or none.
+// define creates a definition of two versions with or without a conversion webhook.
 func (t *teller) define() {
 	conversion := `{"strategy":"None"}`
 	if t.IntN(2) == 0 {
@@ -197,10 +197,10 @@ func (t *teller) define() {
 	}
 }
 
-// configure makes a configuration with one or two webhooks.
+// configure creates a configuration with one or two webhooks.
 func (t *teller) configure() {
 	kind, resource, most := "m", "mutatingwebhookconfigurations", 2
-	if t.IntN(3) == 0 && !t.validates { // of two that refuse, the real server takes the answer that comes first
+	if t.IntN(3) == 0 && !t.validates { // if two refuse, the real server takes the first answer
 		kind, resource, most, t.validates = "v", "validatingwebhookconfigurations", 1, true
 	}
 	name := fmt.Sprintf("{{ns}}-%s%d", kind, len(t.configs))
@@ -214,7 +214,7 @@ func (t *teller) configure() {
 	t.configs = append(t.configs, path+"/"+name)
 }
 
-// answer draws the answer of a webhook: half of the answers are patches that may succeed.
+// answer selects a webhook's answer at random: half of the answers are patches that may succeed.
 func (t *teller) answer(kind string) string {
 	switch n := t.IntN(10); {
 	case n < 2:

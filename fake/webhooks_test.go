@@ -22,10 +22,10 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestWebhooks sends random writes that live webhooks stand behind to a real API server at KUBESIM_TARGET and to a simulator,
-// until KUBESIM_REQUESTS requests in a row agree (2,000): the answers, and the reviews that the webhooks get, byte for byte.
-// The webhooks listen on loopback with TLS, and answer as the path in their configuration says, rightly and wrongly. What
-// differs is shrunk and saved below KUBESIM_OUT. KUBESIM_SEED is the first story. "make webhooks" runs it.
+// TestWebhooks sends random writes, with live webhooks, to a real API server at KUBESIM_TARGET and to a simulator, until
+// KUBESIM_REQUESTS requests in a row agree (2,000): the answers, and the reviews that the webhooks get, byte for byte. The webhooks
+// listen on loopback with TLS, and give correct and wrong answers, as the path in their configuration says. Stories that differ are
+// shrunk and saved below KUBESIM_OUT. KUBESIM_SEED is the first story. "make webhooks" runs it.
 func TestWebhooks(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -47,8 +47,8 @@ func TestWebhooks(t *testing.T) {
 	j.run(t, numberFrom("KUBESIM_SEED", 1))
 }
 
-// TestWebhookStories plays the stories below testdata/webhooks on a simulator: answers and reviews are those that were recorded from a
-// real server. With KUBESIM_RECORD it first records the stories that have no recording yet from the server at KUBESIM_TARGET.
+// TestWebhookStories plays the stories below testdata/webhooks on a simulator. Its answers and reviews must equal those recorded from a
+// real server. With KUBESIM_RECORD it first records the stories that have no recording yet, on the server at KUBESIM_TARGET.
 func TestWebhookStories(t *testing.T) {
 	hooks := listenForReviews(t)
 	if url := os.Getenv("KUBESIM_TARGET"); url != "" && os.Getenv("KUBESIM_RECORD") != "" {
@@ -72,11 +72,11 @@ func TestWebhookStories(t *testing.T) {
 // recordedMinor is the minor of the server that the stories were recorded from.
 const recordedMinor = "1.36"
 
-// reviewsPath is answered by the harness itself: the reviews that webhooks got since it was asked last.
+// The harness itself answers reviewsPath with the reviews that webhooks got since the last request.
 const reviewsPath = "/kubesim-reviews"
 
-// eavesdropper is a transport to an API server that answers reviewsPath itself. It writes down when the real server is asked
-// what, and moves the clock of a simulator there: managedFields are ordered by the second.
+// eavesdropper is a transport to an API server that answers reviewsPath itself. It records the times of the requests to the real
+// server, and advances the clock of a simulator to them, because managedFields are ordered by the second.
 type eavesdropper struct {
 	hooks *reviewers
 	next  http.RoundTripper
@@ -86,7 +86,8 @@ type eavesdropper struct {
 	times     map[string][]time.Time // when the story asked what
 }
 
-// pace is how long the differ waits for the real server's caches before each request, and settled how long it waits after a configuration changed.
+// pace is the time that the differ waits for the real server's caches before each request, and settled the time after a change of the
+// configuration.
 const pace, settled = 20 * time.Millisecond, 400 * time.Millisecond
 
 // RoundTrip implements http.RoundTripper.
@@ -119,8 +120,8 @@ func (x *eavesdropper) RoundTrip(q *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(strings.NewReader(x.hooks.take()))}, nil
 }
 
-// pass sends a request on, with the webhooks' address and certificates in the place of hooksMark and bundleMark. In the answer it
-// puts the marks back: a story and its recording do not depend on the run.
+// pass forwards a request with the webhooks' address and certificates in place of hooksMark and bundleMark. In the answer it restores
+// the marks, so that a story and its recording do not depend on the run.
 func (x *eavesdropper) pass(q *http.Request) (*http.Response, error) {
 	if q.Body != nil {
 		body, err := io.ReadAll(q.Body)
@@ -142,10 +143,10 @@ func (x *eavesdropper) pass(q *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// hooksMark and bundleMark stand in stories for the address of the webhooks and for the certificates to trust.
+// hooksMark and bundleMark are placeholders in stories for the address of the webhooks and for the certificates to trust.
 const hooksMark, bundleMark = "HOOKS", "BUNDLE"
 
-// begin begins the story whose namespace q makes. A story may make more namespaces, whose names begin with that one.
+// begin starts the story whose namespace q creates. A story may create further namespaces, whose names begin with that one.
 func (x *eavesdropper) begin(q *http.Request) error {
 	body, err := q.GetBody()
 	if err != nil {
@@ -186,7 +187,7 @@ type reviewers struct {
 	converted map[string]map[string]bool // by namespace, what the real server has asked conversion webhooks
 }
 
-// review is what one webhook was sent.
+// review is a review that one webhook got.
 type review struct{ kind, name, text string }
 
 func listenForReviews(t *testing.T) *reviewers {
@@ -224,8 +225,8 @@ func (h *reviewers) keep(r review) {
 	h.got = append(h.got, r)
 }
 
-// keepConversion keeps a conversion that a simulator asks for and that the real server has not asked for in the same story. The real
-// server asks for more, and at any time: it converts objects for its caches, too.
+// keepConversion records a conversion that a simulator requests and that the real server has not requested in the same story. The real
+// server requests more of them, and at any time, because it also converts objects for its caches.
 func (h *reviewers) keepConversion(r review, namespace string, simulated bool) {
 	text := runs.ReplaceAllString(strings.ReplaceAll(r.text, namespace, "NS"), "X")
 	h.mu.Lock()
@@ -240,11 +241,11 @@ func (h *reviewers) keepConversion(r review, namespace string, simulated bool) {
 	}
 }
 
-// runs are the parts of reviews that differ from run to run.
+// runs matches the parts of reviews that differ between runs.
 var runs = regexp.MustCompile(`[0-9a-f]{8}-[-0-9a-f]{27}|\d{4}-\d\d-\d\dT[0-9:]+Z|"resourceVersion":"\d+"`)
 
-// take returns the reviews since the last time as text. Validating webhooks are asked at the same time: what they got one
-// after the other is sorted.
+// take returns the reviews since the last call as text. Validating webhooks are called concurrently, so adjacent reviews of them are
+// sorted.
 func (h *reviewers) take() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -265,7 +266,7 @@ func (h *reviewers) take() string {
 	return b.String()
 }
 
-// simulated plays a story on a simulator of its own and returns the first step that differs, and how.
+// simulated plays a story on a new simulator and returns the first step that differs, and the difference.
 func (h *reviewers) simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (step int, difference string) {
 	t.Run(c.Name, func(t *testing.T) {
 		now := clock.NewManual(time.Now().Add(-time.Hour)) // before the real server was asked
@@ -305,10 +306,10 @@ func texts(want, got any) (a, b string, ok bool) {
 	return a, b, ok && both
 }
 
-// shownMax is how much of a text is shown behind the place where it begins to differ.
+// shownMax is the length of the text that is shown after the first difference.
 const shownMax = 1500
 
-// firstDifference shows two texts around where they begin to differ.
+// firstDifference returns the surroundings of the first difference of two texts.
 func firstDifference(want, got string) string {
 	at := 0
 	for at < len(want) && at < len(got) && want[at] == got[at] {

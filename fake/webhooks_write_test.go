@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// untilServed is how long a definition has until its resources are served.
+// untilServed is the time that a definition has until its resources are served.
 const untilServed = 10 * time.Second
 
-// write draws one write of an object of the sample's kind.
+// write returns one random write of an object of the sample's kind.
 func (t *teller) write(x sample) {
 	body, name := t.body(x)
 	at := x.path + "/" + name
@@ -44,7 +44,7 @@ func (t *teller) write(x sample) {
 	}
 }
 
-// body returns the sample with a label that webhooks select, now and then with another change, and its name.
+// body returns the sample with a label that webhooks select, sometimes with another change, and its name.
 func (t *teller) body(x sample) (text, name string) {
 	var obj map[string]any
 	data, err := json.Marshal(x.body)
@@ -101,7 +101,7 @@ func (t *teller) named(x sample, name string) string {
 
 var owner = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "00000000-1111-2222-3333-444444444444"}
 
-// query draws parameters of a write.
+// query returns random parameters of a write.
 func (t *teller) query(dry bool) string {
 	var q []string
 	if t.IntN(4) == 0 {
@@ -123,7 +123,7 @@ func (t *teller) applied() string {
 	return "?fieldManager=" + t.one("applier", "other") + t.one("", "&force=true", "&force=true&fieldValidation=Strict", "&dryRun=All")
 }
 
-// configuration is a body as an applied configuration.
+// configuration returns a body as an apply configuration.
 func (t *teller) configuration(x sample, body string) string {
 	group, version, _, _ := x.resource()
 	var obj map[string]any

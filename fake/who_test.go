@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// caller asks a server who it is.
+// caller is a client that asks a server for its own user.
 type caller struct {
 	t      *testing.T
 	url    string
@@ -49,7 +49,7 @@ func (c *caller) do(method, path, body string) (int, string) {
 	return res.StatusCode, string(data)
 }
 
-// who returns the answer's code and the name of the user, with his groups.
+// who returns the answer's code and the user's name and groups.
 func (c *caller) who() (int, string) {
 	c.t.Helper()
 	code, text := c.do("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`)
@@ -61,7 +61,7 @@ func (c *caller) who() (int, string) {
 	return code, user.String("username") + " " + strings.Join(object.Strings(user.List("groups")), ",")
 }
 
-// showing returns a client of a TLS listener that shows a certificate.
+// showing returns a client of a TLS listener that presents a certificate.
 func showing(t *testing.T, l *fake.Listener, cert, key []byte) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -79,8 +79,8 @@ func showing(t *testing.T, l *fake.Listener, cert, key []byte) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// A certificate that the server issued says who a client of a listener is; a fork believes it, too; the same seed gives the
-// same one.
+// A certificate that the server issued names the user of a listener's client. A fork accepts it, too, and the same seed gives the same
+// certificate.
 func TestIssueCertificate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -119,7 +119,7 @@ func TestIssueCertificate(t *testing.T) {
 	is.Equal(code, http.StatusUnauthorized) // its year is over
 }
 
-// A test's own authenticator is asked first, however a request arrives.
+// A test's own authenticator is called first, however a request arrives.
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
 	authenticate := func(r *http.Request) (auth.User, bool, error) {
@@ -165,7 +165,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// Authorizers are asked in their order, and requests are authenticated for them.
+// Authorizers are called in their order, and requests are authenticated for them.
 func TestAuthorizers(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -204,7 +204,7 @@ func TestAuthorizers(t *testing.T) {
 	}
 }
 
-// Without anonymous users whoever shows nothing is refused everything.
+// Without anonymous users every request without credentials is refused.
 func TestNoAnonymous(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -214,7 +214,7 @@ func TestNoAnonymous(t *testing.T) {
 	is.Equal(code, http.StatusUnauthorized)
 }
 
-// What says who may ask is part of a snapshot.
+// The options for authentication and authorization are part of a snapshot.
 func TestSnapshotKeepsWho(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Client returns a client for a test, and stores objects first, as they are (fake.Server.Seed): with status, uid, finalizers and
-// deletionTimestamp. It stands in for NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build() of controller-runtime's
-// fake. Definitions of custom kinds have to be loaded before (srv.Load). A nil scheme is client-go's.
+// Client returns a client for a test. It first stores objects as they are (fake.Server.Seed): with status, uid, finalizers and
+// deletionTimestamp. It replaces NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build() of controller-runtime's fake.
+// Definitions of custom kinds must be loaded before (srv.Load). If scheme is nil, it is client-go's.
 func Client(t fake.TB, srv *fake.Server, scheme *runtime.Scheme, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	if scheme == nil {
@@ -45,7 +45,7 @@ func seed(srv *fake.Server, scheme *runtime.Scheme, obj client.Object) error {
 	return srv.Seed(fields)
 }
 
-// Config returns a configuration of clients for a server, or for a user of it (fake.Server.As). Nothing limits how fast they send.
+// Config returns a client configuration for a server, or for a user of it (fake.Server.As). It has no rate limit.
 func Config(to fake.Entry, userAgent string) *rest.Config {
 	return fake.Config[rest.Config](to, userAgent)
 }

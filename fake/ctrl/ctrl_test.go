@@ -116,7 +116,7 @@ func TestManager(t *testing.T) {
 
 		m.Crash()
 		err = c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: named("c")})
-		is.True(err != nil && strings.Contains(err.Error(), "connection refused")) // nobody answers webhooks
+		is.True(err != nil && strings.Contains(err.Error(), "connection refused")) // no process answers webhooks
 		is.NoErr(c.Delete(t.Context(), &corev1.Secret{ObjectMeta: named("a")}))
 		time.Sleep(time.Hour)
 		is.True(apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &corev1.Secret{})))
@@ -127,7 +127,7 @@ func TestManager(t *testing.T) {
 	})
 }
 
-// What a manager does under its own service account says which role it needs.
+// Permissions returns the role that a manager needs, from its requests under its own service account.
 func TestManagerPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -157,7 +157,7 @@ subjects: [{kind: ServiceAccount, name: operator, namespace: default}]
 	})
 }
 
-// What cannot start is told to the test.
+// An error at the start of a manager fails the test.
 func TestManagerThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -12,6 +12,6 @@
 //	test ─ Client ─▶ srv ◀── watches, writes ── manager ◀─ Setup
 //	                  └── AdmissionReview, ConversionReview ─▶ its webhooks, without a socket
 //
-// It is a module of its own, with the version of kubesim that it belongs to: only who uses it requires controller-runtime, of
-// v0.24 or later.
+// It is a separate module, so that only its users require controller-runtime, in v0.24 or later. Its version is that of the kubesim
+// that it belongs to.
 package ctrl

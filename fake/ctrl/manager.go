@@ -18,15 +18,16 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Options say what a manager is like. The zero value is right for most.
+// Options configure a manager. The zero value is right for most tests.
 type Options struct {
-	// Name is how the operator is called: its User-Agent begins with it. "": operator.
+	// Name is the operator's name, with which its User-Agent begins. The default is operator.
 	Name string
-	// Scheme are the kinds that it knows. nil: those of client-go.
+	// Scheme has the kinds that the manager knows. The default is client-go's scheme.
 	Scheme *runtime.Scheme
-	// User is who it is: system:serviceaccount:NAMESPACE:NAME. "": who everybody is.
+	// User is the user of its requests: system:serviceaccount:NAMESPACE:NAME. If it is empty, the manager is an ordinary client of the
+	// server.
 	User string
-	// Manager changes the options of the manager, such as leader election or what it caches. nil: nothing.
+	// Manager, if not nil, changes the options of the manager, such as leader election or its cache.
 	Manager func(*manager.Options)
 }
 
@@ -38,18 +39,18 @@ type Manager struct {
 
 	mu      sync.Mutex
 	process *fake.Process
-	hooks   *webhooks  // of the process; nil: it has not come so far
-	started chan error // gets what became of the next start
+	hooks   *webhooks  // of the process; nil until its manager is set up
+	started chan error // receives the result of the next start
 }
 
-// forEver is how long a manager is down that has crashed, unless it is restarted.
+// forEver is the time that a crashed manager is down unless it is restarted.
 const forEver = 100 * 365 * 24 * time.Hour
 
-// Start runs a manager with what setup adds to it, until the test ends, and returns when its caches are filled and its controllers
-// work. Its webhooks are asked in process, by whatever service the configurations and definitions name that are stored. When setup
-// or the manager fails, the test ends; later on, that is a crash, after which it starts again (fake.Server.Process).
+// Start runs a manager with the controllers that setup adds to it, until the test ends. It returns when the caches are filled and the
+// controllers work. Webhooks are called in process, whatever service the stored configurations and definitions name. If setup or the
+// manager fails, the test ends. A later failure is a crash, after which the manager starts again (fake.Server.Process).
 //
-// The server's clock has to move by itself: in a testing/synctest bubble, fake.Options{Clock: clock.System{}}.
+// The server's clock must advance by itself: in a testing/synctest bubble, fake.Options{Clock: clock.System{}}.
 func Start(t fake.TB, srv *fake.Server, setup func(manager.Manager) error, options ...Options) *Manager {
 	t.Helper()
 	m := &Manager{srv: srv, setup: setup}
@@ -68,7 +69,7 @@ func Start(t fake.TB, srv *fake.Server, setup func(manager.Manager) error, optio
 	return m
 }
 
-// begin starts a process and waits until it works.
+// begin starts a process and waits until its manager works.
 func (m *Manager) begin() error {
 	started := make(chan error, 1)
 	m.mu.Lock()
@@ -82,7 +83,7 @@ func (m *Manager) begin() error {
 	return err
 }
 
-// tell says, once, what became of a start.
+// tell sends the result of a start, once.
 func (m *Manager) tell(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,8 +112,8 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	o := manager.Options{
 		Scheme: m.options.Scheme, WebhookServer: hooks,
 		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		// Of one name there may be a controller in each test. controller-runtime's own queue may leave a goroutine behind when it
-		// stops, which no bubble forgives.
+		// SkipNameValidation: each test may have a controller of the same name. UsePriorityQueue: controller-runtime's own queue may
+		// leave a goroutine behind when it stops, which makes a bubble fail.
 		Controller:     config.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return &mapper{srv: m.srv}, nil },
 	}
@@ -123,7 +124,7 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	if err == nil {
 		err = m.setup(mgr)
 	}
-	if err == nil { // what waits for leadership runs after the caches are filled
+	if err == nil { // a Runnable that waits for leadership runs after the caches are filled
 		err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			m.tell(nil)
 			<-ctx.Done()
@@ -141,7 +142,7 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	return mgr.Start(ctx)
 }
 
-// forget lets the server ask again about what the webhooks of a process have converted that has ended.
+// forget clears the server's cache of conversions by the webhooks of a process that has ended.
 func (m *Manager) forget() {
 	m.mu.Lock()
 	hooks := m.hooks
@@ -151,8 +152,8 @@ func (m *Manager) forget() {
 	}
 }
 
-// Crash ends the manager in the middle of what it does, as the loss of its machine does: nothing of it reaches the server any more.
-// It is down until Restart.
+// Crash ends the manager at any point of its work, like the loss of its machine: none of its requests reaches the server any more. It
+// is down until Restart.
 func (m *Manager) Crash() {
 	m.mu.Lock()
 	m.process.Crash(forEver)
@@ -160,14 +161,14 @@ func (m *Manager) Crash() {
 	m.forget()
 }
 
-// Restart starts a new process in place of one that has crashed, or that runs: that one is stopped in order. It returns when it
-// works, or with what kept it from that.
+// Restart starts a new process in place of one that has crashed or that runs; the latter is stopped gracefully. It returns when the new
+// manager works, or the error that prevents it.
 func (m *Manager) Restart() error {
 	m.Stop()
 	return m.begin()
 }
 
-// Stop stops the manager in order, and waits until it has ended.
+// Stop stops the manager gracefully, and waits until it has ended.
 func (m *Manager) Stop() {
 	m.mu.Lock()
 	process := m.process

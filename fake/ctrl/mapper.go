@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// mapper is a RESTMapper that asks the server what it serves, without requests: discovery can be late or fail, and a mapper that
-// waits for it under a lock holds up all others in a bubble.
+// mapper is a RESTMapper that gets the served kinds from the server without requests. Discovery requests can be slow or fail, and a
+// mapper that waits for them under a lock blocks all other goroutines in a bubble.
 type mapper struct {
 	srv *fake.Server
 
@@ -18,7 +18,7 @@ type mapper struct {
 	kinds *meta.DefaultRESTMapper
 }
 
-// known returns the mapper of what was served when it was made. again makes it anew.
+// known returns the mapper of the kinds that were served when it was made. If again is set, it makes a new one.
 func (m *mapper) known(again bool) meta.RESTMapper {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,7 +37,7 @@ func (m *mapper) known(again bool) meta.RESTMapper {
 	return m.kinds
 }
 
-// ask asks what is known, and what is served now when it is not known.
+// ask calls f with the known mapper and, if that has no match, with a new one.
 func ask[V any](m *mapper, f func(meta.RESTMapper) (V, error)) (V, error) {
 	v, err := f(m.known(false))
 	if meta.IsNoMatchError(err) {

@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
-// webhooks is a webhook server that does not listen: RoundTrip, which the API server calls, asks its handlers in process, whatever
+// webhooks is a webhook server without a listener: RoundTrip, which the API server calls, calls its handlers in process, whatever
 // service a configuration names.
 type webhooks struct {
 	webhook.Server
-	life context.Context // of its process: one that has crashed answers nothing
+	life context.Context // of its process: after a crash no request is answered
 	up   atomic.Bool
 }
 
@@ -31,7 +31,7 @@ func (w *webhooks) Start(ctx context.Context) error {
 	return nil
 }
 
-// StartedChecker is asked by the manager before it starts caches.
+// StartedChecker implements webhook.Server. The manager calls it before it starts caches.
 func (w *webhooks) StartedChecker() healthz.Checker {
 	return func(*http.Request) error {
 		if !w.up.Load() {
@@ -41,7 +41,7 @@ func (w *webhooks) StartedChecker() healthz.Checker {
 	}
 }
 
-// RoundTrip answers a request to a service of webhooks.
+// RoundTrip implements http.RoundTripper. It answers a request to any service of webhooks.
 func (w *webhooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !w.up.Load() || w.life.Err() != nil {
 		return nil, errors.New("dial tcp: connection refused")

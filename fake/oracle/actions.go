@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// actionsMax is how many requests a test remembers.
+// actionsMax is the number of requests that a test records.
 const actionsMax = 100_000
 
-// Action is a request for a resource and what became of it.
+// Action is a request for a resource and its outcome.
 type Action struct {
 	At          time.Time // when it was answered
 	Client      string    // its User-Agent
@@ -23,7 +23,7 @@ type Action struct {
 	Resource    string // deployments.apps
 	Subresource string
 	Namespace   string
-	Name        string // of what it made, too
+	Name        string // also of a created object whose name was generated
 	Code        int    // HTTP status of the answer
 	Message     string // of an error
 }
@@ -31,7 +31,7 @@ type Action struct {
 // Actions are requests in the order in which they were answered.
 type Actions []Action
 
-// String is the request as a line: create deployments.apps default/web 201.
+// String returns the request as a line: create deployments.apps default/web 201.
 func (a Action) String() string {
 	resource := a.Resource
 	if a.Subresource != "" {
@@ -45,7 +45,7 @@ func (a Action) String() string {
 	return line
 }
 
-// String prints a line for each request.
+// String returns a line for each request.
 func (all Actions) String() string {
 	var b strings.Builder
 	for _, a := range all {
@@ -54,7 +54,7 @@ func (all Actions) String() string {
 	return b.String()
 }
 
-// Of returns the actions of these verbs.
+// Of returns the actions with one of these verbs.
 func (all Actions) Of(verbs ...string) (some Actions) {
 	for _, a := range all {
 		if slices.Contains(verbs, a.Verb) {
@@ -69,7 +69,7 @@ func (all Actions) Writes() Actions {
 	return all.Of("create", "update", "patch", "delete", "deletecollection")
 }
 
-// taken is a request as it is remembered: most are of a shape that there was before.
+// taken is a recorded request. Most requests share their shape with an earlier one.
 type taken struct {
 	at           int64 // in nanoseconds since 1970
 	shape        unique.Handle[shape]
@@ -77,10 +77,10 @@ type taken struct {
 	key, message string
 }
 
-// shape is what requests have in common that one client sends about one resource.
+// shape is the common part of requests that one client sends about one resource.
 type shape struct{ client, user, verb, resource, subresource, namespace string }
 
-// take remembers a request.
+// take records a request.
 func (w *Witness) take(at time.Time, r *observe.Reply) {
 	if r.Resource == "" || len(w.actions) >= actionsMax {
 		return
@@ -89,7 +89,7 @@ func (w *Witness) take(at time.Time, r *observe.Reply) {
 		r.Subresource, r.Namespace}), int32(r.Code), r.Key, r.Message})
 }
 
-// action is the request as it is shown.
+// action converts the record to an Action.
 func (t *taken) action() Action {
 	s := t.shape.Value()
 	namespace, name, ok := strings.Cut(t.key, "/")
@@ -102,9 +102,9 @@ func (t *taken) action() Action {
 		Subresource: s.subresource, Namespace: namespace, Name: name, Code: int(t.code), Message: t.message}
 }
 
-// Actions returns what clients asked for whose User-Agent begins with a prefix, as client-go's fake clientset does: requests for
-// resources, in the order in which they were answered. A test of RunT knows all of its requests; another Server those since the
-// first call of Actions, Never or what else looks at it. After a hundred thousand requests it is too late to ask: the test fails.
+// Actions returns the requests of clients whose User-Agent begins with a prefix, as client-go's fake clientset does: requests for
+// resources, in the order in which they were answered. A test of RunT records all requests, another Server those since the first call
+// of Actions, Never or another oracle. If there were more than a hundred thousand requests, the test fails.
 //
 //	is.Equal(srv.Actions("operator").Writes().String(), "create deployments.apps default/web 201\n")
 func (o *Oracles) Actions(userAgent string) (some Actions) {

@@ -10,29 +10,30 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-// evidence is how many of the last writes of a livelock are looked at.
+// evidence is the number of last writes that the report of a livelock considers.
 const evidence = 8
 
-// instant counts what is written while time stands still: how often each object, and how often somebody makes objects of a
-// resource after having deleted some, which is how one goes round in circles whose objects get new names.
+// instant counts the writes at one instant of the server's clock: the writes of each object, and how often a client creates objects of
+// a resource after deleting some. The latter finds a loop whose objects get new names.
 type instant struct {
 	at      time.Time
 	objects map[string]int
 	circles map[circle]*turns
-	last    []*Write // of what goes on too long
-	key     string   // what that is; "": nothing is, yet
-	over    bool     // it was reported
+	last    []*Write // of the suspected livelock
+	key     string   // object or circle with too many writes, or "" so far
+	over    bool     // the livelock was reported
 }
 
 type circle struct{ client, storage, namespace string }
 
-// turns is how often deletions were followed by a creation.
+// turns counts the creations that followed a deletion.
 type turns struct {
 	n       int
 	deleted bool
 }
 
-// wrote counts a write. Once there are too many it returns what is going on, "" otherwise. Below 0, limit is no limit.
+// wrote counts a write. When it reaches limit it returns the report of a livelock, and otherwise "". If limit is negative, there is no
+// limit.
 func (x *instant) wrote(e *commit.Commit, by *observe.Party, record uint64, limit int) (report string) {
 	if limit < 0 || x.over || e.Definition == nil {
 		return ""
@@ -69,7 +70,7 @@ func (x *instant) wrote(e *commit.Commit, by *observe.Party, record uint64, limi
 	return x.report(n)
 }
 
-// report says who wrote what.
+// report describes the last writes and their clients.
 func (x *instant) report(n int) string {
 	var b strings.Builder
 	w := x.last[len(x.last)-1]
@@ -91,7 +92,7 @@ func (x *instant) report(n int) string {
 	return b.String()
 }
 
-// parties are those who wrote it.
+// parties returns the clients of the last writes.
 func (x *instant) parties() (all []*observe.Party) {
 	for _, w := range x.last {
 		if !slices.ContainsFunc(all, func(p *observe.Party) bool { return p.Client == w.by.Client && p.Own == w.by.Own }) {
@@ -101,5 +102,5 @@ func (x *instant) parties() (all []*observe.Party) {
 	return all
 }
 
-// stamp prints a time of the server's clock.
+// stamp formats a time of the server's clock.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z") }

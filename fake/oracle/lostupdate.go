@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// lostUpdates knows which revision of which object each client has seen, and looks at the writes that do not say which they are
-// based on.
+// lostUpdates records which revision of which object each client has seen, and checks the writes that do not name the revision on which
+// they are based.
 //
 //	client A reads revision 7 ──────────────────────────── A patches spec.size, of which it knows revision 7
 //	                   client B writes spec.size, revision 8 ┘  what B wrote is lost
@@ -25,32 +25,33 @@ type lostUpdates struct {
 
 type reader struct{ client, resource, key string }
 
-// version is a state of an object, and who wrote it.
+// version is a state of an object and the client that wrote it.
 type version struct {
 	item *resource.Item
 	by   string
 }
 
-// versionsMax is how many states of an object are remembered.
+// versionsMax is the number of states of an object that are kept.
 const versionsMax = 64
 
-// NoLostUpdates makes a test fail when a client overwrites what another one has written and it has not seen: an update without a
-// resourceVersion or a patch, whose client has read an older state of the object, changes a field that has changed since. It says
-// who lost what. Writes that name the resourceVersion they are based on cannot do that: the server refuses them; server-side
-// apply is based on nothing that was read. clients are prefixes of User-Agents whose writes count; none: all.
+// NoLostUpdates makes a test fail when a client overwrites another client's change that it has not seen: it has read an older state of
+// the object, and by an update without a resourceVersion or by a patch it changes a field that has changed since. The failure names
+// both clients and the lost change. Writes with a resourceVersion cannot lose updates, because the server refuses them on a conflict,
+// and server-side apply is not based on a state that was read. clients are prefixes of the User-Agents whose writes are checked;
+// without any, all writes are.
 func (o *Oracles) NoLostUpdates(clients ...string) {
 	x := &lostUpdates{clients: clients, known: map[reader]uint64{}, lists: map[reader]uint64{}, past: map[string][]*version{}}
 	o.witness.begun().promise(&promise{name: "a lost update", wrote: x.wrote, answer: x.answered, event: x.delivered})
 }
 
-// delivered takes in what an event says.
+// delivered records the revision of an event as seen by the watch's client.
 func (x *lostUpdates) delivered(watch *apiserver.Exchange, eventType, key string, rev uint64) {
 	if eventType == "ADDED" || eventType == "MODIFIED" {
 		x.learn(watch, key, rev)
 	}
 }
 
-// answered takes in what an answer shows.
+// answered records the revision that an answer shows to its client.
 func (x *lostUpdates) answered(r *observe.Reply) error {
 	switch {
 	case r.Shown == 0 || r.Code >= 300:
@@ -68,7 +69,7 @@ func (x *lostUpdates) learn(e *apiserver.Exchange, key string, rev uint64) {
 	x.known[at] = max(x.known[at], rev)
 }
 
-// wrote is asked about each commit.
+// wrote checks a commit and records the new state.
 func (x *lostUpdates) wrote(view View) error {
 	w := view.Write
 	past := x.past[w.key]
@@ -84,7 +85,7 @@ func (x *lostUpdates) wrote(view View) error {
 	return err
 }
 
-// check compares what a write changes with what others have changed since its client has looked.
+// check compares the changes of a write with the changes of other clients since its client has read the object.
 func (x *lostUpdates) check(w *Write, past []*version) error {
 	e := w.by.Exchange
 	if e == nil || w.before == nil || w.after == nil || !x.counts(w.Client) || (w.Verb != "update" && w.Verb != "patch") ||
@@ -125,7 +126,8 @@ func (x *lostUpdates) counts(client string) bool {
 	return len(x.clients) == 0
 }
 
-// base returns the state that the writer knows, and those since. nil: it has read nothing, or knows the newest.
+// base returns the state that the writer knows, and the states since. If the writer has read nothing, or knows the newest state, base
+// returns nil.
 func (x *lostUpdates) base(w *Write, past []*version) (base *resource.Item, since []*version) {
 	known := x.known[reader{w.Client, w.Resource, trace.Key(w.Namespace, w.Name)}]
 	known = max(known, x.lists[reader{w.Client, w.Resource, w.Namespace}], x.lists[reader{w.Client, w.Resource, ""}])
@@ -140,7 +142,7 @@ func (x *lostUpdates) base(w *Write, past []*version) (base *resource.Item, sinc
 	return base, since
 }
 
-// overlap reports whether one path is the other, or below it.
+// overlap reports whether the paths are equal or one is below the other.
 func overlap(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

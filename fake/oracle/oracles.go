@@ -12,8 +12,8 @@ import (
 )
 
 // OnePerOwner is a check for Never: two objects of a resource have the same controller among their owners, and neither is being
-// deleted. Where an owner has several on purpose, labels whose values tell them apart are named: OnePerOwner("pods", "ordinal").
-// It finds what was made twice, because a controller did not know what it had made already.
+// deleted. If an owner has several on purpose, name the labels whose values distinguish them: OnePerOwner("pods", "ordinal"). The check
+// finds objects that a controller made twice because it did not know that it had already made them.
 //
 //	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
 func OnePerOwner(resource string, labels ...string) func(View) error {
@@ -41,7 +41,7 @@ func OnePerOwner(resource string, labels ...string) func(View) error {
 	}
 }
 
-// bareOf is the full name of a resource that may be named without its group.
+// bareOf returns the full name of a resource that may be named without its group.
 func bareOf(view View, resource string) string {
 	if d := view.definition(resource); d != nil {
 		return named(d)
@@ -49,7 +49,7 @@ func bareOf(view View, resource string) string {
 	return resource
 }
 
-// controllerOf returns the owner reference of an object's controller, nil if it has none.
+// controllerOf returns the owner reference of an object's controller, or nil if it has none.
 func controllerOf(obj Object) Object {
 	for _, owner := range obj.Objects("metadata", "ownerReferences") {
 		if owner.True("controller") {
@@ -59,9 +59,9 @@ func controllerOf(obj Object) Object {
 	return nil
 }
 
-// LeftBehind returns a check for Eventually: when no object of a resource is left, nor is anything that a client has made, but
-// for leases, events, and what the garbage collector takes because all of its owners are gone. It finds what a finalizer forgets:
-// objects of other namespaces or without one, which owner references cannot reach.
+// LeftBehind returns a check for Eventually: no object of the resource owners is left, and none that the client has created, except
+// leases, events, and objects that the garbage collector deletes because all of their owners are gone. It finds objects that a
+// finalizer forgets: objects in other namespaces or without one, which owner references cannot reach.
 //
 //	srv.Eventually("everything is gone", time.Minute, srv.LeftBehind("operator", "sites.web.example.com"))
 func (o *Oracles) LeftBehind(client, owners string) func(View) error {
@@ -90,24 +90,24 @@ func (o *Oracles) LeftBehind(client, owners string) func(View) error {
 	}
 }
 
-// key is where an object is stored.
+// key returns an object's key in the store.
 func (v View) key(resource string, obj Object) string {
 	return v.definition(resource).Key(obj.Namespace(), obj.Name())
 }
 
-// passing reports whether nobody has to take objects of a resource away.
+// passing reports whether objects of a resource expire or stay without harm, so that no client needs to delete them.
 func passing(resource string) bool {
 	return resource == "leases.coordination.k8s.io" || resource == "events" || resource == "events.events.k8s.io"
 }
 
-// collectable reports whether an object has owners and none of them is there: the garbage collector deletes it, if it runs.
+// collectable reports whether an object has owners and none of them exists. The garbage collector deletes such an object, if it runs.
 func collectable(obj Object, uids map[string]bool) bool {
 	owners := obj.Objects("metadata", "ownerReferences")
 	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o object.Object) bool { return uids[o.String("uid")] })
 }
 
-// WithinRBAC makes a test fail at the first request of a user that roles would refuse, though the server lets everybody do
-// everything, and names the rule that is missing. Requests come from the user by Server.As, for example.
+// WithinRBAC makes a test fail at the first request of a user that roles would refuse, although the server allows every request. The
+// failure names the missing rule. Server.As, for example, makes requests of a user.
 func (o *Oracles) WithinRBAC(user string) {
 	o.witness.begun().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func(auth.Attributes) bool) error {
 		if at.User.Name != user || byRoles(at) {
@@ -117,7 +117,7 @@ func (o *Oracles) WithinRBAC(user string) {
 	}})
 }
 
-// asked is what a user wants to do.
+// asked describes the access that a user requests.
 func asked(at auth.Attributes) string {
 	if !at.IsResource {
 		return at.Verb + " " + at.Path
@@ -133,8 +133,8 @@ func asked(at auth.Attributes) string {
 }
 
 // NoHotLoop makes a test fail when clients whose User-Agent begins with a prefix send more than max requests in a minute of the
-// server's clock. It finds a reconciler that calls itself again and again, even if it writes nothing. A controller that starts
-// sends some dozens; client-go's limit, which tests switch off, is 300.
+// server's clock. It finds a reconciler that requeues itself endlessly, even if it writes nothing. A starting controller sends some
+// dozens. client-go's limit, which tests switch off, is 300.
 func (o *Oracles) NoHotLoop(userAgent string, max int) {
 	w := o.witness.begun()
 	began, n, verbs := time.Time{}, 0, map[string]int{}

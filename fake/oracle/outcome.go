@@ -19,7 +19,7 @@ type Outcome struct {
 	known bool
 }
 
-// Compare fails the test if the state of a run is not that of the first run, which must have been one without trouble.
+// Compare fails the test if the state of a run differs from that of the first run, which must be one without trouble.
 func (o *Outcome) Compare(t TB, state, trouble string) {
 	t.Helper()
 	o.mu.Lock()
@@ -37,7 +37,7 @@ func (o *Outcome) Compare(t TB, state, trouble string) {
 	}
 }
 
-// lineDiff returns the lines that only one of two sorted texts has.
+// lineDiff returns the lines that only one of two sorted texts has, marked with - and +.
 func lineDiff(a, b string) string {
 	var out strings.Builder
 	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
@@ -56,9 +56,10 @@ func lineDiff(a, b string) string {
 	return out.String()
 }
 
-// State prints what is stored of these resources, or without any all that was written since the server began, but events and
-// leases: a line for each object, in their order. What may differ between two runs that came to the same is left out: uids,
-// revisions, times, generations, managed fields, the order of conditions; of a generated name there is what it was generated from, with an asterisk.
+// State returns the stored objects of these resources as text, one line for each object, sorted. Without resources it returns all
+// objects written since the server began, except events and leases. Fields that may differ between two runs with the same outcome are
+// left out: uids, revisions, times, generations, managed fields and the order of conditions. A generated name is replaced by its prefix
+// and an asterisk.
 func (o *Oracles) State(resources ...string) string {
 	w := o.witness.begun()
 	var lines []string
@@ -74,14 +75,14 @@ func (o *Oracles) State(resources ...string) string {
 	return strings.Join(lines, "")
 }
 
-// lines prints some objects in the form that two runs have in common.
+// lines returns some objects in the form that is equal in two runs.
 func (v View) lines(which func(resource string, obj Object) bool) []string {
 	type entry struct {
 		resource string
 		obj      Object
 	}
 	var all []entry
-	same := map[string]string{} // a uid or a generated name, and what stands for it
+	same := map[string]string{} // replacements of uids and generated names
 	v.Each(func(resource string, obj Object) bool {
 		same[obj.UID()] = "UID"
 		if base := obj.GenerateName(); base != "" {
@@ -103,18 +104,18 @@ func (v View) lines(which func(resource string, obj Object) bool) []string {
 
 // byType compares conditions by their types.
 func byType(a, b any) int {
-	x, _ := a.(map[string]any) // what is no object has no type
+	x, _ := a.(map[string]any) // a value that is not an object has no type
 	y, _ := b.(map[string]any)
 	return strings.Compare(object.Object(x).String("type"), object.Object(y).String("type"))
 }
 
-// TouchedAnnotation is an annotation that a plan of Explore writes into objects, so that their revision changes. A state is without it.
+// TouchedAnnotation is an annotation that a plan of Explore writes into objects to change their revision. States do not contain it.
 const TouchedAnnotation = "kubesim.io/touched"
 
-// fleeting are fields that say when or how often an object was written.
+// fleeting are fields that depend on when or how often an object was written.
 var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid"}
 
-// settle returns a value without what differs between two runs that came to the same, and without what a plan has written.
+// settle returns a value without the fields that differ between two runs with the same outcome, and without a plan's annotation.
 func settle(v any, same map[string]string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -125,7 +126,7 @@ func settle(v any, same map[string]string) any {
 			}
 			out[name] = settle(x, same)
 			if list, ok := out[name].([]any); ok && name == "conditions" {
-				slices.SortStableFunc(list, byType) // they stand in the order in which they first came
+				slices.SortStableFunc(list, byType) // their order is the order in which they first occurred
 			}
 			if m, ok := x.(map[string]any); ok && len(m) == 1 && m[TouchedAnnotation] != nil {
 				delete(out, name)

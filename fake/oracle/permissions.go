@@ -12,32 +12,32 @@ import (
 // Rule is one rule of a Role or ClusterRole.
 type Rule = auth.Rule
 
-// Permissions are what a user needed in a run, next to what roles give that user.
+// Permissions are the rules that a user needed in a run, compared with the rules that roles grant the user.
 type Permissions struct {
-	// User is who it is about.
+	// User is the user's name.
 	User string
-	// Used are the rules that the run needed, one for each resource: a role of exactly these is sufficient. Who lists also
-	// watches and the other way round, because informers do both: one of them brings the other.
+	// Used are the rules that the run needed, one for each resource: a role of exactly these is sufficient. list implies watch and vice
+	// versa, because informers need both.
 	Used []Rule
-	// Missing are those of Used that roles do not give, whether the server has asked them (auth.RBAC) or not.
+	// Missing are the rules of Used that roles do not grant, whether or not the server enforces them (auth.RBAC).
 	Missing []Rule
-	// Unused are rules that roles give and the run did not need, one for each resource and verb, or a rule with a *, which gives
-	// more than can be needed. Roles that everybody has do not count.
+	// Unused are rules that roles grant and the run did not need, one for each resource and verb, or a rule with a *, which grants more
+	// than can be needed. Roles that every user has do not count.
 	Unused []Rule
 
-	cached []string // resources that were listed and watched, and never read one by one
+	cached []string // resources that were listed and watched, but never read individually
 }
 
-// Permissions returns what a user needed since the server began, or, without a test of RunT, since the first call of this. What
-// everybody may do, such as discovery, is left out. With Server.As, or any client that says who it is, a test proves a role
-// sufficient and minimal:
+// Permissions returns the rules that a user needed since the server began, or, without a test of RunT, since the first call of
+// Permissions. Rules that every user has, such as those for discovery, are left out. With Server.As, or any client that authenticates,
+// a test proves that a role is sufficient and minimal:
 //
 //	p := srv.Permissions("system:serviceaccount:default:operator")
 //	is.Equal(p.Missing, nil)
 //	is.Equal(p.Unused, nil)
 //
-// and p.ClusterRole prints the one that would be. What only another run needs is not known here: cover the operator's code, its
-// deletions and its errors too.
+// and p.ClusterRole returns such a role. Permissions cannot know the rules that only another run needs, so a test should also cover the
+// operator's deletions and errors.
 func (o *Oracles) Permissions(user string) *Permissions {
 	w := o.witness.begun()
 	w.mu.Lock()
@@ -62,7 +62,7 @@ func (o *Oracles) Permissions(user string) *Permissions {
 	return p
 }
 
-// special leaves out what everybody may do who is known.
+// special leaves out the access that every authenticated user has.
 func (w *Witness) special(all []auth.Attributes) (some []auth.Attributes) {
 	everybody := slices.Clone(all)
 	for i := range everybody {
@@ -77,7 +77,7 @@ func (w *Witness) special(all []auth.Attributes) (some []auth.Attributes) {
 	return some
 }
 
-// paired returns the questions, and for each list the watch and the other way round.
+// paired returns the questions, and for each list also the watch and vice versa.
 func paired(all []auth.Attributes) []auth.Attributes {
 	out := slices.Clone(all)
 	for _, at := range all {
@@ -123,7 +123,7 @@ func merged(all []auth.Attributes, pairs bool) (rules []Rule) {
 	return rules
 }
 
-// unused returns what roles give the user, not as a member of a group, and no question needed.
+// unused returns the rules that roles grant the user itself, not as a member of a group, and that no question needed.
 func (w *Witness) unused(user string, questions []auth.Attributes) (rules []Rule) {
 	namespaces := []string{""}
 	_ = w.Look(func(view View) error { // it returns none
@@ -149,7 +149,7 @@ func (w *Witness) unused(user string, questions []auth.Attributes) (rules []Rule
 	return rules
 }
 
-// needed reports whether a question needed a rule of one resource and verb, in a namespace or "" in all.
+// needed reports whether a question needed a rule of one resource and verb, in a namespace or, if it is "", in all.
 func needed(unit Rule, namespace string, questions []auth.Attributes) bool {
 	for _, list := range [][]string{unit.Verbs, unit.APIGroups, unit.Resources, unit.NonResourceURLs} {
 		if slices.Contains(list, "*") {
@@ -161,7 +161,7 @@ func needed(unit Rule, namespace string, questions []auth.Attributes) bool {
 	})
 }
 
-// cachedOnly returns the resources that were listed and watched, and never read one by one.
+// cachedOnly returns the resources that were listed and watched, but never read individually.
 func cachedOnly(all []auth.Attributes) (names []string) {
 	got := map[string]bool{}
 	for _, at := range all {
@@ -177,7 +177,7 @@ func cachedOnly(all []auth.Attributes) (names []string) {
 	return names
 }
 
-// ClusterRole returns, as YAML, a role of what was used and nothing else.
+// ClusterRole returns, as YAML, a role with exactly the rules that were used.
 func (p *Permissions) ClusterRole() string {
 	var b strings.Builder
 	name := p.User[strings.LastIndexByte(p.User, ':')+1:]
@@ -216,10 +216,10 @@ func quoted(values []string) string {
 	return strings.Join(out, ", ")
 }
 
-// questionsMax is how many questions of one user are told apart.
+// questionsMax is the number of questions about one user up to which object names are distinguished.
 const questionsMax = 10_000
 
-// rights are what users needed, each question once, by the user's name.
+// rights records the access that users needed, each question once, by the user's name.
 type rights struct {
 	users map[string]*needs
 }
@@ -229,14 +229,14 @@ type needs struct {
 	seen      map[question]bool
 }
 
-// question is what can be compared of a question.
+// question is the comparable part of an authorization question.
 type question struct{ verb, group, resource, subresource, namespace, name, path string }
 
 func questionOf(at auth.Attributes) question {
 	return question{at.Verb, at.Group, at.Resource, at.Subresource, at.Namespace, at.Name, at.Path}
 }
 
-// add remembers a question about what a user may do.
+// add records an authorization question.
 func (r *rights) add(at auth.Attributes) {
 	n := r.users[at.User.Name]
 	if n == nil {

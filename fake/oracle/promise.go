@@ -7,9 +7,9 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// Never says what must not be: found is asked now and after every commit, and returns an error when it sees it. Then the test
-// fails, once, with what it was that was written, by whom, and its diff. The commit need not have reached anybody yet: not even
-// for an instant may it be.
+// Never makes a test fail if a state occurs: found is called now and after every commit, and returns an error for that state. The test
+// fails once, and the failure describes the write, its client and its diff. The state must not occur even for an instant, so it counts
+// before any client could observe the commit.
 //
 //	srv.Never("two leaders", func(view fake.View) error {
 //		if n := len(view.List("leases.coordination.k8s.io", "")); n > 1 {
@@ -18,18 +18,18 @@ import (
 //		return nil
 //	})
 //
-// found is called under the server's lock: it must not ask the server, only the View.
+// found is called under the server's lock, so it must use only the View and send no requests to the server.
 func (o *Oracles) Never(name string, found func(View) error) {
 	o.witness.begun().check("never "+name, found)
 }
 
-// Always says what must be: holds is asked now and after every commit, and returns an error when it is not so. It is Never, said
-// the other way round.
+// Always makes a test fail if a condition does not hold: holds is called now and after every commit, and returns an error if the
+// condition is violated. It is Never for the opposite condition.
 func (o *Oracles) Always(name string, holds func(View) error) {
 	o.witness.begun().check("always "+name, holds)
 }
 
-// check begins to check each commit, if what is stored now passes.
+// check adds a check of each commit, unless the present state already fails it.
 func (w *Witness) check(name string, check func(View) error) {
 	p := &promise{name: name, wrote: check}
 	if err := w.Look(check); err != nil {
@@ -41,9 +41,9 @@ func (w *Witness) check(name string, check func(View) error) {
 	w.promise(p)
 }
 
-// Eventually lets time pass until holds returns nil, and fails when it has not after a time of the server's clock. Meanwhile
-// controllers work: a manual clock moves from one timer to the next, any other is waited for, in a bubble without taking time.
-// In a test that began with RunT an error ends the test.
+// Eventually lets time pass until holds returns nil, and fails if it has not within a time of the server's clock. Meanwhile controllers
+// work. A manual clock is advanced from one timer to the next. Any other clock is waited for, which takes no real time in a bubble. In
+// a test that began with RunT an error ends the test.
 //
 //	srv.Eventually("the site is gone", time.Minute, func(view fake.View) error { … })
 func (o *Oracles) Eventually(name string, within time.Duration, holds func(View) error) error {
@@ -75,8 +75,8 @@ func (w *Witness) forget(c chan struct{}) {
 	}
 }
 
-// await lets time pass until holds returns nil, and returns its last error when that took too long. more is signalled when
-// somebody has written.
+// await lets time pass until holds returns nil. If that takes too long, it returns the last error of holds. more is signalled at each
+// commit.
 func (w *Witness) await(within time.Duration, more <-chan struct{}, holds func() error) error {
 	if c, ok := w.cluster.Clock().(*clock.Manual); ok {
 		return awaitManual(c, within, holds)
@@ -96,7 +96,7 @@ func (w *Witness) await(within time.Duration, more <-chan struct{}, holds func()
 	}
 }
 
-// awaitManual is await where time stands still unless it is moved.
+// awaitManual is await for a manual clock, which it advances.
 func awaitManual(c *clock.Manual, within time.Duration, holds func() error) error {
 	end := c.Now().Add(within)
 	for {

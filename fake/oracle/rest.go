@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// restWithin is how long those who work may take to come to rest, and restFor how long nothing is written when they have.
+	// restWithin is the time in which clients must come to rest, and restFor the time without writes after which they have.
 	restWithin, restFor = 10 * time.Minute, 30 * time.Second
-	// restSamples is how many writes are shown of those that should not have been.
+	// restSamples is the number of unexpected writes that a failure shows.
 	restSamples = 3
 )
 
-// quiet counts what is written, but for what is written for ever: leases, and what no client asked for: the simulator's own
-// controllers and kubelets, and what the store forgets.
+// quiet counts the writes of clients. It ignores leases, which are written forever, and writes without a request: those of the
+// simulator's own controllers and kubelets, and of the store.
 type quiet struct {
 	n       int
 	samples []*Write
@@ -33,10 +33,10 @@ func (q *quiet) wrote(e *commit.Commit, by *observe.Party, record uint64) {
 	}
 }
 
-// AtRest asserts that nothing is written for d while nothing changes: no controller fights with a default, with another
-// controller, or with itself. Before that, those who work may come to rest, for at most ten minutes of the server's clock.
-// Renewals of leases do not count, nor what controllers and kubelets of the simulator do. A manual clock is moved, any other
-// is waited for; in a bubble that takes no time.
+// AtRest asserts that nothing is written for d while nothing changes: no controller fights with a default, with another controller, or
+// with itself. Before that, clients have at most ten minutes of the server's clock to come to rest. Renewals of leases do not count,
+// nor writes of the simulator's controllers and kubelets. A manual clock is advanced. Any other clock is waited for, which takes no
+// real time in a bubble.
 //
 //	srv.AtRest(t, 24*time.Hour)
 func (o *Oracles) AtRest(t TB, d time.Duration) {
@@ -61,7 +61,7 @@ func (o *Oracles) AtRest(t TB, d time.Duration) {
 	}
 }
 
-// counted returns what was counted and begins anew.
+// counted returns the count and resets it.
 func (w *Witness) counted(q *quiet) *quiet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *Witness) counted(q *quiet) *quiet {
 	return &seen
 }
 
-// String shows some of the writes.
+// String returns some of the writes as text.
 func (q *quiet) String() string {
 	var b strings.Builder
 	for _, w := range q.samples {
@@ -79,7 +79,7 @@ func (q *quiet) String() string {
 	return b.String()
 }
 
-// errGoesOn is what a wait for the end of a time ends with.
+// errGoesOn makes a wait last until its deadline.
 var errGoesOn = errors.New("time goes on")
 
 // pass lets time pass.

@@ -17,23 +17,23 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Object is a stored object as JSON has it: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec", "replicas"). To makes
-// it one of a Go type.
+// Object is a stored object as JSON has it: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec", "replicas"). To converts it
+// to a Go type.
 type Object = object.Object
 
-// View is what is stored at one moment, in the versions that are stored. It is for the time of the call that it was given to.
+// View is the stored state at one moment, in the storage versions. It is valid only during the call that gets it.
 type View struct {
 	// Now is the server's time.
 	Now time.Time
-	// Write is what has just been written, and led to this state. nil: nobody wrote, the state is looked at.
+	// Write is the commit that led to this state, or nil if the state is read without a commit.
 	Write *Write
 
 	view *mvcc.View
 	defs sim.Definitions
 }
 
-// Get returns an object, nil if there is none. The resource is named as in a rule of RBAC with its group behind a dot: pods,
-// deployments.apps, sites.web.example.com; the group may be left out.
+// Get returns an object, or nil if there is none. The resource is named with its group: pods, deployments.apps, sites.web.example.com.
+// The group may be left out.
 func (v View) Get(resource, namespace, name string) Object {
 	d := v.definition(resource)
 	if d == nil {
@@ -45,7 +45,7 @@ func (v View) Get(resource, namespace, name string) Object {
 	return nil
 }
 
-// List returns the objects of a resource, in the order of their names, of a namespace, or of all if it is "".
+// List returns the objects of a resource in a namespace, sorted by name. If namespace is "", it returns those of all namespaces.
 func (v View) List(resource, namespace string) (all []Object) {
 	if d := v.definition(resource); d != nil {
 		v.view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
@@ -56,7 +56,7 @@ func (v View) List(resource, namespace string) (all []Object) {
 	return all
 }
 
-// Each calls yield with all that is stored, resource by resource, until it returns false.
+// Each calls yield with all stored objects, resource by resource, until it returns false.
 func (v View) Each(yield func(resource string, obj Object) bool) {
 	v.view.Range("", "", func(kv *mvcc.KV) bool {
 		d := v.defs.Definition(commit.Storage(kv.Key))
@@ -64,7 +64,7 @@ func (v View) Each(yield func(resource string, obj Object) bool) {
 	})
 }
 
-// definition finds a resource, with its group or without.
+// definition returns the definition of a resource, which may be named without its group.
 func (v View) definition(resource string) *resource.Definition {
 	if d := v.defs.Definition(resource); d != nil {
 		return d
@@ -80,7 +80,7 @@ func (v View) definition(resource string) *resource.Definition {
 // Knows reports whether there is a resource of that name.
 func (v View) Knows(resource string) bool { return v.definition(resource) != nil }
 
-// revisionOf is the revision that an object was last written in.
+// revisionOf returns the revision of an object's last write.
 func revisionOf(obj Object) uint64 {
 	rev, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
 	return rev
@@ -88,10 +88,10 @@ func revisionOf(obj Object) uint64 {
 
 func itemOf(d *resource.Definition, kv *mvcc.KV) *resource.Item { return resource.ItemOf(d, kv) }
 
-// named is how a resource is called here.
+// named returns the name of a resource with its group.
 func named(d *resource.Definition) string { return trace.What(d.Group, d.Resource, "", "") }
 
-// To reads objects of a View into a Go type, such as corev1.Pod. What does not fit it panics, as what is no JSON of that type.
+// To converts objects of a View to a Go type, such as corev1.Pod. It panics if an object does not fit the type.
 func To[T any](objects ...Object) []T {
 	out := make([]T, len(objects))
 	for i, obj := range objects {
@@ -102,13 +102,13 @@ func To[T any](objects ...Object) []T {
 	return out
 }
 
-// Write is one commit of the store, and who made it.
+// Write is one commit of the store and its author.
 type Write struct {
 	At          time.Time
 	Revision    uint64
-	Client      string // User-Agent of the request, or the name of a controller or kubelet of the simulator; "": the store itself
+	Client      string // User-Agent of the request, or the name of a controller or kubelet of the simulator; "" for the store itself
 	User        string
-	Verb        string // create, update, patch or delete; of what no request asked for what it comes to
+	Verb        string // create, update, patch or delete; for a write without a request, the verb that has its effect
 	Resource    string // deployments.apps
 	Subresource string // of the request
 	Namespace   string
@@ -120,7 +120,7 @@ type Write struct {
 	by            *observe.Party
 }
 
-// newWrite says what a commit is.
+// newWrite returns the Write of a commit.
 func newWrite(e *commit.Commit, by *observe.Party, record uint64) *Write {
 	w := &Write{At: e.At, Revision: e.Rev, Client: by.Client, User: by.User, Verb: "update", Resource: named(e.Definition),
 		Namespace: e.Namespace, Name: e.Name, record: record, key: e.Key, before: e.Before(), by: by}
@@ -139,10 +139,10 @@ func newWrite(e *commit.Commit, by *observe.Party, record uint64) *Write {
 	return w
 }
 
-// Before returns the object as it was before, nil if there was none.
+// Before returns the object as it was before the write, or nil if it did not exist.
 func (w *Write) Before() Object { return objectOf(w.before) }
 
-// After returns the object as it was written, nil if it was removed.
+// After returns the object as it was written, or nil if it was deleted.
 func (w *Write) After() Object { return objectOf(w.after) }
 
 func objectOf(it *resource.Item) Object {
@@ -152,7 +152,7 @@ func objectOf(it *resource.Item) Object {
 	return it.Object()
 }
 
-// String says who wrote what: "operator (alice) patch deployments.apps/status default/web, revision 4017".
+// String returns the client, its verb and the object: "operator (alice) patch deployments.apps/status default/web, revision 4017".
 func (w *Write) String() string {
 	resource := w.Resource
 	if w.Subresource != "" {
@@ -174,10 +174,10 @@ func (w *Write) who() string {
 	return name + " (" + w.User + ")"
 }
 
-// Diff says what was changed, a line for each field: "spec.replicas: 1 → 3". What every write changes is left out.
+// Diff returns the changes, a line for each field: "spec.replicas: 1 → 3". Fields that every write changes are left out.
 func (w *Write) Diff() string { return difference(w.Before(), w.After()) }
 
-// difference prints how an object has changed.
+// difference returns the changes of an object as text.
 func difference(before, after Object) string {
 	switch {
 	case before == nil && after != nil:
@@ -192,7 +192,7 @@ func difference(before, after Object) string {
 	return strings.Join(lines, "\n")
 }
 
-// indented puts each line of a text behind a margin.
+// indented puts margin before each line of a text.
 func indented(text, margin string) string {
 	lines := slices.Collect(strings.SplitSeq(text, "\n"))
 	return margin + strings.Join(lines, "\n"+margin)

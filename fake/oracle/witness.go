@@ -1,6 +1,6 @@
-// Package oracle says what is wrong with what goes through a cluster, and what went through it. It knows nothing of servers or
-// transports: a Witness is told of commits, answers, events and decisions by the cluster (observe.Witness), and looks at states
-// of its store (mvcc.View).
+// Package oracle checks the promises of a test about a cluster, and records its requests. It does not depend on servers or transports:
+// the cluster notifies a Witness of commits, answers, events and authorization decisions (observe.Witness), and the Witness reads
+// states of the store (mvcc.View).
 //
 //	sim.Cluster ─▶ Witness ─┬─▶ promise   Never, Always, OnePerOwner, NoLostUpdates, WithinRBAC, NoHotLoop
 //	                        ├─▶ instant   livelocks
@@ -10,7 +10,7 @@
 //	                              ▲
 //	a test ─▶ Oracles ────────────┘         Outcome compares the states of several runs
 //
-// Package fake gives its users the Oracles of a server as methods of the server.
+// Package fake embeds the Oracles of a server in the server, so that they are its methods.
 package oracle
 
 import (
@@ -27,11 +27,11 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-// Oracles are what a test asserts of a cluster, and what it asks about what clients have done there.
+// Oracles are the assertions of a test about a cluster, and its queries about the clients' requests.
 type Oracles struct{ witness *Witness }
 
-// Witness sees all that goes through a cluster and checks the promises of a test. All of its methods that implement
-// observe.Witness are called under the Cluster's lock, so that a promise must not ask the cluster.
+// Witness observes all commits, answers and events of a cluster and checks the promises of a test. All of its methods that implement
+// observe.Witness are called under the Cluster's lock, so a promise must not send requests to the cluster.
 //
 //	commit ─▶ Wrote ─────┬─▶ promises  Never, Always and the ready ones
 //	                     ├─▶ instant   livelocks
@@ -41,12 +41,12 @@ type Oracles struct{ witness *Witness }
 //	right ──▶ Asked ─────┴─▶ rights, promises
 type Witness struct {
 	cluster        *sim.Cluster
-	writesMax      int  // how often one object may be written while time stands still; below 0 there is no limit
+	writesMax      int  // the most writes of one object at one instant; negative means no limit
 	failsOnWarning bool // a warning in an answer fails the test
 	test           TB   // or nil
 	begin          sync.Once
 
-	since    uint64            // the revision with which it began to look
+	since    uint64            // the revision at which it began to observe
 	creators map[string]string // client that made an object, by its key; the Cluster's lock guards it
 
 	mu       sync.Mutex // guards what follows from goroutines that read it without the Cluster's lock
@@ -60,7 +60,7 @@ type Witness struct {
 	marks    []uint64 // records of the trace that led to a failure
 }
 
-// promise has a function for each thing that it is checked at. A nil function is not called.
+// promise has a function for each event at which it is checked. A nil function is not called.
 type promise struct {
 	name   string
 	kept   bool // it has not been broken
@@ -70,23 +70,22 @@ type promise struct {
 	asked  func(at auth.Attributes, byRoles func(auth.Attributes) bool) error
 }
 
-// NewWitness returns a Witness of a cluster, which sees nothing before Begin or before an Oracle is used. writesMax is how often
-// one object may be written while time stands still (below 0 there is no limit), and failsOnWarning whether a warning in an answer
-// fails the test.
+// NewWitness returns a Witness of a cluster, which observes nothing before Begin or the first use of an Oracle. writesMax is the most
+// writes of one object at one instant (negative means no limit). If failsOnWarning is set, a warning in an answer fails the test.
 func NewWitness(c *sim.Cluster, writesMax int, failsOnWarning bool) *Witness {
 	return &Witness{cluster: c, writesMax: writesMax, failsOnWarning: failsOnWarning, creators: map[string]string{}}
 }
 
-// Oracles returns what a test asserts with the help of w.
+// Oracles returns the assertions that use w.
 func (w *Witness) Oracles() *Oracles { return &Oracles{w} }
 
-// Begin makes w see everything from now on, for a test.
+// Begin makes w observe everything from now on, for a test.
 func (w *Witness) Begin(t TB) {
 	w.test = t
 	w.begun()
 }
 
-// begun makes w see everything from now on, once.
+// begun makes w observe everything from now on, once.
 func (w *Witness) begun() *Witness {
 	w.begin.Do(func() {
 		w.since = w.cluster.Revision()
@@ -95,7 +94,7 @@ func (w *Witness) begun() *Witness {
 	return w
 }
 
-// promise begins to check p.
+// promise adds p to the checks.
 func (w *Witness) promise(p *promise) {
 	p.kept = true
 	w.mu.Lock()
@@ -137,7 +136,7 @@ func (w *Witness) Wrote(e *commit.Commit, by *observe.Party, record uint64) {
 	}
 }
 
-// halt stops the clients of a livelock, so that the test comes to its end.
+// halt stops the clients of a livelock, so that the test can end.
 func (w *Witness) halt() {
 	for _, p := range w.instant.parties() {
 		w.cluster.HaltLocked(p)
@@ -199,7 +198,7 @@ func (w *Witness) judge(p *promise, by *Write, err error) {
 	w.fail(by.record, fmt.Sprintf("%s: %v\n    after %s at %s\n%s", p.name, err, by, stamp(by.At), indented(by.Diff(), "        ")))
 }
 
-// fail reports what is wrong; record is that of what led to it, 0 if nothing did.
+// fail reports a failure. record is the number of the trace record that led to it, or 0 if there is none.
 func (w *Witness) fail(record uint64, text string) {
 	w.broken = append(w.broken, fmt.Errorf("kubesim: %s", text))
 	if record != 0 && !slices.Contains(w.marks, record) {
@@ -210,8 +209,8 @@ func (w *Witness) fail(record uint64, text string) {
 	}
 }
 
-// Broken returns what the promises have been that were broken so far (Never, Always and the ready ones), livelocks, and
-// warnings where they count. A test of RunT has failed by then: this is for a Server without a test.
+// Broken returns the failures so far: broken promises (Never, Always and the predefined ones), livelocks, and warnings if they count.
+// It is for a Server without a test. A test of RunT has failed by then.
 func (o *Oracles) Broken() []error {
 	o.witness.mu.Lock()
 	defer o.witness.mu.Unlock()
@@ -225,7 +224,7 @@ func (o *Oracles) Marks() []uint64 {
 	return slices.Clone(o.witness.marks)
 }
 
-// Look calls f with what is stored now, and returns its error.
+// Look calls f with the stored state, and returns its error.
 func (w *Witness) Look(f func(View) error) (err error) {
 	w.cluster.Inspect(func(v *mvcc.View, defs sim.Definitions) {
 		err = f(View{Now: w.cluster.Clock().Now(), view: v, defs: defs})
@@ -233,7 +232,7 @@ func (w *Witness) Look(f func(View) error) (err error) {
 	return err
 }
 
-// clientName is a User-Agent without what it says of the platform.
+// clientName returns a User-Agent without its platform.
 func clientName(userAgent string) string {
 	name, _, _ := strings.Cut(userAgent, " ")
 	if name == "" {
