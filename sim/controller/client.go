@@ -13,15 +13,15 @@ import (
 
 // Server is the API server that controllers are clients of.
 type Server interface {
-	// Registry carries out requests of those that run in the API server.
+	// Registry carries out requests of controllers that run in the API server.
 	Registry() *registry.Registry
 	// Admitted carries out requests of all others, which admission plugins change or refuse.
 	Admitted() *registry.Registry
-	// Definition returns the hub definition of what is stored under a name, or nil.
+	// Definition returns the hub definition of the resource with a storage name, or nil if there is none.
 	Definition(storage string) *resource.Definition
 	// Served returns the definition of a group that stores its objects under a name, or nil.
 	Served(group, storage string) *resource.Definition
-	// Resources returns what is served, in the versions and the order that discovery prefers.
+	// Resources returns the served resources, in the versions and the order that discovery prefers.
 	Resources() []*resource.Definition
 	// OfKind returns the definition that serves a kind, or nil.
 	OfKind(kind schema.GVK) *resource.Definition
@@ -37,7 +37,7 @@ type Server interface {
 type Client struct {
 	loop    *loop
 	manager *Manager
-	as      string // the field manager; "": that of the controller
+	as      string // the field manager; if empty, the controller's
 }
 
 // As returns the client under another field manager, for what a controller applies.
@@ -80,7 +80,7 @@ func (c *Client) Get(of, namespace, name string) object.Object {
 	return nil
 }
 
-// Look is Get for those who change nothing in the object, which everybody shares.
+// Look is Get without the copy: the object is shared and must not be changed.
 func (c *Client) Look(of, namespace, name string) object.Object {
 	return shared(c.Item(of, namespace, name))
 }
@@ -184,7 +184,7 @@ func (c *Client) Live(of, namespace, name string) object.Object {
 	return c.registry().Reader().Get(of, namespace, name)
 }
 
-// LookLive is Live for those who change nothing in the object, which everybody shares.
+// LookLive is Live without the copy: the object is shared and must not be changed.
 func (c *Client) LookLive(of, namespace, name string) object.Object {
 	return shared(c.registry().Reader().Item(of, namespace, name))
 }

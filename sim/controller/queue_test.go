@@ -131,7 +131,7 @@ func TestQueueAgainstModel(t *testing.T) {
 			}
 			if got, want := fmt.Sprint(append([]controller.Item{}, q.Ready()...), append([]controller.Waiting{}, q.Waiting()...)), m.print(); got != want {
 				t.Logf("seed %d, step %d", seed, step)
-				is.Equal(got, want) // what is ready, and what waits
+				is.Equal(got, want) // the ready and the waiting items
 			}
 		}
 	}

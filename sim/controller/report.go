@@ -15,7 +15,7 @@ type Report struct {
 type Reported struct {
 	Name    string   `json:"name"`
 	State   string   `json:"state,omitempty"` // that of Standing.State
-	Slow    int64    `json:"slow,omitempty"`  // milliseconds that it waits before it does what it is told of
+	Slow    int64    `json:"slow,omitempty"`  // delay in milliseconds before it reconciles a new item
 	Lagging []string `json:"lagging,omitempty"`
 	Rev     string   `json:"rv"` // that it knows
 	Due     []Due    `json:"due"`
@@ -25,10 +25,10 @@ type Reported struct {
 // Due is what a controller is about to do.
 type Due struct {
 	Key string `json:"key"`
-	In  int64  `json:"in"` // milliseconds; 0: as soon as it may
+	In  int64  `json:"in"` // milliseconds; 0 if it may start now
 }
 
-// reportedDue is how much of what is due a Report has of each controller.
+// reportedDue is the most due items that a Report has of each controller.
 const reportedDue = 5
 
 // Report returns what controllers are like, but those of API servers.
@@ -48,7 +48,7 @@ func (s *Standing) report(now time.Time) Reported {
 	return Reported{s.Name, s.State(), s.Delay.Milliseconds(), s.Lagging, strconv.FormatUint(s.Knows, 10), due, len(s.Due)}
 }
 
-// State says in a word what has been done to a controller: stopped, crashed, lagging or slow; "": nothing.
+// State returns the trouble of a controller in a word: stopped, crashed, lagging or slow, or "" if it has none.
 func (s *Standing) State() string {
 	switch {
 	case s.Crashed:

@@ -21,7 +21,7 @@ type State struct {
 	Drawn    bool        `json:",omitempty"` // the Order
 	Loops    []LoopState `json:",omitempty"` // of those of which there is something to say
 
-	// Resync names controllers that are told of everything there is when the State is loaded, as those that start.
+	// Resync names controllers that list all objects when the State is loaded, as at their start.
 	Resync []string `json:",omitempty"`
 }
 
@@ -64,7 +64,8 @@ func (m *Manager) State() *State {
 	return s
 }
 
-// Load makes a Manager go on from a State; nil: there is nothing to do. What waits is done on the Manager's clock.
+// Load replaces the state of a Manager. If s is nil, the Manager starts without any work. Waiting items are reconciled on the
+// Manager's clock.
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.beat = Queue{work: m.queue.work}, nil, owned{}, time.Time{}
 	m.setAlarm()
@@ -131,7 +132,7 @@ func (m *Manager) loadQueue(s *State) error {
 	return nil
 }
 
-// memory prints what a controller remembers; nil: nothing.
+// memory encodes a controller's memory, or returns nil if it has none.
 func (l *loop) memory() json.RawMessage {
 	r, ok := l.Reconciler.(Rememberer)
 	if !ok {
@@ -147,7 +148,7 @@ func (l *loop) memory() json.RawMessage {
 	return text
 }
 
-// remember makes a controller remember what memory has printed; nil: nothing.
+// remember restores the memory that memory has encoded. If text is nil, the memory is cleared.
 func (l *loop) remember(text json.RawMessage) error {
 	r, ok := l.Reconciler.(Rememberer)
 	if !ok {

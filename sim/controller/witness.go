@@ -9,14 +9,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Reconcile is one reconcile, as somebody sees it who looks on: why it was done, what the controller knew, and what it wrote.
+// Reconcile describes one reconcile for an observer: its cause, the revision that the controller's cache showed, and its writes.
 type Reconcile struct {
 	Item
-	Told   uint64   // revision of the first commit that called for it; 0: time did
+	Told   uint64   // revision of the first commit that caused it; 0 if a timer did
 	Read   []string // resources that it has read in its cache, in the order in which it did so first
 	Knew   uint64   // revision that its cache showed of them; of several the oldest
 	Before uint64   // newest revision of the store when it began
-	After  uint64   // and when it was over: what was written between them, it wrote
+	After  uint64   // newest revision when it was over: it made the writes in between
 	Failed *status.Status
 	Asked  bool // it waited for a Step
 }
@@ -26,10 +26,10 @@ func (r *Reconcile) Quiet() bool {
 	return r.After == r.Before && r.Knew == r.Before && r.Failed == nil && !r.Asked
 }
 
-// witness keeps what a Manager's Witness will be told.
+// witness collects the arguments of a Manager's Witness.
 type witness struct {
 	told map[Item]uint64 // revision of the first commit that called for what has not been done yet
-	now  *Reconcile      // nil: nobody looks on, or nothing is being reconciled
+	now  *Reconcile      // the current reconcile; nil if there is none, or no Witness
 }
 
 // calls notes that a commit calls for an item.

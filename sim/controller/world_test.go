@@ -20,7 +20,7 @@ type world struct {
 	*registrytest.Backend
 	reg     *registry.Registry
 	manager *controller.Manager
-	done    []string // what was reconciled
+	done    []string // the reconciles since took was last called
 }
 
 func newWorld(t testing.TB, store *mvcc.Store, at time.Time) *world {
@@ -83,7 +83,7 @@ func (w *world) put(t testing.TB, name, key string) {
 	}
 }
 
-// took returns what was reconciled since it was last asked.
+// took returns the reconciles since the last call.
 func (w *world) took() string {
 	text := strings.Join(w.done, ", ")
 	w.done = nil

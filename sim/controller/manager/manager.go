@@ -22,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
 
-// all are the controllers, in the order in which they are told of a commit.
+// all lists the controllers, in the order in which they are notified of a commit.
 var all = []func() controller.Controller{
 	RoleAggregation,
 	Namespace,
@@ -65,10 +65,10 @@ type Flags struct {
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
 	Seed   *uint64          // of the key that certificates are signed with (--cluster-signing-key-file)
 
-	Kubelets autoscaling.Kubelets // say what pods use; nil: there are none
+	Kubelets autoscaling.Kubelets // the source of pod metrics; nil if there is none
 }
 
-// controllers are those that need a flag.
+// controllers returns the controllers that need a flag.
 func (f Flags) controllers() []func() controller.Controller {
 	return append([]func() controller.Controller{
 		func() controller.Controller { return account.RootCA(f.RootCA) },
@@ -80,8 +80,8 @@ func (f Flags) controllers() []func() controller.Controller {
 // every stands for all controllers among names.
 const every = "*"
 
-// New returns controllers by name, as kube-controller-manager's flag --controllers has them: * is all of them, -NAME one
-// that does not run. nil: those that run in every cluster. An unknown name is an error.
+// New returns controllers by name, as in kube-controller-manager's flag --controllers: * is all of them, -NAME disables one. If
+// names is nil, New returns the controllers that run in every cluster. An unknown name is an error.
 func New(names []string, f Flags) (run []controller.Controller, err error) {
 	if names == nil {
 		return []controller.Controller{RoleAggregation()}, nil

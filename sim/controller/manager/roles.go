@@ -26,7 +26,7 @@ func RoleAggregation() controller.Controller {
 		Watches: []controller.Watch{{Resource: clusterRoles, Keys: concerned}}, Reconciler: controller.Func(aggregate)}
 }
 
-// concerned returns the one key there is, unless the ClusterRole is in nobody's rules and aggregates none.
+// concerned returns the single key, unless the ClusterRole has no labels and no aggregation rule.
 func concerned(_ *controller.Client, c *commit.Commit) []controller.Key {
 	for _, it := range []*resource.Item{c.Item(), c.Before()} {
 		if it != nil && (it.Labelled() || aggregates(it)) {

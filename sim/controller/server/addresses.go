@@ -9,9 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The real server's ipallocator-repair-controller (pkg/registry/core/service/ipallocator/controller.RepairIPAddress) sees to
-// services whenever they are written, to IPAddresses whenever they are, and to everything every core.MendInterval. An
-// IPAddress that somebody deletes or changes is missed only when everything is looked at.
+// The real server's ipallocator-repair-controller (pkg/registry/core/service/ipallocator/controller.RepairIPAddress) reconciles a
+// Service or an IPAddress whenever it is written, and all of them every core.MendInterval. An IPAddress that a client deletes or
+// changes is restored only by the periodic pass.
 const (
 	services  = "ipallocator-repair-controller services"
 	addresses = "ipallocator-repair-controller ipaddresses"
@@ -53,10 +53,10 @@ func Parents() controller.Controller {
 // parenting remembers when services are looked at, by their keys.
 type parenting struct{ due map[string]time.Time }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (p *parenting) Memory() any { return &p.due }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	due, waits := p.due[key.String()]
 	switch left := due.Sub(api.Now()); {
@@ -75,7 +75,7 @@ func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.
 	return core.MendInterval, nil
 }
 
-// mend does what is to be done, and tells.
+// mend carries out a Mending and records its event.
 func mend(api *controller.Client, m core.Mending) {
 	if m.Event != nil {
 		api.Tell(m.Event)

@@ -77,7 +77,7 @@ func (m *marker) Reconcile(api *controller.Client, _ controller.Key) (again time
 	return again, nil
 }
 
-// forget drops what was before markWindow.
+// forget drops times older than markWindow.
 func (m *marker) forget(now time.Time) {
 	if m.memory.Recent == nil { // as an archive has it
 		m.memory.Recent = map[string][]time.Time{}
@@ -102,7 +102,7 @@ func Ensuring() controller.Controller {
 type ensurer struct{ memory ensured }
 
 type ensured struct {
-	Due time.Time `json:",omitzero"` // zero: not until one changes
+	Due time.Time `json:",omitzero"` // zero if nothing is due until an object changes
 }
 
 // Memory implements controller.Rememberer.
@@ -147,6 +147,6 @@ func ensureOne(api *controller.Client, storage string, made object.Object) {
 		return
 	}
 	if flowcontrol.Revise(current, made) {
-		_, _ = api.Update(storage, "", current) // of what was just read
+		_, _ = api.Update(storage, "", current) // a conflict causes another reconcile
 	}
 }
