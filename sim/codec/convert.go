@@ -84,7 +84,7 @@ func (c *converter) structure(v any, t *schema.Type) (any, error) {
 		c.where = c.where[:len(c.where)-1]
 		m[f.Name] = x
 	}
-	for key := range m { // order does not matter: Convert sorts what is collected
+	for key := range m { // order does not matter: Convert sorts the results
 		if t.Field(key) == nil {
 			c.unknown = append(c.unknown, `unknown field "`+append(c.where, step{name: key}).String()+`"`)
 		}

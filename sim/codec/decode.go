@@ -12,13 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// DecodeJSON reads an object of type t the way the API server reads it into a Go struct: names match exactly, null is
-// like absent, the last of repeated fields wins, and values are brought into the form in which they are printed. strict
-// holds what was dropped or overwritten (`unknown field "spec.foo"`), in order of appearance, at most 100. With a nil t
-// any JSON object is taken as it is; strict holds its repeated fields.
+// DecodeJSON reads an object of type t the way the API server reads it into a Go struct: names match exactly, null is like absent,
+// the last of repeated fields wins, and values are brought into the form in which they are printed. strict reports fields that were
+// dropped or overwritten (`unknown field "spec.foo"`), in order of appearance, at most 100. If t is nil, any JSON object is read
+// unchanged, and strict reports its repeated fields.
 //
-// A list or map that is empty is kept where the printed object would leave it out, so that managedFields [] can be told
-// from none; where the printed object would show it, it becomes null, as in the real server's storage.
+// An empty list or map is kept where the printed object would leave it out, so that managedFields [] differs from an absent field.
+// Where the printed object would show it, it becomes null, as in the real server's storage.
 func DecodeJSON(data []byte, t *schema.Type) (obj object.Object, strict []string, err error) {
 	return decode(string(data), t)
 }
@@ -54,7 +54,7 @@ func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, 
 	return m, d.strict, nil
 }
 
-// finish returns what is wrong with the text after its value was read.
+// finish returns the error in the text, if any, after its value was read.
 func (d *decoder) finish() error {
 	d.End()
 	switch {
@@ -81,8 +81,8 @@ const shareLimit = 8 << 10
 type decoder struct {
 	json.Scanner
 
-	before *resource.Parsed // what may be met again; nil: nothing
-	parts  *resource.Parsed // what is read from an item, which nobody changes; nil: it is something else that is read
+	before *resource.Parsed // values that may occur again; nil if there are none
+	parts  *resource.Parsed // collects the values of a stored item, which are immutable; nil if a request body is read
 
 	where path
 

@@ -49,8 +49,8 @@ func (p path) context() (structName, fields string) {
 	return structName, strings.Join(names, ".")
 }
 
-// embeddedNames are the Go names of structs that are embedded in others, by the name of the outer one. Where a struct
-// is embedded in an embedded one, a field has as many names as Inline has numbers.
+// embeddedNames are the Go names of structs that are embedded in others, by the name of the outer one. If an embedded struct embeds
+// another one, a field has as many names as Inline has numbers.
 var embeddedNames = map[string][]string{
 	"ConfigMapEnvSource":            {"LocalObjectReference"},
 	"ConfigMapKeySelector":          {"LocalObjectReference"},

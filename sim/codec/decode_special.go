@@ -167,8 +167,8 @@ func (d *decoder) union(t *schema.Type, c byte) any {
 	return v
 }
 
-// unionLiteral reads what is neither an object nor a list: a bool where there may be one, an error where there may not,
-// nothing in the other types.
+// unionLiteral reads a value that is neither an object nor a list. In a JSONSchemaPropsOrBool it returns a bool, and any other
+// value is an error. In the other union types it returns nil.
 func (d *decoder) unionLiteral(t *schema.Type, c byte) any {
 	text := d.Skip()
 	if t.GoType != schemaOrBool || d.Bad {

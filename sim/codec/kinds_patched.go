@@ -61,9 +61,9 @@ func (d *Decoder) patchedKind(data []byte, want schema.GVK) (obj object.Object, 
 	return obj, strict, nil
 }
 
-// Mutated reads JSON that a mutating webhook made of an object of the kind want. t is the kind's type, nil for custom resources, whose
-// metadata stays as it is. The kind may be missing, and stays so. layout is the type of what was read. If that is of another kind,
-// the error is an OtherKindError and obj is valid.
+// Mutated reads JSON that a mutating webhook made of an object of the kind want. t is the kind's type, nil for custom resources,
+// whose metadata stays as it is. The kind may be missing, and stays so. layout is the type of obj. If obj is of another kind, the
+// error is an OtherKindError and obj is valid.
 func (d *Decoder) Mutated(data []byte, want schema.GVK, t *schema.Type) (obj object.Object, layout *schema.Type, err error) {
 	if t == nil {
 		if obj, _, err = DecodeJSON(data, nil); err == nil {

@@ -18,7 +18,7 @@ const (
 	Protobuf
 )
 
-// The media types in the order in which the server prefers them, and those that can carry a watch.
+// The media types in the order in which the server prefers them, and the media types of watches.
 var (
 	mediaTypes  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
 	streamTypes = []string{"application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"}

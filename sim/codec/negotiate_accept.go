@@ -126,7 +126,7 @@ func (c *clause) takes(typ, sub string) bool {
 	return c.typ == typ && (c.sub == sub || c.sub == "*") || c.typ == "*" && c.sub == "*"
 }
 
-// format reads the parameters of a clause; those that nobody knows are ignored.
+// format reads the parameters of a clause. Unknown parameters are ignored.
 func (c *clause) format(m Media, e endpoint) (Format, bool) {
 	if stream := c.params["stream"]; stream != "" && (stream != "watch" || m == YAML) {
 		return Format{}, false

@@ -25,7 +25,7 @@ func AppendPartial(dst, canonical []byte, version string) []byte {
 	return append(append(openPartial(dst, version), partialMeta(canonical)...), '}')
 }
 
-// openPartial prints what is before the metadata.
+// openPartial prints a PartialObjectMetadata up to its metadata.
 func openPartial(dst []byte, version string) []byte {
 	return append(appendHead(dst, "PartialObjectMetadata", metaGroup+version), `,"metadata":`...)
 }
@@ -65,7 +65,7 @@ func PartialList(version string, meta ListMeta, items iter.Seq[[]byte]) Text {
 	return c.end()
 }
 
-// opening is what is before element n of an array.
+// opening returns the character before element n of an array.
 func opening(n int) byte {
 	if n == 0 {
 		return '['

@@ -30,7 +30,7 @@ func Envelope(gvk schema.GVK, raw Text) Text {
 	return slices.Concat(Text{openEnvelope(nil, gvk, raw.Len())}, raw, Text{envelopeEnd})
 }
 
-// openEnvelope prints what is before a message of n bytes.
+// openEnvelope prints the envelope up to a message of n bytes.
 func openEnvelope(dst []byte, gvk schema.GVK, n int) []byte {
 	dst = append(dst, protoPrefix...)
 	dst, at := openMessage(dst, 1)
@@ -40,7 +40,7 @@ func openEnvelope(dst []byte, gvk schema.GVK, n int) []byte {
 	return protowire.AppendVarint(dst, uint64(n))
 }
 
-// envelopeEnd is what is behind the message: contentEncoding and contentType, which say nothing.
+// envelopeEnd is the end of the envelope after the message: contentEncoding and contentType, which are empty.
 var envelopeEnd = appendProtoString(appendProtoString(nil, 3, ""), 4, "")
 
 // ProtoList prints a list as a bare message; items are bare messages.

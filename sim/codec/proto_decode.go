@@ -23,7 +23,7 @@ var errProtoDepth = errors.New("proto: exceeded max depth")
 type protoReader struct {
 	share bool // strings stay parts of the message
 
-	before *resource.Parsed // what may be met again; nil: nothing
+	before *resource.Parsed // values that may occur again; nil if there are none
 	sent   []byte           // the message of before, as clients have got it
 }
 
@@ -38,9 +38,9 @@ func (r *protoReader) object(raw []byte, gvk schema.GVK, t *schema.Type) (object
 	return obj, nil
 }
 
-// message reads the fields of a message into a JSON object. As the generated code of Kubernetes does it goes on with
-// what is there already: of a repeated field elements are added, a message is merged, of a scalar the last one counts.
-// Unknown fields are skipped.
+// message reads the fields of a message into a JSON object. Like the generated code of Kubernetes it merges into existing values:
+// the elements of a repeated field are appended, messages are merged, and the last value of a scalar counts. Unknown fields are
+// skipped.
 func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, depth int) error {
 	if depth > protoDepthMax {
 		return errProtoDepth
@@ -79,7 +79,8 @@ func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, dep
 	return nil
 }
 
-// fields are those that an object may have already, a bit of 64 for each: most come once, and need not be looked for.
+// fields is the set of fields that an object may have already, one bit for each of 64. Most fields occur once, so that the object
+// need not be searched for them.
 type fields uint64
 
 // fieldsOf returns none for an empty object, and all for one of which nothing is known.
@@ -100,7 +101,7 @@ func (there *fields) take(f *protoField, obj map[string]any) any {
 	return nil
 }
 
-// protoValue is a value that was read: a number, or what is behind a length.
+// protoValue is a value that was read: a number, or the bytes after a length.
 type protoValue struct {
 	number  uint64
 	content []byte
@@ -175,7 +176,7 @@ func wireSize(b []byte, wire protowire.Type) (int, error) {
 	}
 }
 
-// wireError translates the one error of protowire that Kubernetes' decoder tells apart from a short message.
+// wireError returns the error of Kubernetes' decoder for an error of protowire: a short message or, for all others, an overflow.
 func wireError(n int) error {
 	if err := protowire.ParseError(n); !errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("proto: integer overflow")
@@ -183,7 +184,7 @@ func wireError(n int) error {
 	return io.ErrUnexpectedEOF
 }
 
-// goName returns what the field is called in Go, as far as its JSON name tells.
+// goName returns the Go name of the field, as far as it follows from its JSON name.
 func (f *protoField) goName() string {
 	switch {
 	case f.inner != nil:
@@ -200,7 +201,7 @@ func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[strin
 	var v any
 	var err error
 	if known := r.known(f, in.content, depth); known != nil && old == nil {
-		v = object.Copy(known) // whoever reads a body may change it
+		v = object.Copy(known) // the reader of a body may change the value
 	} else if v, err = r.value(t, in, old, depth); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func delimited(b []byte) (int, error) {
 	return n + int(length), nil
 }
 
-// looseVarint reads a varint of at most ten bytes; what is beyond 64 bits is dropped.
+// looseVarint reads a varint of at most ten bytes; bits beyond 64 are dropped.
 func looseVarint(b []byte) (v uint64, size int, err error) {
 	for shift := 0; shift < 64; shift += 7 {
 		if size >= len(b) {

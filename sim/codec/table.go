@@ -24,7 +24,7 @@ type TableOptions struct {
 	Now       time.Time
 }
 
-// CheckInclude returns what is wrong with the query parameter includeObject of a Table, or nil.
+// CheckInclude returns the error for an invalid query parameter includeObject of a Table, or nil if it is valid.
 func CheckInclude(include string) *status.Status {
 	switch include {
 	case "", "Metadata", "Object", "None":

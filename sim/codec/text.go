@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Text is a printed answer in pieces, which are sent one after the other. What is stored is not copied for it: its bytes
-// are pieces, and nobody changes a piece.
+// Text is a printed answer in pieces, which are sent one after the other. The bytes of stored objects are not copied: they are
+// pieces. Pieces are immutable.
 //
 //	{"kind":"PodList",…,"items":[{ │ "metadata":{…},… of the first pod } │ ,{ │ … of the second } │ ]}
 type Text [][]byte
@@ -39,7 +39,7 @@ func (t Text) First(n int) Text {
 	return t
 }
 
-// WriteTo is io.WriterTo's.
+// WriteTo implements io.WriterTo.
 func (t Text) WriteTo(w io.Writer) (n int64, err error) {
 	for _, piece := range t {
 		k, err := w.Write(piece)
@@ -59,7 +59,7 @@ type textReader struct {
 	at   int // what has been read of the first piece
 }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (r *textReader) Read(p []byte) (n int, err error) {
 	for n < len(p) && len(r.rest) > 0 {
 		k := copy(p[n:], r.rest[0][r.at:])
@@ -74,7 +74,7 @@ func (r *textReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// composer makes a Text: what is printed for it goes to own, and add puts in what is there already.
+// composer builds a Text: new bytes are printed to own, and add inserts existing ones.
 type composer struct {
 	text Text
 	own  []byte // printed since the last piece

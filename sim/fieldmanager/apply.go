@@ -61,8 +61,8 @@ type application struct {
 	filters                map[fieldpath.APIVersion]fieldpath.Filter // of what by cannot own
 }
 
-// application reads the managedFields of the live object, which may be nil, and checks both objects against the schema:
-// structured-merge-diff, whose errors are worded otherwise than those of the real server's version, is told that they are right.
+// application reads the managedFields of the live object, which may be nil, and checks both objects against the schema. So
+// structured-merge-diff need not validate them: its errors are worded otherwise than those of the real server's version.
 func (m *Manager) application(d *resource.Definition, live, config object.Object, by By) (*application, *status.Status) {
 	if live == nil {
 		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}

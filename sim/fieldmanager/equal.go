@@ -65,7 +65,7 @@ func (d *differ) sameFields(s *shape, aAny, bAny any, inList bool) bool {
 	return d.sameKeys(s, aAny, bAny, inList)
 }
 
-// sameKeys compares what is not declared.
+// sameKeys compares undeclared fields.
 func (d *differ) sameKeys(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)

@@ -14,8 +14,8 @@ const (
 // path stands for a version without a scale subresource.
 type Replicas map[string]string
 
-// ToScale returns the managedFields of an object's Scale: whoever owns the replicas of the object owns those of the
-// Scale. What cannot be read counts as none.
+// ToScale returns the managedFields of an object's Scale: the owners of the object's replicas own the replicas of the Scale. If the
+// managedFields cannot be read, the result is empty.
 func ToScale(parent []any, replicas Replicas) []any {
 	entries, err := decode(parent)
 	if err != nil {

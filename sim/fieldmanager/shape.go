@@ -35,7 +35,7 @@ type shape struct {
 	name   string         // of structure: what errors and the schema of structured-merge-diff call it
 	fields []member       // sorted by name
 	index  map[string]int // name → position in fields
-	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, nil: not allowed
+	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, or nil if none is allowed
 	keys   []*member      // of listMap: the key fields, sorted by name
 	given  []string       // of listMap: the names of the key fields as declared
 }
@@ -58,7 +58,7 @@ type member struct {
 	text    []byte // that as a field of FieldsV1: ,"f:name":
 	shape   *shape
 	zero    any          // what an absent field of a Go struct counts as
-	def     any          // default of a key field that is absent; nil: none
+	def     any          // default of an absent key field, if any
 	show    schema.Shown // when a field of a Go struct is printed
 	pointer bool         // nil is not the zero value
 

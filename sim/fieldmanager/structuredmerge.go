@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// structuredMerge merges the configuration into the live object with merge.Updater, which also finds the conflicts and removes what
-// the manager gives up. merged is nil where the object stays as it is. An error is merge.Conflicts or a failure.
+// structuredMerge merges the configuration into the live object with merge.Updater, which also finds the conflicts and removes the
+// fields that the manager gives up. merged is nil if the object does not change. An error is merge.Conflicts or a failure.
 //
 // Pruning takes the Updater longer than all the rest, and it prunes whenever it knows what the manager applied the last time. Most
-// applies give nothing up, so the first try leaves that out. Where a custom resource has owners in other versions there is no first try:
-// pruning converts the object, which fails at fields that those versions do not have.
+// applies give nothing up, so the first try leaves that out. If a custom resource has owners in other versions there is no first
+// try: pruning converts the object, which fails at fields that those versions do not have.
 func (a *application) structuredMerge(force bool) (merged object.Object, entries managed, err error) {
 	last := a.entries.find(a.self)
 	if last == nil {

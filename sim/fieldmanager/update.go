@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
-// Update records in obj's managedFields what by changed. live is the object as it was, nil for a create. What by set
-// belongs to it from now on, what it removed to nobody.
+// Update records the changes of by in obj's managedFields. live is the object before the update, nil for a create. by owns the
+// fields that it set from now on, and the fields that it removed lose their owners.
 func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By) {
 	entries := requested(live, obj, by.Subresource)
 	obj.Remove("metadata", "managedFields")
@@ -128,8 +128,8 @@ func (e *entry) lose(c *change) {
 	}
 }
 
-// gain gives set to the entry of an updater, and what is left of its old entry, which may be nil. If that comes to the entry before
-// the update, the entry shares its fields.
+// gain gives an updater's entry the set, and the rest of its old entry, which may be nil. If the result is equal to the entry
+// before the update, both share their fields.
 func (e *entry) gain(set map[string]any, old *entry, before entry) {
 	e.fields = set
 	if old != nil {
@@ -207,7 +207,7 @@ func replaced(m map[string]any, name string, v any) map[string]any {
 	return out
 }
 
-// unowned are the fields of metadata that nobody owns.
+// unowned are the fields of metadata that cannot be owned.
 var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
 	"managedFields", "resourceVersion"}
 
