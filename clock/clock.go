@@ -1,7 +1,6 @@
 // Package clock is where every part of the simulator gets the time from.
 //
-// [System] is package time: real time, and virtual time inside a
-// testing/synctest bubble. [Manual] moves only when it is told to:
+// [System] is package time: real time, and virtual time inside a testing/synctest bubble. [Manual] moves only by calls:
 //
 //	m := clock.NewManual(clock.Epoch())
 //	m.AfterFunc(2*time.Second, a)
@@ -23,8 +22,7 @@ package clock
 
 import "time"
 
-// Clock tells the time and sets timers.
-// Every Clock in this package is safe for concurrent use.
+// Clock returns the time and sets timers. Every Clock in this package is safe for concurrent use.
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time
@@ -61,8 +59,7 @@ type Timer interface {
 	Reset(d time.Duration) bool
 }
 
-// Ticker is an event that comes back.
-// A tick that nobody has received when the next one is due is not sent twice.
+// Ticker is a repeated event. If a tick has not been received when the next one is due, the next one is dropped.
 type Ticker interface {
 	// C returns the channel the ticks are sent on.
 	C() <-chan time.Time

@@ -166,7 +166,7 @@ var promises = []struct {
 		b.advance(10*time.Second + time.Second/2)
 		got, ok := received(ticker.C())
 		is.True(ok)                                // there is a tick
-		is.True(got.Equal(start.Add(time.Second))) // the first one, which nobody received
+		is.True(got.Equal(start.Add(time.Second))) // the first one, which was not received
 		_, ok = received(ticker.C())
 		is.True(!ok) // the nine others are dropped
 		b.advance(time.Second / 2)

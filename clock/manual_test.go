@@ -171,7 +171,7 @@ func TestManualNeverGoesBack(t *testing.T) {
 	is.Equal(len(*log), 0) // callbacks do not run inside AfterFunc
 	m.AdvanceTo(clock.Epoch())
 	is.Equal(elapsed(m), time.Hour)                                // the time stays
-	is.Equal(strings.Join(*log, " "), "due@1h0m0s overdue@1h0m0s") // what is due fires, now
+	is.Equal(strings.Join(*log, " "), "due@1h0m0s overdue@1h0m0s") // due timers fire now
 	m.Advance(-time.Minute)
 	is.Equal(elapsed(m), time.Hour) // nor by a negative step
 }

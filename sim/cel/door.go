@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// What package expr has.
+// The types of package expr.
 type (
 	Error        = expr.Error
 	Input        = expr.Input

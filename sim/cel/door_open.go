@@ -10,7 +10,7 @@ import (
 // Supported says that this build evaluates expressions.
 const Supported = true
 
-// What package celgo has.
+// The types of package celgo.
 type (
 	Rules    = celgo.Rules
 	Compiler = celgo.Compiler

@@ -17,8 +17,8 @@ const (
 	nodesMax = 200_000
 )
 
-// checkSchema checks the schema of a version, or of all of them; nil: there is none. status says that the status subresource
-// is served; before is the stored schema of the version, nil for a new one.
+// checkSchema checks the schema of a version, or of all versions; nil has no errors. status is set if the status subresource is
+// served. before is the stored schema of the version, nil for a new one.
 func (v *validator) checkSchema(schema map[string]any, p field.Path, status bool, before map[string]any) field.ErrorList {
 	if schema == nil {
 		return nil

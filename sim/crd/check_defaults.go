@@ -15,7 +15,7 @@ import (
 //	           └ x-kubernetes-embedded-resource: begins an object; a default in its metadata is checked as part of it
 type defaultsChecker struct {
 	*validator
-	rules  func() *cel.Rules // of the schema; nil: it has none
+	rules  func() *cel.Rules // of the schema; nil if it has none
 	errs   field.ErrorList
 	budget int64 // what the rules may still cost, all defaults together
 }

@@ -48,7 +48,7 @@ func (s *structureChecker) node(node object.Object, at level, p field.Path) {
 	s.errs = append(s.errs, itself(field.CursorOn(p, node), at)...)
 }
 
-// itself checks a node that says what values look like without what is in it.
+// itself checks the fields of a node that constrain its own value, but not its child schemas.
 func itself(node field.Cursor, at level) field.ErrorList {
 	embedded, preserve := node.Child("x-kubernetes-embedded-resource"), node.Child("x-kubernetes-preserve-unknown-fields")
 	kind, more, intOrString := node.Child("type").OrEmpty(), node.Child("additionalProperties"), node.True("x-kubernetes-int-or-string")

@@ -50,7 +50,8 @@ func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion 
 	return checkConverted(kind, obj, converted, apiVersion)
 }
 
-// converter returns what converts the objects of the definition: webhook, where that is one; nil: only apiVersion changes.
+// converter returns the converter for objects of the definition: that of the Host, if it has one, or webhook. nil means that only
+// apiVersion changes.
 func (d *definition) converter(webhook Converter) Converter {
 	if host := d.server.Host; host != nil {
 		if convert := host.Converter(d.name); convert != nil {

@@ -161,8 +161,8 @@ func TestUpdate(t *testing.T) {
 	is.Equal(warnings, []string{`unrecognized format "colour"`})
 }
 
-// TestStoredRules: a rule of any version of the stored definition may use what the server itself knows, and a schema that nobody
-// changes keeps a rule that costs too much.
+// TestStoredRules checks that a rule of any version of the stored definition may use functions that are available to stored
+// expressions only, and that an unchanged schema keeps a rule that costs too much.
 func TestStoredRules(t *testing.T) {
 	t.Parallel()
 	reader, _ := decoder(t)
@@ -250,7 +250,7 @@ func TestApproval(t *testing.T) {
 	is.True(crd.Approval(obj, now))
 	is.Equal(obj.Condition("KubernetesAPIApprovalPolicyConformant").String("message"), "approved in https://example.com/1")
 	is.True(!crd.Approval(obj, now))
-	is.True(!crd.Approval(widgets(t, nil), now)) // nobody asks
+	is.True(!crd.Approval(widgets(t, nil), now)) // the group needs no approval
 }
 
 func TestDefine(t *testing.T) {
@@ -304,7 +304,7 @@ func TestDefine(t *testing.T) {
 	is.True(!server.Known(d.GVK))
 }
 
-// TestObjects: what is wrong with an object is said in the order of the real server.
+// TestObjects checks that the errors of an object come in the order of the real server.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

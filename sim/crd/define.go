@@ -22,7 +22,7 @@ type Server struct {
 	Schema *schema.Set     // descriptions of columns
 	Minor  int             // 36 is Kubernetes 1.36
 	Meta   structural.Meta // reads metadata
-	Host   Host            // nil: no conversion webhook is asked
+	Host   Host            // calls conversion webhooks; nil if there are none
 
 	definitions map[string]*definition
 	kinds       map[schema.GVK]*served // of the decoder
@@ -159,8 +159,8 @@ func (s *Server) Version(d *resource.Definition, apiVersion string) *resource.De
 // Known reports whether a kind is that of a custom resource.
 func (s *Server) Known(kind schema.GVK) bool { return s.kinds[kind] != nil }
 
-// Prune removes what the schema of a kind does not have from an object that was sent, and returns the paths of it: those
-// in the metadata of embedded resources last. Of a version without a schema only the envelope is left.
+// Prune removes fields that the schema of a kind does not have from an object in a request, and returns their paths, those in the
+// metadata of embedded resources last. If the version has no schema, only apiVersion, kind and metadata are left.
 func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
 	v := s.kinds[kind]
 	if v == nil {
@@ -260,7 +260,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
 	d.server.dropUnreadable(obj)
 	if from := d.versions[obj.APIVersion()]; from != nil {
-		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops what is wrong
+		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops invalid values
 		from.root.Prune(map[string]any(obj))
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}

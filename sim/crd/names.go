@@ -30,8 +30,8 @@ func SetCondition(crd object.Object, now time.Time, kind, status, reason, messag
 	c["status"], c["reason"], c["message"] = status, reason, message
 }
 
-// Names decides which names of a definition are accepted: those that no other definition of its group has. It sets the
-// conditions NamesAccepted and Established, and reports whether anything changed. others are all definitions.
+// Names accepts the names of a definition that no other definition of its group has. It sets the conditions NamesAccepted and
+// Established, and reports whether anything changed. others are all definitions.
 func Names(crd object.Object, others []object.Object, now time.Time) bool {
 	want, have := crd.At("spec", "names"), crd.At("status", "acceptedNames")
 	if object.SemanticEqual(map[string]any(want), map[string]any(have)) {

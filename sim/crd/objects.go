@@ -45,7 +45,7 @@ func changed(obj, old object.Object) bool {
 	return false
 }
 
-// validate returns what is wrong with a new object (old is nil), with a changed one, or with its status.
+// validate returns the errors in a new object, for which old is nil, in a changed one, or in its status.
 func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	s := o.version.schema
 	var errs field.ErrorList
@@ -79,7 +79,8 @@ func (o *objects) checkSchema(ctx *resource.Context, obj, old object.Object) fie
 	return append(errs, o.checkScale(ctx.Subresource, obj)...)
 }
 
-// checkRules applies the rules of the schema, unless what was found wrong before, in the metadata, too, may break them.
+// checkRules applies the rules of the schema, unless there are errors already, including those of the metadata, that might break
+// the rules.
 func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, old object.Object) field.ErrorList {
 	if o.version.rules == nil {
 		return nil
@@ -143,7 +144,7 @@ func checkReplicas(obj object.Object, path string) field.ErrorList {
 	return nil
 }
 
-// at returns the value at a path of names, and what is in the way of it.
+// at returns the value at a path of names. If a value on the way is not an object, bad is the error text.
 func at(obj object.Object, path string) (v any, found bool, bad string) {
 	v = map[string]any(obj)
 	names := strings.Split(strings.TrimPrefix(path, "."), ".")

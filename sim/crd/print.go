@@ -61,8 +61,8 @@ var (
 	}
 )
 
-// structs are the fields that are structs, by their names in JSON, and lists those that are lists of structs. Schemas are
-// in neither: see printField.
+// structs are the fields that are structs, by their names in JSON, and lists the fields that are lists of structs. Schemas are in
+// neither: see printField.
 var (
 	structs = map[string][]printed{"subresources": subresourceFields, "status": nil, "scale": scaleFields, "externalDocs": docFields}
 	lists   = map[string][]printed{"versions": versionFields, "additionalPrinterColumns": columnFields,

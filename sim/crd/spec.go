@@ -18,13 +18,13 @@ type spec struct {
 // version is one version of a definition.
 type version struct {
 	part                             // what it says itself
-	whole                       part // with what is said at the top
+	whole                       part // with the fields of the top level
 	name                        string
 	served, storage, deprecated bool
 	warning                     *string // deprecationWarning
 }
 
-// part is what a version says about its objects, or what all of them say. nil: nothing.
+// part holds the fields that can be set for one version or, at the top level, for all. A nil field is not set.
 type part struct {
 	validation string // "schema" of a version, "validation" at the top
 	schema     map[string]any

@@ -42,7 +42,7 @@ func Defaults(crd object.Object) {
 	}
 }
 
-// Strategy returns what is special about definitions. meta reads metadata in defaults.
+// Strategy returns the strategy of definitions. meta reads metadata in defaults.
 func Strategy(meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,

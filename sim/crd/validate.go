@@ -21,7 +21,7 @@ type validator struct {
 	before   *spec // of old
 	meta     structural.Meta
 	minor    metadata.Rules
-	kept     [2]*bool // whether before keeps a rule; nil: not asked yet
+	kept     [2]*bool // whether before keeps a rule; nil until it is computed
 }
 
 func newValidator(ctx *resource.Context, crd, old object.Object, meta structural.Meta) *validator {

@@ -37,9 +37,9 @@ const (
 // horizon is how many years ahead a time is looked for.
 const horizon = 5
 
-// Next returns the first time after t, by the clock of t's location; the zero time if there is none within five years.
-// Hours that a change of the clock skips are skipped, and those that it repeats come twice. Where a day has no midnight the
-// answer may be off, as that of the real parser (SpecSchedule.Next), which finds out that a day is over by the hour 0.
+// Next returns the first time after t, by the clock of t's location; the zero time if there is none within five years. Hours that a
+// change of the clock skips are skipped, and those that it repeats come twice. If a day has no midnight, the result may be wrong,
+// as that of the real parser (SpecSchedule.Next), which recognizes the end of a day by the hour 0.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.every > 0 {
 		return t.Add(s.every - time.Duration(t.Nanosecond()))

@@ -70,13 +70,13 @@ func (t Trigger) Replica(n int) Trigger { t.replica = n; return t }
 // Event triggers on watch events of one type: ADDED, MODIFIED, DELETED or BOOKMARK.
 func (t Trigger) Event(eventType string) Trigger { t.eventType = eventType; return t }
 
-// Where triggers when the object meets a condition: the object in the body of a create or update, the object of an event or a commit,
-// otherwise the stored object. Conditions:
+// Where restricts the trigger to objects that meet a condition: the object in the body of a create or update, the object of an
+// event or a commit, otherwise the stored object. Conditions:
 //
-//	metadata.deletionTimestamp              the field is there
-//	!status.phase                           it is not
+//	metadata.deletionTimestamp              the field exists
+//	!status.phase                           it does not exist
 //	spec.replicas=3                         it has the value
-//	metadata.labels[app.kubernetes.io/name]!=web   it has another value, or is not there
+//	metadata.labels[app.kubernetes.io/name]!=web   it has another value, or does not exist
 //	spec.containers.0.image=nginx           an item of a list
 func (t Trigger) Where(condition string) Trigger {
 	t.where = append(t.where[:len(t.where):len(t.where)], condition)

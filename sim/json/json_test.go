@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// pieces are what TestAgainstEncodingJSON makes texts of: valid values, and what is nearly one.
+// pieces are the parts of the texts of TestAgainstEncodingJSON: valid and almost valid values.
 var pieces = strings.Fields(`{ } [ ] , : " "a" "b" "" "\u00e9" "\ud83d\ude00" "\ud800" "\n" "\x" "é" 0 -0 01 1 -12 1.5 1e3 1e999 99999999999999999999 .5 - true
 	false null nul "a":1 "a":{} "b":[ [1,2] {"a":1,"a":[2]} \ /`)
 

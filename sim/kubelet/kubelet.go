@@ -4,17 +4,17 @@
 //	Node registers, as node-1                                 node.go
 //	  │ pod with spec.nodeName node-1
 //	  ▼
-//	does the node take it? ─ no ─▶ it has failed                  admit.go
-//	  ▼ yes; what it is given may change later                    resize.go
+//	does the node accept it? ─ no ─▶ it has failed                admit.go
+//	  ▼ yes; its resources may change later                       resize.go
 //	volumes are there? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers        pod.go, volumes.go
 //	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
 //	                                                            │ probes                       probe.go
 //	  ▼ after each change
 //	status of the pod, events                                 status.go, events.go
 //
-// Nothing runs in a container. What it does follows from its Image, from annotations of its pod, and from its command, if
-// that is finite in an obvious way (package shell): when it starts, is ready and ends, its output and its resource usage.
-// Logs, exec, attach and port-forward answer from that, as a Session (session.go).
+// Nothing runs in a container. Its behaviour follows from its Image, from annotations of its pod, and from its command, if that is
+// finite in an obvious way (package shell): when it starts, is ready and ends, its output and its resource usage. Logs, exec,
+// attach and port-forward answer from that, as a Session (session.go).
 //
 // A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but only a client that reads can
 // observe that. So overdue renewals are done when something happens in the cluster or a request arrives, and only the last of them

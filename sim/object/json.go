@@ -66,7 +66,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	if len(m) == 0 {
 		return nil
 	}
-	return appendSorted(make([]string, 0, 8), m) // on the stack of who goes through them
+	return appendSorted(make([]string, 0, 8), m) // on the stack of the caller
 }
 
 func appendSorted[V any](keys []string, m map[string]V) []string {

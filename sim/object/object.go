@@ -152,8 +152,8 @@ func (o Object) Remove(path ...string) {
 	}
 }
 
-// Copy returns a deep copy of an object. Only the fieldsV1 of its managedFields are shared, which nobody changes in place: they
-// are half of the maps of an object that is stored.
+// Copy returns a deep copy of an object. Only the fieldsV1 of its managedFields are shared, because they are never changed in
+// place: half of the maps of a stored object are in them.
 func (o Object) Copy() Object {
 	if o == nil {
 		return nil

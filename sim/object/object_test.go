@@ -68,7 +68,7 @@ func TestCopyIsDeep(t *testing.T) {
 	is.Equal(Object(nil).Copy(), nil)                  // nil stays nil
 }
 
-// Who copies an object may change everything in the copy, but not what is in the sets of its managedFields: those are shared.
+// The caller of Copy may change everything in the copy except the sets of its managedFields: these are shared.
 func TestCopySharesSets(t *testing.T) {
 	is := is.New(t)
 	const text = `{"fieldsV1":{"a":{}},"metadata":{"fieldsV1":{"b":{}},"managedFields":[{"fieldsV1":{"f:c":{}},"manager":"m"},null]}}`

@@ -32,7 +32,7 @@ func TestStrategicEqualsPut(t *testing.T) {
 					v, _ := object.Object(from).Get(path...)
 					part.Object.Set(v, path...)
 				}
-				is.Equal(part.Object, got.Object) // with what is left out it is the whole
+				is.Equal(part.Object, got.Object) // together with the paths that were left out it is the whole
 			})
 		}
 	}

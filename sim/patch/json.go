@@ -132,7 +132,7 @@ func (a *applier) apply(op jsonpatch.Operation) error {
 	return nil
 }
 
-// parts are what is put into operations. The path is one that leads nowhere.
+// parts are templates of the members of an operation. The path is one that does not exist.
 var parts = func() (op jsonpatch.Operation) {
 	if err := json.Unmarshal([]byte(`{"op":"add","path":"nowhere","value":null}`), &op); err != nil {
 		panic(err)
@@ -175,8 +175,9 @@ func isSingle(op jsonpatch.Operation) bool {
 	return kind == "test" || kind == "copy"
 }
 
-// together carries out several operations, for which the library reads the document once. If one of them fails, it changes nothing and
-// returns false: apply returns the error, or knows the rule of version 4 by which the operation does not fail.
+// together carries out several operations, for which the library reads the document once. If one of them fails, it changes nothing
+// and returns false. Then apply returns the error, or carries out the operation by a rule of version 4 under which it does not
+// fail.
 func (a *applier) together(ops []jsonpatch.Operation) bool {
 	patch := make(jsonpatch.Patch, len(ops))
 	for i, op := range ops {
@@ -202,8 +203,8 @@ func (a *applier) together(ops []jsonpatch.Operation) bool {
 	return true
 }
 
-// version4Error returns an error of the library in the words of version 4. What move does not find, that version only notices when it
-// removes it.
+// version4Error returns an error of the library in the words of version 4. In version 4, a move from a missing path fails only when
+// it removes the value.
 func version4Error(err error, path, from string) error {
 	return errors.New(strings.NewReplacer(
 		"unable to remove", "Unable to remove",

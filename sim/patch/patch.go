@@ -2,7 +2,7 @@
 //
 //	Content-Type ─ Type ─▶ JSONPatch       JSON(doc)      ─┐ bytes ─ decode with the Type ─▶ object
 //	                       MergePatch      Merge(doc)     ─┘           │ fails
-//	                       StrategicPatch  Strategic(object) ─ object ─┴──────▶ Undecodable(what was patched, why)
+//	                       StrategicPatch  Strategic(object) ─ object ─┴──────▶ Undecodable(result, error)
 //	                       ApplyPatch      (server-side apply, another package)
 //
 // doc is the current object in the version of the request, printed as the server prints it. Repeated and unknown keys
@@ -85,8 +85,8 @@ func offers(contentTypes string) bool {
 	return false
 }
 
-// Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of
-// a strategic patch; err says what is wrong with it.
+// Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of a strategic
+// patch, and err is the error of decoding it.
 func Undecodable(value string, err error) *status.Status {
 	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, err.Error())})
 }

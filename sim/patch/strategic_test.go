@@ -161,7 +161,7 @@ func TestStrategicLeavesOut(t *testing.T) {
 			v, _ := doc.Get(path...)
 			part.Object.Set(v, path...)
 		}
-		is.Equal(part.Object, all.Object) // with what is left out it is the whole
+		is.Equal(part.Object, all.Object) // together with the paths that were left out it is the whole
 		_, ok := part.Object[want]
 		is.Equal(ok, want != "")
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// files is where schema files are read from: those that were built in, or a pack.
+// files is the source of schema files: the embedded ones, or a pack.
 type files interface {
 	ReadFile(name string) ([]byte, error)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Default is the minor of an API server that is told no version: the one that the recordings are of, and that a page has
+// Default is the minor of an API server without an explicit version: the one of the recordings, and the one that a web page has
 // from the start. data_default.go embeds its files.
 const Default = "1.36"
 
@@ -45,8 +45,8 @@ var Releases = []Release{
 		Unserved: unserved37, PlainElements: true, CELGo: 29},
 }
 
-// Known returns the minors of Releases. Load knows those that were built into the program, which are all of them but for
-// GOOS=js, and those that were given to Register.
+// Known returns the minors of Releases. Load finds those that were given to Register and those that are embedded in the program,
+// which are all of them, except for GOOS=js.
 func Known() []string {
 	var minors []string
 	for _, r := range Releases {
@@ -65,8 +65,8 @@ func ReleaseOf(version string) (Release, bool) {
 	return Releases[i], true
 }
 
-// CanRead reports whether servers of the release can read a kind that they do not serve. A body of such a kind is told that its
-// version is not the expected one, instead of that the kind is unknown.
+// CanRead reports whether servers of the release can read a kind that they do not serve. The error for such a kind in a body is
+// that its version is not the expected one, not that the kind is unknown.
 func (r Release) CanRead(gvk GVK) bool {
 	return slices.Contains(strings.Fields(r.Unserved[gvk.GV()]), strings.TrimSuffix(gvk.Kind, "List"))
 }

@@ -14,7 +14,7 @@ import (
 
 const allVerbs = "create,delete,deletecollection,get,list,patch,update,watch"
 
-// storageHash is discovery's storageVersionHash: base64 of the first 8 bytes of the SHA-256 of the storage version.
+// storageHash computes the storageVersionHash of discovery: base64 of the first 8 bytes of the SHA-256 of the storage version.
 func storageHash(k GVK) string {
 	sum := sha256.Sum256([]byte(k.Group + "/" + k.Version + "/" + k.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])

@@ -32,7 +32,7 @@ type Set struct {
 	readable  func() []GVK
 
 	mu    sync.RWMutex
-	types []*Type // by number; nil: not read yet. Everything reachable from an entry is in place
+	types []*Type // by number; nil if not read yet. Everything reachable from an entry is read
 
 	docs  texts // the file docs-MINOR.bin
 	prose texts // the file prose-MINOR.bin
@@ -176,8 +176,9 @@ func (s *Set) Groups() []Group { return s.groups }
 // order of Groups, each sorted by resource. The answer is shared: do not change it.
 func (s *Set) Resources() []Resource { return s.resources }
 
-// Readable returns the group versions that a server can read, sorted: those of the kinds that it serves and of those that it does
-// not, apart from the core group and from what only servers send. The answer is shared: do not change it.
+// Readable returns the group versions that a server can read, sorted: those of the kinds that it serves, and those of the kinds
+// that it can read only. It leaves out the core group and the groups of kinds that only servers send. The result is shared: do not
+// change it.
 func (s *Set) Readable() []GVK { return s.readable() }
 
 func (s *Set) findReadable() []GVK {

@@ -118,7 +118,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 	for i := range readers {
-		is.Equal(got[i], got[0]) // everybody got the same types
+		is.Equal(got[i], got[0]) // all readers got the same types
 	}
 }
 

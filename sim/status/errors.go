@@ -162,7 +162,7 @@ func Forbidden(r Resource, name, why string) *Status {
 	return s
 }
 
-// Unauthorized answers for credentials that nobody knows.
+// Unauthorized answers for unknown credentials.
 func Unauthorized() *Status {
 	return &Status{Code: wire.StatusUnauthorized, Reason: ReasonUnauthorized, Message: "Unauthorized"}
 }
@@ -191,7 +191,7 @@ func TooLargeResourceVersion(want, have uint64, retryAfter int) *Status {
 	return s
 }
 
-// Timeout answers for a request that took too long. retryAfter is in seconds; 0 says nothing.
+// Timeout answers for a request that took too long. retryAfter is in seconds; 0 omits it.
 func Timeout(message string, retryAfter int) *Status {
 	return &Status{Code: wire.StatusGatewayTimeout, Reason: ReasonTimeout, Message: "Timeout: " + message,
 		Details: &Details{RetryAfterSeconds: retryAfter}}

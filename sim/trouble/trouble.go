@@ -45,11 +45,11 @@ type Kind struct {
 	Resources bool   // it may be for some resources only
 
 	needsDuration bool
-	do            func(r Replica, t Trouble) error     // nil: it cannot be done to a replica
-	control       func(c Controllers, t Trouble) error // nil: it cannot be done to a controller
+	do            func(r Replica, t Trouble) error     // nil if it does not apply to replicas
+	control       func(c Controllers, t Trouble) error // nil if it does not apply to controllers
 }
 
-// What can be done.
+// All kinds of trouble.
 var (
 	Lag = &Kind{Name: "lag", Help: "stop a replica, or the informers of a controller, from learning of commits",
 		Example: "lag 2 pods", Resources: true, do: func(r Replica, t Trouble) error { return r.Lag(t.Resources...) },
@@ -102,7 +102,8 @@ func (k *Kind) OfControllers() bool { return k.control != nil }
 // NeedsDuration reports whether it has to be said how long.
 func (k *Kind) NeedsDuration() bool { return k.needsDuration }
 
-// Parameter is what a control request calls what may be said beside whom it is done to; "": nothing.
+// Parameter returns the name of the query parameter that a control request takes beside the replica or controller, or "" if it
+// takes none.
 func (k *Kind) Parameter() string {
 	if k.Duration == "" && k.Resources {
 		return "resource"
@@ -126,12 +127,12 @@ func Requests(which func(*Kind) bool) string {
 	return strings.Join(words, ", ")
 }
 
-// Trouble is what is done to one replica, or to one controller.
+// Trouble is a disturbance of one replica or one controller.
 type Trouble struct {
 	Kind       *Kind
 	Replica    int           // counted from 1, 0 if it is done to a controller
 	Controller string        // its name
-	Duration   time.Duration // 0: for ever
+	Duration   time.Duration // 0 means without end
 	Resources  []string      // pods, deployments.apps; none: all
 }
 

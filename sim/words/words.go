@@ -2,8 +2,8 @@
 //
 //	line ─ Rules.Split ─▶ Word "kubectl"  Word "get"  Sign "|"  Word "grep"  Word "a b"
 //
-// Everywhere '…' is taken as it is, "…" knows escapes, and a # where a word would begin ends the line. What differs between
-// the prompt of a shell and a line of a scenario is in Rules.
+// '…' is always literal, "…" may have escapes, and a # where a word would begin ends the line. The differences between the prompt
+// of a shell and a line of a scenario are in Rules.
 package words
 
 import (

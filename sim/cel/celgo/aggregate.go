@@ -13,11 +13,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// mapVal is a JSON object. Of an object whose schema names properties, expressions see those that are declared and not
-// null, by their escaped names.
+// mapVal is a JSON object. If its schema has properties, expressions see only fields that are declared and not null, by their
+// escaped names.
 type mapVal struct {
 	value map[string]any
-	node  *node // nil: values decide their own types
+	node  *node // if nil, values have dynamic types
 	// ofStruct says that it is a built-in kind, or a part of one, read as such: see structOf.
 	ofStruct bool
 }

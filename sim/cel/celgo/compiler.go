@@ -67,7 +67,7 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 	return c
 }
 
-// declared returns the type that a schema describes; nil: any.
+// declared returns the type that a schema describes. If the schema is nil, it is dyn.
 func (t typeNames) declared(env *environment, schema map[string]any, name string) *cel.Type {
 	if schema == nil {
 		return cel.DynType
@@ -75,7 +75,7 @@ func (t typeNames) declared(env *environment, schema map[string]any, name string
 	return t.declare(newNode(env, schema, true), name).typ
 }
 
-// Problems returns what is wrong with an expression, whatever it comes to, "" for nothing.
+// Problems returns the errors of an expression with any result type, or "" if it compiles.
 func (c *Compiler) Problems(expression string) string {
 	if _, issues := c.env.Compile(expression); issues.Err() != nil {
 		return problems(issues, expression)
@@ -83,8 +83,7 @@ func (c *Compiler) Problems(expression string) string {
 	return ""
 }
 
-// Variable compiles an expression as variables.name of the expressions after it. One that does not compile is an error
-// for those that use it.
+// Variable compiles an expression as variables.name for later expressions. If it does not compile, expressions that use it fail.
 func (c *Compiler) Variable(name, expression string) *expr.Error {
 	p, typ := c.compile(expression, expr.Any)
 	c.variables[name] = p
@@ -97,7 +96,7 @@ func (c *Compiler) VariableOf(other *Compiler, name string) {
 	c.types.fields[name] = other.types.fields[name]
 }
 
-// Compile compiles an expression. Err of the Program says what is wrong with it.
+// Compile compiles an expression. If it does not compile, Err of the Program returns the error.
 func (c *Compiler) Compile(expression string, want expr.Result) *Program {
 	p, _ := c.compile(expression, want)
 	return p

@@ -47,8 +47,8 @@ func always(n uint64) functionCost {
 	return bySize(func(call) cost.Estimate { return cost.FixedCostEstimate(n) }, nil)
 }
 
-// bySize is the cost of functions that follows from the sizes of their arguments. result says how great their result can be; nil:
-// nobody knows.
+// bySize is the cost of a function that depends on the sizes of its arguments. result returns the greatest size of its result, and
+// is nil if that is unknown.
 func bySize(of func(call) cost.Estimate, result func(*plannedCall) cost.SizeEstimate) functionCost {
 	return functionCost{
 		estimate: func(q *plannedCall) *cost.CallEstimate {
@@ -154,7 +154,7 @@ func estimateWalk(q *plannedCall) *cost.CallEstimate {
 	return unsized(q.size(0).MultiplyByCost(each))
 }
 
-// estimateIncludes is estimateWalk, but what is no list may turn out to be one.
+// estimateIncludes is estimateWalk, except for an argument that is not known to be a list, but may be one at run time.
 func estimateIncludes(q *plannedCall) *cost.CallEstimate {
 	if element(q.args[0]) == nil {
 		return unsized(q.size(0).MultiplyByCost(cost.FixedCostEstimate(1)))

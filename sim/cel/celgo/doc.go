@@ -13,7 +13,7 @@
 // Expression Language in Kubernetes" of the documentation).
 package celgo
 
-// The limits of the real server, in cost units where they limit cost. Package expression has those that its users know.
+// The limits of the real server, in cost units where they limit cost. Package expr has the exported ones.
 const (
 	callLimit        = 1_000_000   // one expression when it runs
 	staticRuleLimit  = 10_000_000  // the estimate for one rule

@@ -16,7 +16,7 @@ import (
 // union, of maps a merge by their keys.
 type listVal struct {
 	value []any
-	node  *node // of the array; nil: values decide their own types
+	node  *node // of the array; if nil, values have dynamic types
 	// ofStruct says that it is a part of a built-in kind, read as such: see structOf.
 	ofStruct bool
 }

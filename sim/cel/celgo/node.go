@@ -82,9 +82,9 @@ func (n *node) readChildren(o object.Object) {
 	}
 }
 
-// lose takes the type of a node from it: it stands for the items of what is no array, as when an array has become an object. A
-// definition may have rules there, and objects from before may have such items: their rules cannot be compiled, and those of
-// their properties are not looked at.
+// lose removes the type of a node that stands for the items of a value which is not an array any more, for example after an array
+// has become an object. A definition may still have rules there, and older objects may have such items: rules of the node do not
+// compile, and rules of its properties are not evaluated.
 func (n *node) lose() {
 	n.untyped = true
 	for _, below := range []*node{n.items, n.additional} {

@@ -272,8 +272,9 @@ func TestEscape(t *testing.T) {
 	is.True(!ok) // not an escape
 }
 
-// TestKnownRules: what is stored may use what the server itself knows, and cost what it costs; that it was refused once excuses
-// nothing (apiextensions validation: preexistingExpressions, suppressPerExpressionCost).
+// TestKnownRules checks that stored rules may use functions that are available to stored expressions only, and may exceed the cost
+// limit, but that other errors of theirs are reported again (apiextensions validation: preexistingExpressions,
+// suppressPerExpressionCost).
 func TestKnownRules(t *testing.T) {
 	const own, dear = "self.l.includes(1)", "self.l.all(x, self.l.all(y, self.l.all(z, x + y > z)))"
 	both := expr.Known{Rules: map[string]bool{own: true}, Messages: map[string]bool{"string([1].includes(1))": true}}

@@ -15,9 +15,9 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Validate applies the rules to a value at path p. was pairs the value with what it was before an update, or nil if it is new.
-// Rules without oldSelf that are broken by a part which the update leaves as it was are not errors but ratcheted
-// (KEP-4008). budget is what the rules may cost, and then what is left of it: -1 when they came to an end before the last.
+// Validate applies the rules to a value at path p. was correlates the value with that before an update, and is nil if it is new. A
+// rule without oldSelf that is broken by a part which the update does not change is ratcheted instead of an error (KEP-4008).
+// budget is the cost limit. Validate sets it to the rest, or to -1 if the limit was exceeded.
 func (r *Rules) Validate(self any, was *structural.Correlation, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
 	if r == nil {
 		return nil, nil

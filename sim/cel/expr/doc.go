@@ -15,7 +15,7 @@ const (
 	messageMax  = 5 << 10    // bytes of a message that an expression makes
 )
 
-// Error is what is wrong with an expression: it does not compile, or it cannot be evaluated.
+// Error is the error of an expression that does not compile or cannot be evaluated.
 type Error struct {
 	Text string
 	// Budget says that the expression used up what it may cost; nothing else is to be evaluated.

@@ -15,7 +15,7 @@ const (
 
 // Environment says whose expressions they are: which functions they have, what the same expression comes to.
 type Environment struct {
-	// Minor is that of the server: 36 is Kubernetes 1.36. 0: the one that a server has by default.
+	// Minor is the minor version of the server: 36 is Kubernetes 1.36. 0 means the default.
 	Minor int
 	// Stored says that what the server itself knows can be used. An expression that is written anew can use only what a
 	// server of the minor before knows, too, so that an update of the cluster can be taken back

@@ -38,7 +38,7 @@ func (p *pruner) prune(v any, s *Schema, open bool) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name := range v { // order does not matter: what is reported is sorted
+		for name := range v { // order does not matter: the reported paths are sorted
 			child, declared := s.child(name)
 			switch {
 			case s != nil && s.Embedded && envelope(name):

@@ -24,7 +24,7 @@ import (
 type Schema struct {
 	Type       string
 	Nullable   bool
-	Default    any // nil: none
+	Default    any // nil if there is none
 	Properties map[string]*Schema
 	Additional *Schema // additionalProperties that is a schema
 	Free       bool    // additionalProperties is true
@@ -47,7 +47,7 @@ type values struct {
 	types                          []string // of Type, or integer and string
 	format                         string   // "" for one that is not known
 	pattern                        string
-	compiled                       *regexp.Regexp // nil: pattern is no regular expression
+	compiled                       *regexp.Regexp // nil if pattern is not a regular expression
 	maximum, minimum, multipleOf   *float64
 	exclusiveMaximum, exclusiveMin bool
 	maxLength, minLength           *int64
@@ -62,8 +62,8 @@ type values struct {
 // Parse reads an openAPIV3Schema, or a part of one.
 func Parse(m map[string]any) *Schema { return parser{}.parse(m) }
 
-// ParseForDefaults reads a schema to check defaults with, as the real server does: an int-or-string can be anything, and
-// formats that nobody knows are formats all the same.
+// ParseForDefaults reads a schema to check defaults with, as the real server does: an int-or-string can be any value, and unknown
+// formats are kept.
 func ParseForDefaults(m map[string]any) *Schema { return parser{defaults: true}.parse(m) }
 
 type parser struct{ defaults bool }
@@ -189,7 +189,7 @@ func (s *Schema) Root() *Schema {
 	return &root
 }
 
-// envelope reports whether a field is one of those that every resource has.
+// envelope reports whether a field is one that every resource has.
 func envelope(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
 // Compile reads an openAPIV3Schema for serving: its defaults hold nothing that the schema does not have.

@@ -269,7 +269,7 @@ func TestEmbedded(t *testing.T) {
 	is.Equal(bad.Error(), "e.kind: Invalid value: 1: must be a string")
 	_, bad = s.Coerce(v, field.Path{}, meta, true)
 	is.True(bad == nil)
-	is.Equal(string(object.JSON(v)), `{"e":{}}`) // what is stored is forgiven
+	is.Equal(string(object.JSON(v)), `{"e":{}}`) // invalid values in stored objects are dropped
 }
 
 func TestTypeOf(t *testing.T) {

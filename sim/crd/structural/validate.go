@@ -71,7 +71,7 @@ func (r *result) list(p field.Path) field.ErrorList {
 	return errs
 }
 
-// validate checks a value and everything below it. c is what it is compared with on an update; nil: nothing.
+// validate checks a value and everything below it. c correlates it with the old value on an update, and is otherwise nil.
 func (s *Schema) validate(r *result, path string, v any, c *Correlation) {
 	if s == nil {
 		return

@@ -132,7 +132,7 @@ func (w *walk) typ(t reflect.Type) *schema.Type {
 	return s
 }
 
-// name gives s the definition name and what is published of the definition.
+// name gives s the definition name and the published fields of the definition.
 func (w *walk) name(s *schema.Type, t reflect.Type, name string) {
 	if w.named[name] != nil {
 		w.errorf("two Go types are called %s", name)
