@@ -36,7 +36,7 @@ func newDecoder(text string, before *resource.Item) *decoder {
 	return d
 }
 
-// document reads an object and what may follow it: nothing.
+// document reads an object and checks that nothing follows it.
 func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, err error) {
 	var v any
 	if t != nil {
@@ -86,7 +86,7 @@ type decoder struct {
 
 	where path
 
-	first   error    // the first value of a wrong type; decoding goes on behind it
+	first   error    // the error of the first value of a wrong type, after which decoding continues
 	fatal   error    // the error of a value that reads itself (a time, a quantity): nothing else counts
 	strict  []string // unknown and repeated fields
 	unknown []string // the paths of the unknown ones
@@ -101,8 +101,8 @@ func (d *decoder) root() any {
 	return d.untyped()
 }
 
-// value reads a value of type t. old is what an earlier field of the same name left behind: structs and maps are
-// decoded over it. nil stands for the zero value, and for the nil pointer when pointer is true.
+// value reads a value of type t. old is the value of an earlier field of the same name: structs and maps are merged into it. nil
+// stands for the zero value, and for the nil pointer if pointer is true.
 func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
 	c := d.Next()
 	if d.fatal != nil {
@@ -156,7 +156,7 @@ func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
 	return d.mismatch(t, old)
 }
 
-// null returns what null makes of a value.
+// null returns the value of a field that is null.
 func (d *decoder) null(t *schema.Type, old any, pointer bool) any {
 	if pointer {
 		return nil
@@ -233,7 +233,7 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 	return m
 }
 
-// field reads the value of a field of t. old is what an earlier one of the name left behind.
+// field reads the value of a field of t. old is the value of an earlier field of the same name.
 func (d *decoder) field(t *schema.Type, f *schema.Field, old any) any {
 	d.where = append(d.where, step{name: f.Name, field: f, owner: t})
 	v := d.value(f.Type, old, f.Pointer)
@@ -265,7 +265,7 @@ func needless(f *schema.Field, v any) bool {
 	return false
 }
 
-// dictionary reads a Go map. Elements are always new; only the map itself goes on from an earlier one.
+// dictionary reads a Go map. It merges into the map of an earlier field, but elements are always new.
 func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 	m, _ := old.(map[string]any)
 	seen := m

@@ -85,7 +85,7 @@ func embedded(owner *schema.Type, f *schema.Field) []string {
 
 // typeError is a JSON value that does not fit a Go type.
 type typeError struct {
-	value      string // what it is: "string", "number 1.5"
+	value      string // its description: "string", "number 1.5"
 	goType     string
 	structName string
 	fields     string

@@ -138,7 +138,7 @@ const (
 	schemaOrStrings = "v1.JSONSchemaPropsOrStringArray"
 )
 
-// union reads a schema or what may stand in its place. The Go types decode the inner value on their own: unknown fields
+// union reads a schema or the value that may stand in its place. The Go types decode the inner value on their own: unknown fields
 // in it are not reported, and its errors end the decoding.
 func (d *decoder) union(t *schema.Type, c byte) any {
 	if c != '{' && (c != '[' || t.GoType == schemaOrBool) {

@@ -35,7 +35,7 @@ func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return (&printer{origin: sent}).appendStruct(dst, obj, t)
 }
 
-// AppendStored prints an object as Append does, but raw values as they were written: what the store holds.
+// AppendStored prints an object as Append does, but with raw values as they were written. This is the form in the store.
 func AppendStored(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return (&printer{origin: stored, json: StoredAsJSON(t)}).appendStruct(dst, obj, t)
 }

@@ -41,7 +41,7 @@ type body struct {
 	want   schema.GVK // the kind of the endpoint
 	gvk    schema.GVK // the kind of the body
 	proto  bool
-	before *resource.Item // what it may be the changed form of, or nil
+	before *resource.Item // the item that it may be the changed form of, or nil
 }
 
 // Object reads a body of a media type (one of those that ContentType returns) for an endpoint of the kind want. A body without kind
@@ -81,7 +81,7 @@ func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level 
 	}
 	if len(strict) > 0 && level == Strict {
 		if t == nil && !b.proto {
-			b.want.Kind = b.gvk.Kind // by now a custom resource is of the kind that it says it is
+			b.want.Kind = b.gvk.Kind // a custom resource has the kind of its body from here on
 		}
 		return nil, b.gvk, nil, b.refused(errors.New(StrictError(strict)))
 	}
@@ -137,7 +137,7 @@ func (b *body) open(mediaType string) (err error) {
 	return err
 }
 
-// withDefaults fills in what the body left out.
+// withDefaults fills in fields that the body leaves out.
 func withDefaults(gvk, want schema.GVK) schema.GVK {
 	if gvk.Kind == "" {
 		gvk.Kind = want.Kind
@@ -228,8 +228,8 @@ func (d *Decoder) Decode(data []byte, kind schema.GVK, t *schema.Type) (obj obje
 	return obj, append(strict, more...), err
 }
 
-// shape reads the metadata of a custom resource and removes what its schema does not have: that of the version that the
-// object says it is of. An object of another kind or group than want keeps what it has.
+// shape reads the metadata of a custom resource and removes fields that the schema of the object's version does not have. It leaves
+// an object of another kind or group than want unchanged.
 func (d *Decoder) shape(want schema.GVK, obj object.Object) (strict []string, err error) {
 	if v, ok := obj["apiVersion"]; ok && v == nil {
 		return nil, errors.New(".apiVersion accessor error: <nil> is of the type <nil>, expected string")
@@ -249,7 +249,7 @@ func (d *Decoder) shape(want schema.GVK, obj object.Object) (strict []string, er
 	return strict, err
 }
 
-// ReadMeta reads metadata by itself, as that of an embedded resource. unknown are the paths of what it does not have.
+// ReadMeta reads metadata by itself, as that of an embedded resource. unknown are the paths of unknown fields.
 func (d *Decoder) ReadMeta(v any) (meta map[string]any, unknown []string, err error) {
 	return d.readMeta(v)
 }

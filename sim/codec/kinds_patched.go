@@ -143,7 +143,7 @@ func (d *Decoder) unversioned(data []byte) (obj object.Object, strict []string, 
 	return object.Object{"metadata": map[string]any(meta)}, strict, err
 }
 
-// ownKind returns the kind that a custom resource says it is. It must name one; the apiVersion may be missing.
+// ownKind returns the kind in a custom resource. The kind is required; the apiVersion may be missing.
 func ownKind(obj object.Object, data []byte) (schema.GVK, error) {
 	gvk, err := parseGVK(obj.APIVersion(), obj.Kind())
 	if err == nil && gvk.Kind == "" {

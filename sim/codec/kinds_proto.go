@@ -15,7 +15,7 @@ func (d *Decoder) decodeProto(b *body) (object.Object, error) {
 		return nil, err
 	}
 	kind := withDefaults(sent, b.want)
-	if sent != (schema.GVK{}) { // what says nothing of itself is not recognized if it cannot be read
+	if sent != (schema.GVK{}) { // a body without kind and apiVersion is not recognized if it cannot be read
 		b.gvk = kind
 	}
 	t := d.known(kind, b.want)

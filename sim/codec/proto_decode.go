@@ -91,7 +91,7 @@ func fieldsOf(obj map[string]any) fields {
 	return ^fields(0)
 }
 
-// take returns what the object has of a field that occurs, nil for the first time.
+// take returns the value that the object has for a field, or nil for the first occurrence.
 func (there *fields) take(f *protoField, obj map[string]any) any {
 	bit := fields(1) << (f.at & 63)
 	if *there&bit != 0 {
@@ -126,8 +126,8 @@ func readValue(b []byte, wire protowire.Type) (v protoValue, n int, err error) {
 	return v, n, err
 }
 
-// nextField reads the number and the wire type of the field that the message b goes on with; what follows is its value
-// and the rest. name is that of the message.
+// nextField reads the number and the wire type of the next field in b, and returns them with the rest, which begins with the
+// field's value. name is the name of the message.
 func nextField(b []byte, name string) (protowire.Number, protowire.Type, []byte, error) {
 	tag, n := protowire.ConsumeVarint(b)
 	if n < 0 {
@@ -195,7 +195,7 @@ func (f *protoField) goName() string {
 	return strings.ToUpper(f.field.Name[:1]) + f.field.Name[1:]
 }
 
-// field reads one occurrence of a field that is neither a list nor a map. old is what the object has of it.
+// field reads one occurrence of a field that is neither a list nor a map. old is the value that the object already has for it.
 func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[string]any, depth int) error {
 	name, t := f.field.Name, f.field.Type
 	var v any
@@ -248,7 +248,7 @@ func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue,
 	return nil
 }
 
-// value reads one value; old is what the field holds already.
+// value reads one value; old is the value that the field already has.
 func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.Bool:
@@ -282,7 +282,7 @@ func (r *protoReader) string(b []byte) string {
 	return string(b)
 }
 
-// finite replaces the numbers that JSON cannot say.
+// finite replaces the numbers that JSON cannot represent.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -290,7 +290,7 @@ func finite(f float64) float64 {
 	return f
 }
 
-// plain is a message of a few fields, read without a type: the value of each by number, nil for one that is not there.
+// plain is a message of a few fields, read without a type: the value of each by number, nil for a missing one.
 type plain [5][]byte
 
 // readPlain reads a message whose fields 1, 2 … have the wire types; of a repeated one the last counts.

@@ -26,8 +26,8 @@ func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return Proto(dst, object.Text(AppendStored(nil, obj, t)), t)
 }
 
-// protoPrinter goes once through a printed object and writes what it meets as protobuf. The text has the order of the Go
-// struct and the message that of the numbers, which mostly is the same:
+// protoPrinter converts a printed object to protobuf in one pass. The text has the order of the Go struct and the message that of
+// the numbers, which mostly is the same:
 //
 //	{"initContainers":[…],"containers":[…]}     PodSpec { containers = 2, initContainers = 20 }
 //	                  ╰ passed, and read when its turn comes
@@ -89,7 +89,7 @@ func (p *protoPrinter) named(name string) bool {
 	return false
 }
 
-// pass goes on behind the next field, which may be read later.
+// pass skips the next field, which may be read later.
 func (p *protoPrinter) pass(c *members) {
 	p.passed = append(p.passed, passed{c.at, p.Pos})
 	p.Pass()
@@ -122,7 +122,7 @@ func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 	return dst
 }
 
-// late prints a field that was passed, or is not there.
+// late prints a field that was skipped or is missing.
 func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
 	for _, earlier := range p.passed[c.first:] {
 		if earlier.at == f.at {

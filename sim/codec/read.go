@@ -90,7 +90,7 @@ func (d *decoder) fieldSet() any {
 // leaf is the empty set below a path. Most paths have one, so that all share it.
 var leaf = map[string]any{}
 
-// set reads a set, or what else is written as an object.
+// set reads a set or another value that is written as an object.
 func (d *decoder) set() map[string]any {
 	m := leaf
 	for more := d.Enter('}'); more; more = d.More('}') {

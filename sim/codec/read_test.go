@@ -93,7 +93,7 @@ func TestChangedTakesWhatIsKnown(t *testing.T) {
 	is.True(object.Same(object.As(body.List("metadata", "managedFields")[0])["fieldsV1"], managed["fieldsV1"]))
 }
 
-// Random states of an object, each read with the help of the one before, are what they are read by themselves.
+// Random states of an object, each decoded with the parts of the previous one, are equal to the same states decoded by themselves.
 func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewSource(1))

@@ -50,13 +50,14 @@ func (t Text) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// Reader returns what reads the text.
+// Reader returns a reader of the text.
 func (t Text) Reader() io.Reader { return &textReader{rest: t} }
 
-// textReader fills what it is given from several pieces: a client that reads a whole text asks as seldom as if it were one.
+// textReader fills the buffer of a Read from several pieces, so that a client which reads a whole text needs as few calls as for
+// one piece.
 type textReader struct {
 	rest Text
-	at   int // what has been read of the first piece
+	at   int // position in the first piece
 }
 
 // Read implements io.Reader.
@@ -80,7 +81,7 @@ type composer struct {
 	own  []byte // printed since the last piece
 }
 
-// add puts a piece behind what has been printed.
+// add appends a piece after the printed bytes.
 func (c *composer) add(piece []byte) {
 	c.cut()
 	c.text = append(c.text, piece)
@@ -89,7 +90,7 @@ func (c *composer) add(piece []byte) {
 // ownMin is how much room there is at least to print to, and ownSize how much is made at once.
 const ownMin, ownSize = 128, 1024
 
-// cut makes what has been printed a piece.
+// cut turns the printed bytes into a piece.
 func (c *composer) cut() {
 	if n := len(c.own); n > 0 {
 		c.text = append(c.text, c.own[:n:n])

@@ -40,7 +40,7 @@ type Client struct {
 	as      string // the field manager; if empty, the controller's
 }
 
-// As returns the client under another field manager, for what a controller applies.
+// As returns the client with another field manager, for server-side apply.
 func (c *Client) As(fieldManager string) *Client { return &Client{c.loop, c.manager, fieldManager} }
 
 // Now is the cluster's time.
@@ -49,13 +49,13 @@ func (c *Client) Now() time.Time { return c.manager.schedule.Now() }
 // Minor is the version of the API server, such as 1.36.
 func (c *Client) Minor() string { return c.manager.server.Minor() }
 
-// Resources returns what the API server serves, in the versions and the order that discovery prefers.
+// Resources returns the resources that the API server serves, in the versions and the order that discovery prefers.
 func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
 
 // Since reports whether the API server is of a minor or a later one: 36 is Kubernetes 1.36.
 func (c *Client) Since(minor int) bool { return c.Profile().Since(minor) }
 
-// Profile is what the API server is like: its minor and feature gates.
+// Profile returns the minor and the feature gates of the API server.
 func (c *Client) Profile() resource.Server { return c.registry().Server }
 
 // registry carries out the controller's requests.
@@ -66,7 +66,7 @@ func (c *Client) registry() *registry.Registry {
 	return c.manager.server.Admitted()
 }
 
-// Definition returns what the API server says of a resource, or nil.
+// Definition returns the API server's definition of a resource, or nil.
 func (c *Client) Definition(of string) *resource.Definition { return c.manager.server.Definition(of) }
 
 // Random returns a number in [0, n) that only draws of the controller itself decide.

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// consistentSince is the minor from which on some controllers wait until they can read what they have written (KEP-5647).
+// consistentSince is the minor since which some controllers wait until their cache shows their own writes (KEP-5647).
 const consistentSince = 36
 
 // written is the newest write of a resource that a reconcile of a key has made, and that the cache did not show.

@@ -33,11 +33,11 @@ var All = []string{"*"}
 
 // Controller is one control loop.
 type Controller struct {
-	// Name is what it is called, as kube-controller-manager's --controllers or the real server's log has it.
+	// Name is the name of the controller in kube-controller-manager's flag --controllers or in the real server's log.
 	Name string
 	// User is the user of its requests.
 	User resource.User
-	// FieldManager owns what it writes.
+	// FieldManager owns the fields that it writes.
 	FieldManager string
 	// Component is the reporting component of its events. The default is Name.
 	Component string
@@ -59,8 +59,8 @@ type Controller struct {
 	Reconciler
 }
 
-// Account returns a controller of kube-controller-manager: it asks as a service account in kube-system, which bootstrap
-// roles let do what it does.
+// Account returns a controller of kube-controller-manager. Its requests come from a service account in kube-system, to which
+// bootstrap roles grant its permissions.
 func Account(name, account string, r Reconciler, watches ...Watch) Controller {
 	return Controller{Name: name, FieldManager: "kube-controller-manager", Watches: watches, Reconciler: r,
 		User: resource.User{Name: "system:serviceaccount:kube-system:" + account, Groups: []string{"system:serviceaccounts",
@@ -70,10 +70,10 @@ func Account(name, account string, r Reconciler, watches ...Watch) Controller {
 // Make returns a new controller without any state. Each Cluster, and each fork, has one of its own.
 type Make func() Controller
 
-// Reconciler is what a controller does.
+// Reconciler is the logic of a controller.
 type Reconciler interface {
-	// Reconcile makes what the key names as it should be. It does so again after a time, unless that is 0, and when a
-	// Status says what failed, with a pause that doubles each time.
+	// Reconcile brings the object of the key to its desired state. It is called again after a time, unless that is 0, and after a
+	// failure, with a pause that doubles each time.
 	Reconcile(api *Client, key Key) (again time.Duration, failed *status.Status)
 }
 
@@ -86,7 +86,7 @@ func (f Func) Reconcile(api *Client, key Key) (time.Duration, *status.Status) { 
 // Rememberer is a Reconciler that remembers something between two calls, as a real controller does until it is restarted.
 type Rememberer interface {
 	Reconciler
-	// Memory returns a pointer to what it remembers, which encoding/json reads and writes.
+	// Memory returns a pointer to its state, which encoding/json can encode and decode.
 	Memory() any
 }
 
@@ -145,7 +145,7 @@ func keyOf(c *commit.Commit) []Key {
 	return []Key{{c.Namespace, c.Name}}
 }
 
-// keys returns what a commit calls for.
+// keys returns the keys to reconcile for a commit.
 func (w *Watch) keys(api *Client, c *commit.Commit) []Key {
 	if w.Keys == nil {
 		return keyOf(c)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Beat lets each Heart beat that is due. It is called before a client finds out what there is, as it is before a reconcile.
+// Beat carries out all beats that are due. It is called before a client reads, and before a reconcile.
 func (m *Manager) Beat() {
 	if now := m.schedule.Now(); m.beating || now.Before(m.beat) {
 		return

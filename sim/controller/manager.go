@@ -122,7 +122,7 @@ func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 	m.queue.Add(Item{l.Name, key})
 }
 
-// addAt queues an item for a time, and sees to it then.
+// addAt queues an item for a time, and updates the alarm.
 func (m *Manager) addAt(i Item, at time.Time) {
 	m.queue.AddAt(i, at)
 	m.setAlarm()
@@ -149,7 +149,7 @@ func (m *Manager) setAlarm() {
 	}
 }
 
-// ring does the first thing that is due; what else is due is done when the lock is released.
+// ring reconciles the first item that is due. The others are reconciled when the lock is released.
 func (m *Manager) ring() {
 	m.alarm = alarm{}
 	if n := len(m.queue.Ready()); m.due() > n {
@@ -158,7 +158,7 @@ func (m *Manager) ring() {
 	m.setAlarm()
 }
 
-// due makes ready what has waited, and returns how many items are.
+// due moves waiting items whose time has come to the ready ones, and returns how many are ready.
 func (m *Manager) due() int {
 	if len(m.queue.Waiting()) > 0 {
 		m.queue.Due(m.schedule.Now())
@@ -190,7 +190,7 @@ func (m *Manager) Run() {
 	}
 }
 
-// works reports whether a controller does what it has to.
+// works reports whether a controller is running.
 func (m *Manager) works(l *loop) bool { return !l.stopped }
 
 // goes reports whether it does so by itself.
@@ -248,7 +248,7 @@ func (m *Manager) choose(able []Item) int {
 	return m.Order.Next(able)
 }
 
-// reconcile does what an item asks for.
+// reconcile reconciles an item.
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.queue.Begin(i)
@@ -329,7 +329,7 @@ func (m *Manager) Moving(within time.Duration) (all []Waiting) {
 // Queue is the work that there is. It is not to be changed.
 func (m *Manager) Queue() *Queue { return &m.queue }
 
-// Client returns what a controller knows of its cluster, for what it learns outside of a reconcile.
+// Client returns the client of a controller, for calls outside of a reconcile.
 func (m *Manager) Client(name string) *Client { return &m.find(name).client }
 
 // Reconciler returns the Reconciler of a controller, for calls other than commits. It is an error if there is none.
@@ -344,7 +344,7 @@ func (m *Manager) Reconciler(name string) (Reconciler, error) {
 // find returns the controller with a name, or nil.
 func (m *Manager) find(name string) *loop { return m.named[name] }
 
-// known is find for what a user names.
+// known is find for a name from a user.
 func (m *Manager) known(name string) (*loop, error) {
 	if l := m.find(name); l != nil {
 		return l, nil
@@ -355,7 +355,7 @@ func (m *Manager) known(name string) (*loop, error) {
 // Has reports whether there is a controller with a name, those of API servers aside.
 func (m *Manager) Has(name string) bool { return slices.Contains(m.Names(), name) }
 
-// Names returns what the controllers are called, but for those of API servers.
+// Names returns the names of the controllers, except those of API servers.
 func (m *Manager) Names() []string {
 	var names []string
 	for _, l := range m.loops {

@@ -91,7 +91,7 @@ func TestAgainAndFailures(t *testing.T) {
 	is.Equal(len(m.Queue().Failures()), 0) // it went well: the next failure is the first
 }
 
-// A Manager that is not stepped reconciles what has waited at its time.
+// A Manager that is not stepped reconciles waiting items at their time.
 func TestTimers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -133,7 +133,7 @@ func TestTrouble(t *testing.T) {
 	is.Equal(w.took(), "b x 1") // a does nothing
 	is.NoErr(m.Start("a"))
 	m.ReconcileAll()
-	is.Equal(w.took(), "a x 1") // and goes on where it was
+	is.Equal(w.took(), "a x 1") // and continues with its queue
 
 	is.NoErr(m.Crash("a"))
 	w.put(t, "y", "k")
@@ -184,7 +184,7 @@ func TestLag(t *testing.T) {
 	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has compacted the missed commits: it lists everything
 }
 
-// A state that is printed, read and loaded goes on as the Manager that it was taken from.
+// A State that is encoded, decoded and loaded behaves like the Manager that it was taken from.
 func TestStateRoundTrip(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -228,7 +228,7 @@ func TestStateRoundTrip(t *testing.T) {
 	is.Equal(f.took(), w.took()) // both go the same way
 }
 
-// A controller writes with preconditions, and what it records is counted.
+// A controller writes with preconditions, and its events are counted.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

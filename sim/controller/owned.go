@@ -87,7 +87,7 @@ func (o *owned) move(ref Ref, made uint64, before, after []string) {
 	}
 }
 
-// of returns what an owner has.
+// of returns the dependents of an owner.
 func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Ref {
 	if o.byOwner == nil {
 		o.make(view, all)
@@ -129,7 +129,8 @@ func (o *owned) add(d *resource.Definition, view *mvcc.View) {
 
 func refOf(storage string, it *resource.Item) Ref { return Ref{storage, Key{it.Namespace, it.Name}} }
 
-// ownersOf returns under what an object, which may be nil, is found: the uids of its owners.
+// ownersOf returns the keys of an object, which may be nil, in byOwner: the uids of its owners, or its resource and namespace if it
+// has none.
 func ownersOf(storage string, it *resource.Item) (uids []string) {
 	switch {
 	case it == nil:

@@ -52,7 +52,7 @@ type Queue struct {
 	work work
 
 	isReady map[Item]bool
-	at      map[Item]time.Time // of what waits
+	at      map[Item]time.Time // of waiting items
 }
 
 // work is the item that is being worked on.
@@ -124,7 +124,7 @@ func (q *Queue) Retry(i Item, now time.Time, shortest, longest time.Duration) ti
 // Forget takes back that an item has failed.
 func (q *Queue) Forget(i Item) { delete(q.failures, i) }
 
-// Due makes ready what has waited until now.
+// Due moves the items whose time has come to the ready ones.
 func (q *Queue) Due(now time.Time) {
 	n := q.after(now)
 	for _, w := range q.waiting[:n] {

@@ -87,7 +87,7 @@ func (m *model) pause(i controller.Item) time.Duration {
 	return d
 }
 
-// Whatever is asked of it in whatever order, a queue has what the model has.
+// For any sequence of calls, a queue behaves like the model.
 func TestQueueAgainstModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {

@@ -50,7 +50,7 @@ type budget struct {
 	Last time.Time
 }
 
-// saying is what an event says.
+// saying is the content of an event.
 type saying struct{ Type, Reason, Message string }
 
 // record takes an event about an object. It returns the event to write, and whether it may be written.

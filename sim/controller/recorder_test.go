@@ -56,7 +56,7 @@ func TestRecorder(t *testing.T) {
 	is.NoErr(json.Unmarshal(data, &loaded))
 	a, aok := r.record("Pod/ns/a", saying{"Normal", "Pulled", "z"}, now)
 	b, bok := loaded.record("Pod/ns/a", saying{"Normal", "Pulled", "z"}, now)
-	is.Equal(a, b) // an archive goes on alike
+	is.Equal(a, b) // a loaded recorder behaves identically
 	is.Equal(aok, bok)
 }
 

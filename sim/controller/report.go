@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Report is what controllers are like, for a page: the engine's view controllers, and GET /sim/v1/controllers as JSON.
+// Report describes the controllers for a web page: the engine's view controllers, and GET /sim/v1/controllers as JSON.
 type Report struct {
 	Controllers []Reported `json:"controllers"`
 	Stepped     bool       `json:"stepped"` // they wait for Step
@@ -22,7 +22,7 @@ type Reported struct {
 	All     int      `json:"all"` // how much is due
 }
 
-// Due is what a controller is about to do.
+// Due is an item that a controller is about to reconcile.
 type Due struct {
 	Key string `json:"key"`
 	In  int64  `json:"in"` // milliseconds; 0 if it may start now
@@ -31,7 +31,7 @@ type Due struct {
 // reportedDue is the most due items that a Report has of each controller.
 const reportedDue = 5
 
-// Report returns what controllers are like, but those of API servers.
+// Report describes the controllers, except those of API servers.
 func (m *Manager) Report() Report {
 	r := Report{Controllers: []Reported{}, Stepped: m.Stepped}
 	for _, s := range m.Standings() {

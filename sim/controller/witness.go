@@ -28,7 +28,7 @@ func (r *Reconcile) Quiet() bool {
 
 // witness collects the arguments of a Manager's Witness.
 type witness struct {
-	told map[Item]uint64 // revision of the first commit that called for what has not been done yet
+	told map[Item]uint64 // revision of the first commit that caused an item which has not been reconciled yet
 	now  *Reconcile      // the current reconcile; nil if there is none, or no Witness
 }
 
@@ -55,7 +55,7 @@ func (m *Manager) begins(l *loop, i Item) {
 	delete(m.witness.told, i)
 }
 
-// reads notes what a controller reads in its cache while it reconciles.
+// reads records that a controller reads a resource in its cache while it reconciles.
 func (m *Manager) reads(l *loop, resource string, v *mvcc.View) {
 	x := m.witness.now
 	if x == nil || x.Controller != l.Name {
@@ -78,7 +78,7 @@ func (m *Manager) ends(failed *status.Status) {
 	m.Witness(*x)
 }
 
-// Standing is what a controller is like between two reconciles.
+// Standing describes a controller between two reconciles.
 type Standing struct {
 	Name    string
 	Stopped bool
@@ -86,10 +86,10 @@ type Standing struct {
 	Delay   time.Duration
 	Lagging []string  // resources of which it learns nothing
 	Knows   uint64    // revision that its cache shows; of several the oldest
-	Due     []Waiting // what it is about to do, the earliest first
+	Due     []Waiting // its items, the earliest first
 }
 
-// Standings returns what controllers are like, but those of API servers, in the order of Names.
+// Standings describes the controllers, except those of API servers, in the order of Names.
 func (m *Manager) Standings() (all []Standing) {
 	m.due()
 	newest, now := m.log.Newest().Rev(), m.schedule.Now()

@@ -30,7 +30,7 @@ func newWorld(t testing.TB, store *mvcc.Store, at time.Time) *world {
 	return w
 }
 
-// run makes controllers that note what they reconcile, each of the config maps of a namespace of its own name.
+// run creates controllers that reconcile the ConfigMaps and record their calls.
 func (w *world) run(names ...string) *controller.Manager {
 	var all []controller.Controller
 	for _, name := range names {

@@ -104,7 +104,7 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 		}))
 }
 
-// Preconditions say which state of an object is to be deleted, and what becomes of its dependents. "" is any.
+// Preconditions are the required state of an object to delete, and the propagation policy. Empty fields match any state.
 type Preconditions struct {
 	UID, ResourceVersion string
 	Propagation          string // Orphan, Background or Foreground

@@ -40,7 +40,7 @@ func nodeKey(resource, namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: resource + "/" + name}
 }
 
-// collectable returns what a commit may have made garbage.
+// collectable returns the keys of objects that may have become garbage by a commit.
 func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	it := c.Item()
 	if it == nil || c.Storage == events || !collects(c.Definition) {
@@ -73,9 +73,9 @@ func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Ke
 	return keys
 }
 
-// dependents are the keys of what an owner has, the newest first. The real collector looks at all of them at the same time, so
-// that each still finds the others as they were: one that depends on another of them, which is nearly always older, has to be
-// looked at before that.
+// dependents returns the keys of the dependents of an owner, the newest first. The real collector processes them in parallel, so
+// that each still finds the others unchanged. A dependent that depends on another one, which is nearly always older, has to be
+// processed before it.
 func dependents(api *controller.Client, owner string) (keys []controller.Key) {
 	for _, ref := range slices.Backward(api.Owned(owner)) {
 		keys = append(keys, nodeKey(ref.Resource, ref.Namespace, ref.Name))
@@ -159,7 +159,7 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 	return 0, n.classify()
 }
 
-// dependents calls yield with what the cache knows to depend on the node.
+// dependents calls yield with the dependents of the node in the cache.
 func (n *node) dependents(yield func(ref controller.Ref, obj object.Object)) {
 	for _, ref := range slices.Clone(n.api.Owned(n.known.UID())) {
 		if obj := n.api.Look(ref.Resource, ref.Namespace, ref.Name); obj != nil {
@@ -181,7 +181,7 @@ func (n *node) orphanDependents() (failed *status.Status) {
 	return n.removeFinalizer(orphan)
 }
 
-// awaitDependents takes the finalizer from a node that nothing blocks, and sees to what blocks it.
+// awaitDependents removes the finalizer from a node without blocking dependents, and otherwise queues these.
 func (n *node) awaitDependents() *status.Status {
 	blocked := false
 	n.dependents(func(ref controller.Ref, obj object.Object) {
@@ -205,7 +205,7 @@ func (n *node) removeFinalizer(name string) *status.Status {
 	return workload.Found(s)
 }
 
-// classify looks what has become of the node's owners, and deletes it or lets those go that are no more.
+// classify looks up the node's owners, and deletes it or removes the references to owners that do not exist any more.
 func (n *node) classify() *status.Status {
 	refs := n.live.Objects("metadata", "ownerReferences")
 	if len(refs) == 0 {

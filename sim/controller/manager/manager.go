@@ -1,5 +1,5 @@
-// Package manager is kube-controller-manager: the list of its controllers, a file each, here or in the package of their
-// API group, and what makes some of them run.
+// Package manager is kube-controller-manager: the list of its controllers, which have a file each, here or in the package of their
+// API group, and the dependencies of some of them.
 package manager
 
 import (
@@ -59,7 +59,7 @@ var all = []func() controller.Controller{
 	scheduler.New,
 }
 
-// Flags are what controllers know of a cluster beside what its API says: kube-controller-manager's flags.
+// Flags are the inputs of controllers that do not come from the API: kube-controller-manager's flags.
 type Flags struct {
 	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)

@@ -84,8 +84,8 @@ type remains struct {
 	stale      []string // group versions whose resources cannot be discovered
 }
 
-// discover finds the group versions whose API servers do not answer: what they keep in the namespace is not known, so that it
-// cannot go.
+// discover finds the group versions whose API servers do not answer. Their objects in the namespace are unknown, so that the
+// namespace cannot be removed.
 func (r *remains) discover() {
 	r.api.LiveItems(apiServices, "", func(it *resource.Item) bool {
 		obj := it.Object()
@@ -184,7 +184,7 @@ func (r *remains) grace(d *resource.Definition) (longest time.Duration) {
 	return longest
 }
 
-// namespaceConditions are the conditions that this controller keeps, and what they say when all is well.
+// namespaceConditions are the conditions that this controller maintains, with their reasons and messages if there is no failure.
 var namespaceConditions = []struct{ kind, reason, message string }{
 	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
 	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},

@@ -33,8 +33,8 @@ func checkers() []func() controller.Controller {
 	return []func() controller.Controller{PolicyStatus}
 }
 
-// PolicyStatus says in the status of a ValidatingAdmissionPolicy which of its expressions do not fit the kinds that it is about
-// (pkg/controller/validatingadmissionpolicystatus, plugin/policy/validating.TypeChecker).
+// PolicyStatus sets the type checking warnings in the status of a ValidatingAdmissionPolicy: the expressions that do not fit the
+// kinds that it matches (pkg/controller/validatingadmissionpolicystatus, plugin/policy/validating.TypeChecker).
 func PolicyStatus() controller.Controller {
 	return controller.Account("validatingadmissionpolicy-status-controller", "validatingadmissionpolicy-status-controller",
 		controller.Func(checkPolicy), controller.Watch{Resource: validatingPolicies, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {

@@ -41,8 +41,7 @@ func aggregates(it *resource.Item) bool {
 	return bytes.Contains(it.Bytes, []byte(`"aggregationRule":`))
 }
 
-// aggregate gives the first ClusterRole whose rules are not what it aggregates the right ones. That is a commit, after
-// which others are looked at.
+// aggregate updates the first ClusterRole whose rules differ from those that it aggregates. Its commit causes the next reconcile.
 func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	var able, all []object.Object
 	api.Items(clusterRoles, "", func(it *resource.Item) bool {

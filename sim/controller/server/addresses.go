@@ -20,7 +20,7 @@ const (
 	ipAddresses = "ipaddresses.networking.k8s.io"
 )
 
-// Services sees to it that a service that was written has the IPAddresses that it says it has.
+// Services creates the missing IPAddresses of services that were written.
 func Services() controller.Controller {
 	return Own(services, controller.Func(mendService), controller.Watch{Resource: "services"})
 }
@@ -32,7 +32,7 @@ func mendService(api *controller.Client, key controller.Key) (time.Duration, *st
 	return 0, nil
 }
 
-// Addresses sees to it that an IPAddress that was written is one of a service.
+// Addresses checks that an IPAddress that was written belongs to a service.
 func Addresses() controller.Controller {
 	return Own(addresses, controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		m, again := core.MendAddress(api, key.Name, api.Now())
@@ -41,7 +41,7 @@ func Addresses() controller.Controller {
 	}), controller.Watch{Resource: ipAddresses})
 }
 
-// Parents sees to the services of IPAddresses that were written, when everything is looked at.
+// Parents reconciles the services of IPAddresses that were written, at their next periodic pass.
 func Parents() controller.Controller {
 	return Own(parents, &parenting{}, controller.Watch{Resource: "services", Listed: true},
 		controller.Watch{Resource: ipAddresses, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {

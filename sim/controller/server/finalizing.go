@@ -14,8 +14,8 @@ import (
 const (
 	finalizing = "CRDFinalizer"
 
-	// cleanupPoll is how often the server looks whether the objects of a deleted definition are gone, cleanupMax how long
-	// before it says that they are not, and cleanupRetry when it tries again.
+	// cleanupPoll is how often the server checks whether the objects of a deleted definition are gone, cleanupMax the time after
+	// which it reports a failure, and cleanupRetry the time until it tries again.
 	cleanupPoll  = 5 * time.Second
 	cleanupMax   = time.Minute
 	cleanupRetry = 5 * time.Millisecond
@@ -30,11 +30,11 @@ func Finalizing() controller.Controller {
 // finalizer remembers the deletions that go on, by name of the definition.
 type finalizer struct{ cleaning map[string]Cleanup }
 
-// Cleanup is a deletion of the objects of a definition that goes on.
+// Cleanup is an ongoing deletion of the objects of a definition.
 type Cleanup struct {
 	Began time.Time
-	Next  time.Time // when it goes on; zero if the finalizer is removed already
-	Retry bool      // then it begins anew
+	Next  time.Time // time of the next check; zero if the finalizer is removed already
+	Retry bool      // the next check starts the deletion again
 }
 
 // Memory implements controller.Rememberer.

@@ -28,7 +28,7 @@ func flows(others bool) []controller.Watch {
 	return []controller.Watch{{Resource: flowcontrol.Schemas, Keys: all, Others: others}, {Resource: flowcontrol.Levels, Keys: all, Others: others}}
 }
 
-// Dangling says in the status of each flow schema whether its priority level exists (k8s.io/apiserver,
+// Dangling maintains the condition of each flow schema that reports whether its priority level exists (k8s.io/apiserver,
 // pkg/util/flowcontrol).
 func Dangling() controller.Controller {
 	c := Own(dangling, &marker{memory: marked{Recent: map[string][]time.Time{}}}, flows(false)...)
@@ -36,8 +36,8 @@ func Dangling() controller.Controller {
 	return c
 }
 
-// markMost is how often a flow schema is marked within markWindow. Others may say the opposite of it, as API servers whose caches
-// differ do: it tries again after 30 to 75 seconds then.
+// markMost is how often a flow schema is marked within markWindow. API servers with different caches may write opposite conditions;
+// then it tries again after 30 to 75 seconds.
 const (
 	markMost   = 6
 	markWindow = time.Minute
@@ -90,8 +90,8 @@ func (m *marker) forget(now time.Time) {
 	}
 }
 
-// Ensuring puts back, within a minute of a change, what API servers made of flow schemas and priority levels, and deletes
-// what only says so (kube-apiserver, pkg/registry/flowcontrol/ensurer).
+// Ensuring restores, within a minute of a change, the flow schemas and priority levels that API servers created, and deletes
+// objects that only claim to be such (kube-apiserver, pkg/registry/flowcontrol/ensurer).
 func Ensuring() controller.Controller {
 	c := Own(ensuring, &ensurer{}, flows(true)...)
 	c.FieldManager = flowcontrol.Producer

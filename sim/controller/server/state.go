@@ -26,8 +26,8 @@ func Recorded(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
 	return s
 }
 
-// Rewound is the state of controllers of which nothing is known, at a time of the past. flows says whether there are flow
-// schemas to look after.
+// Rewound returns the state of controllers at a time of the past from which nothing else is known. flows reports whether flow
+// schemas have to be maintained.
 func Rewound(now time.Time, flows bool) *controller.State {
 	ensure := time.Time{}
 	if flows {
