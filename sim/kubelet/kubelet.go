@@ -45,17 +45,17 @@ const (
 	claims     = "persistentvolumeclaims"
 )
 
-// Image, Exit and Line say what the containers of an image do.
+// Image, Exit and Line describe the behaviour of an image's containers.
 type (
 	Image = images.Image
 	Exit  = images.Exit
 	Line  = images.Line
 )
 
-// Annotation is what the annotations of pods begin with that say what their containers do (package images).
+// Annotation is the prefix of the pod annotations that describe the behaviour of containers (package images).
 const Annotation = images.Annotation
 
-// prefix is what the names of the controllers begin with.
+// prefix is the prefix of the controllers' names.
 const prefix = "kubelet-"
 
 // Nodes are the kubelets of a cluster.
@@ -98,7 +98,7 @@ func (n *Nodes) Of(node string) *Kubelet {
 	return nil
 }
 
-// Attach gives each kubelet what it knows of its cluster outside of a reconcile, and the clock that sessions speak by.
+// Attach gives each kubelet a client for calls outside of a reconcile, and the clock of its sessions.
 func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *clock.Schedule) {
 	n.schedule = schedule
 	for _, k := range n.all {
@@ -110,7 +110,7 @@ func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *cl
 type Kubelet struct {
 	node   string
 	index  int
-	first  *Kubelet // of all: what persistent volumes hold is its to keep
+	first  *Kubelet // the first of all kubelets, which stores the contents of persistent volumes
 	images map[string]Image
 	client *controller.Client
 	memory memory
@@ -118,7 +118,7 @@ type Kubelet struct {
 	sessions map[string][]*Session // by key of the pod
 }
 
-// memory is what a kubelet remembers.
+// memory is the state of a kubelet between two reconciles.
 type memory struct {
 	Registered time.Time       `json:",omitzero"`
 	Reported   time.Time       `json:",omitzero"`  // when it wrote the status of its node
