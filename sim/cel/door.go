@@ -18,7 +18,7 @@ type (
 	Types        = expr.Types
 )
 
-// The results that expressions of admission have, and what expressions may cost.
+// The result types of admission expressions, and the cost limits.
 const (
 	Bool       = expr.Bool
 	String     = expr.String

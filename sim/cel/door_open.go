@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Supported says that this build evaluates expressions.
+// Supported reports whether this build evaluates expressions.
 const Supported = true
 
 // The types of package celgo.

@@ -20,8 +20,8 @@ func failure(kind schema.GVK, format string, args ...any) error {
 	return fmt.Errorf("conversion webhook for %v "+format, append([]any{kind}, args...)...)
 }
 
-// convert turns an object into another version: with the function registered for the definition, or as
-// spec.conversion says. It may change obj.
+// convert converts an object to another version: with the function registered for the definition, or by spec.conversion. It may
+// change obj.
 func (d *definition) convert(obj object.Object, apiVersion string) (object.Object, error) {
 	return d.convertBy(d.ask, obj, apiVersion)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// memoryMax and failedMax bound what a Memory holds of a definition: bytes of converted objects, and failures.
+// memoryMax and failedMax bound a Memory for each definition: the bytes of converted objects, and the failures.
 const (
 	memoryMax = 32 << 20
 	failedMax = 1000
@@ -40,7 +40,7 @@ func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
 // Forget empties the memory.
 func (m *Memory) Forget() { *m = Memory{} }
 
-// forgetAnswers drops what webhooks have answered about the objects of a definition.
+// forgetAnswers drops the results of webhooks for the objects of a definition.
 func (s *Server) forgetAnswers(name string) {
 	if s.Host != nil {
 		delete(s.Host.Memory().of, name)

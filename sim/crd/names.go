@@ -161,7 +161,7 @@ func unresolved(crd object.Object) bool {
 // Served reports whether the objects of a definition can be reached.
 func Served(crd object.Object) bool { return IsTrue(crd, NamesAccepted) || IsTrue(crd, Established) }
 
-// Approval sets the condition that says whether a group of the community was approved. It reports whether anything
+// Approval sets the condition that reports whether a group of the Kubernetes community was approved. It reports whether anything
 // changed.
 func Approval(crd object.Object, now time.Time) bool {
 	const kind = "KubernetesAPIApprovalPolicyConformant"

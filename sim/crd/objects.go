@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// objects is what holds for the objects of one version of a custom resource.
+// objects is the strategy for the objects of one version of a custom resource.
 type objects struct {
 	version *served
 	scale   any // subresources.scale, or nil
@@ -104,7 +104,7 @@ func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, o
 	return found
 }
 
-// checkScale checks what the scale subresource shows of an object.
+// checkScale checks the fields of an object that the scale subresource shows.
 func (o *objects) checkScale(subresource string, obj object.Object) field.ErrorList {
 	scale := object.As(o.scale)
 	if scale == nil {

@@ -106,7 +106,7 @@ func printSchema(b []byte, schema any) []byte {
 	return printStruct(b, m, schemaFields)
 }
 
-// printField prints a field that is there, by its name in JSON.
+// printField prints an existing field, by its name in JSON.
 func printField(b []byte, name string, v any) []byte {
 	if fields, ok := structs[name]; ok {
 		return printStruct(b, object.As(v), fields)

@@ -114,7 +114,7 @@ func parsed(text []byte) map[string]any {
 	return set
 }
 
-// appendAll prints what all returns.
+// appendAll prints the result of all.
 func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 	start := len(b)
 	b = append(b, `{".":{}`...)
@@ -135,7 +135,7 @@ func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 	return append(b, '}')
 }
 
-// noZero stands for the zero value of what has none: a field that is not there unless it is set.
+// noZero stands for a missing zero value: the field is absent unless it is set.
 var noZero any = new(byte)
 
 // eachField yields the fields that an object has, with the shapes and zero values of their values, in order of their names. text is

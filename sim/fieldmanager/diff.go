@@ -102,7 +102,7 @@ func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[s
 	return changed, removed
 }
 
-// element returns the shape of what a deduced object or list holds, or of an element.
+// element returns the shape of the values in a deduced object or list, or of an element.
 func (s *shape) element() *shape {
 	if s.kind == deduced {
 		return s

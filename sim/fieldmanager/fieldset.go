@@ -17,7 +17,7 @@ import (
 // leaf is the empty set below a path.
 var leaf = map[string]any{}
 
-// below returns what a set has below a path element, and whether there is anything.
+// below returns the set below a path element, and whether it exists.
 func below(set map[string]any, element string) (map[string]any, bool) {
 	v, ok := set[element]
 	if !ok {

@@ -22,7 +22,7 @@ func (m *model) toSet(fields map[string]any) *fieldpath.Set {
 	return toSet(m.root, fields)
 }
 
-// toSet returns what FieldsV1 has below a value of the shape s. If s is nil, no item below leaves out a key field.
+// toSet converts the part of FieldsV1 below a value of the shape s. If s is nil, no item below leaves out a key field.
 func toSet(s *shape, fields map[string]any) *fieldpath.Set {
 	set := &fieldpath.Set{}
 	for element := range fields { // order does not matter: sets are sorted

@@ -98,8 +98,8 @@ func (a *application) versionedSet(e *entry) fieldpath.VersionedSet {
 	return fieldpath.NewVersionedSet(model.toSet(e.fields), fieldpath.APIVersion(e.apiVersion), e.operation == opApply)
 }
 
-// resetFields returns filters that hide what the request cannot own, by version. Custom resources reset fields in the version
-// of the request only, but for their status.
+// resetFields returns filters that hide the fields that the request cannot own, by version. Except for their status, custom
+// resources reset fields in the version of the request only.
 func (a *application) resetFields() map[fieldpath.APIVersion]fieldpath.Filter {
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
 	for _, apiVersion := range append(a.entries.others(a.d), a.d.GV()) {

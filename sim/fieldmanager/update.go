@@ -33,8 +33,8 @@ func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By)
 	}
 }
 
-// requested returns the entries that an update begins with. A client may replace those of the live object through the
-// main resource, or clear them; what cannot be read counts as not sent.
+// requested returns the initial entries of an update. A client may replace those of the live object through the main resource, or
+// clear them. Unreadable entries count as not sent.
 func requested(live, obj object.Object, subresource string) managed {
 	known := live.List("metadata", "managedFields")
 	if subresource == "" {
@@ -70,7 +70,7 @@ func clears(sent []any) bool {
 	return ok || sent[0] == nil
 }
 
-// track moves what differs between live and obj to by, an updater.
+// track moves the fields that differ between live and obj to by, an updater.
 func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries managed, by By) (managed, error) {
 	c := &comparison{m: m, d: d, live: live, obj: bare(obj), by: by}
 	if err := m.misfit(d, c.obj, true); err != nil {
@@ -119,7 +119,7 @@ func (by By) updater(apiVersion string) *entry {
 	return e
 }
 
-// lose takes what changed away from the entry.
+// lose removes changed fields from the entry.
 func (e *entry) lose(c *change) {
 	for _, set := range []map[string]any{c.changed, c.removed} {
 		if left, fewer := minus(e.fields, set); fewer {
@@ -144,7 +144,7 @@ func (e *entry) gain(set map[string]any, old *entry, before entry) {
 	}
 }
 
-// change is what an update changes, in one version.
+// change is the set of changes of an update, in one version.
 type change struct{ changed, removed map[string]any }
 
 // comparison compares two states of an object in any of its versions.
@@ -161,7 +161,7 @@ type comparedVersion struct {
 	change *change
 }
 
-// at returns what changed as a version shows it.
+// at returns the changes in a version.
 func (c *comparison) at(apiVersion string) (*change, error) {
 	for _, x := range c.done {
 		if x.gv == apiVersion {

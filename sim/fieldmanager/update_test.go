@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// updated returns what m makes of an update of live, which may be nil, to text.
+// updated updates live, which may be nil, to text, and returns the result.
 func updated(t testing.TB, m *Manager, d *resource.Definition, live object.Object, text string, who By) object.Object {
 	t.Helper()
 	obj := read(t, d, text)

@@ -122,8 +122,8 @@ func (w *worker) resize() {
 	}
 }
 
-// retryResizes retries the pending resizes in the order of their priority (allocation.manager.retryPendingResizes). One of the pods
-// may have its worker already.
+// retryResizes retries the pending resizes in the order of their priority (allocation.manager.retryPendingResizes). If one is not
+// nil, it is the worker of one of the pods.
 func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
 	var all []*worker
 	for _, name := range object.SortedKeys(k.memory.Pods) {

@@ -141,7 +141,7 @@ func noProgram(err error) *expr.Error {
 	return &expr.Error{Text: "program instantiation failed: " + err.Error(), Internal: true}
 }
 
-// declaredType is the type of a variable: only simple ones and lists and maps of them are known to be what they are.
+// declaredType returns the declared type of a variable: simple types and lists and maps of them are kept, all others are dyn.
 func declaredType(t *cel.Type) *cel.Type {
 	switch t.Kind() {
 	case types.BoolKind, types.BytesKind, types.DoubleKind, types.DurationKind, types.IntKind, types.NullTypeKind,
@@ -155,8 +155,8 @@ func declaredType(t *cel.Type) *cel.Type {
 	return cel.DynType
 }
 
-// Eval evaluates the expression. budget is what it may cost, and what it did cost is taken off. An Error whose Budget is
-// set ends everything the budget is for; any other is the expression's own.
+// Eval evaluates the expression. It subtracts the cost from budget. If Budget of the Error is set, the budget is exceeded and
+// nothing else is evaluated. Any other error is about this expression only.
 func (p *Program) Eval(in *expr.Input, budget *int64) (any, *expr.Error) {
 	v, e := p.eval(in, budget)
 	if e != nil {
@@ -187,7 +187,7 @@ func (p *Program) eval(in *expr.Input, budget *int64) (ref.Val, *expr.Error) {
 	return result, nil
 }
 
-// mutation returns what a mutation comes to: an apply configuration, or a list of operations.
+// mutation returns the value of a mutation: an apply configuration, or a list of operations.
 func (p *Program) mutation(v ref.Val) (any, *expr.Error) {
 	check := func(v ref.Val) *expr.Error {
 		if o, ok := v.(*objectVal); ok {

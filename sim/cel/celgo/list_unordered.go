@@ -80,7 +80,8 @@ func (l *listVal) equalUnordered(o traits.Lister) ref.Val {
 	return types.Bool(len(seen) == len(mine) || !l.node.env.since(37))
 }
 
-// merge returns the union: elements of o that are there already take their place in a list of type map, and are left out of a set.
+// merge returns the union. An element of o with the identity of an existing one replaces it in a list of type map, and is left out
+// of a set.
 func (l *listVal) merge(o traits.Lister) ref.Val {
 	at, err := l.positions()
 	if err != nil {

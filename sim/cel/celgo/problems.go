@@ -30,7 +30,7 @@ func (e *environment) compile(env *cel.Env, expression string) (ast *cel.Ast, pr
 	return ast, ""
 }
 
-// texts matches what can have a backquote in it that begins no name: literals and comments.
+// texts matches literals and comments, which may contain a backquote that does not begin a name.
 var texts = regexp.MustCompile(`(?s)[rR]""".*?"""|[rR]'''.*?'''|"""(?:\\.|.)*?"""|'''(?:\\.|.)*?'''|[rR]"[^"]*"|[rR]'[^']*'|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|//[^\n]*|` + "`[^`]*`")
 
 // quotedNames refuses names between backquotes, which a cel-go before v0.29 does not take.

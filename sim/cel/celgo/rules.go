@@ -26,7 +26,8 @@ type checkedRule struct {
 	path    field.Path        // fieldPath as errors print it
 }
 
-// checkedExpression is an expression, compiled. program is nil where there is none, or err says why it does not compile.
+// checkedExpression is a compiled expression. program is nil if there is no expression, or if it does not compile; err is the
+// error.
 type checkedExpression struct {
 	program cel.Program
 	err     string
@@ -79,7 +80,7 @@ func (r *Rules) At(steps []any) *Rules {
 	return &Rules{node: n}
 }
 
-// ruleCompiler compiles the rules of one schema and adds up what they cost.
+// ruleCompiler compiles the rules of one schema and adds up their costs.
 type ruleCompiler struct {
 	env       *environment
 	of        expr.Environment // of env
@@ -194,7 +195,7 @@ func (c *ruleCompiler) count(p field.Path, n uint64, what string) {
 	c.expensive = c.expensive[:min(len(c.expensive), 4)]
 }
 
-// tooExpensive says by how much a cost is over its limit.
+// tooExpensive formats by how much a cost exceeds its limit.
 func tooExpensive(what string, cost, limit uint64) string {
 	factor := float64(cost) / float64(limit)
 	text := fmt.Sprintf("%.1fx", factor)
@@ -294,7 +295,7 @@ var (
 		"messageExpression instantiation failed: ", "cost estimation failed for messageExpression: "}
 )
 
-// compile makes a program of an expression of a rule and estimates what it costs. ast is nil if it does not compile.
+// compile makes a program of an expression of a rule and estimates its cost. ast is nil if it does not compile.
 func (e *ruleEnv) compile(r *expr.Rule, expression string, of purpose) (out checkedExpression, ast *cel.Ast) {
 	env := e.env(r)
 	if e.err != nil {

@@ -137,7 +137,7 @@ func TestRootSeesMetadata(t *testing.T) {
 	is.Equal(len(compile), 1)                                                                                     // nothing but the names of metadata can be seen
 	is.True(strings.Contains(compile[0], "undefined field 'uid'"))                                                // the reason
 	is.Equal(len(got), 1)                                                                                         // a rule that does not compile fails
-	is.True(strings.Contains(got[0], "<nil>: Invalid value: \"object\": rule compile error: compilation failed")) // and says so
+	is.True(strings.Contains(got[0], "<nil>: Invalid value: \"object\": rule compile error: compilation failed")) // with the error
 }
 
 func TestCompileErrors(t *testing.T) {
@@ -191,7 +191,7 @@ func TestRatcheting(t *testing.T) {
 	schema := spec(`"a":{"type":"string","x-kubernetes-validations":[{"rule":"self == 'ok'","message":"not ok"}]},"b":{"type":"integer"}`, `{"rule":"true"}`)
 	_, got, warnings := check(t, schema, `{"spec":{"a":"bad","b":2}}`, `{"spec":{"a":"bad","b":1}}`)
 	is.Equal(got, nil)                                                   // the value was as wrong before
-	is.Equal(warnings, []string{`spec.a: Invalid value: "bad": not ok`}) // a warning says so
+	is.Equal(warnings, []string{`spec.a: Invalid value: "bad": not ok`}) // a warning reports it
 	_, got, warnings = check(t, schema, `{"spec":{"a":"worse"}}`, `{"spec":{"a":"bad"}}`)
 	is.Equal(got, []string{`spec.a: Invalid value: "worse": not ok`}) // a change is no excuse
 	is.Equal(warnings, nil)

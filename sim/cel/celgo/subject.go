@@ -73,7 +73,8 @@ func (s subject) part(n *node, v any, p field.Path, was *structural.Correlation)
 	return part
 }
 
-// variables returns what rules see: always where an old value is there if there is one, optional where it may be missing.
+// variables returns the variables of rules. In always, oldSelf is the old value, if there is one. In optional, it is an optional
+// value.
 func (s subject) variables() (always, optional *variables) {
 	always = &variables{self: valueOf(s.self, s.node)}
 	optional = &variables{self: always.self, old: types.OptionalNone}

@@ -87,7 +87,7 @@ func (v *validation) apply(r *checkedRule, s subject, vars *variables) {
 	}
 }
 
-// report says that the value breaks a rule: among the ratcheted ones when it was as wrong before the update.
+// report records that the value breaks a rule, as ratcheted if the value is unchanged by the update.
 func (v *validation) report(r *checkedRule, s subject, vars *variables) {
 	if !r.path.IsRoot() {
 		s.path = s.path.Child(r.path.String())
@@ -108,8 +108,8 @@ func (v *validation) report(r *checkedRule, s subject, vars *variables) {
 	}
 }
 
-// message returns what a broken rule says: its messageExpression, or where that does not come to a message, its message.
-// tooMuch says that the expression cost too much; then the text says so.
+// message returns the message of a broken rule: its messageExpression or, if that has no valid result, its message. tooMuch is set
+// if the expression exceeded the cost limit; then text is the error.
 func (v *validation) message(r *checkedRule, vars *variables) (text string, tooMuch bool) {
 	if r.message.program == nil {
 		return r.source.Failed(), false
@@ -149,7 +149,7 @@ func charge(budget *int64, cost uint64) bool {
 	return true
 }
 
-// run evaluates a program and says what it cost.
+// run evaluates a program and returns its cost, too.
 func run(program cel.Program, vars interpreter.Activation) (result ref.Val, cost uint64, err error) {
 	result, details, err := program.Eval(vars)
 	if details != nil && details.ActualCost() != nil {

@@ -1,6 +1,6 @@
 package expr
 
-// Access is what an expression asks an authorizer.
+// Access is a query of an expression to an authorizer.
 type Access struct {
 	// ServiceAccount is the service account to check, as namespace and name. If both are empty, it is the user of the request.
 	ServiceAccountNamespace, ServiceAccountName string

@@ -47,7 +47,7 @@ func (r *Rule) Text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Failed is what a failed rule says without a messageExpression.
+// Failed returns the message of a failed rule without a messageExpression.
 func (r *Rule) Failed() string {
 	if r.Message == "" {
 		return "failed rule: " + r.Text()

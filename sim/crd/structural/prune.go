@@ -24,14 +24,15 @@ func (s *Schema) Whole(v any) bool {
 	return len(p.unknown) == 0 && s.complete(v)
 }
 
-// pruner finds what a schema does not have.
+// pruner finds fields that a schema does not have.
 type pruner struct {
 	keep    bool     // nothing is removed
 	path    []string // elements, printed as they are: "spec", ".a", "[0]"
 	unknown []string
 }
 
-// prune looks for what v has and s does not. open says that nothing need be declared here: the lists around v are preserved.
+// prune looks for fields that v has and s does not. open is set if fields need not be declared here, because the lists around v are
+// preserved.
 func (p *pruner) prune(v any, s *Schema, open bool) {
 	if open = open || s != nil && s.Preserve; open && s == nil {
 		return

@@ -9,8 +9,8 @@
 //	                                    ├─ CheckLists     duplicates in sets and maps
 //	                                    └─ TypeOf         the structure that server-side apply needs
 //
-// A Schema is read from a definition that has been checked already: what makes no sense in one is left out here, not
-// reported. It is never changed after it was read, and may be used by several Clusters at once.
+// A Schema is parsed from a definition that has been validated: invalid parts are left out here, not reported. It is immutable
+// after it was parsed, and may be used by several Clusters at once.
 package structural
 
 import (
@@ -42,7 +42,7 @@ type Schema struct {
 	values values
 }
 
-// values is what a Schema says about the value itself.
+// values are the validations of a Schema for the value itself.
 type values struct {
 	types                          []string // of Type, or integer and string
 	format                         string   // "" for one that is not known
@@ -156,7 +156,7 @@ func (s *Schema) child(name string) (child *Schema, declared bool) {
 	return s.Additional, s.Additional != nil || s.Free || s.Closed
 }
 
-// below collects what check returns for the fields of an object, in the order of their names, or for the items of a list.
+// below collects the results of check for the fields of an object, in the order of their names, or for the items of a list.
 func (s *Schema) below(v any, p field.Path, check func(s *Schema, v any, p field.Path) field.ErrorList) (errs field.ErrorList) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -74,7 +74,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestWhole: what reading would not change is whole, and everything else is not.
+// TestWhole checks that a value is whole if and only if decoding would not change it.
 func TestWhole(t *testing.T) {
 	const schema = `{"type":"object","properties":{"spec":{"type":"object","properties":{
 		"a":{"type":"string","default":"x"},"b":{"type":"string"},"n":{"type":"string","nullable":true},

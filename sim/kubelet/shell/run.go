@@ -80,7 +80,7 @@ type process struct {
 	server  bool
 	in      string // the input of the command
 	term    list   // the handler of SIGTERM
-	trapped bool   // that was said
+	trapped bool   // term is set
 
 	functions map[string]list
 	calls     int        // of functions that it is in
