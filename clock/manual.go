@@ -9,9 +9,8 @@ import (
 
 // Manual is a clock that moves only by Advance, AdvanceTo and Step.
 //
-// Timers fire earliest deadline first, equal deadlines in the order they were
-// set; a ticker counts as set anew each time it fires. While a timer fires,
-// Now is its deadline.
+// Timers fire earliest deadline first, equal deadlines in the order they were set; a ticker counts as set again each time it fires.
+// While a timer fires, Now is its deadline.
 //
 // A callback of AfterFunc runs inside the call that moves the time, with no lock of the clock held, so it may call every method of
 // the clock. Advance from inside a callback is carried out at once: it fires the due timers and moves the time before it returns,
@@ -79,8 +78,7 @@ func (m *Manual) Tick(d time.Duration) <-chan time.Time {
 // Only another goroutine can move it in the meantime.
 func (m *Manual) Sleep(d time.Duration) { <-m.After(d) }
 
-// Advance moves the time by d and fires what becomes due on the way.
-// A d below zero counts as zero.
+// Advance moves the time by d and fires the timers that become due on the way. A negative d counts as zero.
 func (m *Manual) Advance(d time.Duration) { m.AdvanceTo(m.Now().Add(d)) }
 
 // firesMax is how many timers may fire at one instant.

@@ -111,8 +111,8 @@ func TestManualEqualDeadlines(t *testing.T) {
 	}
 }
 
-// TestManualTickerGoesLast shows that a ticker is set anew when it fires: of
-// its second tick and a timer set before the first one, the timer is first.
+// TestManualTickerGoesLast shows that a ticker is set again when it fires: of its second tick and a timer set before the first one,
+// the timer is first.
 func TestManualTickerGoesLast(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

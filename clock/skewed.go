@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Skewed is the clock of a machine whose time of day was set: Now is that of
-// another clock, moved by what Jump has added up.
+// Skewed is the clock of a machine whose time of day was set: Now is that of another clock, plus the sum of all jumps.
 //
 //	base    00:00 ──────── 00:10 ──────── 00:20
 //	Skewed  00:00 ──────── 00:10 ┄Jump┄▶ 01:20

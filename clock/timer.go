@@ -26,7 +26,7 @@ func (t *timer) Stop() bool {
 	return t.clock.unsetLocked(t)
 }
 
-// Reset sets the timer anew and reports what Stop would have reported.
+// Reset sets the timer again and returns the result that Stop would have returned.
 func (t *timer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()

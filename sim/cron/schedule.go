@@ -1,11 +1,11 @@
-// Package cron is the schedules of CronJobs: crontab(5), as github.com/robfig/cron reads it.
+// Package cron parses the schedules of CronJobs: crontab(5), as github.com/robfig/cron does.
 //
 //	30 6-16/4 * * mon-fri      minute, hour, day of the month, month, day of the week
 //	@daily                     0 0 * * *
-//	@every 1h30m               that long after the last time, whatever the clock says
+//	@every 1h30m               that long after the last time
 //	TZ=Europe/Berlin 0 9 * * * by the clock of a time zone
 //
-// A day has to be right by both of its fields when one of them is *, and by one of them otherwise.
+// A day has to match both of its fields if one of them is *, and otherwise one of them.
 package cron
 
 import "time"
@@ -18,7 +18,7 @@ type Schedule struct {
 	every  time.Duration // instead of fields
 }
 
-// bits are the values of a field: 1<<value. any says that the field is *.
+// bits are the values of a field: 1<<value. any is set if the field is *.
 type bits struct {
 	values uint64
 	any    bool
@@ -107,7 +107,7 @@ func (c *cursor) begin(start time.Time) {
 	}
 }
 
-// add goes on to the next hour, minute or second.
+// add moves to the next hour, minute or second.
 func (c *cursor) add(unit time.Duration) {
 	start := c.t.Truncate(unit)
 	if unit == time.Hour { // of the clock, not of the day
@@ -122,7 +122,7 @@ func (c *cursor) nextMonth() {
 	c.t = c.t.AddDate(0, 1, 0)
 }
 
-// nextDay goes on to the next midnight. On a day that has none it is the last hour before, and the day is not looked at.
+// nextDay moves to the next midnight. On a day without one it moves to the last hour before, and the day is skipped.
 func (c *cursor) nextDay() {
 	c.begin(time.Date(c.t.Year(), c.t.Month(), c.t.Day(), 0, 0, 0, 0, c.t.Location()))
 	c.t = c.t.AddDate(0, 0, 1)

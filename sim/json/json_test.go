@@ -15,7 +15,7 @@ import (
 var pieces = strings.Fields(`{ } [ ] , : " "a" "b" "" "\u00e9" "\ud83d\ude00" "\ud800" "\n" "\x" "é" 0 -0 01 1 -12 1.5 1e3 1e999 99999999999999999999 .5 - true
 	false null nul "a":1 "a":{} "b":[ [1,2] {"a":1,"a":[2]} \ /`)
 
-// TestAgainstEncodingJSON draws texts, and compares what the scanner says of them with what encoding/json says.
+// TestAgainstEncodingJSON draws random texts, and compares the scanner with encoding/json.
 func TestAgainstEncodingJSON(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(1, 2))

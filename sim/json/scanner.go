@@ -78,7 +78,7 @@ func (s *Scanner) Enter(closing byte) bool {
 	return !s.Bad
 }
 
-// More reads what follows an element: a comma (true) or the closing bracket (false).
+// More reads the text after an element: a comma (true) or the closing bracket (false).
 func (s *Scanner) More(closing byte) bool {
 	switch s.Next() {
 	case ',':
@@ -165,7 +165,7 @@ func (s *Scanner) quoted() (between string, plain bool) {
 	return "", true
 }
 
-// escape reads a backslash and what belongs to it.
+// escape reads an escape sequence.
 func (s *Scanner) escape() bool {
 	rest := s.Text[s.Pos+1:]
 	if rest == "" {

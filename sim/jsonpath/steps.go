@@ -11,7 +11,7 @@ import (
 // valuesMax bounds how many values a step leads to, so that no path takes more than a server has.
 const valuesMax = 10_000
 
-// path is what stands in braces: steps, taken one after the other.
+// path is the contents of braces: steps, taken one after the other.
 type path []step
 
 // step maps values to the values that it selects.
@@ -116,7 +116,7 @@ func (b below) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// union leads to what each of its paths leads to, in turn.
+// union selects the values of each of its paths, in turn.
 type union []path
 
 func (u union) from(values []any) (out []any, err error) {

@@ -12,7 +12,7 @@ import (
 // JSON prints a value with sorted keys and without line breaks, as custom resources are printed.
 func JSON(v any) []byte { return AppendJSON(nil, v) }
 
-// AppendJSON appends what JSON prints to b.
+// AppendJSON appends the output of JSON to b.
 func AppendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

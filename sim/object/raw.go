@@ -43,7 +43,7 @@ func (r Raw) Value() any {
 // MarshalJSON returns the text for encoding/json, which takes the spaces out and escapes HTML characters.
 func (r Raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
-// Compact returns a JSON text without spaces and with HTML characters escaped, as encoding/json prints what comes from a
+// Compact returns a JSON text without spaces and with HTML characters escaped, as encoding/json prints the result of a
 // json.Marshaler.
 func Compact(text []byte) []byte { return appendCompact(nil, string(text)) }
 

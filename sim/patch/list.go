@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// list says how a list field is merged.
+// list is the merge strategy of a list field.
 type list struct {
 	elem   *schema.Type
 	key    string // patchMergeKey; "" for scalars

@@ -29,7 +29,7 @@ const (
 	ApplyPatch                 // API concepts, "Server-side apply"
 )
 
-// Level says what becomes of repeated and unknown keys of a patch.
+// Level is the treatment of repeated and unknown keys of a patch.
 type Level int
 
 const (
@@ -91,8 +91,8 @@ func Undecodable(value string, err error) *status.Status {
 	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, err.Error())})
 }
 
-// StrictlyUndecodable answers for a patch that is only wrong under fieldValidation=Strict: strict holds what JSON,
-// Merge or Strategic returned, followed by what decoding the result found.
+// StrictlyUndecodable answers for a patch that is only invalid under fieldValidation=Strict: strict has the errors of JSON, Merge
+// or Strategic, followed by those of decoding the result.
 func StrictlyUndecodable(value string, strict []string) *status.Status {
 	why := "strict decoding error: " + strings.Join(strict, ", ")
 	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, why)})

@@ -31,7 +31,7 @@ func TestStrategic(t *testing.T) {
 	pod := func(s string) string { return `{"spec":{"template":{"spec":` + s + `}}}` }
 	for _, c := range []struct {
 		name, patch string
-		path        string // what want shows
+		path        string // the path of want
 		want        string
 	}{
 		{"finalizers are merged", `{"metadata":{"finalizers":["x.io/c","x.io/a"]}}`, "metadata.finalizers", `["x.io/c","x.io/a","x.io/b"]`},

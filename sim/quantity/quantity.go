@@ -15,7 +15,7 @@ import (
 	"math/bits"
 )
 
-// Format says with which suffixes a Quantity is printed.
+// Format is the set of suffixes with which a Quantity is printed.
 type Format uint8
 
 const (
@@ -165,7 +165,7 @@ func (q Quantity) MilliValue() int64 {
 	case q.format != BinarySI && len(q.digits()) <= maxFastDigits:
 		return 0
 	case q.format == BinarySI && n.Cmp(big.NewInt(math.MaxInt64)) > 0:
-		return -1000 // as the greatest int64, which the real server makes of it, times 1000
+		return -1000 // the greatest int64, to which the real server limits it, times 1000
 	case shift < int64(len(tens)):
 		return n.Int64() * tens[shift]
 	}

@@ -10,11 +10,11 @@ import (
 // magic opens a schema file; the digit changes with the format.
 const magic = "kubesim schema 1\n"
 
-// errDamaged is the answer to every schema file that is not what the generator wrote.
+// errDamaged is the error for every schema file that the generator has not written.
 var errDamaged = errors.New("schema: damaged data")
 
-// coder goes over a schema file, which it reads or writes: each of its methods fills in what it is given, or writes it. After the
-// first error it reads zeros.
+// coder reads or writes a schema file: each of its methods reads into its argument or writes it. After the first error it reads
+// zeros.
 type coder struct {
 	data    []byte // the rest to read, or the written bytes
 	strings []string

@@ -17,7 +17,7 @@ const DefaultVersion = "v1.36.3"
 type Release struct {
 	// Minor is "1.36".
 	Minor string
-	// Version is the release that /version says: "v1.36.3".
+	// Version is the release in the answer of /version: "v1.36.3".
 	Version string
 	// Stored lists the kinds that are stored in another version than the one they are served in: a server keeps to the
 	// version that one of the minor before can read. Events of both groups are one resource. The storage version hashes
@@ -25,7 +25,7 @@ type Release struct {
 	Stored map[GVK]GVK
 	// Unserved lists the kinds that a server can read without serving them by default, by group version.
 	Unserved map[string]string
-	// PlainElements says that OpenAPI has no defaults for the elements of lists and maps.
+	// PlainElements is set if OpenAPI has no defaults for the elements of lists and maps.
 	PlainElements bool
 	// CELGo is the version of cel-go that evaluates expressions, 26 for v0.26.
 	CELGo int
@@ -71,7 +71,7 @@ func (r Release) CanRead(gvk GVK) bool {
 	return slices.Contains(strings.Fields(r.Unserved[gvk.GV()]), strings.TrimSuffix(gvk.Kind, "List"))
 }
 
-// storedElsewhere is what holds for every minor.
+// storedElsewhere has the differing storage versions of every minor.
 var storedElsewhere = map[GVK]GVK{
 	{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition"},
 	{"autoscaling", "v1", "HorizontalPodAutoscaler"}:           {"autoscaling", "v2", "HorizontalPodAutoscaler"},
@@ -97,7 +97,7 @@ func with[K comparable, V any](some map[K]V, more ...map[K]V) map[K]V {
 	return out
 }
 
-// unserved is what servers of 1.36 can read without serving it.
+// unserved has the kinds that servers of 1.36 can read without serving them.
 var unserved = map[string]string{
 	"admissionregistration.k8s.io/v1alpha1": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
 	"admissionregistration.k8s.io/v1beta1":  "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
@@ -137,7 +137,7 @@ var unserved = map[string]string{
 	"storagemigration.k8s.io/v1beta1":       "StorageVersionMigration",
 }
 
-// unserved37 is what servers of 1.37 can read without serving it.
+// unserved37 has the kinds that servers of 1.37 can read without serving them.
 var unserved37 = with(unserved, map[string]string{
 	"lifecycle.k8s.io/v1alpha1":  "Eviction EvictionRequest",
 	"scheduling.k8s.io/v1alpha2": "",

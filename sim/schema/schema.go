@@ -1,5 +1,5 @@
-// Package schema holds the structure of the API's types as data: what a Go struct of k8s.io/api says in its
-// tags, and what the published OpenAPI says about it.
+// Package schema holds the structure of the API's types as data: the tags of the Go structs of k8s.io/api, and the published
+// OpenAPI of them.
 //
 //	Set (one Kubernetes minor) ── Kind(gvk) ──▶ *Type Deployment
 //	                                             ├─ Field metadata ──▶ *Type ObjectMeta
@@ -8,10 +8,9 @@
 //	                                             │                      └─ Field template ──▶ *Type PodTemplateSpec …
 //	                                             └─ Field status   ──▶ *Type DeploymentStatus
 //
-// One such graph drives decoding and its error texts, unknown fields, the order in which fields are printed,
-// zero values that are always present, protobuf, strategic merge patch, server-side apply and OpenAPI.
-// Types are read from the embedded data only when a kind is first asked for, and are shared by every Cluster of
-// the process: a Type is never changed after it was handed out.
+// One such graph drives decoding and its error texts, unknown fields, the order in which fields are printed, zero values that are
+// always present, protobuf, strategic merge patch, server-side apply and OpenAPI. Types are read from the embedded data only when a
+// kind is first asked for, and are shared by every Cluster of the process: a Type is immutable after it was returned.
 package schema
 
 import (
@@ -21,7 +20,7 @@ import (
 	"sync/atomic"
 )
 
-// Kind says how a value of a Type looks in JSON and what the Go type behind it does with it.
+// Kind is the JSON form of a Type's values and the way in which its Go type handles them.
 type Kind uint8
 
 const (
@@ -109,7 +108,7 @@ type Field struct {
 	shown Shown // see Shown
 }
 
-// Shown says when a field is printed.
+// Shown is the condition under which a field is printed.
 type Shown uint8
 
 const (

@@ -114,7 +114,7 @@ func TestServedKindsHaveTypes(t *testing.T) {
 			is.True(verb != "list" || s.Kind(list) != nil) // and its list
 		}
 		stored := r.Storage == GVK{} || r.Storage.Version == "v1beta1" || s.Kind(r.Storage) != nil
-		is.True(stored) // and what it is stored as, if that is a version it can be read in
+		is.True(stored) // and its storage version, if the server can read that version
 		for _, sub := range r.Subresources {
 			is.True(s.Kind(sub.GVK) != nil) // and the bodies of subresources
 		}

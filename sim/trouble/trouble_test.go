@@ -47,7 +47,7 @@ func parse(line string) (Trouble, error) {
 	return Find(words[0]).Parse(words[1:])
 }
 
-// Each kind's example is read, printed as it was, and does what it says.
+// Each kind's example is parsed, printed unchanged, and carried out.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -62,7 +62,7 @@ func TestExamples(t *testing.T) {
 		if k.OfReplicas() {
 			var s server
 			is.NoErr(x.Do(&s))
-			is.Equal(s.did, want[i]) // what it does
+			is.Equal(s.did, want[i]) // its effect
 		} else {
 			var m manager
 			is.NoErr(x.Control(&m))

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Rules are what the words of a line depend on.
+// Rules are the syntax of a line.
 type Rules struct {
 	Signs     []string // words that need no space around them, a longer one before its beginnings: << before <
 	Escapes   string   // the characters that a backslash in double quotes escapes

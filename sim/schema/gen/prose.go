@@ -87,7 +87,7 @@ func describe(comment []string) string {
 	}
 	for _, line := range comment {
 		if line == "---" {
-			break // what follows is for programmers
+			break // the rest is for programmers
 		}
 		line = strings.TrimRight(line, " ")
 		first := strings.TrimLeft(line, " ")
