@@ -1,7 +1,6 @@
 // Package clock is where every part of the simulator gets the time from.
 //
-// [System] is package time: real time, and virtual time inside a
-// testing/synctest bubble. [Manual] moves only when it is told to:
+// [System] is package time: real time, and virtual time inside a testing/synctest bubble. [Manual] moves only by calls:
 //
 //	m := clock.NewManual(clock.Epoch())
 //	m.AfterFunc(2*time.Second, a)
@@ -23,8 +22,7 @@ package clock
 
 import "time"
 
-// Clock tells the time and sets timers.
-// Every Clock in this package is safe for concurrent use.
+// Clock returns the time and sets timers. Every Clock in this package is safe for concurrent use.
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time
@@ -46,9 +44,8 @@ type Clock interface {
 	Sleep(d time.Duration)
 }
 
-// Timer is one event in the future.
-// Its methods mean what those of time.Timer mean since Go 1.23:
-// after Stop or Reset, the channel holds no value from before.
+// Timer is one event in the future. Its methods behave like those of time.Timer since Go 1.23: after Stop or Reset, the channel
+// holds no value from before.
 type Timer interface {
 	// C returns the channel the time is sent on; nil for a timer of AfterFunc.
 	C() <-chan time.Time
@@ -56,13 +53,11 @@ type Timer interface {
 	// It reports whether it did: false if the timer had been stopped before,
 	// had called its function, or had sent a time that was received.
 	Stop() bool
-	// Reset sets the timer anew, to fire after d.
-	// It reports what Stop would have reported.
+	// Reset sets the timer again, to fire after d. It returns the result that Stop would have returned.
 	Reset(d time.Duration) bool
 }
 
-// Ticker is an event that comes back.
-// A tick that nobody has received when the next one is due is not sent twice.
+// Ticker is a repeated event. If a tick has not been received when the next one is due, the next one is dropped.
 type Ticker interface {
 	// C returns the channel the ticks are sent on.
 	C() <-chan time.Time
@@ -70,8 +65,7 @@ type Ticker interface {
 	Stop()
 }
 
-// Epoch returns the time at which a simulation starts if nothing else is said:
-// 2026-01-01 00:00:00 UTC.
+// Epoch returns the default time at which a simulation starts: 2026-01-01 00:00:00 UTC.
 func Epoch() time.Time {
 	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 }

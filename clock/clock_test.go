@@ -45,7 +45,7 @@ func received(c <-chan time.Time) (time.Time, bool) {
 	}
 }
 
-// promises are what every Clock keeps.
+// promises are the properties of every Clock.
 var promises = []struct {
 	name string
 	run  func(is *is.I, b *bench)
@@ -54,7 +54,7 @@ var promises = []struct {
 		start := b.Now()
 		b.advance(time.Minute)
 		is.Equal(b.Now().Sub(start), time.Minute) // the difference of two readings
-		is.Equal(b.Since(start), time.Minute)     // Since says the same
+		is.Equal(b.Since(start), time.Minute)     // Since agrees
 	}},
 	{"a timer sends its deadline once", func(is *is.I, b *bench) {
 		deadline := b.Now().Add(time.Second)
@@ -166,7 +166,7 @@ var promises = []struct {
 		b.advance(10*time.Second + time.Second/2)
 		got, ok := received(ticker.C())
 		is.True(ok)                                // there is a tick
-		is.True(got.Equal(start.Add(time.Second))) // the first one, which nobody received
+		is.True(got.Equal(start.Add(time.Second))) // the first one, which was not received
 		_, ok = received(ticker.C())
 		is.True(!ok) // the nine others are dropped
 		b.advance(time.Second / 2)

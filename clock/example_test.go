@@ -40,7 +40,7 @@ func ExampleAs() {
 	// Output: 00:00:01
 }
 
-// A Schedule is for whoever has a lock of his own: what is due runs with the lock held.
+// A Schedule is for a caller with a lock of its own: its functions run with the lock held.
 func ExampleNewSchedule() {
 	var lock sync.Mutex
 	m := clock.NewManual(clock.Epoch())
@@ -57,7 +57,7 @@ func ExampleNewSchedule() {
 func ExampleNewSkewed() {
 	m := clock.NewManual(clock.Epoch())
 	machine := clock.NewSkewed(m)
-	machine.Jump(time.Hour) // somebody sets the time of this machine
+	machine.Jump(time.Hour) // the time of this machine is set
 	m.Advance(time.Minute)
 	fmt.Println(m.Now().Format(time.TimeOnly), machine.Now().Format(time.TimeOnly))
 	// Output: 00:01:00 01:01:00

@@ -9,25 +9,21 @@ import (
 
 // Manual is a clock that moves only by Advance, AdvanceTo and Step.
 //
-// Timers fire earliest deadline first, equal deadlines in the order they were
-// set; a ticker counts as set anew each time it fires. While a timer fires,
-// Now is its deadline.
+// Timers fire earliest deadline first, equal deadlines in the order they were set; a ticker counts as set again each time it fires.
+// While a timer fires, Now is its deadline.
 //
-// A callback of AfterFunc runs inside the call that moves the time, with no
-// lock of the clock held, so it may call every method of the clock. Advance
-// from inside a callback is carried out at once: it fires what is due and moves
-// the time before it returns, and the Advance outside goes on from there.
-// Advances from several goroutines interleave. Time never goes back.
+// A callback of AfterFunc runs inside the call that moves the time, with no lock of the clock held, so it may call every method of
+// the clock. Advance from inside a callback is carried out at once: it fires the due timers and moves the time before it returns,
+// and the Advance outside goes on from there. Advances from several goroutines interleave. Time never goes back.
 //
-// A channel timer set to zero or less fires when it is set. A callback set to
-// zero or less waits for the next Advance (Advance(0) is enough) or Step: run
-// inside AfterFunc, it would meet the locks of whoever sets it.
+// A channel timer set to zero or less fires when it is set. A callback set to zero or less waits for the next Advance (Advance(0)
+// is enough) or Step: run inside AfterFunc, it would meet the locks of its caller.
 //
 // It is safe for concurrent use. NewManual makes one.
 type Manual struct {
 	mu    sync.Mutex
 	now   time.Time
-	queue []*timer // what is set to fire, in the order it will
+	queue []*timer // the timers that are set, in the order in which they fire
 	sets  uint64   // how often a timer has been set
 }
 
@@ -82,17 +78,15 @@ func (m *Manual) Tick(d time.Duration) <-chan time.Time {
 // Only another goroutine can move it in the meantime.
 func (m *Manual) Sleep(d time.Duration) { <-m.After(d) }
 
-// Advance moves the time by d and fires what becomes due on the way.
-// A d below zero counts as zero.
+// Advance moves the time by d and fires the timers that become due on the way. A negative d counts as zero.
 func (m *Manual) Advance(d time.Duration) { m.AdvanceTo(m.Now().Add(d)) }
 
 // firesMax is how many timers may fire at one instant.
 // More than that is a callback that sets itself again with no delay.
 const firesMax = 1 << 20
 
-// AdvanceTo moves the time to t and fires what becomes due on the way.
-// A callback may set more timers: those due by t fire too.
-// If t has passed, the time stays and only what is due now fires.
+// AdvanceTo moves the time to t and fires the timers that become due on the way. A callback may set more timers: those due by t
+// fire too. If t has passed, the time stays and only timers that are due now fire.
 //
 // It panics if more than a million timers fire at one instant, for then it
 // would never return.

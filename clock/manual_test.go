@@ -111,8 +111,8 @@ func TestManualEqualDeadlines(t *testing.T) {
 	}
 }
 
-// TestManualTickerGoesLast shows that a ticker is set anew when it fires: of
-// its second tick and a timer set before the first one, the timer is first.
+// TestManualTickerGoesLast shows that a ticker is set again when it fires: of its second tick and a timer set before the first one,
+// the timer is first.
 func TestManualTickerGoesLast(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -171,7 +171,7 @@ func TestManualNeverGoesBack(t *testing.T) {
 	is.Equal(len(*log), 0) // callbacks do not run inside AfterFunc
 	m.AdvanceTo(clock.Epoch())
 	is.Equal(elapsed(m), time.Hour)                                // the time stays
-	is.Equal(strings.Join(*log, " "), "due@1h0m0s overdue@1h0m0s") // what is due fires, now
+	is.Equal(strings.Join(*log, " "), "due@1h0m0s overdue@1h0m0s") // due timers fire now
 	m.Advance(-time.Minute)
 	is.Equal(elapsed(m), time.Hour) // nor by a negative step
 }

@@ -14,7 +14,7 @@ type Schedule struct {
 	queue jobs
 	count uint64
 	timer Timer
-	armed time.Time // when timer fires; zero: not set
+	armed time.Time // when timer fires; zero if it is not set
 }
 
 // NewSchedule returns an empty schedule. Its functions are called with the lock held.
@@ -72,7 +72,7 @@ func (s *Schedule) Stop() {
 	}
 }
 
-// fire runs what is due. The clock calls it.
+// fire runs the functions that are due. The clock calls it.
 func (s *Schedule) fire() {
 	s.lock.Lock()
 	defer s.lock.Unlock()

@@ -9,9 +9,9 @@ import (
 // timer is a Timer of a Manual. Its fields are guarded by clock.mu.
 type timer struct {
 	clock    *Manual
-	channel  chan time.Time // buffers one time; nil: callback is called instead
+	channel  chan time.Time // buffers one time; if nil, callback is called instead
 	callback func()
-	period   time.Duration // above zero: fires again and again
+	period   time.Duration // if above zero, it fires again and again
 	deadline time.Time
 	turn     uint64 // the value of clock.sets when it was set: the order among equal deadlines
 }
@@ -26,7 +26,7 @@ func (t *timer) Stop() bool {
 	return t.clock.unsetLocked(t)
 }
 
-// Reset sets the timer anew and reports what Stop would have reported.
+// Reset sets the timer again and returns the result that Stop would have returned.
 func (t *timer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// What package expr has.
+// The types of package expr.
 type (
 	Error        = expr.Error
 	Input        = expr.Input
@@ -18,7 +18,7 @@ type (
 	Types        = expr.Types
 )
 
-// The results that expressions of admission have, and what expressions may cost.
+// The result types of admission expressions, and the cost limits.
 const (
 	Bool       = expr.Bool
 	String     = expr.String

@@ -7,10 +7,10 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Supported says that this build evaluates expressions.
+// Supported reports whether this build evaluates expressions.
 const Supported = true
 
-// What package celgo has.
+// The types of package celgo.
 type (
 	Rules    = celgo.Rules
 	Compiler = celgo.Compiler

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Supported says that this build evaluates expressions.
+// Supported reports whether this build evaluates expressions.
 const Supported = false
 
 const refused = "this build of kubesim is without CEL (build tag nocel): rules and expressions are refused"
@@ -52,7 +52,7 @@ func (c *Compiler) Variable(name, expression string) *Error { return expr.Errorf
 // VariableOf does nothing: no expression is compiled.
 func (c *Compiler) VariableOf(other *Compiler, name string) {}
 
-// Problems says that expressions are refused.
+// Problems returns the error that expressions are not supported.
 func (c *Compiler) Problems(string) string { return refused }
 
 // Compile refuses an expression.

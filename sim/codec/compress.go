@@ -18,8 +18,8 @@ func Compress(t Text, acceptEncoding string) (Text, bool) {
 	return Text{Member(t)}, true
 }
 
-// Member returns t as a member of a gzip file (RFC 1952), which is the members that follow each other: what has been sent can be read
-// before the next one comes.
+// Member returns t as a member of a gzip file (RFC 1952), which is a sequence of members: each can be decompressed before the next
+// one arrives.
 func Member(t Text) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)

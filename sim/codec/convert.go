@@ -84,7 +84,7 @@ func (c *converter) structure(v any, t *schema.Type) (any, error) {
 		c.where = c.where[:len(c.where)-1]
 		m[f.Name] = x
 	}
-	for key := range m { // order does not matter: Convert sorts what is collected
+	for key := range m { // order does not matter: Convert sorts the results
 		if t.Field(key) == nil {
 			c.unknown = append(c.unknown, `unknown field "`+append(c.where, step{name: key}).String()+`"`)
 		}
@@ -182,7 +182,7 @@ func cut(n int64, bits int) int64 {
 	return n
 }
 
-// scalarKind returns what reflection calls the kind of a scalar Go type.
+// scalarKind returns the name of the reflect.Kind of a scalar Go type.
 func scalarKind(t *schema.Type) string {
 	switch {
 	case t.Kind == schema.Bool:
@@ -197,7 +197,7 @@ func scalarKind(t *schema.Type) string {
 	return fmt.Sprintf("int%d", t.Bits)
 }
 
-// reflectKind returns what reflection calls the kind of a value.
+// reflectKind returns the name of the reflect.Kind of a value.
 func reflectKind(v any) string {
 	switch v.(type) {
 	case map[string]any:

@@ -12,13 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// DecodeJSON reads an object of type t the way the API server reads it into a Go struct: names match exactly, null is
-// like absent, the last of repeated fields wins, and values are brought into the form in which they are printed. strict
-// holds what was dropped or overwritten (`unknown field "spec.foo"`), in order of appearance, at most 100. With a nil t
-// any JSON object is taken as it is; strict holds its repeated fields.
+// DecodeJSON reads an object of type t the way the API server reads it into a Go struct: names match exactly, null is like absent,
+// the last of repeated fields wins, and values are brought into the form in which they are printed. strict reports fields that were
+// dropped or overwritten (`unknown field "spec.foo"`), in order of appearance, at most 100. If t is nil, any JSON object is read
+// unchanged, and strict reports its repeated fields.
 //
-// A list or map that is empty is kept where the printed object would leave it out, so that managedFields [] can be told
-// from none; where the printed object would show it, it becomes null, as in the real server's storage.
+// An empty list or map is kept where the printed object would leave it out, so that managedFields [] differs from an absent field.
+// Where the printed object would show it, it becomes null, as in the real server's storage.
 func DecodeJSON(data []byte, t *schema.Type) (obj object.Object, strict []string, err error) {
 	return decode(string(data), t)
 }
@@ -36,7 +36,7 @@ func newDecoder(text string, before *resource.Item) *decoder {
 	return d
 }
 
-// document reads an object and what may follow it: nothing.
+// document reads an object and checks that nothing follows it.
 func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, err error) {
 	var v any
 	if t != nil {
@@ -54,7 +54,7 @@ func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, 
 	return m, d.strict, nil
 }
 
-// finish returns what is wrong with the text after its value was read.
+// finish returns the error in the text, if any, after its value was read.
 func (d *decoder) finish() error {
 	d.End()
 	switch {
@@ -81,12 +81,12 @@ const shareLimit = 8 << 10
 type decoder struct {
 	json.Scanner
 
-	before *resource.Parsed // what may be met again; nil: nothing
-	parts  *resource.Parsed // what is read from an item, which nobody changes; nil: it is something else that is read
+	before *resource.Parsed // values that may occur again; nil if there are none
+	parts  *resource.Parsed // collects the values of a stored item, which are immutable; nil if a request body is read
 
 	where path
 
-	first   error    // the first value of a wrong type; decoding goes on behind it
+	first   error    // the error of the first value of a wrong type, after which decoding continues
 	fatal   error    // the error of a value that reads itself (a time, a quantity): nothing else counts
 	strict  []string // unknown and repeated fields
 	unknown []string // the paths of the unknown ones
@@ -101,8 +101,8 @@ func (d *decoder) root() any {
 	return d.untyped()
 }
 
-// value reads a value of type t. old is what an earlier field of the same name left behind: structs and maps are
-// decoded over it. nil stands for the zero value, and for the nil pointer when pointer is true.
+// value reads a value of type t. old is the value of an earlier field of the same name: structs and maps are merged into it. nil
+// stands for the zero value, and for the nil pointer if pointer is true.
 func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
 	c := d.Next()
 	if d.fatal != nil {
@@ -156,7 +156,7 @@ func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
 	return d.mismatch(t, old)
 }
 
-// null returns what null makes of a value.
+// null returns the value of a field that is null.
 func (d *decoder) null(t *schema.Type, old any, pointer bool) any {
 	if pointer {
 		return nil
@@ -233,7 +233,7 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 	return m
 }
 
-// field reads the value of a field of t. old is what an earlier one of the name left behind.
+// field reads the value of a field of t. old is the value of an earlier field of the same name.
 func (d *decoder) field(t *schema.Type, f *schema.Field, old any) any {
 	d.where = append(d.where, step{name: f.Name, field: f, owner: t})
 	v := d.value(f.Type, old, f.Pointer)
@@ -265,7 +265,7 @@ func needless(f *schema.Field, v any) bool {
 	return false
 }
 
-// dictionary reads a Go map. Elements are always new; only the map itself goes on from an earlier one.
+// dictionary reads a Go map. It merges into the map of an earlier field, but elements are always new.
 func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 	m, _ := old.(map[string]any)
 	seen := m

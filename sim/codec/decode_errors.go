@@ -49,8 +49,8 @@ func (p path) context() (structName, fields string) {
 	return structName, strings.Join(names, ".")
 }
 
-// embeddedNames are the Go names of structs that are embedded in others, by the name of the outer one. Where a struct
-// is embedded in an embedded one, a field has as many names as Inline has numbers.
+// embeddedNames are the Go names of structs that are embedded in others, by the name of the outer one. If an embedded struct embeds
+// another one, a field has as many names as Inline has numbers.
 var embeddedNames = map[string][]string{
 	"ConfigMapEnvSource":            {"LocalObjectReference"},
 	"ConfigMapKeySelector":          {"LocalObjectReference"},
@@ -85,7 +85,7 @@ func embedded(owner *schema.Type, f *schema.Field) []string {
 
 // typeError is a JSON value that does not fit a Go type.
 type typeError struct {
-	value      string // what it is: "string", "number 1.5"
+	value      string // its description: "string", "number 1.5"
 	goType     string
 	structName string
 	fields     string

@@ -138,7 +138,7 @@ const (
 	schemaOrStrings = "v1.JSONSchemaPropsOrStringArray"
 )
 
-// union reads a schema or what may stand in its place. The Go types decode the inner value on their own: unknown fields
+// union reads a schema or the value that may stand in its place. The Go types decode the inner value on their own: unknown fields
 // in it are not reported, and its errors end the decoding.
 func (d *decoder) union(t *schema.Type, c byte) any {
 	if c != '{' && (c != '[' || t.GoType == schemaOrBool) {
@@ -167,8 +167,8 @@ func (d *decoder) union(t *schema.Type, c byte) any {
 	return v
 }
 
-// unionLiteral reads what is neither an object nor a list: a bool where there may be one, an error where there may not,
-// nothing in the other types.
+// unionLiteral reads a value that is neither an object nor a list. In a JSONSchemaPropsOrBool it returns a bool, and any other
+// value is an error. In the other union types it returns nil.
 func (d *decoder) unionLiteral(t *schema.Type, c byte) any {
 	text := d.Skip()
 	if t.GoType != schemaOrBool || d.Bad {

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestDecodePrinted reads bodies and prints them: what comes out is what a Go struct would print.
+// TestDecodePrinted reads bodies and prints them: the output is that of a Go struct.
 func TestDecodePrinted(t *testing.T) {
 	for _, c := range []struct{ name, group, kind, in, want string }{
 		{"empty", "", "ConfigMap", `{}`, `{"metadata":{}}`},
@@ -59,7 +59,7 @@ func TestDecodePrinted(t *testing.T) {
 	}
 }
 
-// checkReread checks that an object that is printed and read says the same, and stays as it is.
+// checkReread checks that an object that is printed and read again has the same value, and does not change.
 func checkReread(t *testing.T, obj object.Object, kind *schema.Type) {
 	t.Helper()
 	is := is.New(t)

@@ -99,7 +99,7 @@ func AnsweredAs(data []byte, want schema.GVK, t *schema.Type, versions ...string
 	return obj, err
 }
 
-// repeatedKeys returns the complaint of the YAML library about keys that are there twice.
+// repeatedKeys returns the error of the YAML library about repeated keys.
 func repeatedKeys(data []byte) []string {
 	if _, err := yaml.YAMLToJSONStrict(data); err != nil {
 		return []string{err.Error()}
@@ -107,13 +107,13 @@ func repeatedKeys(data []byte) []string {
 	return nil
 }
 
-// StrictError returns the error that fieldValidation=Strict makes of strict errors.
+// StrictError returns the error text for strict errors under fieldValidation=Strict.
 func StrictError(strict []string) string {
 	return "strict decoding error: " + strings.Join(strict, ", ")
 }
 
-// Warnings returns the warnings that fieldValidation=Warn makes of strict errors: one for each, and one for each line of
-// the YAML library.
+// Warnings returns the warnings for strict errors under fieldValidation=Warn: one for each, and one for each line of the YAML
+// library.
 func Warnings(strict []string) []string {
 	var out []string
 	for _, s := range strict {
@@ -132,7 +132,7 @@ func Warnings(strict []string) []string {
 	return out
 }
 
-// Level says what becomes of unknown and repeated fields: the fieldValidation parameter.
+// Level is the treatment of unknown and repeated fields: the fieldValidation parameter.
 type Level int
 
 const (

@@ -16,8 +16,8 @@ func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return AppendAfter(dst, obj, t, nil)
 }
 
-// AppendAfter is Append for the next state of an object, before, which may be nil: fields of it and sets of managedFields that the two
-// share are not printed again.
+// AppendAfter is Append for the next state of an object whose previous state is before, which may be nil. Fields and sets of
+// managedFields that both states share are copied from the text of before.
 func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource.Parsed) []byte {
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
@@ -35,7 +35,7 @@ func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return (&printer{origin: sent}).appendStruct(dst, obj, t)
 }
 
-// AppendStored prints an object as Append does, but raw values as they were written: what the store holds.
+// AppendStored prints an object as Append does, but with raw values as they were written. This is the form in the store.
 func AppendStored(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return (&printer{origin: stored, json: StoredAsJSON(t)}).appendStruct(dst, obj, t)
 }
@@ -52,7 +52,7 @@ const (
 // printer prints one object.
 type printer struct {
 	origin origin
-	before *resource.Parsed // what is known of the object before, nil for nothing
+	before *resource.Parsed // the parsed previous state of the object, or nil
 	json   bool             // the store keeps the object as JSON
 }
 
@@ -219,7 +219,7 @@ func (p *printer) appendZero(dst []byte, t *schema.Type) []byte {
 	return object.AppendJSON(dst, Zero(t))
 }
 
-// Zero returns the zero value of t as JSON. A struct is empty: Append adds what it always has.
+// Zero returns the zero value of t as JSON. A struct is empty: Append adds the fields that are always printed.
 func Zero(t *schema.Type) any {
 	switch t.Kind {
 	case schema.Struct:

@@ -93,7 +93,7 @@ func TestUnions(t *testing.T) {
 			is.Equal(err.Error(), c.err) // with the text of the type
 			continue
 		}
-		is.NoErr(err)                                     // a schema or what may stand in its place
+		is.NoErr(err)                                     // a schema or the value that may stand in its place
 		is.Equal(len(strict), 0)                          // unknown fields inside are not reported
 		is.Equal(string(Append(nil, obj, props)), c.want) // printed as it came
 	}

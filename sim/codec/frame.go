@@ -16,7 +16,7 @@ func AppendFrame(dst []byte, eventType string, obj []byte) []byte {
 	return append(dst, '}', '\n')
 }
 
-// AppendProtoFrame prints one event of a watch as protobuf; envelope is what AppendEnvelope makes of the object.
+// AppendProtoFrame prints one event of a watch as protobuf; envelope is the result of AppendEnvelope for the object.
 //
 //	length (4 bytes, big-endian) │ WatchEvent { type = 1, object = 2 RawExtension { raw = 1: envelope } }
 func AppendProtoFrame(dst []byte, eventType string, envelope []byte) []byte {

@@ -18,17 +18,18 @@ type Decoder struct {
 	// Kinds returns the type of a kind, nil for one that it does not have.
 	Kinds func(schema.GVK) *schema.Type
 
-	// Unserved reports whether a kind that Kinds does not have can be read all the same (schema.Release.CanRead). nil: none can.
+	// Unserved reports whether a kind that Kinds does not have can be read all the same (schema.Release.CanRead). If it is nil, no
+	// such kind can be read.
 	Unserved func(schema.GVK) bool
 
-	// Unstructured reports whether a kind that Kinds does not have is that of a custom resource. nil: none is.
+	// Unstructured reports whether a kind that Kinds does not have is that of a custom resource. If it is nil, none is.
 	Unstructured func(schema.GVK) bool
 
 	// Meta is the type of metadata of custom resources.
 	Meta *schema.Type
 
-	// Prune removes what the schema of a custom resource does not have, and returns the paths of that in the order in
-	// which they are reported. nil: nothing is removed.
+	// Prune removes fields that the schema of a custom resource does not have, and returns their paths in the order in which they
+	// are reported. If it is nil, nothing is removed.
 	Prune func(schema.GVK, object.Object) ([]string, error)
 }
 
@@ -40,19 +41,19 @@ type body struct {
 	want   schema.GVK // the kind of the endpoint
 	gvk    schema.GVK // the kind of the body
 	proto  bool
-	before *resource.Item // what it may be the changed form of, or nil
+	before *resource.Item // the item that it may be the changed form of, or nil
 }
 
-// Object reads a body of a media type (one of those that ContentType returns) for an endpoint of the kind want. A body
-// without kind or apiVersion has those of want, unless want is a custom resource: that must say what it is. gvk is the
-// kind of the body, which can differ from want in the version only where the endpoint takes several (evictions). warnings
-// are the texts of Warning headers.
+// Object reads a body of a media type (one of those that ContentType returns) for an endpoint of the kind want. A body without kind
+// or apiVersion has those of want, unless want is a custom resource, whose bodies must have both. gvk is the kind of the body,
+// which can differ from want in the version only where the endpoint takes several (evictions). warnings are the texts of Warning
+// headers.
 func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level Level) (obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
 	return d.Changed(data, mediaType, want, level, nil)
 }
 
-// Changed is Object for a body that is likely to be the changed form of an item of the kind want, which may be nil. What
-// the two have in common is not read again if the item was read (Read).
+// Changed is Object for a body that is likely to be the changed form of an item of the kind want, which may be nil. Parts that are
+// equal in both are not decoded again if the item was decoded (Read).
 func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level Level, before *resource.Item) (
 	obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
 	if mediaType == JSON.String() {
@@ -80,7 +81,7 @@ func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level 
 	}
 	if len(strict) > 0 && level == Strict {
 		if t == nil && !b.proto {
-			b.want.Kind = b.gvk.Kind // by now a custom resource is of the kind that it says it is
+			b.want.Kind = b.gvk.Kind // a custom resource has the kind of its body from here on
 		}
 		return nil, b.gvk, nil, b.refused(errors.New(StrictError(strict)))
 	}
@@ -136,7 +137,7 @@ func (b *body) open(mediaType string) (err error) {
 	return err
 }
 
-// withDefaults fills in what the body left out.
+// withDefaults fills in fields that the body leaves out.
 func withDefaults(gvk, want schema.GVK) schema.GVK {
 	if gvk.Kind == "" {
 		gvk.Kind = want.Kind
@@ -227,8 +228,8 @@ func (d *Decoder) Decode(data []byte, kind schema.GVK, t *schema.Type) (obj obje
 	return obj, append(strict, more...), err
 }
 
-// shape reads the metadata of a custom resource and removes what its schema does not have: that of the version that the
-// object says it is of. An object of another kind or group than want keeps what it has.
+// shape reads the metadata of a custom resource and removes fields that the schema of the object's version does not have. It leaves
+// an object of another kind or group than want unchanged.
 func (d *Decoder) shape(want schema.GVK, obj object.Object) (strict []string, err error) {
 	if v, ok := obj["apiVersion"]; ok && v == nil {
 		return nil, errors.New(".apiVersion accessor error: <nil> is of the type <nil>, expected string")
@@ -248,13 +249,13 @@ func (d *Decoder) shape(want schema.GVK, obj object.Object) (strict []string, er
 	return strict, err
 }
 
-// ReadMeta reads metadata by itself, as that of an embedded resource. unknown are the paths of what it does not have.
+// ReadMeta reads metadata by itself, as that of an embedded resource. unknown are the paths of unknown fields.
 func (d *Decoder) ReadMeta(v any) (meta map[string]any, unknown []string, err error) {
 	return d.readMeta(v)
 }
 
-// readMeta reads metadata that was JSON of any kind: it is read and printed again, so that of what is empty nothing is
-// left, managedFields [] included. Printed as it was, it has no field twice.
+// readMeta reads metadata from any JSON value. The result is printed and read again, which drops empty values, including
+// managedFields []. Because v is printed from a value, it has no duplicate fields.
 func (d *Decoder) readMeta(v any) (meta object.Object, unknown []string, err error) {
 	reader := newDecoder(string(object.AppendJSON(nil, v)), nil)
 	if meta, _, err = reader.document(d.Meta); err == nil {

@@ -51,8 +51,8 @@ func (d *Decoder) deleteOptions(b *body, mediaType string) (object.Object, error
 	return obj, err
 }
 
-// metaType is the Go type of another kind that the reader of options knows: the unversioned kinds in every group and
-// version, the rest of meta.k8s.io in its own. "": none.
+// metaType returns the Go type of another kind that the reader of options knows: the unversioned kinds in every group and version,
+// the rest of meta.k8s.io in its own. Otherwise it returns "".
 func metaType(gvk schema.GVK) string {
 	const meta = "meta.k8s.io"
 	switch gvk.Kind {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// SaysVersion reports whether a body of a media type says its apiVersion, as one in protobuf always does.
+// SaysVersion reports whether a body of a media type has an apiVersion. A protobuf body always has one.
 func SaysVersion(data []byte, mediaType string) bool {
 	b := &body{data: data}
 	return b.open(mediaType) != nil || b.proto || b.gvk.Version != ""
@@ -48,7 +48,7 @@ func typeMeta(text string) (schema.GVK, error) {
 	return parseGVK(strings.Clone(apiVersion), strings.Clone(kind))
 }
 
-// typeMetaType has the name that encoding/json gives to what it looks for kind and apiVersion with.
+// typeMetaType has the name that encoding/json gives to the struct with which kind and apiVersion are read.
 var typeMetaType = &schema.Type{
 	GoType: `struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
 }

@@ -61,9 +61,9 @@ func (d *Decoder) patchedKind(data []byte, want schema.GVK) (obj object.Object, 
 	return obj, strict, nil
 }
 
-// Mutated reads JSON that a mutating webhook made of an object of the kind want. t is the kind's type, nil for custom resources, whose
-// metadata stays as it is. The kind may be missing, and stays so. layout is the type of what was read. If that is of another kind,
-// the error is an OtherKindError and obj is valid.
+// Mutated reads JSON that a mutating webhook made of an object of the kind want. t is the kind's type, nil for custom resources,
+// whose metadata stays as it is. The kind may be missing, and stays so. layout is the type of obj. If obj is of another kind, the
+// error is an OtherKindError and obj is valid.
 func (d *Decoder) Mutated(data []byte, want schema.GVK, t *schema.Type) (obj object.Object, layout *schema.Type, err error) {
 	if t == nil {
 		if obj, _, err = DecodeJSON(data, nil); err == nil {
@@ -143,7 +143,7 @@ func (d *Decoder) unversioned(data []byte) (obj object.Object, strict []string, 
 	return object.Object{"metadata": map[string]any(meta)}, strict, err
 }
 
-// ownKind returns the kind that a custom resource says it is. It must name one; the apiVersion may be missing.
+// ownKind returns the kind in a custom resource. The kind is required; the apiVersion may be missing.
 func ownKind(obj object.Object, data []byte) (schema.GVK, error) {
 	gvk, err := parseGVK(obj.APIVersion(), obj.Kind())
 	if err == nil && gvk.Kind == "" {

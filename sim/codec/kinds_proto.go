@@ -15,7 +15,7 @@ func (d *Decoder) decodeProto(b *body) (object.Object, error) {
 		return nil, err
 	}
 	kind := withDefaults(sent, b.want)
-	if sent != (schema.GVK{}) { // what says nothing of itself is not recognized if it cannot be read
+	if sent != (schema.GVK{}) { // a body without kind and apiVersion is not recognized if it cannot be read
 		b.gvk = kind
 	}
 	t := d.known(kind, b.want)
@@ -60,7 +60,7 @@ func fieldOf(message []byte, number protowire.Number) []byte {
 	return nil
 }
 
-// fieldSet reads a value of type FieldsV1, which may be known, and which nobody ever changes.
+// fieldSet reads a value of type FieldsV1. It may return one from the previous object, because these values are immutable.
 func (r *protoReader) fieldSet(text string) (any, error) {
 	if r.before != nil {
 		for _, part := range r.before.Sets {

@@ -89,8 +89,8 @@ var (
 	headVersion = []byte(`","apiVersion":"`)
 )
 
-// StripTypeMeta returns a canonical object without its opening brace, kind and apiVersion: what to put behind a "{".
-// Objects that begin otherwise lose only the brace. Kinds and versions hold nothing that is escaped.
+// StripTypeMeta returns a canonical object without its opening brace, kind and apiVersion, to be put after a "{". Objects that
+// begin otherwise lose only the brace. Kinds and versions have no escapes.
 func StripTypeMeta(obj []byte) []byte {
 	if rest, ok := bytes.CutPrefix(obj, headKind); ok {
 		if i := bytes.IndexByte(rest, '"'); i >= 0 {

@@ -18,7 +18,7 @@ const (
 	Protobuf
 )
 
-// The media types in the order in which the server prefers them, and those that can carry a watch.
+// The media types in the order in which the server prefers them, and the media types of watches.
 var (
 	mediaTypes  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
 	streamTypes = []string{"application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"}
@@ -27,18 +27,18 @@ var (
 // String returns the media type.
 func (m Media) String() string { return mediaTypes[m] }
 
-// Format is what an answer looks like: the outcome of a negotiation. The zero value but for ContentType is plain JSON.
+// Format is the form of an answer, the outcome of a negotiation. The zero value, except for ContentType, is plain JSON.
 type Format struct {
 	Media              Media
 	Pretty             bool   // indented JSON without a final newline
 	As                 string // "", Table, PartialObjectMetadata, PartialObjectMetadataList, APIGroupDiscoveryList
 	AsGroup, AsVersion string
-	Profile            string // "nopeer": not what other servers serve
+	Profile            string // "nopeer": without the resources that other servers serve
 	Stream             bool   // frames of a watch
 	ContentType        string // the Content-Type header
 }
 
-// Options is what the server knows about the endpoint and the client when it reads an Accept header.
+// Options are the properties of the endpoint and the client that matter for an Accept header.
 type Options struct {
 	Custom     bool   // a custom resource: no go-restful route, objects are not printed as protobuf
 	Unrouted   bool   // no go-restful route either, though built in: /apis and /apis/GROUP

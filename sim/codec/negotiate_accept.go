@@ -76,10 +76,10 @@ func (s byPreference) Less(i, j int) bool {
 	return a.q > b.q || a.typ != "*" && b.typ == "*" || a.sub != "*" && b.sub == "*"
 }
 
-// target is what a clause wants an answer to be turned into.
+// target is the kind to which a clause wants an answer to be converted.
 type target struct{ kind, group, version string }
 
-// endpoint says what an endpoint can answer with. The zero value has nothing but the object as it is.
+// endpoint is the set of answers that an endpoint offers. The zero value offers only the object itself.
 type endpoint struct {
 	resource  bool // Table and PartialObjectMetadata, server version v1
 	noTable   bool // of these, no Table
@@ -126,7 +126,7 @@ func (c *clause) takes(typ, sub string) bool {
 	return c.typ == typ && (c.sub == sub || c.sub == "*") || c.typ == "*" && c.sub == "*"
 }
 
-// format reads the parameters of a clause; those that nobody knows are ignored.
+// format reads the parameters of a clause. Unknown parameters are ignored.
 func (c *clause) format(m Media, e endpoint) (Format, bool) {
 	if stream := c.params["stream"]; stream != "" && (stream != "watch" || m == YAML) {
 		return Format{}, false

@@ -10,7 +10,7 @@ import (
 
 const metaGroup = "meta.k8s.io/"
 
-// Partial returns what PartialObjectMetadata shows of an object; version is v1 or v1beta1. The metadata is shared.
+// Partial returns the PartialObjectMetadata of an object. version is v1 or v1beta1. The metadata is shared.
 func Partial(obj object.Object, version string) object.Object {
 	meta := obj.Metadata()
 	if meta == nil {
@@ -25,7 +25,7 @@ func AppendPartial(dst, canonical []byte, version string) []byte {
 	return append(append(openPartial(dst, version), partialMeta(canonical)...), '}')
 }
 
-// openPartial prints what is before the metadata.
+// openPartial prints a PartialObjectMetadata up to its metadata.
 func openPartial(dst []byte, version string) []byte {
 	return append(appendHead(dst, "PartialObjectMetadata", metaGroup+version), `,"metadata":`...)
 }
@@ -49,8 +49,7 @@ func (c *composer) partial(canonical []byte, version string) {
 	c.own = append(c.own, '}')
 }
 
-// PartialList prints a PartialObjectMetadataList of canonical objects. Unlike other lists it says null when it has no
-// items.
+// PartialList prints a PartialObjectMetadataList of canonical objects. Unlike in other lists, items is null if there are none.
 func PartialList(version string, meta ListMeta, items iter.Seq[[]byte]) Text {
 	c := composer{own: appendHead(nil, "PartialObjectMetadataList", metaGroup+version)}
 	c.own = meta.appendJSON(append(c.own, `,"metadata":`...))
@@ -65,7 +64,7 @@ func PartialList(version string, meta ListMeta, items iter.Seq[[]byte]) Text {
 	return c.end()
 }
 
-// opening is what is before element n of an array.
+// opening returns the character before element n of an array.
 func opening(n int) byte {
 	if n == 0 {
 		return '['

@@ -7,9 +7,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// PlainJSON reads an object from a text that means the same as JSON and as YAML: what clients send as an applied
-// configuration, which is YAML to the server. ok is false for every text about which there could be a doubt, and for
-// one with repeated keys: YAMLToJSON and DecodeYAML read those, in some twenty times the time.
+// PlainJSON reads an object from a text with the same value as JSON and as YAML. Most clients send such texts as applied
+// configurations, which the server parses as YAML. ok is false for every text that might differ, and for one with repeated keys:
+// YAMLToJSON and DecodeYAML read those, but take about twenty times as long.
 //
 // Plain is an object on one line, of ASCII, with integers that fit int64, without the escapes that YAML does not have.
 func PlainJSON(data []byte) (obj object.Object, ok bool) {

@@ -27,7 +27,7 @@ func TestPlainJSON(t *testing.T) {
 	}
 }
 
-// FuzzPlainJSON compares with the YAML library: what is plain means the same to it, and has no repeated keys.
+// FuzzPlainJSON compares PlainJSON with the YAML library: plain JSON has the same value as YAML, and no repeated keys.
 func FuzzPlainJSON(f *testing.F) {
 	for _, text := range []string{
 		`{"a":[1,-2,{"b":"x: #y","c":null}],"d":{"e":"\"\u003c\n"},"f":true}`, `{}`, `{"a":"\u0000\b"}`, `{ "a" : [ ] }`, `{"a":[[],{}]}`,

@@ -17,7 +17,7 @@ import (
 //	6b 38 73 00 │ Unknown { typeMeta = 1 { apiVersion = 1, kind = 2 }, raw = 2, contentEncoding = 3, contentType = 4 }
 var protoPrefix = []byte("k8s\x00")
 
-// ErrNoKind is what DecodeProto says of a body whose kind the caller does not know.
+// ErrNoKind is the error of DecodeProto for a body of an unknown kind.
 var ErrNoKind = errors.New("codec: unknown kind")
 
 // AppendEnvelope puts a message into the envelope in which the API sends it.
@@ -30,7 +30,7 @@ func Envelope(gvk schema.GVK, raw Text) Text {
 	return slices.Concat(Text{openEnvelope(nil, gvk, raw.Len())}, raw, Text{envelopeEnd})
 }
 
-// openEnvelope prints what is before a message of n bytes.
+// openEnvelope prints the envelope up to a message of n bytes.
 func openEnvelope(dst []byte, gvk schema.GVK, n int) []byte {
 	dst = append(dst, protoPrefix...)
 	dst, at := openMessage(dst, 1)
@@ -40,7 +40,7 @@ func openEnvelope(dst []byte, gvk schema.GVK, n int) []byte {
 	return protowire.AppendVarint(dst, uint64(n))
 }
 
-// envelopeEnd is what is behind the message: contentEncoding and contentType, which say nothing.
+// envelopeEnd is the end of the envelope after the message: contentEncoding and contentType, which are empty.
 var envelopeEnd = appendProtoString(appendProtoString(nil, 3, ""), 4, "")
 
 // ProtoList prints a list as a bare message; items are bare messages.
@@ -64,10 +64,10 @@ func ProtoList(meta ListMeta, items iter.Seq[[]byte]) Text {
 	return c.end()
 }
 
-// DecodeProto reads an object from the envelope. kinds returns the type of a kind, nil for one that it does not know,
-// which makes the error ErrNoKind; it may be asked for a kind without name or version, as the client sent it. The
-// object has the kind and the apiVersion of the envelope. The second result is what the envelope says even when there
-// is an error. Texts of errors are those of the real server.
+// DecodeProto reads an object from the envelope. kinds returns the type of a kind, or nil for an unknown one, for which the error
+// is ErrNoKind. It may be called for a kind without name or version, as the client sent it. The object has the kind and the
+// apiVersion of the envelope. The second result is the kind in the envelope even if there is an error. The texts of errors are
+// those of the real server.
 func DecodeProto(body []byte, kinds func(schema.GVK) *schema.Type) (object.Object, schema.GVK, error) {
 	gvk, raw, err := readEnvelope(body)
 	if err != nil {

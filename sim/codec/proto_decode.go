@@ -23,7 +23,7 @@ var errProtoDepth = errors.New("proto: exceeded max depth")
 type protoReader struct {
 	share bool // strings stay parts of the message
 
-	before *resource.Parsed // what may be met again; nil: nothing
+	before *resource.Parsed // values that may occur again; nil if there are none
 	sent   []byte           // the message of before, as clients have got it
 }
 
@@ -38,9 +38,9 @@ func (r *protoReader) object(raw []byte, gvk schema.GVK, t *schema.Type) (object
 	return obj, nil
 }
 
-// message reads the fields of a message into a JSON object. As the generated code of Kubernetes does it goes on with
-// what is there already: of a repeated field elements are added, a message is merged, of a scalar the last one counts.
-// Unknown fields are skipped.
+// message reads the fields of a message into a JSON object. Like the generated code of Kubernetes it merges into existing values:
+// the elements of a repeated field are appended, messages are merged, and the last value of a scalar counts. Unknown fields are
+// skipped.
 func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, depth int) error {
 	if depth > protoDepthMax {
 		return errProtoDepth
@@ -79,7 +79,8 @@ func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, dep
 	return nil
 }
 
-// fields are those that an object may have already, a bit of 64 for each: most come once, and need not be looked for.
+// fields is the set of fields that an object may have already, one bit for each of 64. Most fields occur once, so that the object
+// need not be searched for them.
 type fields uint64
 
 // fieldsOf returns none for an empty object, and all for one of which nothing is known.
@@ -90,7 +91,7 @@ func fieldsOf(obj map[string]any) fields {
 	return ^fields(0)
 }
 
-// take returns what the object has of a field that occurs, nil for the first time.
+// take returns the value that the object has for a field, or nil for the first occurrence.
 func (there *fields) take(f *protoField, obj map[string]any) any {
 	bit := fields(1) << (f.at & 63)
 	if *there&bit != 0 {
@@ -100,7 +101,7 @@ func (there *fields) take(f *protoField, obj map[string]any) any {
 	return nil
 }
 
-// protoValue is a value that was read: a number, or what is behind a length.
+// protoValue is a value that was read: a number, or the bytes after a length.
 type protoValue struct {
 	number  uint64
 	content []byte
@@ -125,8 +126,8 @@ func readValue(b []byte, wire protowire.Type) (v protoValue, n int, err error) {
 	return v, n, err
 }
 
-// nextField reads the number and the wire type of the field that the message b goes on with; what follows is its value
-// and the rest. name is that of the message.
+// nextField reads the number and the wire type of the next field in b, and returns them with the rest, which begins with the
+// field's value. name is the name of the message.
 func nextField(b []byte, name string) (protowire.Number, protowire.Type, []byte, error) {
 	tag, n := protowire.ConsumeVarint(b)
 	if n < 0 {
@@ -175,7 +176,7 @@ func wireSize(b []byte, wire protowire.Type) (int, error) {
 	}
 }
 
-// wireError translates the one error of protowire that Kubernetes' decoder tells apart from a short message.
+// wireError returns the error of Kubernetes' decoder for an error of protowire: a short message or, for all others, an overflow.
 func wireError(n int) error {
 	if err := protowire.ParseError(n); !errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("proto: integer overflow")
@@ -183,7 +184,7 @@ func wireError(n int) error {
 	return io.ErrUnexpectedEOF
 }
 
-// goName returns what the field is called in Go, as far as its JSON name tells.
+// goName returns the Go name of the field, as far as it follows from its JSON name.
 func (f *protoField) goName() string {
 	switch {
 	case f.inner != nil:
@@ -194,13 +195,13 @@ func (f *protoField) goName() string {
 	return strings.ToUpper(f.field.Name[:1]) + f.field.Name[1:]
 }
 
-// field reads one occurrence of a field that is neither a list nor a map. old is what the object has of it.
+// field reads one occurrence of a field that is neither a list nor a map. old is the value that the object already has for it.
 func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[string]any, depth int) error {
 	name, t := f.field.Name, f.field.Type
 	var v any
 	var err error
 	if known := r.known(f, in.content, depth); known != nil && old == nil {
-		v = object.Copy(known) // whoever reads a body may change it
+		v = object.Copy(known) // the reader of a body may change the value
 	} else if v, err = r.value(t, in, old, depth); err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue,
 	return nil
 }
 
-// value reads one value; old is what the field holds already.
+// value reads one value; old is the value that the field already has.
 func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.Bool:
@@ -281,7 +282,7 @@ func (r *protoReader) string(b []byte) string {
 	return string(b)
 }
 
-// finite replaces the numbers that JSON cannot say.
+// finite replaces the numbers that JSON cannot represent.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -289,7 +290,7 @@ func finite(f float64) float64 {
 	return f
 }
 
-// plain is a message of a few fields, read without a type: the value of each by number, nil for one that is not there.
+// plain is a message of a few fields, read without a type: the value of each by number, nil for a missing one.
 type plain [5][]byte
 
 // readPlain reads a message whose fields 1, 2 … have the wire types; of a repeated one the last counts.

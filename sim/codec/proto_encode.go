@@ -26,8 +26,8 @@ func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return Proto(dst, object.Text(AppendStored(nil, obj, t)), t)
 }
 
-// protoPrinter goes once through a printed object and writes what it meets as protobuf. The text has the order of the Go
-// struct and the message that of the numbers, which mostly is the same:
+// protoPrinter converts a printed object to protobuf in one pass. The text has the order of the Go struct and the message that of
+// the numbers, which mostly is the same:
 //
 //	{"initContainers":[…],"containers":[…]}     PodSpec { containers = 2, initContainers = 20 }
 //	                  ╰ passed, and read when its turn comes
@@ -40,7 +40,7 @@ type protoPrinter struct {
 type members struct {
 	fields []schema.Field
 	at     int // which of fields is next: its value is; len(fields) at the end
-	first  int // of those that were passed
+	first  int // the index of its first entry in passed
 }
 
 // passed is a field that was next before its turn came: which one, and where its value begins.
@@ -51,7 +51,7 @@ func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
 	c := members{fields: m.members, at: -1, first: len(p.passed)}
 	p.follow(&c, p.Enter('}'))
 	dst = p.fields(dst, &c, m)
-	for c.at < len(c.fields) { // what is no field of the message
+	for c.at < len(c.fields) { // members that are not fields of the message
 		p.pass(&c)
 	}
 	p.passed = p.passed[:c.first]
@@ -77,8 +77,9 @@ func (p *protoPrinter) follow(c *members, more bool) {
 	c.at = len(c.fields)
 }
 
-// named reads a key and its colon if it is that of a field, and reports whether it was. What is printed here has no escapes in
-// keys, and nothing between the two; an archive may have been printed by somebody else, and follow reads its keys in full.
+// named reads a key and its colon if it is that of a field, and reports whether it was. Objects that are printed here have no
+// escapes in keys, and no spaces between key and colon. Archives may have been formatted otherwise: follow reads their keys in
+// full.
 func (p *protoPrinter) named(name string) bool {
 	rest := p.Text[p.Pos:]
 	if end := len(name) + 1; len(rest) > end+1 && rest[1] == name[0] && rest[end] == '"' && rest[1:end] == name {
@@ -88,7 +89,7 @@ func (p *protoPrinter) named(name string) bool {
 	return false
 }
 
-// pass goes on behind the next field, which may be read later.
+// pass skips the next field, which may be read later.
 func (p *protoPrinter) pass(c *members) {
 	p.passed = append(p.passed, passed{c.at, p.Pos})
 	p.Pass()
@@ -121,7 +122,7 @@ func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 	return dst
 }
 
-// late prints a field that was passed, or is not there.
+// late prints a field that was skipped or is missing.
 func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
 	for _, earlier := range p.passed[c.first:] {
 		if earlier.at == f.at {
@@ -196,7 +197,7 @@ func (p *protoPrinter) value(dst []byte, number protowire.Number, t *schema.Type
 		word := p.Skip()
 		return appendProtoInt(dst, number, int64(protowire.EncodeBool(word == "true")))
 	case schema.Int:
-		n, _ := strconv.ParseInt(p.Number(), 10, 64) // what was decoded or made here is one
+		n, _ := strconv.ParseInt(p.Number(), 10, 64) // decoding has made sure that it is an integer
 		return appendProtoInt(dst, number, n)
 	case schema.Float:
 		n, _ := strconv.ParseFloat(p.Number(), 64)

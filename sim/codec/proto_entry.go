@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// entry adds an entry to a map, old as far as it is there. b begins with the length of the entry and goes on to the end of the message around
-// it. Kubernetes' generated code is laxer with entries than with other messages: it does not look at the wire types of
-// key and value, and both may reach beyond the entry. A value that is missing is the empty one, of bytes as well.
+// entry adds an entry to a map; old is the existing map, if any. b begins with the length of the entry and extends to the end of
+// the message around it. Kubernetes' generated code is laxer with entries than with other messages: it ignores the wire types of
+// key and value, and both may reach beyond the entry. A missing value is the empty one, of bytes as well.
 func (r *protoReader) entry(f *protoField, b []byte, old any, obj map[string]any, depth int) error {
 	length, n := protowire.ConsumeVarint(b) // it was read before
 	b = b[n:]
@@ -75,7 +75,7 @@ func delimited(b []byte) (int, error) {
 	return n + int(length), nil
 }
 
-// looseVarint reads a varint of at most ten bytes; what is beyond 64 bits is dropped.
+// looseVarint reads a varint of at most ten bytes; bits beyond 64 are dropped.
 func looseVarint(b []byte) (v uint64, size int, err error) {
 	for shift := 0; shift < 64; shift += 7 {
 		if size >= len(b) {

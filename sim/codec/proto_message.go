@@ -27,7 +27,7 @@ type protoField struct {
 	inner  *protoMessage // of an inlined struct
 	wire   protowire.Type
 	list   bool   // repeated: numbers may come packed
-	absent []byte // what is printed of an object that does not have the field
+	absent []byte // printed for an object that does not have the field
 }
 
 func messageOf(t *schema.Type) *protoMessage { return schema.Derived(t, newMessage) }

@@ -86,7 +86,7 @@ func decodeQuantity(b []byte, old any) (any, error) {
 	return old, nil
 }
 
-// decodeTimestamp reads a time; the zero time and one that is not there are nil.
+// decodeTimestamp reads a time. The zero time and a missing one are nil.
 func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -101,7 +101,7 @@ func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
 		nanos -= nanos % 1000
 	}
 	at := time.Unix(p.int(1), nanos).UTC()
-	if at.Year() < 0 || at.Year() > 9999 { // RFC 3339 cannot say it, so it could not be read again
+	if at.Year() < 0 || at.Year() > 9999 { // RFC 3339 cannot represent it, so it could not be read again
 		return nil, nil
 	}
 	if at.IsZero() {

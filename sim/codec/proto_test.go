@@ -139,7 +139,7 @@ func TestProtoRoundTrip(t *testing.T) {
 				want := g.object(typ, gvk)
 				body := AppendEnvelope(nil, gvk, AppendProto(nil, want, typ))
 				got, gotKind, err := DecodeProto(body, set.Kind)
-				is.NoErr(err)                                                           // what was printed is read
+				is.NoErr(err)                                                           // printed messages can be read
 				is.Equal(gotKind, gvk)                                                  // with its kind
 				is.Equal(string(Append(nil, got, typ)), string(Append(nil, want, typ))) // the same JSON
 				is.Equal(AppendEnvelope(nil, gvk, AppendProto(nil, got, typ)), body)    // the same bytes
@@ -187,7 +187,7 @@ func TestProtoBytes(t *testing.T) {
 			is.Equal(string(AppendProto(nil, obj, typ)), tt.want) // as the generated code writes it
 			var spaced bytes.Buffer
 			is.NoErr(json.Indent(&spaced, AppendStored(nil, obj, typ), "", " "))
-			is.Equal(string(Proto(nil, spaced.String(), typ)), tt.want) // of an archive that somebody has formatted, too
+			is.Equal(string(Proto(nil, spaced.String(), typ)), tt.want) // also from a formatted archive
 		})
 	}
 }
@@ -236,7 +236,7 @@ func TestDecodeProtoErrors(t *testing.T) {
 	}
 	is := is.New(t)
 	_, gvk, err := DecodeProto(AppendEnvelope(nil, schema.GVK{Group: "g", Version: "v1", Kind: "Frog"}, nil), set.Kind)
-	is.True(errors.Is(err, ErrNoKind))                                 // nobody knows frogs
+	is.True(errors.Is(err, ErrNoKind))                                 // frogs are an unknown kind
 	is.Equal(gvk, schema.GVK{Group: "g", Version: "v1", Kind: "Frog"}) // but the caller learns their name
 }
 

@@ -31,7 +31,7 @@ var podGVK = schema.GVK{Version: "v1", Kind: "Pod"}
 func TestChangedReadsWhatObjectReads(t *testing.T) {
 	is := is.New(t)
 	d, gvk := testDecoder(t), podGVK
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept stays meanwhile
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // keep the derived values of items meanwhile
 	it := podItem(d, storedPod)
 	stored := it.Shared()
 	is.Equal(string(Append(nil, stored, it.Layout())), storedPod)
@@ -63,14 +63,14 @@ func TestChangedReadsWhatObjectReads(t *testing.T) {
 				got.Set("changed", "spec", "nodeName")
 				got.Set("changed", "metadata", "name")
 			}
-			is.Equal(stored, untouched) // whoever changes what he has read changes nobody else's
+			is.Equal(stored, untouched) // a change of the result does not change the stored object
 		}
 	}
 }
 
 // A body that is as it was before is taken from there.
 func TestChangedTakesWhatIsKnown(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept stays meanwhile
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // keep the derived values of items meanwhile
 	is := is.New(t)
 	d := testDecoder(t)
 	it := podItem(d, storedPod)
@@ -93,7 +93,7 @@ func TestChangedTakesWhatIsKnown(t *testing.T) {
 	is.True(object.Same(object.As(body.List("metadata", "managedFields")[0])["fieldsV1"], managed["fieldsV1"]))
 }
 
-// Random states of an object, each read with the help of the one before, are what they are read by themselves.
+// Random states of an object, each decoded with the parts of the previous one, are equal to the same states decoded by themselves.
 func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewSource(1))
@@ -113,7 +113,7 @@ func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 		if s != nil || !object.Equal(map[string]any(body), map[string]any(want)) {
 			t.Fatalf("state %d: the body\n%s\nis read as\n%s %v\nwhere this was stored:\n%s", n, text, object.JSON(map[string]any(body)), s, beforeText)
 		}
-		randomize(r, body) // which nobody else notices
+		randomize(r, body) // which does not change the stored object
 		message := AppendEnvelope(nil, gvk, Proto(nil, text, pod))
 		body, _, _, s = d.Changed(message, Protobuf.String(), gvk, Strict, before)
 		if s != nil || !object.Equal(map[string]any(body), map[string]any(want)) {

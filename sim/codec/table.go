@@ -15,7 +15,7 @@ type TableRow struct {
 	JSON   []byte        // printed canonically in the version the client asked for: shown as the row's object
 }
 
-// TableOptions says how a Table is printed.
+// TableOptions are the options for printing a Table.
 type TableOptions struct {
 	Version   string // v1 or v1beta1 of meta.k8s.io
 	Include   string // includeObject: Metadata, Object, None; "" is Metadata. See CheckInclude
@@ -24,7 +24,7 @@ type TableOptions struct {
 	Now       time.Time
 }
 
-// CheckInclude returns what is wrong with the query parameter includeObject of a Table, or nil.
+// CheckInclude returns the error for an invalid query parameter includeObject of a Table, or nil if it is valid.
 func CheckInclude(include string) *status.Status {
 	switch include {
 	case "", "Metadata", "Object", "None":
@@ -107,8 +107,8 @@ func (c *composer) row(row *TableRow, r resource.Row, o *TableOptions) {
 
 var conditionOrder = order{keys: []string{"type", "status", "reason", "message"}}
 
-// endsInitialEvents reports whether an object is the bookmark behind the initial events of a watch (KEP-3157). The
-// annotation that says so is shown even when no objects are asked for.
+// endsInitialEvents reports whether an object is the bookmark after the initial events of a watch (KEP-3157). Its annotation is
+// shown even if no objects are requested.
 func endsInitialEvents(obj object.Object) bool {
 	return obj.String("metadata", "annotations", "k8s.io/initial-events-end") == "true"
 }

@@ -45,7 +45,7 @@ func HumanDuration(d time.Duration) string {
 	return units(d, year, "y", 0, "")
 }
 
-// units prints d in whole units of one size and, if small is not 0, what is left in units of the other.
+// units prints d in whole units of one size and, if small is not 0, the remainder in units of the other.
 func units(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
 	text := strconv.FormatInt(int64(d/large), 10) + largeName
 	if small == 0 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Text is a printed answer in pieces, which are sent one after the other. What is stored is not copied for it: its bytes
-// are pieces, and nobody changes a piece.
+// Text is a printed answer in pieces, which are sent one after the other. The bytes of stored objects are not copied: they are
+// pieces. Pieces are immutable.
 //
 //	{"kind":"PodList",…,"items":[{ │ "metadata":{…},… of the first pod } │ ,{ │ … of the second } │ ]}
 type Text [][]byte
@@ -39,7 +39,7 @@ func (t Text) First(n int) Text {
 	return t
 }
 
-// WriteTo is io.WriterTo's.
+// WriteTo implements io.WriterTo.
 func (t Text) WriteTo(w io.Writer) (n int64, err error) {
 	for _, piece := range t {
 		k, err := w.Write(piece)
@@ -50,16 +50,17 @@ func (t Text) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// Reader returns what reads the text.
+// Reader returns a reader of the text.
 func (t Text) Reader() io.Reader { return &textReader{rest: t} }
 
-// textReader fills what it is given from several pieces: a client that reads a whole text asks as seldom as if it were one.
+// textReader fills the buffer of a Read from several pieces, so that a client which reads a whole text needs as few calls as for
+// one piece.
 type textReader struct {
 	rest Text
-	at   int // what has been read of the first piece
+	at   int // position in the first piece
 }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (r *textReader) Read(p []byte) (n int, err error) {
 	for n < len(p) && len(r.rest) > 0 {
 		k := copy(p[n:], r.rest[0][r.at:])
@@ -74,13 +75,13 @@ func (r *textReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// composer makes a Text: what is printed for it goes to own, and add puts in what is there already.
+// composer builds a Text: new bytes are printed to own, and add inserts existing ones.
 type composer struct {
 	text Text
 	own  []byte // printed since the last piece
 }
 
-// add puts a piece behind what has been printed.
+// add appends a piece after the printed bytes.
 func (c *composer) add(piece []byte) {
 	c.cut()
 	c.text = append(c.text, piece)
@@ -89,7 +90,7 @@ func (c *composer) add(piece []byte) {
 // ownMin is how much room there is at least to print to, and ownSize how much is made at once.
 const ownMin, ownSize = 128, 1024
 
-// cut makes what has been printed a piece.
+// cut turns the printed bytes into a piece.
 func (c *composer) cut() {
 	if n := len(c.own); n > 0 {
 		c.text = append(c.text, c.own[:n:n])

@@ -26,7 +26,7 @@ func Body(b []byte, f Format) []byte {
 	return append(b[:len(b):len(b)], '\n')
 }
 
-// In returns the answer that Body makes of the text.
+// In returns the answer in the format f, as Body does.
 func (t Text) In(f Format) Text {
 	switch {
 	case f.Media == Protobuf:

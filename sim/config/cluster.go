@@ -1,5 +1,5 @@
-// Package config says what a simulated cluster is like: every option that a test, a flag, a scenario or a file can set is a field here,
-// and has its name from here.
+// Package config has the configuration of a simulated cluster: every option that a test, a flag, a scenario or a file can set is a
+// field here, with the same name everywhere.
 //
 //	fake.Options ──────┐
 //	kubesim serve ─────┤ flags.Rows: flag ─▶ field
@@ -23,8 +23,8 @@ import (
 	"github.com/kubesim/kubesim/sim/kubelet/images"
 )
 
-// Cluster says what a cluster and its API servers are like. The zero value is right for most tests. Fields without JSON are about the
-// process that runs the cluster: they are not kept in a file, and package sim does not read them, Clock aside.
+// Cluster is the configuration of a cluster and its API servers. The zero value is right for most tests. Fields without JSON are
+// about the process that runs the cluster: they are not kept in a file, and package sim does not read them, Clock aside.
 type Cluster struct {
 	// Clock is the cluster's time. The default is a clock.Manual at clock.Epoch, which moves by Advance only.
 	Clock clock.Clock `json:"-"`
@@ -32,8 +32,8 @@ type Cluster struct {
 	Seed uint64
 	// Auth selects the authorization. The zero value allows every request, as by cluster-admin.
 	Auth auth.Mode
-	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
-	// which gives kubelets no rights here, and RBAC. Requests are authenticated then, whatever Auth says. If nil, Auth decides.
+	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node, which
+	// gives kubelets no rights here, and RBAC. Requests are authenticated then, regardless of Auth. If nil, Auth decides.
 	Authorizers []string `json:",omitempty"`
 
 	// If requests are authenticated, the first of these that knows the sender decides: Server.Authenticate, a proxy
@@ -50,8 +50,8 @@ type Cluster struct {
 	// again whenever they change; the ConfigMap then has the new certificates, too. If empty, ClientCA and RequestHeader.ClientCA count.
 	ClientCAFile string `json:"-"`
 	ProxyCAFile  string `json:"-"`
-	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too. The
-	// ConfigMap extension-apiserver-authentication publishes it.
+	// RequestHeader configures which proxies may name users in the header of their requests; the proxies are identified by
+	// certificates. The ConfigMap extension-apiserver-authentication publishes it.
 	RequestHeader auth.RequestHeader
 	// ServiceAccounts sets how tokens of service accounts are signed and checked. The zero value signs with a published key.
 	ServiceAccounts token.Options
@@ -66,16 +66,16 @@ type Cluster struct {
 	// makes itself known to admission webhooks over the network, the defaults and exemptions of PodSecurity, and the resources
 	// that ResourceQuota limits by default. If it is "", none of these is configured.
 	AdmissionConfig string `json:"-"`
-	// Admission is what admission plugins are configured with; AdmissionConfig takes its place.
+	// Admission is the configuration of admission plugins; AdmissionConfig replaces it.
 	Admission admission.Config `json:",omitzero"`
 	// Replicas are the API servers over one store: Server.Replica does things to them, Server.Route leads clients to them.
 	// Empty: one of the newest version.
 	Replicas []Server
-	// Bare leaves out what API servers make when they start: cluster roles, flow schemas, the Service kubernetes and the
-	// rest. The namespaces stay. Answers do not name flow schemas then.
+	// Bare leaves out the objects that API servers create when they start: cluster roles, flow schemas, the Service kubernetes and
+	// the rest. The namespaces stay. Answers do not name flow schemas then.
 	Bare bool `json:",omitempty"`
-	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
-	// and view do. A real server on its own, as of envtest, has them empty.
+	// NoControllers leaves out the aggregation of ClusterRoles, which a controller does in a real cluster: admin, edit and view
+	// aggregate others. A real server on its own, as of envtest, has them empty.
 	NoControllers bool `json:",omitempty"`
 	// Controllers are the controllers of kube-controller-manager that run: controller.All, or names, with "-NAME" for one that does not
 	// run. If nil, only the aggregation of ClusterRoles runs, so that a test sees only its own writes. See Server.Settle.
@@ -84,8 +84,8 @@ type Cluster struct {
 	// its behaviour follows from its image (Images), from annotations of its pod (kubelet.Annotation) and from its command, if that ends
 	// in an obvious way.
 	Nodes int `json:",omitempty"`
-	// Images say what containers do, by the name of their image with or without its tag. One that is not there starts in a
-	// second and runs until it is stopped.
+	// Images describe the behaviour of containers, by the name of their image with or without its tag. A container of another image
+	// starts in a second and runs until it is stopped.
 	Images map[string]images.Image `json:",omitempty"`
 	// WriteGap is the time on the clock between the two writes of one request: a pod without a kubelet gets its deletionTimestamp, and
 	// then it is removed. A real store takes about a millisecond, and some controllers rely on it. If 0, clients see both writes at once,
@@ -124,7 +124,7 @@ type Cluster struct {
 	// process. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte `json:"-"`
 
-	// ServiceAddresses says where services are really reached: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
+	// ServiceAddresses has the real addresses of services: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
 	// Server.ServiceAddress.
 	ServiceAddresses map[string]string `json:"-"`
 	// ServiceCerts is a folder for a certificate of these services. If empty, none is made. See Server.ServiceCerts.

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Begin tells all controllers but those of API servers of everything that there is, as when their process starts.
+// Begin lists all objects for every controller outside the API servers, as when its process starts.
 func (m *Manager) Begin() {
 	m.owned = owned{}
 	for _, l := range m.loops {
@@ -17,14 +17,15 @@ func (m *Manager) Begin() {
 	}
 }
 
-// Resync tells a controller, if there is one with the name, of everything that there is.
+// Resync lists all objects for the controller with the name, if there is one.
 func (m *Manager) Resync(name string) {
 	if l := m.find(name); l != nil && !l.crashed {
 		m.list(l, m.log.Newest())
 	}
 }
 
-// list tells a controller of everything that there is, and one that has a Heart of its start, with a Key without a name.
+// list queues the keys of all existing objects that a controller watches. For a controller with a Heart it also queues a Key
+// without a name.
 func (m *Manager) list(l *loop, view *mvcc.View) {
 	if _, ok := l.Reconciler.(Heart); ok {
 		m.beat = time.Time{}
@@ -54,7 +55,7 @@ func (m *Manager) storages() (all []string) {
 	return all
 }
 
-// listAll tells a watch of all objects of a resource.
+// listAll passes all objects of a resource to a watch.
 func (m *Manager) listAll(w watcher, storage string, view *mvcc.View) {
 	d := m.server.Definition(storage)
 	if d == nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// cache is what a controller knows: the store as it is, but of resources whose informers lag the store as it was when they
-// began to.
+// cache is a controller's informer cache: it shows the newest state of the store, except for resources whose informers lag. These
+// show the state from when the lag began.
 //
 //	pods           ─▶ the newest view
-//	services  lags ─▶ view of revision 4650   what was written since is brought by Resume, in its order
+//	services  lags ─▶ view of revision 4650   Resume delivers later commits, in order
 type cache struct {
 	lagging map[string]*mvcc.View // by resource
-	owners  map[string]*owned     // by resource that lags: who depended on whom then, once somebody has asked
+	owners  map[string]*owned     // by resource that lags: its ownership when the lag began, computed at the first use
 }
 
-// of returns what is known of a resource.
+// of returns the view of a resource that the cache shows.
 func (c *cache) of(resource string, newest *mvcc.View) *mvcc.View {
 	if v := c.lagging[resource]; v != nil {
 		return v
@@ -37,7 +37,7 @@ func (c *cache) lag(resources []string, newest *mvcc.View) {
 	}
 }
 
-// resume ends the lag of a resource, and returns what was known of it.
+// resume ends the lag of a resource and returns the view that the cache showed until now.
 func (c *cache) resume(resource string) (from *mvcc.View) {
 	from = c.lagging[resource]
 	delete(c.lagging, resource)
@@ -45,7 +45,7 @@ func (c *cache) resume(resource string) (from *mvcc.View) {
 	return from
 }
 
-// owned returns what is known of those that an owner has, given those that it has now.
+// owned returns the dependents of an owner that the cache shows, given its current dependents.
 func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
 	known := slices.DeleteFunc(slices.Clone(newest), func(r Ref) bool { return c.lagging[r.Resource] != nil })
 	for _, name := range c.missed() {

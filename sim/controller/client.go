@@ -13,15 +13,15 @@ import (
 
 // Server is the API server that controllers are clients of.
 type Server interface {
-	// Registry carries out requests of those that run in the API server.
+	// Registry carries out requests of controllers that run in the API server.
 	Registry() *registry.Registry
 	// Admitted carries out requests of all others, which admission plugins change or refuse.
 	Admitted() *registry.Registry
-	// Definition returns the hub definition of what is stored under a name, or nil.
+	// Definition returns the hub definition of the resource with a storage name, or nil if there is none.
 	Definition(storage string) *resource.Definition
 	// Served returns the definition of a group that stores its objects under a name, or nil.
 	Served(group, storage string) *resource.Definition
-	// Resources returns what is served, in the versions and the order that discovery prefers.
+	// Resources returns the served resources, in the versions and the order that discovery prefers.
 	Resources() []*resource.Definition
 	// OfKind returns the definition that serves a kind, or nil.
 	OfKind(kind schema.GVK) *resource.Definition
@@ -37,10 +37,10 @@ type Server interface {
 type Client struct {
 	loop    *loop
 	manager *Manager
-	as      string // the field manager; "": that of the controller
+	as      string // the field manager; if empty, the controller's
 }
 
-// As returns the client under another field manager, for what a controller applies.
+// As returns the client with another field manager, for server-side apply.
 func (c *Client) As(fieldManager string) *Client { return &Client{c.loop, c.manager, fieldManager} }
 
 // Now is the cluster's time.
@@ -49,13 +49,13 @@ func (c *Client) Now() time.Time { return c.manager.schedule.Now() }
 // Minor is the version of the API server, such as 1.36.
 func (c *Client) Minor() string { return c.manager.server.Minor() }
 
-// Resources returns what the API server serves, in the versions and the order that discovery prefers.
+// Resources returns the resources that the API server serves, in the versions and the order that discovery prefers.
 func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
 
 // Since reports whether the API server is of a minor or a later one: 36 is Kubernetes 1.36.
 func (c *Client) Since(minor int) bool { return c.Profile().Since(minor) }
 
-// Profile is what the API server is like: its minor and feature gates.
+// Profile returns the minor and the feature gates of the API server.
 func (c *Client) Profile() resource.Server { return c.registry().Server }
 
 // registry carries out the controller's requests.
@@ -66,7 +66,7 @@ func (c *Client) registry() *registry.Registry {
 	return c.manager.server.Admitted()
 }
 
-// Definition returns what the API server says of a resource, or nil.
+// Definition returns the API server's definition of a resource, or nil.
 func (c *Client) Definition(of string) *resource.Definition { return c.manager.server.Definition(of) }
 
 // Random returns a number in [0, n) that only draws of the controller itself decide.
@@ -80,7 +80,7 @@ func (c *Client) Get(of, namespace, name string) object.Object {
 	return nil
 }
 
-// Look is Get for those who change nothing in the object, which everybody shares.
+// Look is Get without the copy: the object is shared and must not be changed.
 func (c *Client) Look(of, namespace, name string) object.Object {
 	return shared(c.Item(of, namespace, name))
 }
@@ -184,7 +184,7 @@ func (c *Client) Live(of, namespace, name string) object.Object {
 	return c.registry().Reader().Get(of, namespace, name)
 }
 
-// LookLive is Live for those who change nothing in the object, which everybody shares.
+// LookLive is Live without the copy: the object is shared and must not be changed.
 func (c *Client) LookLive(of, namespace, name string) object.Object {
 	return shared(c.registry().Reader().Item(of, namespace, name))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// SetCondition makes a condition of an object say something, and reports whether it did not before. Its time is when its
-// status changed.
+// SetCondition sets the status, the reason and the message of a condition, and reports whether any of them changed. Its transition
+// time is updated if the status changed.
 func SetCondition(obj object.Object, now time.Time, kind, value, reason, message string) (changed bool) {
 	c := obj.Condition(kind)
 	if c == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// consistentSince is the minor from which on some controllers wait until they can read what they have written (KEP-5647).
+// consistentSince is the minor since which some controllers wait until their cache shows their own writes (KEP-5647).
 const consistentSince = 36
 
 // written is the newest write of a resource that a reconcile of a key has made, and that the cache did not show.
@@ -17,10 +17,10 @@ type written struct {
 	Rev      uint64
 }
 
-// unread says that the cache is older than what was written for a key (consistency.ConsistencyError).
+// unread is the error for a cache that is older than the last write for a key (consistency.ConsistencyError).
 var unread = status.Internal(errors.New("the cache is not as new as what was written last"))
 
-// wrote notes a write of the reconcile that goes on. What the informers show at once need not be noted.
+// wrote notes a write of the current reconcile, unless the informers show it at once.
 func (l *loop) wrote(of string, rev uint64) {
 	i := l.client.manager.queue.work.item
 	if i.Controller != l.Name || l.cache.lagging[of] == nil || !slices.Contains(l.ReadsWrites, of) || !l.client.Since(consistentSince) {
@@ -35,7 +35,7 @@ func (l *loop) wrote(of string, rev uint64) {
 	l.written = append(l.written, written{i.Key, of, rev})
 }
 
-// behind reports whether the cache lacks what was written for a key. If it does not, that is forgotten.
+// behind reports whether the cache lacks a write for a key. If it has them all, they are forgotten.
 func (l *loop) behind(key Key) bool {
 	if len(l.written) == 0 {
 		return false

@@ -1,4 +1,4 @@
-// Package controller runs control loops: what API servers and controllers do by themselves after something was written.
+// Package controller runs control loops: the work of API servers and controllers after a write.
 //
 //	commit ─▶ Watch.Keys ─▶ queue: [naming widgets.example.com] [finalizing …] [… at 00:00:05]
 //	                           │ the next one, as the Order says
@@ -8,12 +8,12 @@
 //	                           ▼ writes: the API server, which may refuse them
 //	                        commit ─▶ …
 //
-// There is one queue for all controllers of a Manager, on the Cluster's clock. Nothing runs by itself: Step does one
-// reconcile, ReconcileAll all that is due. What waits, what has failed and what controllers remember is a State, so that a
-// fork or an archive goes on alike. Each controller can be stopped, delayed or crashed, and its cache can lag.
+// There is one queue for all controllers of a Manager, on the Cluster's clock. No goroutine runs them: Step does one reconcile, and
+// ReconcileAll does all that are due. Waiting items, failures and the memories of controllers are in a State, so that a fork or a
+// loaded archive continues identically. Each controller can be stopped, delayed or crashed, and its cache can lag.
 //
-// A controller is a file: a type with Reconcile, and a function that returns its Controller. It knows its cluster from its
-// Client only, and remembers between two calls what it keeps in Memory only:
+// A controller is a file: a type with Reconcile, and a function that returns its Controller. It reads its cluster through its
+// Client only, and keeps state between calls in Memory only:
 //
 //	func Approval() Controller {
 //		return Controller{Name: "approval", Watches: []Watch{{Resource: "widgets.example.com"}}, Reconciler: approval{}}
@@ -33,95 +33,97 @@ var All = []string{"*"}
 
 // Controller is one control loop.
 type Controller struct {
-	// Name is what it is called, as kube-controller-manager's --controllers or the real server's log has it.
+	// Name is the name of the controller in kube-controller-manager's flag --controllers or in the real server's log.
 	Name string
-	// User is who sends its requests.
+	// User is the user of its requests.
 	User resource.User
-	// FieldManager owns what it writes.
+	// FieldManager owns the fields that it writes.
 	FieldManager string
-	// Component is who its events say reports them. "": Name.
+	// Component is the reporting component of its events. The default is Name.
 	Component string
-	// Watches are what it is told of.
+	// Watches are the resources that it watches.
 	Watches []Watch
-	// InServer says that it runs in the API servers: it never waits for Step.
+	// InServer marks a controller that runs in the API servers: it never waits for Step.
 	InServer bool
-	// Upkeep says that what it waits for keeps things as they are, such as the renewal of a lease: nobody waits for it.
+	// Upkeep marks a controller whose waiting items only keep the state as it is, such as lease renewals. Waits for the cluster to
+	// settle ignore them.
 	Upkeep bool
-	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
+	// RetryMin is the pause after a first failure, and RetryMax bounds the pauses after later ones. The defaults are
+	// 5 ms and 1000 s.
 	RetryMin, RetryMax time.Duration
-	// ReadsWrites names resources of which the cache has to show what was written for a key before the key is reconciled again,
-	// deletions aside: until then it fails (KEP-5647, since 1.36).
+	// ReadsWrites names resources for which the cache has to show the writes for a key, except deletions, before the key is
+	// reconciled again. Until then the reconcile fails (KEP-5647, since 1.36).
 	ReadsWrites []string
-	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
+	// Retries is how often in a row a failing key is retried before it is dropped. 0 means no limit.
 	Retries int
 	Reconciler
 }
 
-// Account returns a controller of kube-controller-manager: it asks as a service account in kube-system, which bootstrap
-// roles let do what it does.
+// Account returns a controller of kube-controller-manager. Its requests come from a service account in kube-system, to which
+// bootstrap roles grant its permissions.
 func Account(name, account string, r Reconciler, watches ...Watch) Controller {
 	return Controller{Name: name, FieldManager: "kube-controller-manager", Watches: watches, Reconciler: r,
 		User: resource.User{Name: "system:serviceaccount:kube-system:" + account, Groups: []string{"system:serviceaccounts",
 			"system:serviceaccounts:kube-system", "system:authenticated"}}}
 }
 
-// Make returns a controller that has yet to be told of anything. Each Cluster, and each fork, has one of its own.
+// Make returns a new controller without any state. Each Cluster, and each fork, has one of its own.
 type Make func() Controller
 
-// Reconciler is what a controller does.
+// Reconciler is the logic of a controller.
 type Reconciler interface {
-	// Reconcile makes what the key names as it should be. It does so again after a time, unless that is 0, and when a
-	// Status says what failed, with a pause that doubles each time.
+	// Reconcile brings the object of the key to its desired state. It is called again after a time, unless that is 0, and after a
+	// failure, with a pause that doubles each time.
 	Reconcile(api *Client, key Key) (again time.Duration, failed *status.Status)
 }
 
 // Func is a Reconciler that remembers nothing.
 type Func func(api *Client, key Key) (again time.Duration, failed *status.Status)
 
-// Reconcile is Reconciler's.
+// Reconcile implements Reconciler.
 func (f Func) Reconcile(api *Client, key Key) (time.Duration, *status.Status) { return f(api, key) }
 
 // Rememberer is a Reconciler that remembers something between two calls, as a real controller does until it is restarted.
 type Rememberer interface {
 	Reconciler
-	// Memory returns a pointer to what it remembers, which encoding/json reads and writes.
+	// Memory returns a pointer to its state, which encoding/json can encode and decode.
 	Memory() any
 }
 
-// Learner is a Rememberer that keeps, beside what is printed, what it has read in the cache, to see what a commit changes.
+// Learner is a Rememberer that also keeps state derived from the cache, outside of Memory, to see what a commit changes.
 type Learner interface {
 	Rememberer
 	// Learn reads it when a State was loaded, before anything else is written.
 	Learn(api *Client)
 }
 
-// Heart is a Reconciler that writes something for no other reason than that time passes, such as the renewals of a lease. It
-// beats when a client asks the Cluster, or a controller reconciles, and a beat was due before: nobody can see that it did not
-// beat meanwhile, but who watches only and never asks. So it costs a Cluster nothing that nobody asks anything.
+// Heart is a Reconciler that writes only because time passes, for example to renew a lease. Overdue beats are made up for when a
+// client asks the Cluster or a controller reconciles. The delay is invisible except to a client that only watches. So beats cost an
+// idle Cluster nothing.
 type Heart interface {
 	Reconciler
-	// Beat writes what is due now, however often it was due, and returns when the next beat is, and what failed. A controller
-	// with a Heart is told of its start by a Key without a name.
+	// Beat makes the writes that are due now, once even if they were due several times, and returns the time of the next beat and
+	// the error, if any. When a controller with a Heart starts, it gets a Key without a name.
 	Beat(api *Client) (next time.Time, failed *status.Status)
-	// Of returns the object that its beats are about: see Client.Beats.
+	// Of returns the object that its beats renew: see Client.Beats.
 	Of() Ref
 }
 
-// Watch is one resource that a controller is told of.
+// Watch is one resource that a controller watches.
 type Watch struct {
-	// Resource is its storage name: pods, deployments.apps. "": all resources.
+	// Resource is its storage name: pods, deployments.apps. If it is empty, the watch covers all resources.
 	Resource string
-	// Keys returns what a commit calls for. nil: the key of the object.
+	// Keys returns the keys to reconcile for a commit. If Keys is nil, it is the key of the object.
 	Keys func(api *Client, c *commit.Commit) []Key
 	// After is how long a key waits before it is reconciled: a later commit does not prolong it.
 	After time.Duration
 	// Others leaves out the commits that the controller makes itself.
 	Others bool
-	// Listed leaves out all commits: the controller is told of what there is when it starts.
+	// Listed leaves out all commits: the controller gets only the objects that exist when it starts.
 	Listed bool
 }
 
-// Key names what is to be reconciled: most often an object.
+// Key names an item to reconcile, most often an object.
 type Key struct {
 	Namespace string `json:",omitempty"`
 	Name      string `json:",omitempty"`
@@ -143,7 +145,7 @@ func keyOf(c *commit.Commit) []Key {
 	return []Key{{c.Namespace, c.Name}}
 }
 
-// keys returns what a commit calls for.
+// keys returns the keys to reconcile for a commit.
 func (w *Watch) keys(api *Client, c *commit.Commit) []Key {
 	if w.Keys == nil {
 		return keyOf(c)

@@ -15,8 +15,8 @@ const events = "events"
 // microTime is the form of metav1.MicroTime.
 const microTime = "2006-01-02T15:04:05.000000Z07:00"
 
-// Event records that something happened to an object: kind is Normal or Warning. What the controller has said of the object
-// before is counted, and what it says too much of is combined or left out, as by client-go's recorder (see recorder).
+// Event records that something happened to an object: kind is Normal or Warning. Repeated events are counted, and too many events
+// are combined or dropped, as by client-go's recorder (see recorder).
 func (c *Client) Event(obj object.Object, kind, reason, message string) *status.Status {
 	about := obj.Kind() + "/" + obj.Namespace() + "/" + obj.Name() + "/" + obj.UID() + "/" + obj.APIVersion()
 	e, allowed := c.loop.recorder.record(about, saying{kind, reason, message}, c.Now())
@@ -67,8 +67,8 @@ func (c *Client) EventName(namespace, about string) string {
 	}
 }
 
-// Tell stores an Event of events.k8s.io, as client-go's newer recorder does, with its time and its name, which it returns. A
-// server that does not serve the group is told nothing.
+// Tell stores an Event of events.k8s.io, as client-go's newer recorder does, with its time and its name, which it returns. If the
+// server does not serve the group, Tell does nothing.
 func (c *Client) Tell(event object.Object) (name string) {
 	d := c.manager.server.Served("events.k8s.io", events)
 	if d == nil || c.loop.crashed {
@@ -80,6 +80,6 @@ func (c *Client) Tell(event object.Object) (name string) {
 	event["reportingInstance"] = event.String("reportingController") + "-" + boot.Host
 	q := c.requestOf(d, event.Namespace(), event.Name())
 	q.Verb = "create"
-	_, _ = c.registry().Create(q, event) // nobody hears it twice
+	_, _ = c.registry().Create(q, event) // a failed event is not retried
 	return name
 }

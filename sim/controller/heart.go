@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Beat lets each Heart beat that is due. It is called before a client finds out what there is, as it is before a reconcile.
+// Beat carries out all beats that are due. It is called before a client reads, and before a reconcile.
 func (m *Manager) Beat() {
 	if now := m.schedule.Now(); m.beating || now.Before(m.beat) {
 		return
@@ -30,7 +30,7 @@ func (m *Manager) Beat() {
 	}
 }
 
-// missed has those who watch what a Heart is about look at it: they cannot count on its beats any more.
+// missed queues the object of a Heart for all other controllers that watch it: they cannot rely on its beats any more.
 func (m *Manager) missed(h Heart) {
 	ref := h.Of()
 	view := m.log.Newest()
@@ -46,8 +46,8 @@ func (m *Manager) missed(h Heart) {
 	}
 }
 
-// Beats reports whether a Heart that lives is about an object. Then nobody has to look whether it still beats: who watches the
-// object is told when it does not.
+// Beats reports whether a running Heart renews an object. If so, a controller need not poll for missed beats: when the Heart stops,
+// the controllers that watch the object are notified.
 func (c *Client) Beats(of, namespace, name string) bool {
 	return slices.ContainsFunc(c.manager.loops, func(l *loop) bool {
 		h, ok := l.Reconciler.(Heart)

@@ -22,7 +22,7 @@ type Manager struct {
 	schedule *clock.Schedule
 	random   *random.Streams
 	server   Server
-	loops    []*loop // in the order in which they are told of a commit
+	loops    []*loop // in the order in which they are notified of a commit
 	named    map[string]*loop
 	watchers map[string][]watcher // of a resource, by storage name, in that order; of "" for all
 	toldOf   map[string][]watcher // of a resource, with those of all
@@ -30,18 +30,18 @@ type Manager struct {
 	owned    owned
 	alarm    alarm
 
-	// Order decides what is next. nil: Oldest.
+	// Order chooses the next item. The default is Oldest.
 	Order Order
-	// Plan is what is next before the Order is asked: the first of its items that is ready. It is then taken out.
+	// Plan takes precedence over Order: the first of its items that is ready is next, and is removed from Plan.
 	Plan []Item
-	// Stepped leaves what is due to Step and ReconcileAll, but for the controllers of API servers. Otherwise what has waited
-	// is reconciled at its time.
+	// Stepped leaves due items to Step and ReconcileAll, except those of the API servers' controllers. Otherwise a waiting item is
+	// reconciled at its time.
 	Stepped bool
-	// Witness is told of each reconcile when it is over, but of those of API servers. The Cluster's lock is held. nil: nobody is.
+	// Witness, if not nil, is called after each reconcile outside the API servers, with the Cluster's lock held.
 	Witness func(Reconcile)
 	witness witness
 
-	beat    time.Time // when the next Heart beats; zero: they are to be asked
+	beat    time.Time // when the next Heart beats; if zero, the Hearts have to be asked
 	beating bool
 }
 
@@ -64,7 +64,7 @@ type watcher struct {
 	watch *Watch
 }
 
-// New returns a Manager of controllers, which are told of each commit in their order. It is a commit.Listener.
+// New returns a Manager of controllers, which are notified of each commit in their order. It is a commit.Listener.
 func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, all ...Controller) *Manager {
 	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}, toldOf: map[string][]watcher{}}
 	for _, c := range all {
@@ -80,7 +80,7 @@ func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, serv
 	return m
 }
 
-// Committed is commit.Listener's.
+// Committed implements commit.Listener.
 func (m *Manager) Committed(e *commit.Commit) {
 	if e.Deleted() {
 		m.owned.leaves(e)
@@ -95,7 +95,7 @@ func (m *Manager) Committed(e *commit.Commit) {
 	}
 }
 
-// told returns the watches of a resource.
+// told returns the watches of a resource, including those of all resources.
 func (m *Manager) told(resource string) []watcher {
 	told, known := m.toldOf[resource]
 	if !known {
@@ -105,7 +105,7 @@ func (m *Manager) told(resource string) []watcher {
 	return told
 }
 
-// tell queues what a commit calls for.
+// tell queues the keys that a watch derives from a commit.
 func (m *Manager) tell(w watcher, e *commit.Commit) {
 	for _, key := range w.watch.keys(&w.client, e) {
 		m.calls(w.loop, key, e.Rev)
@@ -122,7 +122,7 @@ func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 	m.queue.Add(Item{l.Name, key})
 }
 
-// addAt queues an item for a time, and sees to it then.
+// addAt queues an item for a time, and updates the alarm.
 func (m *Manager) addAt(i Item, at time.Time) {
 	m.queue.AddAt(i, at)
 	m.setAlarm()
@@ -131,7 +131,7 @@ func (m *Manager) addAt(i Item, at time.Time) {
 // alarm is set for the time of the first item that waits, so that a fork's goes off when that of its origin does.
 type alarm struct {
 	at   time.Time
-	stop func() // nil: it is not set
+	stop func() // nil if it is not set
 }
 
 // setAlarm is called when another item may be the first that waits.
@@ -149,7 +149,7 @@ func (m *Manager) setAlarm() {
 	}
 }
 
-// ring does the first thing that is due; what else is due is done when the lock is released.
+// ring reconciles the first item that is due. The others are reconciled when the lock is released.
 func (m *Manager) ring() {
 	m.alarm = alarm{}
 	if n := len(m.queue.Ready()); m.due() > n {
@@ -158,7 +158,7 @@ func (m *Manager) ring() {
 	m.setAlarm()
 }
 
-// due makes ready what has waited, and returns how many items are.
+// due moves waiting items whose time has come to the ready ones, and returns how many are ready.
 func (m *Manager) due() int {
 	if len(m.queue.Waiting()) > 0 {
 		m.queue.Due(m.schedule.Now())
@@ -190,7 +190,7 @@ func (m *Manager) Run() {
 	}
 }
 
-// works reports whether a controller does what it has to.
+// works reports whether a controller is running.
 func (m *Manager) works(l *loop) bool { return !l.stopped }
 
 // goes reports whether it does so by itself.
@@ -207,7 +207,7 @@ func (m *Manager) step(may func(*Manager, *loop) bool) bool {
 		return false
 	}
 	i := m.queue.Take(n)
-	m.Beat() // it may be about what is written then
+	m.Beat() // the reconcile may read the objects that a beat writes
 	m.reconcile(i)
 	return true
 }
@@ -222,7 +222,7 @@ func (m *Manager) next(may func(*Manager, *loop) bool) (n int, ok bool) {
 		return m.choose(ready), true
 	}
 	var able []Item
-	var at []int // where they stand among those that are ready
+	var at []int // their positions in ready
 	for i, x := range ready {
 		if may(m, m.find(x.Controller)) {
 			able, at = append(able, x), append(at, i)
@@ -248,7 +248,7 @@ func (m *Manager) choose(able []Item) int {
 	return m.Order.Next(able)
 }
 
-// reconcile does what an item asks for.
+// reconcile reconciles an item.
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.queue.Begin(i)
@@ -279,8 +279,8 @@ func (m *Manager) reconcile(i Item) {
 	}
 }
 
-// ReconcileAll reconciles until nothing is due. It returns what is still due after as many reconciles as a request can lead
-// to: those that never come to rest.
+// ReconcileAll reconciles until nothing is due. If items are still due after the most reconciles that a request can lead to, it
+// returns them.
 func (m *Manager) ReconcileAll() []Item {
 	for range reconcileMax {
 		if !m.Step() {
@@ -308,8 +308,8 @@ func (m *Manager) Next() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Moving returns what is due, or will be within a time unless it is only upkeep, of controllers that are not stopped: the
-// earliest first.
+// Moving returns the items of running controllers that are due, or will be within a time, the earliest first. It leaves out waiting
+// items that are only upkeep.
 func (m *Manager) Moving(within time.Duration) (all []Waiting) {
 	now := m.schedule.Now()
 	m.due()
@@ -329,10 +329,10 @@ func (m *Manager) Moving(within time.Duration) (all []Waiting) {
 // Queue is the work that there is. It is not to be changed.
 func (m *Manager) Queue() *Queue { return &m.queue }
 
-// Client returns what a controller knows of its cluster, for what it learns outside of a reconcile.
+// Client returns the client of a controller, for calls outside of a reconcile.
 func (m *Manager) Client(name string) *Client { return &m.find(name).client }
 
-// Reconciler returns what a controller does, for what it is told otherwise than by commits. It is an error if there is none.
+// Reconciler returns the Reconciler of a controller, for calls other than commits. It is an error if there is none.
 func (m *Manager) Reconciler(name string) (Reconciler, error) {
 	l, err := m.known(name)
 	if err != nil {
@@ -344,7 +344,7 @@ func (m *Manager) Reconciler(name string) (Reconciler, error) {
 // find returns the controller with a name, or nil.
 func (m *Manager) find(name string) *loop { return m.named[name] }
 
-// known is find for what a user names.
+// known is find for a name from a user.
 func (m *Manager) known(name string) (*loop, error) {
 	if l := m.find(name); l != nil {
 		return l, nil
@@ -355,7 +355,7 @@ func (m *Manager) known(name string) (*loop, error) {
 // Has reports whether there is a controller with a name, those of API servers aside.
 func (m *Manager) Has(name string) bool { return slices.Contains(m.Names(), name) }
 
-// Names returns what the controllers are called, but for those of API servers.
+// Names returns the names of the controllers, except those of API servers.
 func (m *Manager) Names() []string {
 	var names []string
 	for _, l := range m.loops {

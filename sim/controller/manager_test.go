@@ -38,7 +38,7 @@ func TestStep(t *testing.T) {
 	is.True(!m.Step())
 }
 
-// What a reconcile writes of its own object is looked at after what else it has led to.
+// An object that its own reconcile writes is queued behind the items that the reconcile has led to.
 func TestOwnWrite(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -61,7 +61,7 @@ func TestOwnWrite(t *testing.T) {
 	is.Equal(done, []string{"x", "y", "x"})
 }
 
-// What is to be looked at again waits, and Next says until when; what has failed waits longer each time.
+// An item to reconcile again waits, and Next returns its time. A failing item waits longer each time.
 func TestAgainAndFailures(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -91,7 +91,7 @@ func TestAgainAndFailures(t *testing.T) {
 	is.Equal(len(m.Queue().Failures()), 0) // it went well: the next failure is the first
 }
 
-// A Manager that is not stepped reconciles what has waited at its time.
+// A Manager that is not stepped reconciles waiting items at their time.
 func TestTimers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -122,7 +122,7 @@ func TestOrder(t *testing.T) {
 	is.Equal(run(y)[:5], "c y 1")
 }
 
-// What can happen to a controller.
+// TestTrouble stops, crashes and delays a controller.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -133,7 +133,7 @@ func TestTrouble(t *testing.T) {
 	is.Equal(w.took(), "b x 1") // a does nothing
 	is.NoErr(m.Start("a"))
 	m.ReconcileAll()
-	is.Equal(w.took(), "a x 1") // and goes on where it was
+	is.Equal(w.took(), "a x 1") // and continues with its queue
 
 	is.NoErr(m.Crash("a"))
 	w.put(t, "y", "k")
@@ -154,7 +154,7 @@ func TestTrouble(t *testing.T) {
 	is.Equal(m.Stop("z").Error(), `there is no controller "z": there are a, b`)
 }
 
-// A controller whose informer lags is told nothing, and sees what was there before.
+// A controller whose informer lags gets no commits, and sees the objects from before the lag.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -165,7 +165,7 @@ func TestLag(t *testing.T) {
 	w.put(t, "y", "k")
 	w.put(t, "y", "l")
 	m.ReconcileAll()
-	is.Equal(w.took(), "a x 1") // not told of y
+	is.Equal(w.took(), "a x 1") // not notified of y
 	m.Add("a", controller.Key{Namespace: "default", Name: "y"})
 	m.ReconcileAll()
 	is.Equal(w.took(), "a y 1 gone") // it does not know y
@@ -181,10 +181,10 @@ func TestLag(t *testing.T) {
 	is.NoErr(w.Log.Store.Compact(w.Log.Store.Rev()))
 	is.NoErr(m.Resume("a"))
 	m.ReconcileAll()
-	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has forgotten what was missed: it lists everything
+	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has compacted the missed commits: it lists everything
 }
 
-// A state that is printed, read and loaded goes on as the Manager that it was taken from.
+// A State that is encoded, decoded and loaded behaves like the Manager that it was taken from.
 func TestStateRoundTrip(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -228,7 +228,7 @@ func TestStateRoundTrip(t *testing.T) {
 	is.Equal(f.took(), w.took()) // both go the same way
 }
 
-// A controller writes with preconditions, and what it records is counted.
+// A controller writes with preconditions, and its events are counted.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -270,5 +270,5 @@ func TestLagNames(t *testing.T) {
 	is.Equal(m.Lag("a", "nothing").Error(), `there is no resource "nothing"`)
 	w.put(t, "x", "k")
 	m.ReconcileAll()
-	is.Equal(w.took(), "a x 1") // it has been told
+	is.Equal(w.took(), "a x 1") // it was notified
 }

@@ -14,13 +14,13 @@ type Order interface {
 // Oldest takes them in the order in which they were added.
 type Oldest struct{}
 
-// Next is Order's.
+// Next implements Order.
 func (Oldest) Next([]Item) int { return 0 }
 
 // Drawn takes any of them, by draws of the cluster's random numbers: the same seed gives the same order.
 type Drawn struct{ Random *random.Streams }
 
-// Next is Order's.
+// Next implements Order.
 func (d Drawn) Next(ready []Item) int { return d.Random.Draw("controllers", len(ready)) }
 
 // Shuffle lets draws of the cluster's random numbers decide the Order from now on.

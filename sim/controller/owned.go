@@ -16,16 +16,16 @@ type Ref struct {
 	Key
 }
 
-// owned is who depends on whom, of all that is stored now:
+// owned indexes all stored objects by owner:
 //
 //	uid of an owner ─▶ replicasets.apps web/api-5d8, pods web/api-5d8-x2x9k, …   in the order in which they were created
 //	pods/web        ─▶ pods web/debug, …                                         the pods of web that have no owner
 //
-// It is made when somebody first asks, and kept up by each commit from then on. What it says depends on what is stored only, not
-// on when it was made: a fork has none at first.
+// It is built at the first use, and updated by each commit from then on. Its contents depend only on the store, not on when it was
+// built, so a fork starts without one.
 type owned struct {
 	byOwner map[string]*dependents
-	leaving *commit.Commit // a deletion of which controllers are being told, who still find where the object was
+	leaving *commit.Commit // a deletion while controllers are notified of it, which still find the deleted object
 }
 
 // dependents are those of one owner, and the revisions that created them.
@@ -47,7 +47,7 @@ func (d *dependents) remove(made uint64) {
 	}
 }
 
-// leaves is called before controllers are told of a deletion, and committed after that.
+// leaves is called before controllers are notified of a deletion, and committed after that.
 func (o *owned) leaves(c *commit.Commit) { o.leaving = c }
 
 // committed keeps it up.
@@ -68,7 +68,7 @@ func (o *owned) committed(c *commit.Commit) {
 // createdAt is the revision that created the object of a commit.
 func createdAt(c *commit.Commit) uint64 { return cmp.Or(c.KV, c.Prev).CreateRev }
 
-// move takes an object from those that owned it to those that do.
+// move moves an object from its owners before a commit to its owners after it.
 func (o *owned) move(ref Ref, made uint64, before, after []string) {
 	for _, uid := range before {
 		if d := o.byOwner[uid]; d != nil && !slices.Contains(after, uid) {
@@ -87,7 +87,7 @@ func (o *owned) move(ref Ref, made uint64, before, after []string) {
 	}
 }
 
-// of returns what an owner has.
+// of returns the dependents of an owner.
 func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Ref {
 	if o.byOwner == nil {
 		o.make(view, all)
@@ -98,7 +98,7 @@ func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Re
 	return nil
 }
 
-// make makes it from what is stored.
+// make builds the index from the store.
 func (o *owned) make(view *mvcc.View, all []*resource.Definition) {
 	o.byOwner = map[string]*dependents{}
 	seen := map[string]bool{}
@@ -129,7 +129,8 @@ func (o *owned) add(d *resource.Definition, view *mvcc.View) {
 
 func refOf(storage string, it *resource.Item) Ref { return Ref{storage, Key{it.Namespace, it.Name}} }
 
-// ownersOf returns under what an object, which may be nil, is found: the uids of its owners.
+// ownersOf returns the keys of an object, which may be nil, in byOwner: the uids of its owners, or its resource and namespace if it
+// has none.
 func ownersOf(storage string, it *resource.Item) (uids []string) {
 	switch {
 	case it == nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A controller whose informer lags knows those that an owner had when it began to, also those that have gone since.
+// A controller whose informer lags sees the dependents that an owner had when the lag began, even if they are deleted since.
 func TestOwnedLags(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -34,15 +34,16 @@ const (
 	backoffMax = 1000 * time.Second
 )
 
-// Queue is the work of all controllers, as client-go's workqueue is that of one: an item that is there is not added again.
+// Queue holds the items of all controllers, as client-go's workqueue holds those of one: an item that is already queued is not
+// added again.
 //
 //	Add       ready    [a] [b] [c]          oldest first
 //	AddAt     waiting  [d @00:05] [a @01:00] by time, then by when they were added
 //	Retry     failures  d: 2                 the next pause is 20ms
 //
-// An item may be ready and wait, too: what is done soon does not take back what is to be done later. An item that is added
-// between Begin and Done is not ready: Done says so, and its caller adds it behind what it has led to. The zero value is an empty
-// queue.
+// An item may be ready and wait at the same time: an earlier reconcile does not cancel a later one. An item that is added between
+// Begin and Done is not ready: Done reports it, and its caller adds it behind the items that the reconcile has led to. The zero
+// value is an empty queue.
 type Queue struct {
 	ready    []Item
 	waiting  []Waiting
@@ -51,7 +52,7 @@ type Queue struct {
 	work work
 
 	isReady map[Item]bool
-	at      map[Item]time.Time // of what waits
+	at      map[Item]time.Time // of waiting items
 }
 
 // work is the item that is being worked on.
@@ -61,7 +62,7 @@ type work struct {
 	dirty bool // it was added meanwhile
 }
 
-// Add puts an item behind those that are ready, unless it is being worked on.
+// Add appends an item to the ready ones, unless it is being worked on.
 func (q *Queue) Add(i Item) {
 	if q.work.busy && q.work.item == i {
 		q.work.dirty = true
@@ -70,7 +71,7 @@ func (q *Queue) Add(i Item) {
 	q.push(i)
 }
 
-// push puts an item behind those that are ready.
+// push appends an item to the ready ones.
 func (q *Queue) push(i Item) {
 	if q.isReady[i] {
 		return
@@ -123,7 +124,7 @@ func (q *Queue) Retry(i Item, now time.Time, shortest, longest time.Duration) ti
 // Forget takes back that an item has failed.
 func (q *Queue) Forget(i Item) { delete(q.failures, i) }
 
-// Due makes ready what has waited until now.
+// Due moves the items whose time has come to the ready ones.
 func (q *Queue) Due(now time.Time) {
 	n := q.after(now)
 	for _, w := range q.waiting[:n] {

@@ -87,7 +87,7 @@ func (m *model) pause(i controller.Item) time.Duration {
 	return d
 }
 
-// Whatever is asked of it in whatever order, a queue has what the model has.
+// For any sequence of calls, a queue behaves like the model.
 func TestQueueAgainstModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -131,7 +131,7 @@ func TestQueueAgainstModel(t *testing.T) {
 			}
 			if got, want := fmt.Sprint(append([]controller.Item{}, q.Ready()...), append([]controller.Waiting{}, q.Waiting()...)), m.print(); got != want {
 				t.Logf("seed %d, step %d", seed, step)
-				is.Equal(got, want) // what is ready, and what waits
+				is.Equal(got, want) // the ready and the waiting items
 			}
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// recorder decides what becomes of the events of one controller, as client-go's EventCorrelator does:
+// recorder aggregates, counts and limits the events of one controller, as client-go's EventCorrelator does:
 //
 //	an event ─▶ similar: the tenth message of one reason in ten minutes, and those after it, are one event
-//	         ─▶ said:    what was said before is counted, not said again
-//	         ─▶ budgets: of one object 25 are written at once, then one more each five minutes
+//	         ─▶ said:    a repeated event is counted, not written again
+//	         ─▶ budgets: 25 events about one object are written at once, then one more each five minutes
 type recorder struct {
 	Said    map[string]*said    `json:",omitempty"`
 	Similar map[string]*similar `json:",omitempty"`
@@ -50,10 +50,10 @@ type budget struct {
 	Last time.Time
 }
 
-// saying is what an event says.
+// saying is the content of an event.
 type saying struct{ Type, Reason, Message string }
 
-// record takes in an event about an object. It returns what is to be written, and whether it may be.
+// record takes an event about an object. It returns the event to write, and whether it may be written.
 func (r *recorder) record(about string, say saying, now time.Time) (e *said, allowed bool) {
 	if r.Said == nil {
 		r.Said, r.Similar, r.Budgets = map[string]*said{}, map[string]*similar{}, map[string]*budget{}
@@ -121,7 +121,7 @@ func copied[T any](all map[string]*T) map[string]*T {
 	return out
 }
 
-// trim forgets what was used longest ago when there is too much.
+// trim drops the entry that was used longest ago if there are too many.
 func trim[T any](all map[string]T, last func(T) time.Time) {
 	if len(all) <= recorderMax+recorderMax/8 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a recorder lets through, and as what: by hand from client-go's EventCorrelator.
+// The events that a recorder lets through, and their text: derived by hand from client-go's EventCorrelator.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -29,7 +29,7 @@ func TestRecorder(t *testing.T) {
 		switch want := fmt.Sprint("1 other ", n); {
 		case n < 8:
 			is.Equal(text, want)
-		default: // with "same" it is the tenth message, and those that follow
+		default: // with "same" it is the tenth message or a later one
 			is.Equal(text, fmt.Sprint(n-7, " (combined from similar events): other ", n))
 		}
 	}
@@ -56,11 +56,11 @@ func TestRecorder(t *testing.T) {
 	is.NoErr(json.Unmarshal(data, &loaded))
 	a, aok := r.record("Pod/ns/a", saying{"Normal", "Pulled", "z"}, now)
 	b, bok := loaded.record("Pod/ns/a", saying{"Normal", "Pulled", "z"}, now)
-	is.Equal(a, b) // an archive goes on alike
+	is.Equal(a, b) // a loaded recorder behaves identically
 	is.Equal(aok, bok)
 }
 
-// It forgets what was used longest ago.
+// A recorder drops the entry that was used longest ago.
 func TestRecorderIsBounded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

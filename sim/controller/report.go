@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Report is what controllers are like, for a page: the engine's view controllers, and GET /sim/v1/controllers as JSON.
+// Report describes the controllers for a web page: the engine's view controllers, and GET /sim/v1/controllers as JSON.
 type Report struct {
 	Controllers []Reported `json:"controllers"`
 	Stepped     bool       `json:"stepped"` // they wait for Step
@@ -15,23 +15,23 @@ type Report struct {
 type Reported struct {
 	Name    string   `json:"name"`
 	State   string   `json:"state,omitempty"` // that of Standing.State
-	Slow    int64    `json:"slow,omitempty"`  // milliseconds that it waits before it does what it is told of
+	Slow    int64    `json:"slow,omitempty"`  // delay in milliseconds before it reconciles a new item
 	Lagging []string `json:"lagging,omitempty"`
 	Rev     string   `json:"rv"` // that it knows
 	Due     []Due    `json:"due"`
 	All     int      `json:"all"` // how much is due
 }
 
-// Due is what a controller is about to do.
+// Due is an item that a controller is about to reconcile.
 type Due struct {
 	Key string `json:"key"`
-	In  int64  `json:"in"` // milliseconds; 0: as soon as it may
+	In  int64  `json:"in"` // milliseconds; 0 if it may start now
 }
 
-// reportedDue is how much of what is due a Report has of each controller.
+// reportedDue is the most due items that a Report has of each controller.
 const reportedDue = 5
 
-// Report returns what controllers are like, but those of API servers.
+// Report describes the controllers, except those of API servers.
 func (m *Manager) Report() Report {
 	r := Report{Controllers: []Reported{}, Stepped: m.Stepped}
 	for _, s := range m.Standings() {
@@ -48,7 +48,7 @@ func (s *Standing) report(now time.Time) Reported {
 	return Reported{s.Name, s.State(), s.Delay.Milliseconds(), s.Lagging, strconv.FormatUint(s.Knows, 10), due, len(s.Due)}
 }
 
-// State says in a word what has been done to a controller: stopped, crashed, lagging or slow; "": nothing.
+// State returns the trouble of a controller in a word: stopped, crashed, lagging or slow, or "" if it has none.
 func (s *Standing) State() string {
 	switch {
 	case s.Crashed:

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// State is a Manager at rest: all that decides what its controllers do from now on.
+// State is the state of a Manager between two reconciles: everything that determines its future behaviour.
 type State struct {
 	Ready    []Item      `json:",omitempty"` // oldest first
 	Waiting  []Waiting   `json:",omitempty"` // the earliest first
@@ -19,9 +19,9 @@ type State struct {
 	Plan     []Item      `json:",omitempty"`
 	Stepped  bool        `json:",omitempty"`
 	Drawn    bool        `json:",omitempty"` // the Order
-	Loops    []LoopState `json:",omitempty"` // of those of which there is something to say
+	Loops    []LoopState `json:",omitempty"` // only those that are not in their initial state
 
-	// Resync names controllers that are told of everything there is when the State is loaded, as those that start.
+	// Resync names controllers that list all objects when the State is loaded, as at their start.
 	Resync []string `json:",omitempty"`
 }
 
@@ -36,11 +36,11 @@ type LoopState struct {
 	Events  *recorder `json:",omitempty"` // that it has recorded
 	Written []written `json:",omitempty"` // that its cache does not show
 
-	// Lagging is what it knows of resources whose informers lag.
+	// Lagging holds the views that its cache shows of resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`
 }
 
-// State returns what there is now. It shares nothing that changes with the Manager.
+// State returns the current state. It shares no mutable data with the Manager.
 func (m *Manager) State() *State {
 	s := &State{Ready: slices.Clone(m.queue.ready), Waiting: slices.Clone(m.queue.waiting), Failures: m.queue.Failures(),
 		Plan: slices.Clone(m.Plan), Stepped: m.Stepped}
@@ -64,7 +64,8 @@ func (m *Manager) State() *State {
 	return s
 }
 
-// Load makes a Manager go on from a State; nil: there is nothing to do. What waits is done on the Manager's clock.
+// Load replaces the state of a Manager. If s is nil, the Manager starts without any work. Waiting items are reconciled on the
+// Manager's clock.
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.beat = Queue{work: m.queue.work}, nil, owned{}, time.Time{}
 	m.setAlarm()
@@ -131,7 +132,7 @@ func (m *Manager) loadQueue(s *State) error {
 	return nil
 }
 
-// memory prints what a controller remembers; nil: nothing.
+// memory encodes a controller's memory, or returns nil if it has none.
 func (l *loop) memory() json.RawMessage {
 	r, ok := l.Reconciler.(Rememberer)
 	if !ok {
@@ -147,7 +148,7 @@ func (l *loop) memory() json.RawMessage {
 	return text
 }
 
-// remember makes a controller remember what memory has printed; nil: nothing.
+// remember restores the memory that memory has encoded. If text is nil, the memory is cleared.
 func (l *loop) remember(text json.RawMessage) error {
 	r, ok := l.Reconciler.(Rememberer)
 	if !ok {

@@ -8,17 +8,17 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// What can happen to a controller:
+// The troubles of a controller:
 //
 //	           its queue        its cache        its memory
 //	Stop       grows            is kept up       stays
 //	Delay      each item waits  is kept up       stays
 //	Lag        as it is         stands still     stays
 //	Crash      is lost          is lost          is lost
-//	Start      goes on; after a crash everything that there is is queued anew
-//	Resume     all that was missed is told, in its order
+//	Start      goes on; after a crash all existing objects are queued again
+//	Resume     all missed commits are delivered, in order
 
-// Stop stops a controller: what it is told of waits.
+// Stop stops a controller: its items wait.
 func (m *Manager) Stop(name string) error {
 	l, err := m.known(name)
 	if err == nil {
@@ -28,7 +28,7 @@ func (m *Manager) Stop(name string) error {
 	return err
 }
 
-// falter is called when a controller has stopped: nobody can count on its Heart any more.
+// falter is called when a controller has stopped: others cannot rely on its Heart any more.
 func (m *Manager) falter(l *loop) {
 	if h, ok := l.Reconciler.(Heart); ok {
 		m.missed(h)
@@ -62,7 +62,7 @@ func (m *Manager) Start(name string) error {
 	return nil
 }
 
-// Delay makes a controller wait for a time before it reconciles what it is told of from now on. 0: no longer.
+// Delay makes a controller wait for a time before it reconciles new items. 0 ends the delay.
 func (m *Manager) Delay(name string, d time.Duration) error {
 	l, err := m.known(name)
 	if err == nil {
@@ -93,7 +93,7 @@ func (m *Manager) Lag(name string, resources ...string) error {
 	return nil
 }
 
-// watched returns the resources that a controller is told of.
+// watched returns the resources that a controller watches.
 func (m *Manager) watched(l *loop) (stored []string) {
 	for _, w := range l.Watches {
 		if w.Resource == "" {
@@ -117,8 +117,8 @@ func (m *Manager) storage(name string) (string, error) {
 	return "", fmt.Errorf("there is no resource %q", name)
 }
 
-// Resume ends Lag: the controller is told of all that it has missed. Where the store has forgotten some of it, the
-// controller is told of everything there is, as after a list.
+// Resume ends Lag: the controller gets all commits that it has missed. If the store has compacted some of them, the controller gets
+// all existing objects, as after a list.
 func (m *Manager) Resume(name string) error {
 	l, err := m.known(name)
 	if err != nil {
@@ -133,7 +133,7 @@ func (m *Manager) Resume(name string) error {
 	return nil
 }
 
-// replay tells a controller of the commits about a resource since a view.
+// replay passes a controller the commits of a resource since a view.
 func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
 	return m.log.Store.Events(from.Rev(), func(e *mvcc.Event) bool {
 		if commit.Storage(e.Key) == resource {

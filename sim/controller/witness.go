@@ -9,14 +9,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Reconcile is one reconcile, as somebody sees it who looks on: why it was done, what the controller knew, and what it wrote.
+// Reconcile describes one reconcile for an observer: its cause, the revision that the controller's cache showed, and its writes.
 type Reconcile struct {
 	Item
-	Told   uint64   // revision of the first commit that called for it; 0: time did
+	Told   uint64   // revision of the first commit that caused it; 0 if a timer did
 	Read   []string // resources that it has read in its cache, in the order in which it did so first
 	Knew   uint64   // revision that its cache showed of them; of several the oldest
 	Before uint64   // newest revision of the store when it began
-	After  uint64   // and when it was over: what was written between them, it wrote
+	After  uint64   // newest revision when it was over: it made the writes in between
 	Failed *status.Status
 	Asked  bool // it waited for a Step
 }
@@ -26,10 +26,10 @@ func (r *Reconcile) Quiet() bool {
 	return r.After == r.Before && r.Knew == r.Before && r.Failed == nil && !r.Asked
 }
 
-// witness keeps what a Manager's Witness will be told.
+// witness collects the arguments of a Manager's Witness.
 type witness struct {
-	told map[Item]uint64 // revision of the first commit that called for what has not been done yet
-	now  *Reconcile      // nil: nobody looks on, or nothing is being reconciled
+	told map[Item]uint64 // revision of the first commit that caused an item which has not been reconciled yet
+	now  *Reconcile      // the current reconcile; nil if there is none, or no Witness
 }
 
 // calls notes that a commit calls for an item.
@@ -55,7 +55,7 @@ func (m *Manager) begins(l *loop, i Item) {
 	delete(m.witness.told, i)
 }
 
-// reads notes what a controller reads in its cache while it reconciles.
+// reads records that a controller reads a resource in its cache while it reconciles.
 func (m *Manager) reads(l *loop, resource string, v *mvcc.View) {
 	x := m.witness.now
 	if x == nil || x.Controller != l.Name {
@@ -78,7 +78,7 @@ func (m *Manager) ends(failed *status.Status) {
 	m.Witness(*x)
 }
 
-// Standing is what a controller is like between two reconciles.
+// Standing describes a controller between two reconciles.
 type Standing struct {
 	Name    string
 	Stopped bool
@@ -86,10 +86,10 @@ type Standing struct {
 	Delay   time.Duration
 	Lagging []string  // resources of which it learns nothing
 	Knows   uint64    // revision that its cache shows; of several the oldest
-	Due     []Waiting // what it is about to do, the earliest first
+	Due     []Waiting // its items, the earliest first
 }
 
-// Standings returns what controllers are like, but those of API servers, in the order of Names.
+// Standings describes the controllers, except those of API servers, in the order of Names.
 func (m *Manager) Standings() (all []Standing) {
 	m.due()
 	newest, now := m.log.Newest().Rev(), m.schedule.Now()

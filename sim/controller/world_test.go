@@ -20,7 +20,7 @@ type world struct {
 	*registrytest.Backend
 	reg     *registry.Registry
 	manager *controller.Manager
-	done    []string // what was reconciled
+	done    []string // the reconciles since took was last called
 }
 
 func newWorld(t testing.TB, store *mvcc.Store, at time.Time) *world {
@@ -30,7 +30,7 @@ func newWorld(t testing.TB, store *mvcc.Store, at time.Time) *world {
 	return w
 }
 
-// run makes controllers that note what they reconcile, each of the config maps of a namespace of its own name.
+// run creates controllers that reconcile the ConfigMaps and record their calls.
 func (w *world) run(names ...string) *controller.Manager {
 	var all []controller.Controller
 	for _, name := range names {
@@ -83,7 +83,7 @@ func (w *world) put(t testing.TB, name, key string) {
 	}
 }
 
-// took returns what was reconciled since it was last asked.
+// took returns the reconciles since the last call.
 func (w *world) took() string {
 	text := strings.Join(w.done, ", ")
 	w.done = nil

@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Create stores a new object, which is used up, in its namespace. It returns what was stored, nil with a Status.
+// Create stores a new object in its namespace. The object must not be used afterwards. Create returns the stored object, or nil
+// with a Status.
 func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.Status) {
 	q, s := c.request(of, obj.Namespace(), obj.Name())
 	if s != nil {
@@ -28,8 +29,8 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 	return result.Item, nil
 }
 
-// Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
-// was read is refused, unless it has no resourceVersion.
+// Update replaces an object, or a subresource of it; the empty subresource is the object itself. If another client has written the
+// object since it was read, Update fails, unless the object has no resourceVersion.
 func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
 	return stored(c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
 		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) {
@@ -45,7 +46,7 @@ func sent(d *resource.Definition, obj object.Object) object.Object {
 	return obj
 }
 
-// Patch changes an object as it is stored now, whoever has written it.
+// Patch changes the stored object, even if it has been changed since it was read.
 func (c *Client) Patch(of, subresource string, key Key, change func(live object.Object)) *status.Status {
 	_, s := c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Patch,
 		func(_ *registry.Request, live object.Object) (object.Object, *status.Status) {
@@ -84,8 +85,8 @@ func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.S
 	return s
 }
 
-// Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
-// not there, where that is allowed.
+// Apply applies fields of an object with server-side apply and force: it takes over fields that other managers own. It creates an
+// object that does not exist, where that is allowed.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
 	r := c.registry()
 	return stored(c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
@@ -103,7 +104,7 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 		}))
 }
 
-// Preconditions say which state of an object is to be deleted, and what becomes of its dependents. "" is any.
+// Preconditions are the required state of an object to delete, and the propagation policy. Empty fields match any state.
 type Preconditions struct {
 	UID, ResourceVersion string
 	Propagation          string // Orphan, Background or Foreground
@@ -159,7 +160,7 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	return result, s
 }
 
-// wrote notes what was written, where the controller has to read it before it goes on.
+// wrote notes a write that the controller has to see in its cache before it reconciles the key again.
 func (c *Client) wrote(of string, result *registry.Result, failed *status.Status) {
 	if failed == nil && result.Item != nil {
 		c.loop.wrote(of, result.Item.Rev)
@@ -183,7 +184,7 @@ func (c *Client) request(of, namespace, name string) (*registry.Request, *status
 	return c.requestOf(d, namespace, name), nil
 }
 
-// crashed is what a controller hears that has crashed between two writes. Nobody sees what it makes of that.
+// crashed is the error for a controller that has crashed between two writes. Its reaction has no effect.
 var crashed = status.Internal(errors.New("the controller has crashed"))
 
 func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {

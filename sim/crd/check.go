@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// depthMax and nodesMax bound what a schema may cost: deeper or larger ones are refused, which the real server does
-	// not do. The largest definitions in use have a few ten thousand nodes, some thirty deep.
+	// depthMax and nodesMax bound the size of a schema: deeper or larger ones are refused, unlike by the real server. The largest
+	// definitions in use have a few ten thousand nodes, some thirty deep.
 	depthMax = 300
 	nodesMax = 200_000
 )
 
-// checkSchema checks the schema of a version, or of all of them; nil: there is none. status says that the status subresource
-// is served; before is the stored schema of the version, nil for a new one.
+// checkSchema checks the schema of a version, or of all versions; nil has no errors. status is set if the status subresource is
+// served. before is the stored schema of the version, nil for a new one.
 func (v *validator) checkSchema(schema map[string]any, p field.Path, status bool, before map[string]any) field.ErrorList {
 	if schema == nil {
 		return nil
@@ -48,8 +48,8 @@ func (v *validator) checkSchema(schema map[string]any, p field.Path, status bool
 	return append(errs, bad...)
 }
 
-// known returns what of the rules in a schema is stored: the expressions of any version, and whether the whole schema is what it
-// was (apiextensions validation: findPreexistingExpressions, findVersionsWithUnchangedSchemas).
+// known returns the stored rules: the expressions of any version, and whether the whole schema is unchanged (apiextensions
+// validation: findPreexistingExpressions, findVersionsWithUnchangedSchemas).
 func (v *validator) known(schema, before map[string]any) cel.Known {
 	if v.before == nil {
 		return cel.Known{}
@@ -243,7 +243,7 @@ func (c *checker) nested(node object.Object, p field.Path, at place) {
 
 var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// unsupported reports what JSON Schema has and Kubernetes does not.
+// unsupported reports fields of JSON Schema that Kubernetes does not support.
 func unsupported(node field.Cursor, at place) field.ErrorList {
 	kind, embedded := node.Child("type").IfGiven(), node.Child("x-kubernetes-embedded-resource")
 	oneOf(kind, schemaTypes...)

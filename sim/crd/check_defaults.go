@@ -15,9 +15,9 @@ import (
 //	           └ x-kubernetes-embedded-resource: begins an object; a default in its metadata is checked as part of it
 type defaultsChecker struct {
 	*validator
-	rules  func() *cel.Rules // of the schema; nil: it has none
+	rules  func() *cel.Rules // of the schema; nil if it has none
 	errs   field.ErrorList
-	budget int64 // what the rules may still cost, all defaults together
+	budget int64 // cost that is left for the rules of all defaults together
 }
 
 // within is where a node stands in the schema, and in the innermost object around it.
@@ -41,7 +41,7 @@ func (w within) step(element any, inMeta bool) within {
 	return w
 }
 
-// around returns an object that has v at the place, and else only what every object has.
+// around returns an object with v at the place, and otherwise only the fields that every object has.
 func (w within) around(v any) (object.Object, bool) {
 	for i := len(w.steps) - 1; i >= w.depth; i-- {
 		if name, ok := w.steps[i].(string); ok {
@@ -62,14 +62,14 @@ func (w within) around(v any) (object.Object, bool) {
 func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
 	c := &defaultsChecker{validator: v, budget: cel.RuleBudget}
 	c.rules = sync.OnceValue(func() *cel.Rules {
-		rules, _ := cel.CompileVersion(cel.Environment{Minor: int(v.minor), Stored: true}, schema, cel.Known{}, field.Path{}, nil) // rules that do not compile say so when they are applied
+		rules, _ := cel.CompileVersion(cel.Environment{Minor: int(v.minor), Stored: true}, schema, cel.Known{}, field.Path{}, nil) // rules that do not compile fail when they are applied
 		return rules
 	})
 	c.walk(schema, p, objectAt(schema, nil))
 	return c.errs
 }
 
-// walk checks the nodes that say what values look like. additionalProperties have no defaults.
+// walk checks the nodes of the structural part of the schema. additionalProperties have no defaults.
 func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 	embedded := node.True("x-kubernetes-embedded-resource")
 	if embedded {

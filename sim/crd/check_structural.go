@@ -22,7 +22,7 @@ const (
 func checkStructural(schema map[string]any, p field.Path) field.ErrorList {
 	s := &structureChecker{}
 	s.node(schema, rootLevel, p)
-	s.complete(schema, schema, p, p) // what the root validates speaks only of fields and items that the structure has
+	s.complete(schema, schema, p, p) // validations may refer only to fields and items of the structure
 	slices.SortStableFunc(s.errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return s.errs
 }
@@ -31,7 +31,7 @@ type structureChecker struct{ errs field.ErrorList }
 
 func (s *structureChecker) add(e *field.Error) { s.errs = append(s.errs, e) }
 
-// node checks a node that says what values look like, and everything in it.
+// node checks a node of the structural part, and everything in it.
 func (s *structureChecker) node(node object.Object, at level, p field.Path) {
 	if items := node.Map("items"); items != nil {
 		s.node(items, itemLevel, p.Child("items"))
@@ -48,7 +48,7 @@ func (s *structureChecker) node(node object.Object, at level, p field.Path) {
 	s.errs = append(s.errs, itself(field.CursorOn(p, node), at)...)
 }
 
-// itself checks a node that says what values look like without what is in it.
+// itself checks the fields of a node that constrain its own value, but not its child schemas.
 func itself(node field.Cursor, at level) field.ErrorList {
 	embedded, preserve := node.Child("x-kubernetes-embedded-resource"), node.Child("x-kubernetes-preserve-unknown-fields")
 	kind, more, intOrString := node.Child("type").OrEmpty(), node.Child("additionalProperties"), node.True("x-kubernetes-int-or-string")
@@ -127,7 +127,7 @@ func (s *structureChecker) all(node object.Object, name string, p field.Path, sk
 	}
 }
 
-// forbidden are the fields that a value validation cannot have, with the word for what they must be.
+// forbidden are the fields that a value validation cannot have, with the word for the required value.
 var forbidden = []struct{ name, word string }{
 	{"type", "empty"}, {"additionalProperties", "undefined"}, {"default", "undefined"}, {"title", "empty"}, {"description", "empty"},
 	{"nullable", "false"}, {"x-kubernetes-preserve-unknown-fields", "false"}, {"x-kubernetes-embedded-resource", "false"},
@@ -135,7 +135,7 @@ var forbidden = []struct{ name, word string }{
 	{"x-kubernetes-map-type", "undefined"}, {"x-kubernetes-validations", "empty"},
 }
 
-// nested checks a schema below anyOf, allOf, oneOf or not: it may not say what values look like.
+// nested checks a schema below anyOf, allOf, oneOf or not: it may not define structure.
 func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bool) {
 	s.values(node, p, skipAnyOf, false)
 	if items := node.Map("items"); items != nil {
@@ -148,7 +148,7 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 	for _, f := range forbidden {
 		v, ok := node[f.name]
 		if f.name == "additionalProperties" && v == false {
-			continue // closing an object says nothing of what values look like
+			continue // additionalProperties: false defines no structure
 		}
 		if f.word == "undefined" && ok && v != nil || present(v) {
 			s.add(field.Forbidden(p.Child(f.name), "must be "+f.word+" to be structural"))
@@ -195,7 +195,7 @@ func isIntOrString(anyOf []any) bool {
 	return len(anyOf) == 2 && isOnly(anyOf[0], "integer") && isOnly(anyOf[1], "string")
 }
 
-// isOnly reports whether a schema says nothing but a type.
+// isOnly reports whether a schema has nothing but a type.
 func isOnly(v any, kind string) bool {
 	schema := object.As(v)
 	for name, x := range schema { // order does not matter

@@ -15,7 +15,7 @@ import (
 // ObjectMeta is the type of metadata.
 const ObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// column is a column of a Table: what it shows and where that is.
+// column is a column of a Table: its type and its path.
 type column struct {
 	kind string
 	path *jsonpath.Template
@@ -72,7 +72,7 @@ func scaleColumns(docs *schema.Set) ([]resource.Column, func(time.Time, object.O
 	}
 }
 
-// cell returns what a column shows of an object: the first value of its path, if it is of the column's type.
+// cell returns the cell of a column for an object: the first value of its path, if it is of the column's type.
 func (c *column) cell(now time.Time, obj object.Object) any {
 	values := c.path.Values(map[string]any(obj))
 	if len(values) == 0 {
@@ -118,7 +118,7 @@ func printValue(v any) string {
 	return jsonpath.Text(v)
 }
 
-// selectableOf returns selectable fields and their labels: the path without its first dot. A field that is not there is empty.
+// selectableOf returns selectable fields and their labels: the path without its first dot. A missing field is empty.
 func selectableOf(list []any) (labels map[string]string, fields resource.Fields) {
 	if len(list) == 0 {
 		return nil, nil

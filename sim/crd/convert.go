@@ -20,8 +20,8 @@ func failure(kind schema.GVK, format string, args ...any) error {
 	return fmt.Errorf("conversion webhook for %v "+format, append([]any{kind}, args...)...)
 }
 
-// convert turns an object into another version: with the function registered for the definition, or as
-// spec.conversion says. It may change obj.
+// convert converts an object to another version: with the function registered for the definition, or by spec.conversion. It may
+// change obj.
 func (d *definition) convert(obj object.Object, apiVersion string) (object.Object, error) {
 	return d.convertBy(d.ask, obj, apiVersion)
 }
@@ -50,7 +50,8 @@ func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion 
 	return checkConverted(kind, obj, converted, apiVersion)
 }
 
-// converter returns what converts the objects of the definition: webhook, where that is one; nil: only apiVersion changes.
+// converter returns the converter for objects of the definition: that of the Host, if it has one, or webhook. nil means that only
+// apiVersion changes.
 func (d *definition) converter(webhook Converter) Converter {
 	if host := d.server.Host; host != nil {
 		if convert := host.Converter(d.name); convert != nil {

@@ -1,8 +1,8 @@
-// Package crd makes resources of CustomResourceDefinitions (Kubernetes documentation, "Extend the Kubernetes API with
+// Package crd serves the resources of CustomResourceDefinitions (Kubernetes documentation, "Extend the Kubernetes API with
 // CustomResourceDefinitions").
 //
-//	CustomResourceDefinition ─┬─ Strategy   what may be written: validation, defaults, storedVersions
-//	                          ├─ Names …    what the server adds: accepted names, conditions, the cleanup finalizer
+//	CustomResourceDefinition ─┬─ Strategy   writes: validation, defaults, storedVersions
+//	                          ├─ Names …    the status: accepted names, conditions, and the cleanup finalizer
 //	                          └─ Server.Define ──▶ one resource.Definition per served version
 //	                                                 Type, Default, Strategy, Columns   from the version's schema
 //	                                                 StorageCodec   from and to the storage version: prune, default, convert
@@ -13,7 +13,8 @@ package crd
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Storage is the storage name of CustomResourceDefinitions, and CleanupFinalizer what keeps one until its objects are gone.
+// Storage is the storage name of CustomResourceDefinitions, and CleanupFinalizer the finalizer that keeps one until its objects are
+// gone.
 const (
 	Storage          = "customresourcedefinitions.apiextensions.k8s.io"
 	CleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io"

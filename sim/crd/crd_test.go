@@ -161,8 +161,8 @@ func TestUpdate(t *testing.T) {
 	is.Equal(warnings, []string{`unrecognized format "colour"`})
 }
 
-// TestStoredRules: a rule of any version of the stored definition may use what the server itself knows, and a schema that nobody
-// changes keeps a rule that costs too much.
+// TestStoredRules checks that a rule of any version of the stored definition may use functions that are available to stored
+// expressions only, and that an unchanged schema keeps a rule that costs too much.
 func TestStoredRules(t *testing.T) {
 	t.Parallel()
 	reader, _ := decoder(t)
@@ -250,7 +250,7 @@ func TestApproval(t *testing.T) {
 	is.True(crd.Approval(obj, now))
 	is.Equal(obj.Condition("KubernetesAPIApprovalPolicyConformant").String("message"), "approved in https://example.com/1")
 	is.True(!crd.Approval(obj, now))
-	is.True(!crd.Approval(widgets(t, nil), now)) // nobody asks
+	is.True(!crd.Approval(widgets(t, nil), now)) // the group needs no approval
 }
 
 func TestDefine(t *testing.T) {
@@ -287,7 +287,7 @@ func TestDefine(t *testing.T) {
 	is.Equal(d.Row(now, in).Cells, []any{"a", "True", `{"color":"red","since":"2026-01-02T03:04:00Z","size":3,"x":1}`, int64(3), "5s"})
 	unknown, err := server.Prune(d.GVK, in)
 	is.NoErr(err)
-	is.Equal(unknown, []string{"spec.since", "spec.x", "status"}) // what the schema does not have
+	is.Equal(unknown, []string{"spec.since", "spec.x", "status"}) // fields that the schema does not have
 	converted, err := d.StorageCodec.Convert(in, "example.com/v2")
 	is.NoErr(err)
 	is.Equal(converted.APIVersion(), "example.com/v2")
@@ -299,12 +299,12 @@ func TestDefine(t *testing.T) {
 	is.True(!change.Restarted && change.New[0].StorageCodec == form) // nothing that matters has changed
 	object.Object(spec(obj))["x-kubernetes-preserve-unknown-fields"] = true
 	change = server.Define(obj)
-	is.True(change.Restarted && change.New[0].StorageCodec != form) // stored objects are read anew
+	is.True(change.Restarted && change.New[0].StorageCodec != form) // stored objects have to be decoded again
 	is.Equal(len(server.Remove(obj.Name())), 2)
 	is.True(!server.Known(d.GVK))
 }
 
-// TestObjects: what is wrong with an object is said in the order of the real server.
+// TestObjects checks that the errors of an object come in the order of the real server.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -324,7 +324,7 @@ func TestObjects(t *testing.T) {
 	obj = parse(t, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":1}}`)
 	is.Equal(texts(d.Strategy.Validate(ctx, obj)), "spec: Invalid value: broken") // the rules come last
 	is.Equal(texts(d.Strategy.ValidateUpdate(ctx, obj, obj)), "")
-	is.Equal(warned, 1) // what an update leaves broken is a warning
+	is.Equal(warned, 1) // an error that an update leaves unchanged is a warning
 	is.True(d.Strategy.SpecChanged(obj, parse(t, `{"spec":{}}`)))
 	is.True(!d.Strategy.SpecChanged(obj, func() object.Object { o := obj.Copy(); o.SetMeta("labels", map[string]any{}); return o }()))
 }

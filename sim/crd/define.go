@@ -22,13 +22,13 @@ type Server struct {
 	Schema *schema.Set     // descriptions of columns
 	Minor  int             // 36 is Kubernetes 1.36
 	Meta   structural.Meta // reads metadata
-	Host   Host            // nil: no conversion webhook is asked
+	Host   Host            // calls conversion webhooks; nil if there are none
 
 	definitions map[string]*definition
 	kinds       map[schema.GVK]*served // of the decoder
 }
 
-// Host is what a Server needs of the cluster, to convert objects by functions and webhooks.
+// Host is the part of the cluster that a Server needs to convert objects by functions and webhooks.
 type Host interface {
 	// NewUID returns the uid of a review.
 	NewUID() string
@@ -36,14 +36,14 @@ type Host interface {
 	Converter(name string) Converter
 	// Call is a webhook.Call.
 	Call(ctx context.Context, q *webhook.Request) (*webhook.Answer, error)
-	// Memory holds what webhooks have answered; the Servers of a Cluster share one.
+	// Memory returns the cache of webhook results, which the Servers of a Cluster share.
 	Memory() *Memory
 	// Unlocks reports whether the Cluster's lock may be given back now. If it may not, webhooks are asked under the lock, and must not
 	// ask the same Cluster.
 	Unlocks() bool
 	// Unlocked calls f without the Cluster's lock.
 	Unlocked(f func())
-	// Context returns what ends the request that is being served while Unlocks is true.
+	// Context returns the context of the request that is being served while Unlocks is true.
 	Context() context.Context
 	// After calls f after a time of the Cluster's clock; stop takes that back.
 	After(d time.Duration, f func()) (stop func())
@@ -58,7 +58,7 @@ type definition struct {
 	conversion object.Object                   // spec.conversion
 	versions   map[string]*served              // by apiVersion
 	stored     string                          // apiVersion that objects are stored in
-	form       string                          // what decides how stored objects are read
+	form       string                          // everything that determines how stored objects are decoded
 	spec       string                          // spec and accepted names
 	resources  []*resource.Definition          // of the served versions
 	all        map[string]*resource.Definition // of every version, by apiVersion
@@ -79,10 +79,10 @@ type served struct {
 	codec      *resource.StorageCodec
 }
 
-// Change is what Define did.
+// Change is the result of Define.
 type Change struct {
 	Old, New []*resource.Definition
-	// Restarted says that the server serves the objects anew: watches end (as the real server's storage is torn down).
+	// Restarted is set if the storage of the objects is restarted: watches end, as when the real server's storage is torn down.
 	Restarted bool
 }
 
@@ -159,8 +159,8 @@ func (s *Server) Version(d *resource.Definition, apiVersion string) *resource.De
 // Known reports whether a kind is that of a custom resource.
 func (s *Server) Known(kind schema.GVK) bool { return s.kinds[kind] != nil }
 
-// Prune removes what the schema of a kind does not have from an object that was sent, and returns the paths of it: those
-// in the metadata of embedded resources last. Of a version without a schema only the envelope is left.
+// Prune removes fields that the schema of a kind does not have from an object in a request, and returns their paths, those in the
+// metadata of embedded resources last. If the version has no schema, only apiVersion, kind and metadata are left.
 func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
 	v := s.kinds[kind]
 	if v == nil {
@@ -260,7 +260,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
 	d.server.dropUnreadable(obj)
 	if from := d.versions[obj.APIVersion()]; from != nil {
-		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops what is wrong
+		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops invalid values
 		from.root.Prune(map[string]any(obj))
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}
@@ -282,7 +282,7 @@ func (d *definition) tidy(obj object.Object, v *served) {
 	}
 }
 
-// converted turns an object into another version, without what that version's schema does not have.
+// converted converts an object to another version, without fields that that version's schema does not have.
 func (d *definition) converted(obj object.Object, apiVersion string, webhook Converter) (object.Object, error) {
 	if obj.APIVersion() == apiVersion {
 		return obj, nil

@@ -48,8 +48,8 @@ func FuzzDefinition(f *testing.F) {
 	})
 }
 
-// TestHostileDefinitions: a definition that is made to be hard to check is refused, or checked, in a time that grows with
-// its size only. The limit is generous: what it must catch would take minutes.
+// TestHostileDefinitions checks that a definition which is made to be hard to check is refused, or checked, in a time that is
+// linear in its size. The limit is generous: a failure would take minutes.
 func TestHostileDefinitions(t *testing.T) {
 	t.Parallel()
 	reader, _ := decoder(t)

@@ -6,18 +6,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// memoryMax and failedMax bound what a Memory holds of a definition: bytes of converted objects, and failures.
+// memoryMax and failedMax bound a Memory for each definition: the bytes of converted objects, and the failures.
 const (
 	memoryMax = 32 << 20
 	failedMax = 1000
 )
 
-// Memory holds what conversion webhooks have made of stored objects for the watch caches, as the real server's caches do,
-// which hold an object in each version: the webhook is asked when the object is written, while nobody waits for the
-// Cluster's lock, and lists and watches find the results. A get of what the store has asks once more.
+// Memory caches the results of conversion webhooks for the watch caches. The real server's caches hold an object in each version.
+// Here the webhook is called when the object is written, without blocking the Cluster's lock, and lists and watches use its
+// results. A get from the store calls it again.
 //
 //	definition ─▶ webhook, object without its resourceVersion, version asked for ─▶ converted, as JSON
-//	                                                            └▶ why it could not be converted, until it is asked again
+//	                                                            └▶ the error of the conversion, until the next call
 //
 // The zero value is empty. The Cluster's lock guards it.
 type Memory struct{ of map[string]*answers }
@@ -40,7 +40,7 @@ func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
 // Forget empties the memory.
 func (m *Memory) Forget() { *m = Memory{} }
 
-// forgetAnswers drops what webhooks have answered about the objects of a definition.
+// forgetAnswers drops the results of webhooks for the objects of a definition.
 func (s *Server) forgetAnswers(name string) {
 	if s.Host != nil {
 		delete(s.Host.Memory().of, name)
@@ -58,7 +58,7 @@ func (m *Memory) answers(name string) *answers {
 	return m.of[name]
 }
 
-// recall returns what is known. again says that failures do not count: the webhook may be asked once more.
+// recall returns the known result. If again is set, a failure does not count, so that the webhook is called once more.
 func (m *answers) recall(key memoryKey, again bool) (obj object.Object, err error, known bool) {
 	if data, ok := m.converted[key]; ok {
 		obj, err = object.Parse(data)

@@ -62,7 +62,7 @@ func fits(v any, t *schema.Type) bool {
 	return ok
 }
 
-// dropUnreadable reads the metadata of a stored object: unknown fields and those that cannot be read are dropped.
+// dropUnreadable drops unknown and unreadable fields from the metadata of a stored object.
 func (s *Server) dropUnreadable(obj object.Object) {
 	if s.readable(obj) {
 		return

@@ -30,8 +30,8 @@ func SetCondition(crd object.Object, now time.Time, kind, status, reason, messag
 	c["status"], c["reason"], c["message"] = status, reason, message
 }
 
-// Names decides which names of a definition are accepted: those that no other definition of its group has. It sets the
-// conditions NamesAccepted and Established, and reports whether anything changed. others are all definitions.
+// Names accepts the names of a definition that no other definition of its group has. It sets the conditions NamesAccepted and
+// Established, and reports whether anything changed. others are all definitions.
 func Names(crd object.Object, others []object.Object, now time.Time) bool {
 	want, have := crd.At("spec", "names"), crd.At("status", "acceptedNames")
 	if object.SemanticEqual(map[string]any(want), map[string]any(have)) {
@@ -161,7 +161,7 @@ func unresolved(crd object.Object) bool {
 // Served reports whether the objects of a definition can be reached.
 func Served(crd object.Object) bool { return IsTrue(crd, NamesAccepted) || IsTrue(crd, Established) }
 
-// Approval sets the condition that says whether a group of the community was approved. It reports whether anything
+// Approval sets the condition that reports whether a group of the Kubernetes community was approved. It reports whether anything
 // changed.
 func Approval(crd object.Object, now time.Time) bool {
 	const kind = "KubernetesAPIApprovalPolicyConformant"

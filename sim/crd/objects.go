@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// objects is what holds for the objects of one version of a custom resource.
+// objects is the strategy for the objects of one version of a custom resource.
 type objects struct {
 	version *served
 	scale   any // subresources.scale, or nil
@@ -45,7 +45,7 @@ func changed(obj, old object.Object) bool {
 	return false
 }
 
-// validate returns what is wrong with a new object (old is nil), with a changed one, or with its status.
+// validate returns the errors in a new object, for which old is nil, in a changed one, or in its status.
 func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	s := o.version.schema
 	var errs field.ErrorList
@@ -79,7 +79,8 @@ func (o *objects) checkSchema(ctx *resource.Context, obj, old object.Object) fie
 	return append(errs, o.checkScale(ctx.Subresource, obj)...)
 }
 
-// checkRules applies the rules of the schema, unless what was found wrong before, in the metadata, too, may break them.
+// checkRules applies the rules of the schema, unless there are errors already, including those of the metadata, that might break
+// the rules.
 func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, old object.Object) field.ErrorList {
 	if o.version.rules == nil {
 		return nil
@@ -103,7 +104,7 @@ func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, o
 	return found
 }
 
-// checkScale checks what the scale subresource shows of an object.
+// checkScale checks the fields of an object that the scale subresource shows.
 func (o *objects) checkScale(subresource string, obj object.Object) field.ErrorList {
 	scale := object.As(o.scale)
 	if scale == nil {
@@ -143,7 +144,7 @@ func checkReplicas(obj object.Object, path string) field.ErrorList {
 	return nil
 }
 
-// at returns the value at a path of names, and what is in the way of it.
+// at returns the value at a path of names. If a value on the way is not an object, bad is the error text.
 func at(obj object.Object, path string) (v any, found bool, bad string) {
 	v = map[string]any(obj)
 	names := strings.Split(strings.TrimPrefix(path, "."), ".")

@@ -61,8 +61,8 @@ var (
 	}
 )
 
-// structs are the fields that are structs, by their names in JSON, and lists those that are lists of structs. Schemas are
-// in neither: see printField.
+// structs are the fields that are structs, by their names in JSON, and lists the fields that are lists of structs. Schemas are in
+// neither: see printField.
 var (
 	structs = map[string][]printed{"subresources": subresourceFields, "status": nil, "scale": scaleFields, "externalDocs": docFields}
 	lists   = map[string][]printed{"versions": versionFields, "additionalPrinterColumns": columnFields,
@@ -106,7 +106,7 @@ func printSchema(b []byte, schema any) []byte {
 	return printStruct(b, m, schemaFields)
 }
 
-// printField prints a field that is there, by its name in JSON.
+// printField prints an existing field, by its name in JSON.
 func printField(b []byte, name string, v any) []byte {
 	if fields, ok := structs[name]; ok {
 		return printStruct(b, object.As(v), fields)

@@ -4,8 +4,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// spec is the spec of a definition as the server sees it: what all versions have in common is said once, at the top, and
-// no more by the versions. Paths in errors follow from that.
+// spec is the spec of a definition in the server's internal form: fields that are equal in all versions are at the top level, and
+// not in the versions. Paths in errors follow from that.
 //
 //	versions: [{v1, schema: A}, {v2, schema: A}]   is   spec.validation A, versions: [{v1}, {v2}]
 //	versions: [{v1, schema: A}, {v2, schema: B}]   is   versions: [{v1, schema: A}, {v2, schema: B}]
@@ -17,14 +17,14 @@ type spec struct {
 
 // version is one version of a definition.
 type version struct {
-	part                             // what it says itself
-	whole                       part // with what is said at the top
+	part                             // its own fields
+	whole                       part // with the fields of the top level
 	name                        string
 	served, storage, deprecated bool
 	warning                     *string // deprecationWarning
 }
 
-// part is what a version says about its objects, or what all of them say. nil: nothing.
+// part holds the fields that can be set for one version or, at the top level, for all. A nil field is not set.
 type part struct {
 	validation string // "schema" of a version, "validation" at the top
 	schema     map[string]any
@@ -60,12 +60,12 @@ func versionOf(m object.Object) *version {
 	return v
 }
 
-// sameParts reports whether two versions say the same.
+// sameParts reports whether two versions have equal parts.
 func sameParts(a, b map[string]any) bool { return (a == nil) == (b == nil) && sameSpec(a, b) }
 
 func sameLists(a, b []any) bool { return object.SemanticEqual(a, b) }
 
-// hoist moves to the top what all versions have in common.
+// hoist moves fields that are equal in all versions to the top level.
 func hoist[T map[string]any | []any](s *spec, same func(a, b T) bool, get func(*part) *T) {
 	first := *get(&s.versions[0].part)
 	for _, v := range s.versions {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Defaults fills in the defaults of a definition: names that follow from others, no conversion, the port of a webhook, and
-// the storage version where no version is said to be stored.
+// Defaults fills in the defaults of a definition: derived names, the conversion strategy None, the port of a webhook, and the
+// storage version if no version is marked as stored.
 func Defaults(crd object.Object) {
 	kind := crd.String("spec", "names", "kind")
 	if crd.Map("spec") == nil {
@@ -42,7 +42,7 @@ func Defaults(crd object.Object) {
 	}
 }
 
-// Strategy returns what is special about definitions. meta reads metadata in defaults.
+// Strategy returns the strategy of definitions. meta reads metadata in defaults.
 func Strategy(meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,
@@ -116,11 +116,11 @@ func specChanged(obj, old object.Object) bool {
 	return err != nil || err2 != nil || !sameSpec(sent["spec"], stored["spec"])
 }
 
-// mapFields are the fields of a definition in which {} says nothing. Elsewhere it is a value: status: {}, default: {},
+// mapFields are the fields of a definition in which {} is like an absent field. Elsewhere it is a value: status: {}, default: {},
 // items: {}.
 var mapFields = []string{"properties", "patternProperties", "definitions", "dependencies"}
 
-// sameSpec reports whether two parts of a spec say the same: null and [] are as good as nothing (equality.Semantic of the
+// sameSpec reports whether two parts of a spec are semantically equal: null and [] are like absent fields (equality.Semantic of the
 // server's own form of a definition).
 func sameSpec(a, b any) bool {
 	m, isMap := a.(map[string]any)
@@ -146,7 +146,7 @@ func sameSpec(a, b any) bool {
 	return true
 }
 
-// says reports whether the value of a field is more than its absence.
+// says reports whether the value of a field differs from an absent field.
 func says(name string, v any) bool {
 	switch v := v.(type) {
 	case nil:

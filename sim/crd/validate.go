@@ -21,7 +21,7 @@ type validator struct {
 	before   *spec // of old
 	meta     structural.Meta
 	minor    metadata.Rules
-	kept     [2]*bool // whether before keeps a rule; nil: not asked yet
+	kept     [2]*bool // whether before keeps a rule; nil until it is computed
 }
 
 func newValidator(ctx *resource.Context, crd, old object.Object, meta structural.Meta) *validator {
@@ -95,14 +95,14 @@ func (v *validator) checkSpec(at field.Cursor) {
 	}
 }
 
-// oneOf is Cursor.OneOf for a string that errors print as it is: the real server says string(spec.Scope).
+// oneOf is Cursor.OneOf for a string that errors print unchanged: the real server converts it, as in string(spec.Scope).
 func oneOf(at field.Cursor, allowed ...string) {
 	if at.Has() && !slices.Contains(allowed, at.String()) {
 		at.NotSupported(at.String(), allowed...)
 	}
 }
 
-// checkTop checks what all versions have in common.
+// checkTop checks the fields that all versions have in common.
 func (v *validator) checkTop(at field.Cursor) {
 	top := &v.spec.top
 	status := top.hasStatus() || slices.ContainsFunc(v.spec.versions, (*version).hasStatus)
@@ -122,8 +122,9 @@ func (v *validator) checkVersion(at field.Cursor, x *version) {
 		"may only be set when `version.schema.openAPIV3Schema` is not included")
 }
 
-// checkPart checks what a version says, or all of them, which have no name. status says that the status subresource is
-// served, before is the stored schema, and selects that fields can be selected, or else why they cannot.
+// checkPart checks the fields of a version, or of all versions, for which the name is empty. status is set if the status
+// subresource is served, before is the stored schema, and selects is set if fields can be selected; why is the error if they
+// cannot.
 func (v *validator) checkPart(at field.Cursor, x *part, name string, status bool, before map[string]any, selects bool,
 	why string) {
 	at.Report(v.checkSchema(x.openAPI(), at.Path(x.validation, "openAPIV3Schema"), status, before))

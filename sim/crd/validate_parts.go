@@ -139,7 +139,7 @@ func (v *validator) bundle(at field.Cursor) {
 	at.CheckError(webhook.CheckBundle(webhook.Bundle(map[string]any{"caBundle": at.String()})))
 }
 
-// approvedAnnotation says where the API of a group of the community was approved.
+// approvedAnnotation is the annotation with the approval of an API in a group of the Kubernetes community.
 const approvedAnnotation = "api-approved.kubernetes.io"
 
 // approval demands the annotation of groups that belong to the community. A definition may stay as it was.

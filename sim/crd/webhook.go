@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// recall returns what the webhook said when the object was written, or asks it.
+// recall returns the result of the webhook from when the object was written, or calls it.
 func (d *definition) recall(obj object.Object, apiVersion string) (object.Object, error) {
 	host := d.server.Host
 	known := host.Memory().answers(d.name)
@@ -33,7 +33,7 @@ func (d *definition) learn(obj object.Object, apiVersion string) (object.Object,
 	return converted, err
 }
 
-// ask sends an object to the conversion webhook of the definition and returns what comes back (CustomResourceDefinition
+// ask sends an object to the conversion webhook of the definition and returns the converted object (CustomResourceDefinition
 // documentation, "Webhook conversion").
 //
 //	ConversionReview ─ request:  uid, desiredAPIVersion, objects: [obj]
@@ -97,7 +97,7 @@ func (d *definition) post(body []byte) (answer []byte, err error) {
 	return answer, err
 }
 
-// request returns what ends the request that needs a conversion.
+// request returns the context of the request that needs a conversion.
 func (s *Server) request() context.Context {
 	if !s.Host.Unlocks() {
 		return context.Background()

@@ -1,11 +1,11 @@
-// Package cron is the schedules of CronJobs: crontab(5), as github.com/robfig/cron reads it.
+// Package cron parses the schedules of CronJobs: crontab(5), as github.com/robfig/cron does.
 //
 //	30 6-16/4 * * mon-fri      minute, hour, day of the month, month, day of the week
 //	@daily                     0 0 * * *
-//	@every 1h30m               that long after the last time, whatever the clock says
+//	@every 1h30m               that long after the last time
 //	TZ=Europe/Berlin 0 9 * * * by the clock of a time zone
 //
-// A day has to be right by both of its fields when one of them is *, and by one of them otherwise.
+// A day has to match both of its fields if one of them is *, and otherwise one of them.
 package cron
 
 import "time"
@@ -18,7 +18,7 @@ type Schedule struct {
 	every  time.Duration // instead of fields
 }
 
-// bits are the values of a field: 1<<value. any says that the field is *.
+// bits are the values of a field: 1<<value. any is set if the field is *.
 type bits struct {
 	values uint64
 	any    bool
@@ -37,9 +37,9 @@ const (
 // horizon is how many years ahead a time is looked for.
 const horizon = 5
 
-// Next returns the first time after t, by the clock of t's location; the zero time if there is none within five years.
-// Hours that a change of the clock skips are skipped, and those that it repeats come twice. Where a day has no midnight the
-// answer may be off, as that of the real parser (SpecSchedule.Next), which finds out that a day is over by the hour 0.
+// Next returns the first time after t, by the clock of t's location; the zero time if there is none within five years. Hours that a
+// change of the clock skips are skipped, and those that it repeats come twice. If a day has no midnight, the result may be wrong,
+// as that of the real parser (SpecSchedule.Next), which recognizes the end of a day by the hour 0.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.every > 0 {
 		return t.Add(s.every - time.Duration(t.Nanosecond()))
@@ -107,7 +107,7 @@ func (c *cursor) begin(start time.Time) {
 	}
 }
 
-// add goes on to the next hour, minute or second.
+// add moves to the next hour, minute or second.
 func (c *cursor) add(unit time.Duration) {
 	start := c.t.Truncate(unit)
 	if unit == time.Hour { // of the clock, not of the day
@@ -122,7 +122,7 @@ func (c *cursor) nextMonth() {
 	c.t = c.t.AddDate(0, 1, 0)
 }
 
-// nextDay goes on to the next midnight. On a day that has none it is the last hour before, and the day is not looked at.
+// nextDay moves to the next midnight. On a day without one it moves to the last hour before, and the day is skipped.
 func (c *cursor) nextDay() {
 	c.begin(time.Date(c.t.Year(), c.t.Month(), c.t.Day(), 0, 0, 0, 0, c.t.Location()))
 	c.t = c.t.AddDate(0, 0, 1)

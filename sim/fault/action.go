@@ -17,7 +17,7 @@ type Point string
 const (
 	RequestArrived   Point = "request.arrived"   // the user and the request are known
 	RequestDecided   Point = "request.decided"   // the request is let through and about to be served
-	RequestValidated Point = "request.validated" // a write is checked and about to be stored: it is known what will be
+	RequestValidated Point = "request.validated" // a write is validated and about to be stored: the resulting object is known
 	StoreCommitted   Point = "store.committed"   // there is a new revision, which no replica knows yet
 	ReplicaApplied   Point = "replica.applied"   // one replica knows it
 	WatchSent        Point = "watch.sent"        // an event is about to go to one watch
@@ -26,15 +26,15 @@ const (
 
 var points = []Point{RequestArrived, RequestDecided, RequestValidated, StoreCommitted, ReplicaApplied, WatchSent, RequestAnswered}
 
-// Level says whether a correct cluster may do what an action does.
+// Level classifies actions by whether a correct cluster may do the same.
 type Level int
 
 const (
-	// Legal is what any client of a correct cluster has to cope with.
+	// Legal actions have effects that any client of a correct cluster has to handle.
 	Legal Level = iota
-	// Degraded is what a cluster does that is itself in trouble: its store is out of reach.
+	// Degraded actions have the effects of a cluster in trouble: its store is unreachable.
 	Degraded
-	// Illegal is what only a bug in the server does: it lies about the state.
+	// Illegal actions have effects that only a bug in the server can have: it lies about the state.
 	Illegal
 )
 
@@ -58,7 +58,7 @@ const (
 
 var reasons = []Reason{Conflict, NotFound, Expired, Gone, TooManyRequests, Internal, Unavailable, Timeout}
 
-// Action is what a fault does. Which fields count depends on the Kind.
+// Action is the effect of a fault. The Kind determines which fields count.
 type Action struct {
 	Kind       Kind
 	Reason     Reason        // Fail, Error, CommitThenFail
@@ -70,10 +70,10 @@ type Action struct {
 	Object     string        // Answer: as JSON
 	Replica    int           // Lag, Cut, Resume, Restart: counted from 1
 	Controller string        // Lag, Resume, Restart, Stop, Crash, Start, Slow: its name, unless Replica counts
-	Resource   string        // Lag: what stops; "" is everything
+	Resource   string        // Lag: the resource that lags; empty for all
 }
 
-// form is what the text of an action has after its kind.
+// form is the form of the text of an action after its kind.
 type form int
 
 const (
@@ -86,7 +86,7 @@ const (
 	withObject
 )
 
-// Trouble is what the action does to a replica or a controller; its Kind is nil when that is nothing.
+// Trouble returns the effect of the action on a replica or a controller. Its Kind is nil if there is none.
 func (a Action) Trouble() trouble.Trouble {
 	t := trouble.Trouble{Kind: a.Kind.about().trouble, Replica: a.Replica, Controller: a.Controller,
 		Duration: a.Wait}

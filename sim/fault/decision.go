@@ -12,7 +12,7 @@ import (
 // time, and leaves this key unchanged.
 type Decision struct {
 	Fault string        `json:"fault"`           // its text, and behind a # which of several equal ones it is
-	Site  string        `json:"site"`            // the point and what happened there, to whom: RequestDecided update widgets/status default/a client=op/v1
+	Site  string        `json:"site"`            // point, operation, client: RequestDecided update widgets/status default/a client=op/v1
 	Nth   int           `json:"nth"`             // the how manieth time that the fault matched at this site
 	Match int           `json:"match,omitempty"` // the how manieth time that it matched anywhere
 	Fired bool          `json:"fired"`           // it happened
@@ -57,7 +57,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	return json.Marshal(x)
 }
 
-// UnmarshalJSON reads what MarshalJSON printed. A fault that Parse does not read is an error.
+// UnmarshalJSON reads the output of MarshalJSON. A fault that Parse cannot parse is an error.
 func (d *Decision) UnmarshalJSON(data []byte) error {
 	var x decisionLine
 	if err := json.Unmarshal(data, &x); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// A trigger says what a fault happens to, and its last call what happens. Each has a text.
+// A trigger selects operations, and its last call sets the action. Each has a text.
 func ExampleOn() {
 	fmt.Println(fault.On("update", "widgets/status").Times(1).Conflict())
 	fmt.Println(fault.On("create", "pods").Nth(3).CommitThenFail(fault.Timeout))
@@ -42,7 +42,7 @@ func ExampleRandom() {
 	// on list pods p=0.3 times=4 do expire
 }
 
-// Shrink finds out what it takes to fail: here, a conflict.
+// Shrink finds the smallest plan that fails: here, a conflict.
 func ExampleShrink() {
 	plan, err := fault.Parse("on watch pods do delay 8s\non update pods times=3 do fail Conflict\non watch pods do close")
 	if err != nil {

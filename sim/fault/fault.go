@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Trigger says when a fault happens, and how often. Its methods return a changed copy, and those named for an action
-// return the Fault.
+// Trigger is the condition and the frequency of a fault. Its methods return a changed copy, and those named for an action return
+// the Fault.
 type Trigger struct {
 	verb, resource          string
 	namespace, name         string
@@ -29,7 +29,7 @@ type Fault struct {
 	action  Action
 }
 
-// verbs are what a trigger can ask for, besides "*".
+// verbs are the verbs of triggers, besides "*".
 var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "post", "put"}
 
 var eventTypes = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK"}
@@ -70,13 +70,13 @@ func (t Trigger) Replica(n int) Trigger { t.replica = n; return t }
 // Event triggers on watch events of one type: ADDED, MODIFIED, DELETED or BOOKMARK.
 func (t Trigger) Event(eventType string) Trigger { t.eventType = eventType; return t }
 
-// Where triggers when the object meets a condition: the object in the body of a create or update, the object of an event or a commit,
-// otherwise the stored object. Conditions:
+// Where restricts the trigger to objects that meet a condition: the object in the body of a create or update, the object of an
+// event or a commit, otherwise the stored object. Conditions:
 //
-//	metadata.deletionTimestamp              the field is there
-//	!status.phase                           it is not
+//	metadata.deletionTimestamp              the field exists
+//	!status.phase                           it does not exist
 //	spec.replicas=3                         it has the value
-//	metadata.labels[app.kubernetes.io/name]!=web   it has another value, or is not there
+//	metadata.labels[app.kubernetes.io/name]!=web   it has another value, or does not exist
 //	spec.containers.0.image=nginx           an item of a list
 func (t Trigger) Where(condition string) Trigger {
 	t.where = append(t.where[:len(t.where):len(t.where)], condition)
@@ -90,8 +90,8 @@ func (t Trigger) Became(condition string) Trigger {
 	return t
 }
 
-// Nth lets pass what matches before the n-th time, and with no Every also what matches after it. Requests are counted in the order in
-// which they arrive, whether or not each of them gets as far as the fault's point. With a condition (Where, Became), only requests that
+// Nth skips the matches before the n-th one and, without Every, also those after it. Requests are counted in the order in which
+// they arrive, whether or not each of them gets as far as the fault's point. With a condition (Where, Became), only requests that
 // meet it at that point are counted. Events and commits are counted as they come.
 func (t Trigger) Nth(n int) Trigger { t.nth = n; return t }
 
@@ -117,7 +117,7 @@ func (t Trigger) Do(a Action) Fault { return Fault{t, a} }
 // RetryAfter sets the seconds after which an error asks its client to try again.
 func (f Fault) RetryAfter(seconds int) Fault { f.action.RetryAfter = seconds; return f }
 
-// Action returns what the fault does.
+// Action returns the action of the fault.
 func (f Fault) Action() Action { return f.action }
 
 // Point returns where the fault is decided.
@@ -144,14 +144,14 @@ func (t Trigger) only(verbs ...string) bool {
 	return !slices.ContainsFunc(strings.Split(t.verb, ","), func(verb string) bool { return !slices.Contains(verbs, verb) })
 }
 
-// late reports whether the trigger asks for what becomes of an object, which is known early of a create or update only.
+// late reports whether the trigger needs the resulting object, which is known early for a create or update only.
 func (t Trigger) late() bool {
 	return len(t.became) > 0 && slices.ContainsFunc(strings.Split(t.verb, ","), func(verb string) bool {
 		return verb == "patch" || verb == "delete" || verb == "deletecollection" || verb == "*"
 	})
 }
 
-// Level says whether a correct cluster may do what the fault does.
+// Level returns whether a correct cluster may do the same as the fault.
 func (f Fault) Level() Level {
 	if level := f.action.Kind.about().level; level != nil {
 		return level(f)

@@ -83,8 +83,8 @@ func TestEveryKindHasASample(t *testing.T) {
 		row := *k.row
 		is.Equal(kindNamed(row.name), k) // its text is read back as the kind
 		at := map[Point]bool{row.point: true}
-		is.Equal(row.answer != nil, at[RequestAnswered])                                 // what happens to an answer is decided there
-		is.Equal(row.event != nil, at[WatchSent])                                        // and what happens to an event
+		is.Equal(row.answer != nil, at[RequestAnswered])                                 // actions on an answer are decided there
+		is.Equal(row.event != nil, at[WatchSent])                                        // and actions on an event
 		is.Equal(row.request != nil || row.cluster != nil, at[""] || at[RequestArrived]) // the others before
 		is.True(row.request == nil || row.cluster == nil)
 	}
@@ -283,8 +283,7 @@ func TestScope(t *testing.T) {
 	is.Equal(in.String(), "on create pods until=1m0s do fail Conflict # legal, matched 1, happened 1\n")
 }
 
-// To take one fault away must not shift what another one draws, even if the first ended requests before the second saw
-// them.
+// Removing one fault must not change the draws of another one, even if the first one ended requests before the second saw them.
 func TestDrawsAreIndependent(t *testing.T) {
 	is := is.New(t)
 	delay := On("create", "pods").Probability(0.5).DelayAnswer(time.Second)

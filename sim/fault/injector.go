@@ -23,7 +23,7 @@ type Injector struct {
 	choices   map[choice]Decision // decisions of a replay; if nil, they are drawn
 }
 
-// live is a fault that was added, and what has become of it.
+// live is a fault that was added, with its state.
 type live struct {
 	Fault
 	text    string
@@ -96,7 +96,7 @@ func (in *Injector) Plan() Plan {
 	return p
 }
 
-// String prints the plan with what has become of each fault. Parse reads it, too.
+// String prints the plan with the state of each fault. Parse reads it, too.
 func (in *Injector) String() string {
 	var b strings.Builder
 	for _, l := range in.live {

@@ -2,7 +2,7 @@ package fault
 
 import "github.com/kubesim/kubesim/sim/trouble"
 
-// Kind is what an action does. kinds.go has all kinds; other packages cannot make one. Check refuses the zero Kind.
+// Kind is a kind of action. kinds.go has all kinds; other packages cannot make one. Check refuses the zero Kind.
 type Kind struct{ row *kind }
 
 // kind is all that is known of a kind.
@@ -15,7 +15,7 @@ type kind struct {
 	trouble *trouble.Kind       // the action on a replica or a controller, if any
 	fits    func(op *Op) bool   // reports whether it is possible for an answer; if nil, for any
 
-	// One of these is what it happens to.
+	// Exactly one of these is set. It carries out the action.
 	request func(Request, Action)
 	answer  func(Reply, Action)
 	event   func(Event, Action)
@@ -52,7 +52,7 @@ func (a Action) DoAnswer(on Reply) { carryOut(a, on, a.Kind.about().answer) }
 // DoEvent is DoRequest for an event.
 func (a Action) DoEvent(on Event) { carryOut(a, on, a.Kind.about().event) }
 
-// carryOut does what happens to the cluster, or else what happens to the request, answer or event.
+// carryOut carries out the action on the cluster, or else on the request, answer or event.
 func carryOut[T Cluster](a Action, on T, do func(T, Action)) {
 	if cluster := a.Kind.about().cluster; cluster != nil {
 		cluster(on, a)

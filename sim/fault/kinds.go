@@ -1,5 +1,5 @@
-// This file has everything about one kind of fault: its row, the Trigger method that makes it, its level, what carries it out
-// and how random plans draw it.
+// This file has everything about one kind of fault: its row, the Trigger method that makes it, its level, the function that carries
+// it out and how random plans draw it.
 
 package fault
 
@@ -49,7 +49,7 @@ var (
 	Lag = Kind{&kind{name: trouble.Lag.Name, trouble: trouble.Lag, cluster: Cluster.Treat}}
 	// Cut takes the store out of a replica's reach.
 	Cut = Kind{&kind{name: trouble.Cut.Name, trouble: trouble.Cut, level: always(Degraded), cluster: Cluster.Treat}}
-	// Resume makes a replica, or what a controller sees, as it should be again.
+	// Resume ends the trouble of a replica, or the lag of a controller.
 	Resume = Kind{&kind{name: trouble.Resume.Name, trouble: trouble.Resume, cluster: Cluster.Treat}}
 	// Restart restarts a replica, or a controller.
 	Restart = Kind{&kind{name: trouble.Restart.Name, trouble: trouble.Restart, cluster: Cluster.Treat}}
@@ -200,7 +200,7 @@ func lateLevel(f Fault) Level {
 	case Internal, Unavailable:
 		return Degraded
 	}
-	return Illegal // the error says that nothing was done
+	return Illegal // by the error the write was not done
 }
 
 // errorLevel returns the level of Error. Only errors of overload and of a cluster in trouble are possible in a correct cluster.

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Op is what happens at a point: a request, an event on its way to a watch, or a commit.
+// Op is the operation at a point: a request, an event on its way to a watch, or a commit.
 type Op struct {
 	Verb        string // of the request; "" of a commit that no request made
 	Commit      string // of a commit: create, update or delete, whatever the verb was
@@ -28,7 +28,7 @@ type Op struct {
 	Spared      bool    // no fault happens to it
 	Numbers     Numbers // of the request, by which Nth and Every count
 
-	// Object returns what conditions look at, and Old what there was before. nil functions and nil objects: nothing.
+	// Object returns the object for conditions, and Old its previous state. Both functions and their results may be nil.
 	Object, Old func() object.Object
 }
 

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Random returns a plan of up to n faults for the resources, drawn from a seed. It is Legal: what a client does wrong
-// under it, it does wrong in a correct cluster. Which kinds of faults there are at all is drawn first, so that some plans
-// have only few of them; no fault happens more often than a client with patience can survive.
+// Random returns a plan of up to n faults for the resources, drawn from a seed. It is Legal: an error of a client under it is also
+// an error in a correct cluster. The kinds of faults are drawn first, so that some plans have only few of them. No fault happens so
+// often that a patient client cannot succeed.
 func Random(seed uint64, n int, resources ...string) Plan {
 	return Swarm{Resources: resources}.Plan(seed, n)
 }
 
-// Swarm says from what random plans are drawn.
+// Swarm is the set of faults from which random plans are drawn.
 type Swarm struct {
 	// Resources are the resources of the faults. The default is all resources without discovery: a client that looks up a kind under a
 	// lock of its own (controller-runtime's lazy RESTMapper) would block all others in a testing/synctest bubble, where no time passes
@@ -22,8 +22,8 @@ type Swarm struct {
 	Resources []string
 	// Replicas is the number of replicas that may lag, restart and, if the Level allows it, be cut off. Each is resumed after a while.
 	Replicas int
-	// Streams allows faults after which a watch says nothing until the faults are cleared (hold) or its connection breaks
-	// 45 s later (stall), as a client notices that sends pings (client-go: 30 s and 15 s).
+	// Streams allows faults after which a watch is silent until the faults are cleared (hold) or its connection breaks 45 s later
+	// (stall), which is when a client that sends pings notices it (client-go: 30 s and 15 s).
 	Streams bool
 	// Level is the worst that a fault may be.
 	Level Level
@@ -52,10 +52,10 @@ func (s Swarm) Plan(seed uint64, n int) Plan {
 	return p
 }
 
-// maker makes one fault, with what ends it if it does not end by itself.
+// maker makes one fault, and a second one that ends it if it does not end by itself.
 type maker func(r *rand.Rand, resource string) Plan
 
-// kinds returns what the Swarm allows.
+// kinds returns the makers that the Swarm allows.
 func (s Swarm) kinds() []maker {
 	all := slices.Clone(legal)
 	if s.Streams {

@@ -14,7 +14,7 @@ import (
 
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// traffic asks an Injector about n requests and returns what happened to each.
+// traffic sends about n requests to an Injector and returns the decisions.
 func traffic(in *Injector, n int, extra bool) []string {
 	var happened []string
 	for i := range n {

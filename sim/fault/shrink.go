@@ -28,7 +28,7 @@ func Shrink(plan Plan, fails func(Plan) bool) Plan {
 	}
 }
 
-// size is what becomes smaller while a plan is shrunk.
+// size is the measure that shrinking a plan reduces.
 func (p Plan) size() (size int64) {
 	for _, f := range p {
 		size += 1 + int64(f.action.Wait) + int64(f.trigger.times) + int64(f.trigger.until)

@@ -18,7 +18,7 @@ type State struct {
 	Follows   []Decision // decisions of a replay, sorted; if nil, they are drawn
 }
 
-// FaultState is a fault that was added, and what has become of it.
+// FaultState is a fault that was added, with its state.
 type FaultState struct {
 	Text    string
 	Added   time.Time
@@ -29,7 +29,7 @@ type FaultState struct {
 	Stream  []byte         // the state of its random numbers
 }
 
-// State returns a copy of what the Injector remembers.
+// State returns a copy of the Injector's state.
 func (in *Injector) State() State {
 	s := State{Seed: in.seed, Level: in.level, Forgotten: in.forgotten}
 	s.Decisions, _ = in.Decisions()
@@ -45,7 +45,7 @@ func (in *Injector) State() State {
 	return s
 }
 
-// Load returns an Injector that goes on from s.
+// Load returns an Injector that continues from s.
 func Load(s State) (*Injector, error) {
 	in := &Injector{seed: s.Seed, level: s.Level, forgotten: s.Forgotten,
 		decisions: slices.Clone(s.Decisions)}

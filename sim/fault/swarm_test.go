@@ -28,7 +28,7 @@ func TestSwarmAndDiscovery(t *testing.T) {
 	is.True(hit(Swarm{Resources: []string{"/apis*"}}, apis))
 }
 
-// A Swarm draws only what it allows, and each replica that lags or is cut off is resumed.
+// A Swarm draws only faults that it allows, and each replica that lags or is cut off is resumed.
 func TestSwarm(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -107,7 +107,7 @@ func word(s string) string {
 	return s
 }
 
-// Parse reads a plan: one fault per line, empty lines and what follows a # are left out. The error names the line.
+// Parse parses a plan: one fault per line; empty lines and comments after a # are ignored. The error names the line.
 func Parse(text string) (Plan, error) {
 	var p Plan
 	for i, line := range strings.Split(text, "\n") {
@@ -211,7 +211,7 @@ func (t *Trigger) set(key, value string) (err error) {
 	return nil
 }
 
-// parseAction reads what follows do.
+// parseAction parses the text after do.
 func parseAction(words []string) (Action, error) {
 	if len(words) == 0 {
 		return Action{}, errors.New("the action is missing")

@@ -17,10 +17,10 @@ import (
 //	}
 //	return at.Errors()
 //
-// Errors are listed in the order in which they are found. A check says nothing about a value that is absent or null, as a
-// field is that is a nil pointer in the real server. A field that is no pointer there has the zero value of its type when
-// it is absent: OrEmpty and OrZero read it so, IfGiven leaves its zero value unchecked, and Required reports it.
-// Methods that check return the cursor, for further checks.
+// Errors are listed in the order in which they are found. A check skips a value that is absent or null, like a field that is a nil
+// pointer in the real server. A field that is not a pointer there has the zero value of its type when it is absent: OrEmpty and
+// OrZero read it so, IfGiven leaves its zero value unchecked, and Required reports it. Methods that check return the cursor, for
+// further checks.
 //
 // A Cursor is one word, and cheap to make: it names a place that stands among others in one piece of memory. Paths, and the
 // values that are stored, are only looked for when a check asks for them.

@@ -187,8 +187,8 @@ func (s Seen) Again(key string) bool {
 	return before
 }
 
-// Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes
-// after everything else then, in the words of the tag.
+// Declared applies a rule. If is is true, the rule is a tag on the type of the real server: its errors come after all others, in the words
+// of the tag.
 func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
 	return c.tagged(tag{declared: is}, rule)
 }
@@ -273,7 +273,7 @@ func (c Cursor) Forbidden(detail string) Cursor { return c.add(Forbidden(c.Path(
 // Internal reports a failure of the server while it looked at the field.
 func (c Cursor) Internal(err error) Cursor { return c.add(Internal(c.Path(), err)) }
 
-// Missing reports that a value is required; detail says when.
+// Missing reports that a value is required; detail is the condition.
 func (c Cursor) Missing(detail string) Cursor { return c.add(Required(c.Path(), detail)) }
 
 // NotSupported reports a value outside a list of allowed values.

@@ -68,7 +68,7 @@ type Error struct {
 	// Declared marks a rule that is a tag on the types of the real server (declarative validation). Errors of such rules come after
 	// all others.
 	Declared bool
-	// Around says that the rule stands on the struct around the field: Cursor.Discriminated.
+	// Around marks a rule of the struct around the field: Cursor.Discriminated.
 	Around bool
 }
 
@@ -118,7 +118,7 @@ func valueText(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// tag says whose rule it is that finds an error: Error.Declared and Error.Around.
+// tag marks the errors of a rule: Error.Declared and Error.Around.
 type tag struct{ declared, around bool }
 
 // word words a new error as the tag does: without details for required fields, and without the value of immutable ones.
@@ -180,7 +180,7 @@ func Forbidden(p Path, detail string) *Error {
 
 // TooLong reports a string of more than limit bytes.
 func TooLong(p Path, limit int) *Error {
-	if limit < 0 { // a schema may say so
+	if limit < 0 { // a schema may have one
 		return &Error{Type: TypeTooLong, Field: p, Detail: "value is too long"}
 	}
 	return &Error{Type: TypeTooLong, Field: p, Detail: "may not be more than " + count(limit, "byte")}

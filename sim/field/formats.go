@@ -46,8 +46,8 @@ func Joined(rule func(string) []string, separator string) func(string) []string 
 	}
 }
 
-// CharactersText is the message for a name longer than limit, counted in bytes although it says characters: the words
-// of the DNS rules.
+// CharactersText is the message for a name longer than limit, which is counted in bytes although the text has characters. These are
+// the words of the DNS rules.
 func CharactersText(limit int) string {
 	return "must be no more than " + strconv.Itoa(limit) + " characters"
 }
@@ -62,8 +62,8 @@ func RangeText(lo, hi int64) string {
 	return "must be between " + strconv.FormatInt(lo, 10) + " and " + strconv.FormatInt(hi, 10) + ", inclusive"
 }
 
-// RegexText is the message for a value that does not match the regular expression re: what the rule says, examples and
-// the expression. Between examples the real server prints a comma, two spaces and "or".
+// RegexText is the message for a value that does not match the regular expression re: the text of the rule, examples and the
+// expression. Between examples the real server prints a comma, two spaces and "or".
 func RegexText(says, re string, examples ...string) string {
 	if len(examples) == 0 {
 		return says + " (regex used for validation is '" + re + "')"

@@ -52,8 +52,8 @@ func DNS1123SubdomainAnyCase(value string) []string {
 	return unless(isDNSSubdomain(small), limit(value, DNSSubdomainMax), anyCaseSays, dnsSubdomainRegex, "Example.com")
 }
 
-// anyCase returns the small letter of a-z that a regular expression with (?i) takes for the same, which for two letters is not
-// what strings.ToLower makes of them: ſ is an s, and İ is no i.
+// anyCase returns the small letter of a-z that is equivalent in a regular expression with (?i). For two letters it differs from
+// strings.ToLower: ſ is an s, and İ is not an i.
 func anyCase(r rune) rune {
 	switch {
 	case r == 'ſ':

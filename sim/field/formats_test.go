@@ -76,8 +76,8 @@ func TestFormatMessages(t *testing.T) {
 	}
 }
 
-// TestFormatsMatchTheirRegex enumerates all short strings over a few characters: a rule accepts exactly what the regular
-// expression in its message does.
+// TestFormatsMatchTheirRegex enumerates all short strings over a few characters: a rule accepts exactly those that match the
+// regular expression in its message.
 func TestFormatsMatchTheirRegex(t *testing.T) {
 	rules := []struct {
 		name, re string

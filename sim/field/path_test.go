@@ -22,7 +22,7 @@ func TestPath(t *testing.T) {
 	is.Equal(Root("a").Key("b").Key("c").Key("d").Key("e").Key("f").String(), "a[b][c][d][e][f]") // keys, too
 }
 
-// TestPathIsAValue adds to one path twice: the first result stays what it was.
+// TestPathIsAValue appends to one path twice: the first result does not change.
 func TestPathIsAValue(t *testing.T) {
 	t.Parallel()
 	for n := range 2 * maxSteps {

@@ -7,7 +7,7 @@ import "github.com/kubesim/kubesim/sim/object"
 //	report ◀─┬───────────────┬──────────────────┐
 //	         root ◀─ up ─ .containers ◀─ up ─ [0] ◀─ up ─ .name
 //
-// The stored value follows from the move that led here, unless stored says otherwise.
+// The stored value follows from the move that led here, unless stored is set.
 type place struct {
 	value  any    // nil if absent or null
 	name   string // of the field or entry that move leads to
@@ -126,7 +126,7 @@ const placesMin = 16
 func (r *report) place(up *place) *place {
 	n := len(r.places)
 	if n == cap(r.places) {
-		r.places, n = make([]place, 0, max(placesMin, 2*n)), 0 // cursors keep what they have
+		r.places, n = make([]place, 0, max(placesMin, 2*n)), 0 // cursors keep the old places
 	}
 	r.places = r.places[:n+1]
 	p := &r.places[n]

@@ -9,10 +9,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// What is owned of a value that comes or goes is every path in it. They are printed as FieldsV1 in one walk, sorted, which
-// is all that a new object needs; what comes to an object that is there, or leaves it, is read from the text.
+// The set that is owned of a value which is added or removed has every path in it. For a new object it is printed as FieldsV1 in
+// one sorted walk. For values that are added to an existing object or removed from it, the printed set is then parsed.
 
-// first returns the entry of who creates an object, whose managedFields nobody has sent: there is nothing to compare with.
+// first returns the entry of the creator of an object that was sent without managedFields: there is nothing to compare it with.
 func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed, by By) (managed, error) {
 	if err := m.misfit(d, obj, true); err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 	return managed{e}, nil
 }
 
-// appendObject prints the paths of a new object without those that nobody owns or the write puts back; nothing if there
-// are none.
+// appendObject prints the paths of a new object, without those that cannot be owned or that the write resets. It prints nothing if
+// there are none.
 func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack []string) []byte {
 	start := len(b)
 	d.eachField(root, obj, func(name string, text []byte, s *shape, zero, v any) {
@@ -51,8 +51,8 @@ func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack
 	return closed(b, start)
 }
 
-// appendNew prints the paths of a field as far as its value is more than zero: of a container that is always there those
-// below, without some. A container that is set is a path itself.
+// appendNew prints the paths of a field if its value is not the zero value. For a container that is always present it prints only
+// the paths below, without the hidden ones. A container that was set is a path itself.
 func (d *differ) appendNew(b, text []byte, s *shape, zero, v any, hidden []string) []byte {
 	before := len(b)
 	b = append(b, text...)
@@ -114,7 +114,7 @@ func parsed(text []byte) map[string]any {
 	return set
 }
 
-// appendAll prints what all returns.
+// appendAll prints the result of all.
 func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 	start := len(b)
 	b = append(b, `{".":{}`...)
@@ -135,11 +135,11 @@ func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 	return append(b, '}')
 }
 
-// noZero stands for the zero value of what has none: a field that is not there unless it is set.
+// noZero stands for a missing zero value: the field is absent unless it is set.
 var noZero any = new(byte)
 
-// eachField yields the fields that an object has, with the shapes and zero values of what they hold, in order of their names.
-// text is what is printed of a field before what is below it, and is not kept.
+// eachField yields the fields that an object has, with the shapes and zero values of their values, in order of their names. text is
+// the printed path element of the field, and is not kept.
 func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, text []byte, s *shape, zero, v any)) {
 	if s.kind != structure || s.elem != nil {
 		for _, name := range object.SortedKeys(m) {
@@ -162,7 +162,7 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 	}
 }
 
-// appendItems prints the items of a list and what is below them. Repeated items are owned as a whole.
+// appendItems prints the items of a list and the paths below them. Repeated items are owned as a whole.
 func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
 	type item struct {
 		path  string

@@ -16,13 +16,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// beforeFirstApply owns what an object had when its fields were not tracked.
+// beforeFirstApply owns the fields that an object had before its fields were tracked.
 const beforeFirstApply = "before-first-apply"
 
-// Apply merges the configuration that by applies into live, nil for an object that does not exist, and returns the
-// result with its managedFields, read as its kind but without defaults. live stays as it is. changed says that merging
-// changed anything: only then is the object defaulted. Other managers' fields that would change are a conflict unless force
-// takes them.
+// Apply merges the configuration that by applies into live, nil for an object that does not exist, and returns the result with its
+// managedFields, read as its kind but without defaults. live is not changed. changed is set if the merge changed anything: only
+// then is the object defaulted. Other managers' fields that would change are a conflict unless force takes them.
 func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (obj object.Object, changed bool, s *status.Status) {
 	a, s := m.application(d, live, config, by)
 	if s != nil {
@@ -58,11 +57,11 @@ type application struct {
 
 	liveTyped, configTyped *typed.TypedValue
 	others                 fieldpath.ManagedFields                   // the sets of all entries but that of by, by their identifiers
-	filters                map[fieldpath.APIVersion]fieldpath.Filter // of what by cannot own
+	filters                map[fieldpath.APIVersion]fieldpath.Filter // hide the fields that by cannot own
 }
 
-// application reads the managedFields of the live object, which may be nil, and checks both objects against the schema:
-// structured-merge-diff, whose errors are worded otherwise than those of the real server's version, is told that they are right.
+// application reads the managedFields of the live object, which may be nil, and checks both objects against the schema. So
+// structured-merge-diff need not validate them: its errors are worded otherwise than those of the real server's version.
 func (m *Manager) application(d *resource.Definition, live, config object.Object, by By) (*application, *status.Status) {
 	if live == nil {
 		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}

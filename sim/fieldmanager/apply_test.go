@@ -96,7 +96,7 @@ func TestBeforeFirstApply(t *testing.T) {
 	is.Equal(w.apply("m", `{'data':{'j':'2'}}`, false), nil)
 	is.Equal(owners(w.live), `m Apply v1 02 {"f:data":{"f:j":{}}}
 before-first-apply Update v1 02 {"f:data":{".":{},"f:k":{}}}
-`) // what was there belongs to somebody
+`) // the existing fields belong to before-first-apply
 }
 
 func TestLastApplied(t *testing.T) {
@@ -110,7 +110,7 @@ func TestLastApplied(t *testing.T) {
 	is.Equal(w.apply("m", `{'data':{'k':'2'}}`, false).Message, `Apply failed with 1 conflict: conflict with "client-side" using v1: .data.k`)
 	is.Equal(w.apply("kubectl", `{'data':{'k':'2','other':'2'}}`, false).Message,
 		`Apply failed with 1 conflict: conflict with "client-side" using v1: .data.other`) // not in the annotation
-	is.Equal(w.apply("kubectl", `{'data':{'k':'2'}}`, false), nil) // the annotation says it is kubectl's
+	is.Equal(w.apply("kubectl", `{'data':{'k':'2'}}`, false), nil) // the annotation has it: no conflict
 	is.Equal(w.live.Annotations()[note], `{"apiVersion":"v1","data":{"k":"2"},"kind":"ConfigMap","metadata":{"name":"a"}}`+"\n")
 	is.Equal(w.apply("kubectl", `{'metadata':{'annotations':null},'data':{'k':'2'}}`, false), nil)
 	is.Equal(w.live.Annotations()[note], `{"apiVersion":"v1","data":{"k":"2"},"kind":"ConfigMap","metadata":{"name":"a"}}`+"\n") // null is not noted

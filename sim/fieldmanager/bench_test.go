@@ -18,7 +18,7 @@ const podText = `{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespa
  'tolerations':[{'effect':'NoExecute','key':'node.kubernetes.io/not-ready','operator':'Exists','tolerationSeconds':300}]},
  'status':{'phase':'Pending','qosClass':'Guaranteed'}}`
 
-// read reads an object as the API server reads a request; stored as it reads what it stored.
+// read decodes an object like a request of the API server; stored decodes one like an object from the store.
 func read(t testing.TB, d *resource.Definition, text string) object.Object {
 	t.Helper()
 	obj, _, err := codec.DecodeJSON(object.JSON(map[string]any(parse(t, text))), d.Type())

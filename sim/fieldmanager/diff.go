@@ -5,13 +5,12 @@ import "github.com/kubesim/kubesim/sim/object"
 // differ compares objects.
 type differ struct {
 	path []byte // where paths of items are printed before they get memory of their own
-	err  error  // what is wrong with an item that has no path
+	err  error  // the error for an item that has no path
 }
 
-// diff compares two values that are both there. changed holds the paths below them whose value is new or other than it
-// was, removed those that are gone; leaf stands for the value itself. The rules are those of structured-merge-diff:
-// what is owned as a whole changes as a whole, a container that comes or goes does so with everything in it, and a
-// container that stays is no path.
+// diff compares two values that both exist. changed has the paths below them with a new or changed value, and removed those that
+// are gone; leaf stands for the value itself. The rules are those of structured-merge-diff: an atomic value changes as a whole, a
+// container that is added or removed includes everything in it, and a container in both values is no path.
 func (d *differ) diff(s *shape, was, is any) (changed, removed map[string]any) {
 	switch {
 	case s.kind == deduced && !s.atomic && isMap(was) != isMap(is) && was != nil && is != nil:
@@ -31,8 +30,8 @@ func (d *differ) diff(s *shape, was, is any) (changed, removed map[string]any) {
 	return d.diffFields(s, was, is)
 }
 
-// asOne reports whether two values are compared as one: scalars, what is atomic, containers that are both empty, and
-// values that the schema does not expect.
+// asOne reports whether two values are compared as one: scalars, atomic values, containers that are both empty, and values that the
+// schema does not allow.
 func (s *shape) asOne(was, is any) bool {
 	if s.atomic || s.kind == scalar || s.kind == list {
 		return true
@@ -103,7 +102,7 @@ func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[s
 	return changed, removed
 }
 
-// element returns the shape of what a deduced object or list holds, or of an element.
+// element returns the shape of the values in a deduced object or list, or of an element.
 func (s *shape) element() *shape {
 	if s.kind == deduced {
 		return s

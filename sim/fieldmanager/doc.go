@@ -1,4 +1,4 @@
-// Package fieldmanager keeps metadata.managedFields: who set which field, by which kind of request, when. It merges
+// Package fieldmanager keeps metadata.managedFields: which manager set which field, by which kind of request, when. It merges
 // applied configurations into objects (API concepts, "Server-side apply"; KEP-555).
 //
 //	metadata.managedFields ─┬─ entry ─ manager "kubectl"  operation Apply   time …  ┐ sorted by operation, time,
@@ -15,7 +15,7 @@
 //	apiserver      patcher.apply      YAML → configuration                                      apiserver/apply.go
 //	  ▼
 //	fieldmanager   Manager.Apply      managedFields → entries; both objects fit the schema      apply.go, entry.go, invalid.go
-//	               overLastApplied    what kubectl applied at the client is no conflict         lastapplied.go
+//	               overLastApplied    fields that kubectl applied at the client do not conflict         lastapplied.go
 //	               structuredMerge    entries → sets; sets → entries                            structuredmerge.go, set.go
 //	  ▼
 //	merge.Updater  Apply              merge, prune, conflicts, sets
@@ -36,13 +36,13 @@
 //	stripMeta              stripSet for an apply, stripped for an update
 //	structuredMerge        structuredMerge for an apply, track for an update
 //
-// An update asks only what changed: two objects are compared along their shape (diff.go), and what changed moves from
-// its owners to the manager of the request. The sets stay in the form they have in the object (fieldset.go), so an
-// entry that loses nothing is not even copied. Of a new object there is nothing to compare: its set is printed (all.go).
-// The Updater has an Update, too, but it needs all sets read and printed again and walks over all of the object: with it, a PUT of a pod
-// takes 3 times as long as its client does, in place of twice (BenchmarkUpdate of examples/bench).
+// An update needs only the changes: two objects are compared along their shape (diff.go), and changed fields move from their owners
+// to the manager of the request. The sets stay in the form they have in the object (fieldset.go), so an entry that loses nothing is
+// not even copied. A new object has nothing to compare with: its set is printed (all.go). The Updater has an Update, too, but it
+// needs all sets read and printed again and walks over all of the object: with it, a PUT of a pod takes 3 times as long as its
+// client does, in place of twice (BenchmarkUpdate of examples/bench).
 //
-//	schema.Type ──▶ shape ──▶ what an update changes, what is wrong with a configuration
+//	schema.Type ──▶ shape ──▶ the changes of an update, the errors in a configuration
 //	                  └─────▶ schema of structured-merge-diff (smd.go) ──▶ an apply
 //
 // Shapes are made once per type and process; those of custom resources belong to a Manager.
@@ -55,7 +55,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// By is who changes an object, through what, and when.
+// By is the manager that changes an object, the subresource, and the time.
 type By struct {
 	Name        string // field manager
 	Subresource string // "" for the main resource
@@ -65,9 +65,9 @@ type By struct {
 // Manager keeps managedFields for the resources of one API server. Objects are in the version of the request. It is
 // not safe for concurrent use: the Cluster's lock guards it.
 type Manager struct {
-	// Version returns the definition of d's resource in another apiVersion, or nil: entries of a version of a built-in
-	// kind that is not served any more are dropped. For a custom resource it knows the versions that are not served, too.
-	// A nil Version knows d and its hub only.
+	// Version returns the definition of d's resource in another apiVersion, or nil. Entries of a version of a built-in kind that is
+	// not served any more are dropped. For a custom resource it has the versions that are not served, too. If Version is nil, only
+	// d and its hub are known.
 	Version func(d *resource.Definition, apiVersion string) *resource.Definition
 	// Keeps: an update whose managedFields cannot be worked out leaves them as they were. Servers before 1.37 drop them.
 	Keeps bool

@@ -25,7 +25,7 @@ type entry struct {
 	raw    map[string]any // the entry as it stands in the object, nil once it changed
 }
 
-// id tells entries apart: one manager has one entry per operation and subresource, and per apiVersion when it updates.
+// id identifies an entry: one manager has one entry per operation and subresource, and per apiVersion when it updates.
 type id struct{ manager, operation, apiVersion, subresource string }
 
 func (e *entry) id() id {
@@ -128,7 +128,7 @@ func decodeEntry(raw map[string]any, i int) (*entry, error) {
 	return e, nil
 }
 
-// Validate returns what is wrong with the managedFields of an object: mutating admission must leave them readable.
+// Validate returns the errors in the managedFields of an object: mutating admission must leave them readable.
 func Validate(obj object.Object) error {
 	_, err := decodeNew(obj.List("metadata", "managedFields"), []any{})
 	return err
@@ -234,7 +234,7 @@ func (l managed) capped() managed {
 	return l
 }
 
-// merge puts e into the bucket of its apiVersion. Where there is none yet, old becomes it.
+// merge adds the set of e to the bucket of its apiVersion. If there is no bucket yet, old becomes it.
 func (l managed) merge(old, e *entry) managed {
 	key := id{ancient, opUpdate, e.apiVersion, ""}
 	bucket := l.find(key)

@@ -10,8 +10,8 @@ import (
 // equal reports whether two values print the same, up to the order of object keys.
 func (d *differ) equal(s *shape, a, b any) bool { return d.same(s, a, b, false) }
 
-// same is equal for values that stand in a list if inList says so. The real server compares lists of Go values in memory
-// (structured-merge-diff's listReflect), where [] is not the same as nothing.
+// same is equal for values that are in a list if inList is set. The real server compares lists of Go values in memory
+// (structured-merge-diff's listReflect), where [] differs from an absent list.
 func (d *differ) same(s *shape, a, b any, inList bool) bool {
 	if (a == nil) != (b == nil) {
 		return false // null is not {} or []
@@ -65,7 +65,7 @@ func (d *differ) sameFields(s *shape, aAny, bAny any, inList bool) bool {
 	return d.sameKeys(s, aAny, bAny, inList)
 }
 
-// sameKeys compares what is not declared.
+// sameKeys compares undeclared fields.
 func (d *differ) sameKeys(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)

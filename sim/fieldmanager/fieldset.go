@@ -6,18 +6,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A set of paths is kept as FieldsV1 has it: a map from path element to what is below. A path is in the set when
-// nothing is below it or when what is below has the key ".":
+// A set of paths is kept as in FieldsV1: a map from path element to the set below it. A path is in the set if the set below it is
+// empty or has the key ".":
 //
 //	{"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {".": {}, "f:image": {}}}}}
 //
 // holds the container c and its image, but neither spec nor containers. nil and {} are the empty set. Sets share
 // structure with the objects they were read from and with each other: they are never changed in place.
 
-// leaf is what is below a path of the set that has nothing below.
+// leaf is the empty set below a path.
 var leaf = map[string]any{}
 
-// below returns what a set has below a path element, and whether there is anything.
+// below returns the set below a path element, and whether it exists.
 func below(set map[string]any, element string) (map[string]any, bool) {
 	v, ok := set[element]
 	if !ok {

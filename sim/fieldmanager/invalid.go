@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// invalid returns what is wrong with an applied configuration in the words of kube-apiserver, whose structured-merge-diff
-// is a newer one; "" when nothing is. Where the real server reports the errors of an object in random order, they come
-// in the order of its keys.
+// invalid returns the errors in an applied configuration in the words of kube-apiserver, whose structured-merge-diff is a newer
+// one, or "" if there are none. The real server reports the errors of an object in random order; here they are in the order of its
+// keys.
 func (s *shape) invalid(v any) string {
 	return told(s.check(v))
 }
@@ -28,7 +28,7 @@ func withoutRepeats(errs []problem) []problem {
 	return slices.DeleteFunc(errs, func(p problem) bool { return p.repeats })
 }
 
-// told words problems as one error; "" for none.
+// told formats problems as one error text, or "" if there are none.
 func told(errs []problem) string {
 	switch len(errs) {
 	case 0:

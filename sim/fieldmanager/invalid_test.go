@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// TestInvalidEqualsTyped: what is found wrong with an object is what structured-merge-diff refuses, which is not asked.
+// TestInvalidEqualsTyped checks that an object has errors if and only if structured-merge-diff refuses it.
 func TestInvalidEqualsTyped(t *testing.T) {
 	for _, x := range []struct{ apiVersion, kind, text string }{
 		{"v1", "Pod", podText},

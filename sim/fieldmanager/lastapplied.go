@@ -9,14 +9,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
 )
 
-// kubectl is the manager that comes from client-side apply, which noted in an annotation what it had applied.
+// kubectl is the manager for which client-side apply recorded the applied configuration in an annotation.
 const (
 	kubectl        = "kubectl"
 	lastApplied    = "kubectl.kubernetes.io/last-applied-configuration"
 	annotationsMax = 256 << 10 // bytes of all annotations (TotalAnnotationSizeLimitB)
 )
 
-// overLastApplied merges, and once more with force where kubectl may take over what it managed before server-side apply.
+// overLastApplied merges, and if kubectl may take over the fields that it managed before server-side apply, merges again with
+// force.
 func (a *application) overLastApplied(force bool) (merged object.Object, entries managed, err error) {
 	merged, entries, err = a.structuredMerge(force)
 	conflicts, ok := err.(merge.Conflicts)

@@ -24,7 +24,7 @@ func (s *shape) itemPath(item any, typed bool) (string, error) {
 	return string(path), err
 }
 
-// appendItemPath appends what itemPath returns to b; nothing of an item without a path.
+// appendItemPath appends the result of itemPath to b, or nothing for an item without a path.
 func (s *shape) appendItemPath(b []byte, item any, typed bool) ([]byte, error) {
 	if s.kind == set {
 		switch item.(type) {

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// Merge merges a configuration into an object of the same kind as Apply does, without owners: what a mutating admission
-// policy does. Lists, objects and structures that are atomic cannot be part of the configuration.
+// Merge merges a configuration into an object of the same kind as Apply does, but without owners, for mutating admission policies.
+// Lists, objects and structures that are atomic cannot be part of the configuration.
 func (m *Manager) Merge(d *resource.Definition, live, config object.Object) (object.Object, error) {
 	model := m.model(typeOf(d), d.Custom)
 	if text := model.root.invalid(map[string]any(config)); text != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// ownership is what managers own of a ConfigMap, leaf by leaf, as a naive reader of the documentation would keep it.
+// ownership is the model: the fields of a ConfigMap that each manager owns, leaf by leaf, by a simple reading of the documentation.
 type ownership struct {
 	values map[string]string          // leaf → value
 	owners map[string]map[string]bool // leaf → "m1 Apply"

@@ -25,8 +25,8 @@ func resets(d *resource.Definition, subresource string) []string {
 	return nil
 }
 
-// resetsIn reports whether a write of d cannot own what it puts back in the version v either: other writes of custom resources than
-// those of the status know that of their own version only.
+// resetsIn reports whether the fields that a write of d resets cannot be owned in the version v either. For custom resources,
+// except for writes of the status, this holds for their own version only.
 func resetsIn(d, v *resource.Definition, subresource string) bool {
 	return v == d || v.StorageCodec == nil || subresource == "status"
 }

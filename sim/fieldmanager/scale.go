@@ -4,18 +4,18 @@ import (
 	"strings"
 )
 
-// scaleVersion is the apiVersion of a Scale, and replicasOfScale where it says how many replicas there are to be.
+// scaleVersion is the apiVersion of a Scale, and replicasOfScale the path of its replicas.
 const (
 	scaleVersion    = "autoscaling/v1"
 	replicasOfScale = "spec.replicas"
 )
 
-// Replicas says where the versions of a resource keep the number of replicas: apiVersion → "spec.replicas". An empty
-// path stands for a version without a scale subresource.
+// Replicas has the path of the number of replicas in each version of a resource: apiVersion → "spec.replicas". The path is empty
+// for a version without a scale subresource.
 type Replicas map[string]string
 
-// ToScale returns the managedFields of an object's Scale: whoever owns the replicas of the object owns those of the
-// Scale. What cannot be read counts as none.
+// ToScale returns the managedFields of an object's Scale: the owners of the object's replicas own the replicas of the Scale. If the
+// managedFields cannot be read, the result is empty.
 func ToScale(parent []any, replicas Replicas) []any {
 	entries, err := decode(parent)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// absent stands for a key field that an item leaves out. structured-merge-diff v4 wants every key field in the path of an
-// item, the real server's version only those that the item has. Where a key may be left out (shareID of the devices of a
-// ResourceClaim; any key without a default of a custom resource, until validation finds that it is required) the schema
-// of smd.go has this default for it.
+// absent stands for a key field that an item leaves out. structured-merge-diff v4 wants every key field in the path of an item, the
+// real server's version only those that the item has. If a key may be left out (shareID of the devices of a ResourceClaim; any key
+// without a default of a custom resource, until validation finds that it is required) the schema of smd.go has this default for it.
 const absent = "\x00absent"
 
 // toSet returns FieldsV1 as a set of structured-merge-diff. m is nil for a version that is gone.
@@ -23,7 +22,7 @@ func (m *model) toSet(fields map[string]any) *fieldpath.Set {
 	return toSet(m.root, fields)
 }
 
-// toSet returns what FieldsV1 has below a value of the shape s. If s is nil, no item below leaves out a key field.
+// toSet converts the part of FieldsV1 below a value of the shape s. If s is nil, no item below leaves out a key field.
 func toSet(s *shape, fields map[string]any) *fieldpath.Set {
 	set := &fieldpath.Set{}
 	for element := range fields { // order does not matter: sets are sorted

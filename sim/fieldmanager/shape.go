@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// kind says how the parts of a value are owned.
+// kind is the way in which the parts of a value are owned.
 type kind uint8
 
 const (
@@ -21,26 +21,26 @@ const (
 	list                   // owned as a whole, item by item only when it is compared
 	set                    // each value by itself
 	listMap                // each item by itself, found by its key fields
-	deduced                // what the value is: objects key by key, anything else as a whole
+	deduced                // by its value: objects key by key, anything else as a whole
 )
 
-// shape is what ownership needs to know of a type. Shapes of structures refer to each other as their types do, in
-// cycles too. A shape is not changed once it was built.
+// shape is the structure of a type as far as ownership needs it. Shapes of structures refer to each other like their types, and may
+// form cycles. A shape is immutable once it is built.
 type shape struct {
 	kind   kind
 	atomic bool // of structure, dictionary and deduced: owned as a whole all the same
 	accept accept
 	typed  bool // the value is a Go struct in the real server: absent fields have their zero value
 
-	name   string         // of structure: what errors and the schema of structured-merge-diff call it
+	name   string         // of structure: its name in errors and in the schema of structured-merge-diff
 	fields []member       // sorted by name
 	index  map[string]int // name → position in fields
-	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, nil: not allowed
+	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, or nil if none is allowed
 	keys   []*member      // of listMap: the key fields, sorted by name
 	given  []string       // of listMap: the names of the key fields as declared
 }
 
-// accept says which values a scalar takes.
+// accept is the set of values that a scalar takes.
 type accept uint8
 
 const (
@@ -57,8 +57,8 @@ type member struct {
 	path    string // its path element: "f:" + name
 	text    []byte // that as a field of FieldsV1: ,"f:name":
 	shape   *shape
-	zero    any          // what an absent field of a Go struct counts as
-	def     any          // default of a key field that is absent; nil: none
+	zero    any          // the value of an absent field of a Go struct
+	def     any          // default of an absent key field, if any
 	show    schema.Shown // when a field of a Go struct is printed
 	pointer bool         // nil is not the zero value
 

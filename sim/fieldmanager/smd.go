@@ -164,7 +164,7 @@ func (s *shape) completeFields(m map[string]any) map[string]any {
 	return out
 }
 
-// plain returns an object as it is merged: its raw values are what they say. Where merging changes nothing they stay as
+// plain returns an object in the form in which it is merged: its raw values are parsed. If the merge changes nothing, they stay as
 // they were written.
 func plain(d *resource.Definition, obj object.Object) map[string]any {
 	if d.Places() == nil {

@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// structuredMerge merges the configuration into the live object with merge.Updater, which also finds the conflicts and removes what
-// the manager gives up. merged is nil where the object stays as it is. An error is merge.Conflicts or a failure.
+// structuredMerge merges the configuration into the live object with merge.Updater, which also finds the conflicts and removes the
+// fields that the manager gives up. merged is nil if the object does not change. An error is merge.Conflicts or a failure.
 //
 // Pruning takes the Updater longer than all the rest, and it prunes whenever it knows what the manager applied the last time. Most
-// applies give nothing up, so the first try leaves that out. Where a custom resource has owners in other versions there is no first try:
-// pruning converts the object, which fails at fields that those versions do not have.
+// applies give nothing up, so the first try leaves that out. If a custom resource has owners in other versions there is no first
+// try: pruning converts the object, which fails at fields that those versions do not have.
 func (a *application) structuredMerge(force bool) (merged object.Object, entries managed, err error) {
 	last := a.entries.find(a.self)
 	if last == nil {
@@ -98,8 +98,8 @@ func (a *application) versionedSet(e *entry) fieldpath.VersionedSet {
 	return fieldpath.NewVersionedSet(model.toSet(e.fields), fieldpath.APIVersion(e.apiVersion), e.operation == opApply)
 }
 
-// resetFields returns filters that hide what the request cannot own, by version. Custom resources reset fields in the version
-// of the request only, but for their status.
+// resetFields returns filters that hide the fields that the request cannot own, by version. Except for their status, custom
+// resources reset fields in the version of the request only.
 func (a *application) resetFields() map[fieldpath.APIVersion]fieldpath.Filter {
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
 	for _, apiVersion := range append(a.entries.others(a.d), a.d.GV()) {

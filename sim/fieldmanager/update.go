@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
-// Update records in obj's managedFields what by changed. live is the object as it was, nil for a create. What by set
-// belongs to it from now on, what it removed to nobody.
+// Update records the changes of by in obj's managedFields. live is the object before the update, nil for a create. by owns the
+// fields that it set from now on, and the fields that it removed lose their owners.
 func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By) {
 	entries := requested(live, obj, by.Subresource)
 	obj.Remove("metadata", "managedFields")
@@ -33,8 +33,8 @@ func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By)
 	}
 }
 
-// requested returns the entries that an update begins with. A client may replace those of the live object through the
-// main resource, or clear them; what cannot be read counts as not sent.
+// requested returns the initial entries of an update. A client may replace those of the live object through the main resource, or
+// clear them. Unreadable entries count as not sent.
 func requested(live, obj object.Object, subresource string) managed {
 	known := live.List("metadata", "managedFields")
 	if subresource == "" {
@@ -70,7 +70,7 @@ func clears(sent []any) bool {
 	return ok || sent[0] == nil
 }
 
-// track moves what differs between live and obj to by, an updater.
+// track moves the fields that differ between live and obj to by, an updater.
 func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries managed, by By) (managed, error) {
 	c := &comparison{m: m, d: d, live: live, obj: bare(obj), by: by}
 	if err := m.misfit(d, c.obj, true); err != nil {
@@ -119,7 +119,7 @@ func (by By) updater(apiVersion string) *entry {
 	return e
 }
 
-// lose takes what changed away from the entry.
+// lose removes changed fields from the entry.
 func (e *entry) lose(c *change) {
 	for _, set := range []map[string]any{c.changed, c.removed} {
 		if left, fewer := minus(e.fields, set); fewer {
@@ -128,8 +128,8 @@ func (e *entry) lose(c *change) {
 	}
 }
 
-// gain gives set to the entry of an updater, and what is left of its old entry, which may be nil. If that comes to the entry before
-// the update, the entry shares its fields.
+// gain gives an updater's entry the set, and the rest of its old entry, which may be nil. If the result is equal to the entry
+// before the update, both share their fields.
 func (e *entry) gain(set map[string]any, old *entry, before entry) {
 	e.fields = set
 	if old != nil {
@@ -144,7 +144,7 @@ func (e *entry) gain(set map[string]any, old *entry, before entry) {
 	}
 }
 
-// change is what an update changes, in one version.
+// change is the set of changes of an update, in one version.
 type change struct{ changed, removed map[string]any }
 
 // comparison compares two states of an object in any of its versions.
@@ -161,7 +161,7 @@ type comparedVersion struct {
 	change *change
 }
 
-// at returns what changed as a version shows it.
+// at returns the changes in a version.
 func (c *comparison) at(apiVersion string) (*change, error) {
 	for _, x := range c.done {
 		if x.gv == apiVersion {
@@ -207,7 +207,7 @@ func replaced(m map[string]any, name string, v any) map[string]any {
 	return out
 }
 
-// unowned are the fields of metadata that nobody owns.
+// unowned are the fields of metadata that cannot be owned.
 var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
 	"managedFields", "resourceVersion"}
 

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// updated returns what m makes of an update of live, which may be nil, to text.
+// updated updates live, which may be nil, to text, and returns the result.
 func updated(t testing.TB, m *Manager, d *resource.Definition, live object.Object, text string, who By) object.Object {
 	t.Helper()
 	obj := read(t, d, text)
@@ -77,7 +77,7 @@ func TestUpdate(t *testing.T) {
 			if x.was != "" {
 				live = updated(t, m, x.d, nil, x.was, by("a", 1))
 			}
-			is.Equal(owners(updated(t, m, x.d, live, x.now, by("b", 2))), x.want+"\n") // who owns what
+			is.Equal(owners(updated(t, m, x.d, live, x.now, by("b", 2))), x.want+"\n") // the owners of the fields
 		})
 	}
 }
@@ -110,7 +110,7 @@ func TestManagedFieldsOfTheClient(t *testing.T) {
 			now.Set(sent, "metadata", "managedFields")
 			obj.Set("u", "metadata", "uid")
 			m.Update(d, obj, now, By{Name: "b", Subresource: x.sub, Time: at(2)})
-			is.Equal(owners(now), x.want) // who owns what
+			is.Equal(owners(now), x.want) // the owners of the fields
 		})
 	}
 }

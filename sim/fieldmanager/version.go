@@ -25,13 +25,13 @@ func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.D
 	return sameGroup(d, m.Version(d, apiVersion))
 }
 
-// inVersion returns obj, of the version d, in the version of an entry, whose definition it returns too: nil where that
-// version is gone, so that the entry is to be dropped. It does not change obj, whose managedFields a conversion of a custom resource
-// sees.
+// inVersion converts obj, of the version d, to the version of an entry, and returns the definition of that version, too. The
+// definition is nil if the version is gone, so that the entry has to be dropped. inVersion does not change obj. A conversion of a
+// custom resource sees its managedFields.
 //
-// Of custom resources no version is ever gone in this sense: what their definition does not name is an error of the
-// conversion, and so is a field that the other version's schema does not have, because nothing prunes the object on the
-// way (versionConverter of apimachinery, with the converter that apiextensions-apiserver hands it).
+// A version of a custom resource is never gone in this sense: a version that the definition does not name is an error of the
+// conversion, and so is a field that the other version's schema does not have, because nothing prunes the object on the way
+// (versionConverter of apimachinery, with the converter that apiextensions-apiserver hands it).
 func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersion string) (*resource.Definition, object.Object, error) {
 	if apiVersion == d.GV() {
 		return d, obj, nil
@@ -60,9 +60,9 @@ func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersio
 	return v, converted, m.misfit(v, converted, false)
 }
 
-// misfit returns what is wrong with an object of a custom resource as the version d describes it; nil when every value has
-// the form that the schema gives it. Repeated items are wrong unless they are allowed. Objects of built-in kinds always
-// fit; custom resources get here before they are validated, in other versions, and under schemas that have changed since.
+// misfit returns the error in an object of a custom resource under the schema of the version d, or nil if every value has the form
+// that the schema requires. Repeated items are errors unless they are allowed. Objects of built-in kinds always fit. Custom
+// resources get here before they are validated, in other versions, and under schemas that have changed since.
 func (m *Manager) misfit(d *resource.Definition, obj object.Object, duplicates bool) error {
 	if !d.Custom || obj == nil {
 		return nil
@@ -128,16 +128,16 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 	return obj, nil
 }
 
-// reconciled brings the sets of entries into line with the schema: what is owned as a whole now but was owned in parts
-// before is one path. Only schemas of custom resources change; clients may send anything. Entries of a version that is
-// gone are dropped. It fails where live cannot be shown in the version of an entry.
+// reconciled brings the sets of entries into line with the schema: a value that is atomic now but was owned in parts before becomes
+// one path. Only schemas of custom resources change, but clients may send any set. Entries of a version that is gone are dropped.
+// reconciled fails if live cannot be converted to the version of an entry.
 //
-// This is for updates. An apply has it from merge.Updater, whose sets would have to be read for it: an update of a custom resource
-// would take a seventh longer.
+// This is for updates. For an apply, merge.Updater does the same, but an update would have to parse all sets to use it: an update
+// of a custom resource would take a seventh longer.
 func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries managed) (managed, error) {
 	for _, apiVersion := range entries.others(d) {
 		if d.StorageCodec == nil {
-			break // what is built in can be shown in each version
+			break // built-in kinds can be converted to each version
 		}
 		if _, _, err := m.inVersion(d, live, apiVersion); err != nil {
 			return nil, err
@@ -160,7 +160,7 @@ func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries
 	return kept, nil
 }
 
-// reconcile returns the set below a value with what is atomic as one path, or nil where nothing is to be done.
+// reconcile returns the set below a value with atomic values as one path, or nil if the set need not change.
 func (s *shape) reconcile(node map[string]any) map[string]any {
 	if s.kind == deduced || s.kind == scalar || s.unknownOnly() {
 		return nil

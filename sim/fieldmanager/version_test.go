@@ -98,7 +98,7 @@ func TestFailingConversion(t *testing.T) {
 	obj := live.Copy()
 	obj.Set("fail", "spec", "kept")
 	m.Update(v2, live, obj, by("b", 2))
-	is.Equal(owners(obj), "") // the request goes on without managedFields
+	is.Equal(owners(obj), "") // the request continues without managedFields
 }
 
 // TestFieldThatAnotherVersionDoesNotHave: nothing prunes an object on its way to the version of an owner, whose schema

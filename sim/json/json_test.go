@@ -11,11 +11,11 @@ import (
 	"github.com/matryer/is"
 )
 
-// pieces are what TestAgainstEncodingJSON makes texts of: valid values, and what is nearly one.
+// pieces are the parts of the texts of TestAgainstEncodingJSON: valid and almost valid values.
 var pieces = strings.Fields(`{ } [ ] , : " "a" "b" "" "\u00e9" "\ud83d\ude00" "\ud800" "\n" "\x" "é" 0 -0 01 1 -12 1.5 1e3 1e999 99999999999999999999 .5 - true
 	false null nul "a":1 "a":{} "b":[ [1,2] {"a":1,"a":[2]} \ /`)
 
-// TestAgainstEncodingJSON draws texts, and compares what the scanner says of them with what encoding/json says.
+// TestAgainstEncodingJSON draws random texts, and compares the scanner with encoding/json.
 func TestAgainstEncodingJSON(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(1, 2))

@@ -13,12 +13,12 @@ const depthMax = 10000
 // Scanner walks over a JSON text. Once Bad is set, nothing more is read.
 type Scanner struct {
 	Text  string
-	Pos   int  // of what is read next
+	Pos   int  // of the next byte to read
 	Bad   bool // the text is not JSON
 	Own   bool // the strings of values are copies, which do not keep Text in memory
 	Spare int  // how much deeper than depthMax objects and arrays may be nested
 
-	// What Value has met; the caller clears it.
+	// Findings of Value; the caller clears them.
 	Repeats bool   // an object had a key twice: see Repeated
 	Huge    string // the first number that is too large for a float64
 
@@ -78,7 +78,7 @@ func (s *Scanner) Enter(closing byte) bool {
 	return !s.Bad
 }
 
-// More reads what follows an element: a comma (true) or the closing bracket (false).
+// More reads the text after an element: a comma (true) or the closing bracket (false).
 func (s *Scanner) More(closing byte) bool {
 	switch s.Next() {
 	case ',':
@@ -137,7 +137,7 @@ var ascii = func() (is [256]bool) {
 	return is
 }()
 
-// quoted reads a string and returns what is between the quotes. If plain, this is the string: it has no escapes, and only ASCII.
+// quoted reads a string and returns the text between the quotes. If plain, this is the string: it has no escapes, and only ASCII.
 func (s *Scanner) quoted() (between string, plain bool) {
 	text, start := s.Text, s.Pos+1
 	plain = true
@@ -165,7 +165,7 @@ func (s *Scanner) quoted() (between string, plain bool) {
 	return "", true
 }
 
-// escape reads a backslash and what belongs to it.
+// escape reads an escape sequence.
 func (s *Scanner) escape() bool {
 	rest := s.Text[s.Pos+1:]
 	if rest == "" {

@@ -83,7 +83,7 @@ func End[T Text](text T, i int) int {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 { // the end of what holds a number or a word
+			if depth == 0 { // the end of a number or a word
 				return i
 			}
 			if depth--; depth == 0 {

@@ -5,11 +5,11 @@
 //	└─────┬─────────┘└──────┬───────┘└──┬──┘
 //	     loop ──▶ body:    path         text
 //
-//	.status.conditions[?(@.type=="Ready")].status      a path: steps, each of which turns values into values
+//	.status.conditions[?(@.type=="Ready")].status      a path: steps, each of which maps values to values
 //	└field┘└──field──┘└─────filter──────┘└field─┘
 //
-// What is not there is left out, as with --allow-missing-template-keys. A key in brackets is read as a field is:
-// ['a.b'] leads to b in a, and ['a\.b'] to "a.b". A text ends every path before it in the same braces.
+// A missing field is left out, as with --allow-missing-template-keys. A key in brackets is parsed like a field: ['a.b'] leads to b
+// in a, and ['a\.b'] to "a.b". A text ends every path before it in the same braces.
 package jsonpath
 
 import (
@@ -22,10 +22,10 @@ import (
 // Template is a text with paths in braces.
 type Template struct{ nodes []node }
 
-// node is a part of a template: a text, a path, or a range with what is printed for each of its values.
+// node is a part of a template: a text, a path, or a range with the nodes to print for each of its values.
 type node struct {
 	text string
-	path path // nil: a text
+	path path // nil for a text
 	loop bool
 	body []node
 }

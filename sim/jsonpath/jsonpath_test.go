@@ -10,7 +10,7 @@ import (
 const value = `{"name":"web","size":3,"load":2.5,"ok":true,"none":null,"a.b":"dotted","in":{"a":{"b":"deep"}},
 	"list":[{"n":"one","v":1},{"n":"two","v":2.5},{"n":"three"}]}`
 
-// TestTemplates has what client-go v0.36's util/jsonpath prints; errors follow a "!".
+// TestTemplates has the output of client-go v0.36's util/jsonpath; errors follow a "!".
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	obj, err := object.Parse([]byte(value))

@@ -42,7 +42,7 @@ func parseNodes(s *scanner, inRange bool) (nodes []node, ended bool, err error) 
 				return nil, false, err
 			}
 			loop.body = body
-			if nodes = append(nodes, loop); !ended { // then what follows is there once more, for the value outside
+			if nodes = append(nodes, loop); !ended { // then the rest is repeated for the value outside
 				nodes = append(nodes, body...)
 			}
 		default:
@@ -69,7 +69,7 @@ func (s *scanner) took(text string) bool {
 	return ok
 }
 
-// while takes what begins with the characters that are accepted.
+// while takes the leading characters that are accepted.
 func (s *scanner) while(accepted func(rune) bool) string {
 	n := strings.IndexFunc(s.rest, func(r rune) bool { return !accepted(r) })
 	if n < 0 {
@@ -78,7 +78,7 @@ func (s *scanner) while(accepted func(rune) bool) string {
 	return s.cut(n)
 }
 
-// action reads what stands in braces, the closing one included.
+// action parses the contents of braces, including the closing one.
 func (s *scanner) action() (path, error) {
 	p := path{}
 	for {
@@ -208,7 +208,7 @@ func inner(text string) (path, error) {
 	return t.nodes[0].path, nil
 }
 
-// array reads what stands in brackets: an index, a slice, a key, several of them, or a star.
+// array parses the contents of brackets: an index, a slice, a key, several of them, or a star.
 func (s *scanner) array() (path, error) {
 	end := strings.IndexAny(s.rest, "]\n")
 	if end < 0 || s.rest[end] == '\n' {

@@ -11,10 +11,10 @@ import (
 // valuesMax bounds how many values a step leads to, so that no path takes more than a server has.
 const valuesMax = 10_000
 
-// path is what stands in braces: steps, taken one after the other.
+// path is the contents of braces: steps, taken one after the other.
 type path []step
 
-// step turns values into those that it leads to.
+// step maps values to the values that it selects.
 type step interface {
 	from(values []any) ([]any, error)
 }
@@ -92,7 +92,7 @@ func (all) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// below leads to the values themselves and all that is in them, but for numbers, truths and what is empty.
+// below selects the values themselves and everything inside them, except numbers, booleans and empty values.
 type below struct{}
 
 func (b below) from(values []any) (out []any, err error) {
@@ -116,7 +116,7 @@ func (b below) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// union leads to what each of its paths leads to, in turn.
+// union selects the values of each of its paths, in turn.
 type union []path
 
 func (u union) from(values []any) (out []any, err error) {
@@ -153,7 +153,7 @@ func (s slice) from(values []any) (out []any, err error) {
 		}
 		from, to := s.bounds(len(list))
 		switch {
-		case from == to: // as one asks for nothing, what is read so far is all
+		case from == to: // an empty slice ends the step: later values are skipped
 			return out, nil
 		case from < 0 || from >= len(list):
 			return nil, fmt.Errorf("array index out of bounds: index %d, length %d", from, len(list))
@@ -192,7 +192,7 @@ func (s slice) bounds(n int) (from, to int) {
 // filter leads to the elements of lists for which a comparison holds, or that have a value at a path.
 type filter struct {
 	left, right path
-	op          string // "": that left is there
+	op          string // if empty, the filter checks that left exists
 }
 
 func (f filter) from(values []any) (out []any, err error) {

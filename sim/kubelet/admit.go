@@ -12,18 +12,18 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// refusal is why a kubelet does not run a pod, or does not give it what it asks for now.
+// refusal is the reason why a kubelet rejects a pod or a resize.
 type refusal struct {
 	Reason, Message string
-	At              time.Time `json:",omitzero"` // when it says so
+	At              time.Time `json:",omitzero"` // when the kubelet reports it
 }
 
 // refusing is the time that a kubelet takes to refuse a pod. A controller that replaces the pod at once, such as the StatefulSet
 // controller, makes one round in that time.
 const refusing = time.Second
 
-// admit decides whether the node takes a pod that it has not seen, and remembers what it was given
-// (allocation.Manager.AddPod). One that is refused has failed (Kubelet.rejectPod).
+// admit decides whether the node accepts a new pod, and records its allocated resources (allocation.Manager.AddPod). A rejected pod
+// fails (Kubelet.rejectPod).
 func (w *worker) admit() bool {
 	if w.rec.Refused == nil {
 		if w.rec.Refused = w.refuses(); w.rec.Refused != nil {
@@ -64,7 +64,7 @@ func (w *worker) refuses() *refusal {
 
 const osLabel = "kubernetes.io/os"
 
-// offer is what a node offers to pods.
+// offer is the capacity that a node offers to pods.
 type offer struct {
 	labels    map[string]string
 	taints    []workload.Taint
@@ -90,8 +90,8 @@ func (w *worker) node() *offer {
 	return offerOf(w.k.newNode(w.api, w.now))
 }
 
-// lacking says of what the node has too little for the pod (noderesources.Fits). Extended resources that the node does not
-// have at all are not the kubelet's to count.
+// lacking returns a refusal if the node has too little of a resource for the pod (noderesources.Fits). The kubelet does not count
+// extended resources that the node does not have at all.
 func (w *worker) lacking(node *offer) *refusal {
 	used, pods := w.k.taken(w.rec)
 	if pods+1 > node.room {
@@ -114,7 +114,7 @@ func outOf(lack workload.Lack) *refusal {
 		lack.Resource, lack.Requested, lack.Used, lack.Capacity)
 }
 
-// misplaced says why the pod may not be on the node (scheduler.AdmissionCheck, lifecycle.generalFilter).
+// misplaced returns the reason why the pod may not run on the node, if any (scheduler.AdmissionCheck, lifecycle.generalFilter).
 func (w *worker) misplaced(node *offer) *refusal {
 	spec := w.pod.At("spec")
 	fails := func(plugin, why string) *refusal { return refused(plugin, "Predicate %s failed: %s", plugin, why) }
@@ -134,7 +134,7 @@ func (w *worker) misplaced(node *offer) *refusal {
 	return nil
 }
 
-// asks is what the pod asks for now, whatever it was given.
+// asks returns the resources that the pod requests now, which may differ from its allocated ones.
 func (w *worker) asks() workload.Amounts {
 	return workload.AmountsOf(podspec.WithOverhead(w.pod, podspec.Amounts(w.pod, "requests"), "requests"))
 }
@@ -142,7 +142,7 @@ func (w *worker) asks() workload.Amounts {
 // runs reports whether the node has taken a pod that has not ended.
 func (p *pod) runs() bool { return p.Admitted && !p.Over }
 
-// taken returns what the pods of the node were given, one left out, and how many they are.
+// taken returns the allocated resources of all pods of the node except one, and the number of these pods.
 func (k *Kubelet) taken(but *pod) (used workload.Amounts, pods int64) {
 	for _, p := range k.memory.Pods { // order does not matter: a sum
 		if p != but && p.runs() {
@@ -189,7 +189,7 @@ func (w *worker) sysctls() *refusal {
 	return nil
 }
 
-// refusedStatus is the status of a pod that the node does not take: what the kubelet has said before is gone with it.
+// refusedStatus returns the status of a pod that the node rejects. It replaces any earlier status of the kubelet.
 func (w *worker) refusedStatus(before object.Object) object.Object {
 	now := object.Object{"phase": "Failed", "reason": w.rec.Refused.Reason, "message": "Pod was rejected: " + w.rec.Refused.Message,
 		"observedGeneration": w.pod.Generation(), "startTime": object.Time(w.now)}

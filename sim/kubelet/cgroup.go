@@ -90,7 +90,7 @@ func (w *worker) oomScore(c *container) int64 {
 	return min(max(first-first*memory/capacity, first+last), first-1)
 }
 
-// opens returns what opens the files of a container: those of the kernel, and then others.
+// opens returns a function that opens the files of a container: first those of the kernel, then others.
 func (w *worker) opens(c *container, others func(name string) (string, bool)) func(name string) (string, bool) {
 	return func(name string) (string, bool) {
 		if text, ok := w.kernelFile(c, name); ok || others == nil {

@@ -25,7 +25,7 @@ const (
 	crashBackOff = "CrashLoopBackOff"
 )
 
-// run is what a kubelet remembers of a container.
+// run is the kubelet's record of a container.
 //
 //	wait ─▶ creating ─▶ running ─▶ exited ─┬─▶ it stays so
 //	 ▲         └── image cannot be pulled    └─▶ creating, at first at once, then after 10 s, 20 s, … (CrashLoopBackOff)
@@ -37,7 +37,7 @@ type run struct {
 	Due      time.Time          `json:",omitzero"` // when the state ends by itself, if not zero
 	Restarts int                `json:",omitempty"`
 	ID       string             `json:",omitempty"` // of the container that runs or ran last; empty if none ever ran
-	Image    string             `json:",omitempty"` // what it was started from
+	Image    string             `json:",omitempty"` // of the container that runs or ran last
 	Pulls    bool               `json:",omitempty"` // its image is pulled
 	Began    time.Time          `json:",omitzero"`  // to be created
 	Started  time.Time          `json:",omitzero"`
@@ -55,7 +55,7 @@ type run struct {
 	Found    map[string]*string `json:",omitempty"` // files that were in its volumes when it started
 	Files    map[string]*string `json:",omitempty"` // that commands run in it have changed
 
-	Resources object.Object `json:",omitempty"` // what the one has that runs
+	Resources object.Object `json:",omitempty"` // of the running container
 	Again     bool          `json:",omitempty"` // it is started again, whatever its restart policy: it was ended to be resized
 }
 
@@ -77,7 +77,7 @@ const (
 	pauseMax = 300 * time.Second
 )
 
-// next makes the pause longer: it doubles, and begins anew where all went well for long.
+// next doubles the pause, or resets it after a long time without a failure.
 func (p *pause) next(now time.Time) {
 	switch {
 	case p.Length == 0 || now.Sub(p.Since) > 2*pauseMax:
@@ -203,7 +203,7 @@ func delay(d time.Duration) time.Duration {
 	return max(d, 0)
 }
 
-// pullFails says that an image cannot be pulled, and when it is tried again (images.imageManager).
+// pullFails records that an image cannot be pulled, and when to retry (images.imageManager).
 func (w *worker) pullFails(c *container) {
 	image, r := c.spec.String("image"), c.run
 	if at := r.Pull.until(r.Pull.Since); w.now.Before(at) {
@@ -227,7 +227,7 @@ func (w *worker) pullFails(c *container) {
 // pullRetry is when a kubelet looks at a pod again whose image could not be pulled.
 const pullRetry = time.Second
 
-// started says that a container runs.
+// started records that a container runs.
 func (w *worker) started(c *container) {
 	r, image := c.run, c.spec.String("image")
 	if r.Pulls {
@@ -256,7 +256,7 @@ func (w *worker) started(c *container) {
 	w.probe(c)
 }
 
-// size is how big an image is said to be: it follows from its name.
+// size returns the reported size of an image, which is derived from its name.
 func size(image string) int {
 	n := 0
 	for _, c := range digest(image)[:6] {
@@ -270,7 +270,7 @@ func (w *worker) foresee(c *container) {
 	at, code, ends := c.program.end(c.run.Started, c.run.Steps)
 	c.run.Due, c.run.Code = at, code
 	if !ends {
-		c.run.Code = -1 // at Due it is to be foreseen anew
+		c.run.Code = -1 // foresee is called again at Due
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// said is an event that was recorded of a pod.
+// said is an event that was recorded for a pod.
 type said struct {
 	Name  string
 	Count int64

@@ -51,7 +51,7 @@ func (t *target) exec() (*Answer, *status.Status) {
 // commandSteps is how many commands of a script that is run in a container are worked out.
 const commandSteps = 1 << 17
 
-// command says what a program prints, at its times, and how it ends.
+// command sends the output of a program at its times, and then its result.
 func (t *target) command(s *Session, x *shell.Program) {
 	r := x.Run(t.world(t.now, commandSteps))
 	t.wrote(r)
@@ -82,7 +82,7 @@ func (t *target) line(text string) string {
 	return text
 }
 
-// world is what a command sees that is run in the container now.
+// world returns the environment of a command that is run in the container now.
 func (t *target) world(now time.Time, steps int) shell.World {
 	p, started := t.c.program, t.c.run.Started
 	w := p.within(t.c.run, now, p.run(started, max(now.Sub(started), 1), 0))
@@ -109,7 +109,7 @@ func (t *target) wrote(r *shell.Result) {
 	t.k.client.Enqueue(t.w.key())
 }
 
-// echo says what the client says.
+// echo sends the client's input back.
 func (t *target) echo(s *Session) {
 	s.input = func(p []byte, end bool) {
 		s.say(false, string(p))
@@ -144,7 +144,7 @@ func (t *target) attach() (*Answer, *status.Status) {
 	return &Answer{Session: s}, nil
 }
 
-// prompt is what a shell says when it waits for a command.
+// prompt is the prompt of a shell that waits for a command.
 const prompt = "/ # "
 
 // converse makes a session a shell that reads commands, a line each, until exit or the end of the input.

@@ -63,7 +63,7 @@ func (t *target) dial(port int) (*Session, error) {
 // requestMax is how long a request to a container may be.
 const requestMax = 1 << 20
 
-// listener returns the container that listens at a port: one that says so, or the first where none says anything.
+// listener returns the container that listens at a port: one that declares it, or the first container if none declares any port.
 func (t *target) listener(port int) *container {
 	var first *container
 	silent := true
@@ -114,7 +114,7 @@ func requestOf(data []byte) (line string, length int) {
 	return lines[0], length
 }
 
-// response is what a container answers to an HTTP request.
+// response returns the answer of a container to an HTTP request.
 func (t *target) response(c *container, line string) string {
 	method, rest, _ := strings.Cut(line, " ")
 	path, _, _ := strings.Cut(rest, " ")

@@ -4,17 +4,17 @@
 //	Node registers, as node-1                                 node.go
 //	  │ pod with spec.nodeName node-1
 //	  ▼
-//	does the node take it? ─ no ─▶ it has failed                  admit.go
-//	  ▼ yes; what it is given may change later                    resize.go
+//	does the node accept it? ─ no ─▶ it has failed                admit.go
+//	  ▼ yes; its resources may change later                       resize.go
 //	volumes are there? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers        pod.go, volumes.go
 //	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
 //	                                                            │ probes                       probe.go
 //	  ▼ after each change
 //	status of the pod, events                                 status.go, events.go
 //
-// Nothing runs in a container. What it does follows from its Image, from annotations of its pod, and from its command, if
-// that is finite in an obvious way (package shell): when it starts, is ready and ends, its output and its resource usage.
-// Logs, exec, attach and port-forward answer from that, as a Session (session.go).
+// Nothing runs in a container. Its behaviour follows from its Image, from annotations of its pod, and from its command, if that is
+// finite in an obvious way (package shell): when it starts, is ready and ends, its output and its resource usage. Logs, exec,
+// attach and port-forward answer from that, as a Session (session.go).
 //
 // A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but only a client that reads can
 // observe that. So overdue renewals are done when something happens in the cluster or a request arrives, and only the last of them
@@ -45,17 +45,17 @@ const (
 	claims     = "persistentvolumeclaims"
 )
 
-// Image, Exit and Line say what the containers of an image do.
+// Image, Exit and Line describe the behaviour of an image's containers.
 type (
 	Image = images.Image
 	Exit  = images.Exit
 	Line  = images.Line
 )
 
-// Annotation is what the annotations of pods begin with that say what their containers do (package images).
+// Annotation is the prefix of the pod annotations that describe the behaviour of containers (package images).
 const Annotation = images.Annotation
 
-// prefix is what the names of the controllers begin with.
+// prefix is the prefix of the controllers' names.
 const prefix = "kubelet-"
 
 // Nodes are the kubelets of a cluster.
@@ -98,7 +98,7 @@ func (n *Nodes) Of(node string) *Kubelet {
 	return nil
 }
 
-// Attach gives each kubelet what it knows of its cluster outside of a reconcile, and the clock that sessions speak by.
+// Attach gives each kubelet a client for calls outside of a reconcile, and the clock of its sessions.
 func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *clock.Schedule) {
 	n.schedule = schedule
 	for _, k := range n.all {
@@ -110,7 +110,7 @@ func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *cl
 type Kubelet struct {
 	node   string
 	index  int
-	first  *Kubelet // of all: what persistent volumes hold is its to keep
+	first  *Kubelet // the first of all kubelets, which stores the contents of persistent volumes
 	images map[string]Image
 	client *controller.Client
 	memory memory
@@ -118,7 +118,7 @@ type Kubelet struct {
 	sessions map[string][]*Session // by key of the pod
 }
 
-// memory is what a kubelet remembers.
+// memory is the state of a kubelet between two reconciles.
 type memory struct {
 	Registered time.Time       `json:",omitzero"`
 	Reported   time.Time       `json:",omitzero"`  // when it wrote the status of its node

@@ -12,7 +12,7 @@ import (
 // nanoTime is the form of the time in front of a line of a log: RFC 3339 with all nine digits.
 const nanoTime = "2006-01-02T15:04:05.000000000Z07:00"
 
-// log answers with what a container has printed, and follows it (kubelet.GetKubeletContainerLogs).
+// log answers with the output of a container, and follows it if requested (kubelet.GetKubeletContainerLogs).
 func (t *target) log() (*Answer, *status.Status) {
 	started, ended, id, s := t.attempt(t.is("previous"))
 	if s != nil {

@@ -72,7 +72,7 @@ func (w *worker) found(c *container) (files map[string]*string) {
 	return files
 }
 
-// keep takes over what a container has written to its volumes until a time.
+// keep stores the files that a container has written to its volumes until a time.
 func (w *worker) keep(c *container, at time.Time) {
 	var files map[string]*string
 	w.shelves(c, func(mount string, s shelf) {
@@ -95,7 +95,7 @@ func (w *worker) keep(c *container, at time.Time) {
 	})
 }
 
-// site is what a container serves of its files: each path is a file below its root.
+// site is the files that a container serves: each path is a file below its root.
 type site struct {
 	root  string
 	files map[string]string
@@ -132,7 +132,7 @@ func (s *site) open(name string) (string, bool) {
 	return text, ok
 }
 
-// lost reports whether a path is one of a file that the image has and that is not there any more.
+// lost reports whether a path is that of a file of the image that was removed.
 func (s *site) lost(urlPath string, files map[string]*string) bool {
 	if s == nil {
 		return false

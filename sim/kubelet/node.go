@@ -29,7 +29,7 @@ var healthy = []struct{ kind, value, reason, message, event string }{
 	{"Ready", "True", "KubeletReady", "kubelet is posting ready status", "NodeReady"},
 }
 
-// register makes the node, or takes over the one that is there, and its lease.
+// register creates the node and its lease, or takes over existing ones.
 func (k *Kubelet) register(api *controller.Client) *status.Status {
 	now := api.Now()
 	if api.Live(nodes, "", k.node) == nil {
@@ -65,11 +65,11 @@ func (k *Kubelet) newNode(api *controller.Client, now time.Time) object.Object {
 	return node
 }
 
-// declaredFeatures are what kubelets say from 1.36 on that they can do (KEP-5328).
+// declaredFeatures are the features that kubelets declare since 1.36 (KEP-5328).
 var declaredFeatures = []string{"ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers",
 	"RestartAllContainersOnContainerExits"}
 
-// setStatus sets what a kubelet reports of its node.
+// setStatus sets the status of the node as the kubelet reports it.
 func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time.Time) {
 	amounts := func() map[string]any {
 		return map[string]any{"cpu": "8", "memory": nodeCapacity, "pods": "110", "ephemeral-storage": "100Gi", "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
@@ -144,7 +144,7 @@ func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 	return s
 }
 
-// podRange is what the addresses of the node's pods begin with.
+// podRange returns the prefix of the addresses of the node's pods.
 func (k *Kubelet) podRange() string { return fmt.Sprintf("10.%d.%d.", 244+k.index/256, k.index%256) }
 
 // hostIP is the address of the node.

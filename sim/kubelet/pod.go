@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// pod is what a kubelet remembers of a pod.
+// pod is the kubelet's record of a pod.
 type pod struct {
 	UID        string
 	Address    int             `json:",omitempty"` // number in the node's range, 0 before it has one
@@ -26,19 +26,19 @@ type pod struct {
 
 	Refused   *refusal                 `json:",omitempty"` // why the node did not take it
 	Admitted  bool                     `json:",omitempty"` // the node took it
-	Over      bool                     `json:",omitempty"` // it has ended: what it was given is free
-	Needs     workload.Amounts         `json:",omitzero"`  // what it takes of the node
+	Over      bool                     `json:",omitempty"` // it has ended, and its resources are free
+	Needs     workload.Amounts         `json:",omitzero"`  // the resources that it takes of the node
 	Ports     []workload.HostPort      `json:",omitempty"`
 	Allocated map[string]object.Object `json:",omitempty"` // allocated resources by container name; the key "" is the pod as a whole
-	Level     object.Object            `json:",omitempty"` // what the pod as a whole has of that
+	Level     object.Object            `json:",omitempty"` // the resources of the pod as a whole that are in effect
 
 	Resizing   bool      `json:",omitempty"` // it asks for something else than it was given
 	Pending    *resizing `json:",omitempty"` // the condition PodResizePending
 	InProgress *resizing `json:",omitempty"` // the condition PodResizeInProgress
-	Actuates   time.Time `json:",omitzero"`  // when containers have what they were allocated last
+	Actuates   time.Time `json:",omitzero"`  // when the latest allocation takes effect
 }
 
-// waits says that the pod waits for an object that is not there.
+// waits reports whether the pod waits for an object that does not exist.
 func (p *pod) waits() bool {
 	if p.Missing != "" {
 		return true
@@ -71,17 +71,17 @@ type container struct {
 	program *program // nil if the pod's annotations are invalid
 	wrong   error
 	init    bool // an init container that has to end
-	sidecar bool // an init container that goes on
+	sidecar bool // a restartable init container
 }
 
-// at says that there is something to do at a time.
+// at requests another call at a time.
 func (w *worker) at(t time.Time) {
 	if !t.IsZero() && (w.again.IsZero() || t.Before(w.again)) {
 		w.again = t
 	}
 }
 
-// syncPod makes a pod what it should be now, and returns how long until there is more to do (kubelet.SyncPod,
+// syncPod brings a pod to its desired state, and returns the time until it has to be called again (kubelet.SyncPod,
 // SyncTerminatingPod and SyncTerminatedPod).
 func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	it := api.Item(pods, key.Namespace, key.Name)
@@ -118,7 +118,7 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	return max(w.again.Sub(w.now), 1), nil
 }
 
-// worker returns what deals with a pod, which is remembered from now on.
+// worker returns the worker for a pod, which is recorded from now on.
 func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 	key := controller.Key{Namespace: obj.Namespace(), Name: obj.Name()}.String()
 	if k.memory.Pods == nil {

@@ -57,7 +57,7 @@ func (w *worker) probe(c *container) (changed bool) {
 	return up != r.Up || ready != r.Ready || !r.Stopping.IsZero()
 }
 
-// well says by the script of a container whether it is well at a time.
+// well reports whether a container is healthy at a time, by its Image.
 func (w *worker) well(c *container, at time.Time) bool {
 	age, p := at.Sub(c.run.Started), c.program
 	return age >= p.Ready && (p.Unhealthy == 0 || age < p.Unhealthy)
@@ -153,7 +153,7 @@ func (w *worker) after(c *container, p *probe, spec object.Object, last time.Tim
 	return next
 }
 
-// try runs a probe at a time. text is what a failed one says; settled says that it will say the same until the container
+// try runs a probe at a time. text is the message of a failure. settled is set if the result stays the same until the container
 // turns.
 func (w *worker) try(c *container, spec object.Object, at time.Time) (ok bool, text string, settled bool) {
 	args := spec.Strings("exec", "command")

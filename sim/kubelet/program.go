@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// program is what the process of a container does from its start on.
+// program is the behaviour of a container's process from its start on.
 type program struct {
 	Image
 	script *shell.Program // parsed command; nil for a server
@@ -40,7 +40,7 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 	case len(container.Strings("command")) > 0:
 		p.script = shell.Words(args...)
 	case len(args) > 0 && (idle(image) || shell.Known(args[0])):
-		p.script = shell.Words(args...) // a shell, or an entrypoint that runs what it is given
+		p.script = shell.Words(args...) // a shell, or an entrypoint that runs its arguments
 	case len(args) == 0 && !interactive && idle(image):
 		p.script = shell.Words("true")
 	case images.Untagged(image) == "hello-world":
@@ -58,7 +58,7 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 	return p, nil
 }
 
-// world is what commands of a container see when it starts.
+// world returns the environment of a container's command at its start.
 func (r resolver) world(pod, container object.Object, s *site) shell.World {
 	mounted := r.files(pod, container)
 	seed := fnv.New64a()
@@ -71,7 +71,7 @@ func (r resolver) world(pod, container object.Object, s *site) shell.World {
 	}}
 }
 
-// run returns what the program has printed, and whether it has ended, after a time.
+// run returns the output of the program until a time after its start, and whether it has ended.
 func (p *program) run(started time.Time, limit time.Duration, steps int) *shell.Result {
 	r := &shell.Result{Waits: true}
 	if p.script != nil {
@@ -130,7 +130,7 @@ func (p *program) handles(r *run, at time.Time) (done time.Time, code int, ok bo
 	return done, 0, true
 }
 
-// output returns what a program that began at a time has printed between two instants, in order.
+// output returns the output between two instants of a program that began at a time, in order.
 func (p *program) output(started, from, to time.Time) (all []printed) {
 	for _, o := range p.run(started, max(to.Sub(started), 1), 0).Output {
 		if at := started.Add(o.At); !at.Before(from) && !at.After(to) {

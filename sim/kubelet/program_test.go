@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// The pause between restarts doubles from 10 s to 5 min, and begins anew after ten minutes that went well.
+// The pause between restarts doubles from 10 s to 5 min, and is reset after ten minutes without a failure.
 func TestPause(t *testing.T) {
 	is := is.New(t)
 	var p pause

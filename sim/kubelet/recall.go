@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// recall is what a kubelet knows of a pod that it sees for the first time: nothing of a new one; of one that has run before
-// the kubelet was started, what its status says.
+// recall creates the record of a pod that a kubelet sees for the first time. It is empty for a new pod. If the pod ran before the
+// kubelet was started, it is derived from the pod's status.
 func (k *Kubelet) recall(obj object.Object) *pod {
 	p := &pod{UID: obj.UID(), Containers: map[string]*run{}}
 	if rest, ok := strings.CutPrefix(obj.String("status", "podIP"), k.podRange()); ok {
@@ -28,7 +28,7 @@ func (k *Kubelet) recall(obj object.Object) *pod {
 	return p
 }
 
-// readmit is what a kubelet knows of what it gave to a pod that it has recalled: a real one has kept that in a file.
+// readmit restores the allocation of a pod that was recalled. A real kubelet reads it from a file.
 func (w *worker) readmit() {
 	phase := w.pod.String("status", "phase")
 	w.rec.Over = phase == "Failed" || phase == "Succeeded"
@@ -47,7 +47,7 @@ func (w *worker) readmit() {
 	w.rec.Pending, w.rec.InProgress = recallResizing(w.pod, resizePending), recallResizing(w.pod, resizeInProgress)
 }
 
-// reallocate takes over what a container was given and has, from its status.
+// reallocate restores the allocated and the actual resources of a container from its status.
 func (w *worker) reallocate(s object.Object) {
 	name := s.String("name")
 	has := resourcesOf(s)

@@ -26,7 +26,7 @@ const (
 	resizeInProgress = "PodResizeInProgress"
 )
 
-// relist is how long it takes until a kubelet sees what it has changed of a container.
+// relist is the time until a kubelet sees its own change of a container.
 const relist = time.Second
 
 // resizing is a condition of the pod about its resizing.
@@ -78,7 +78,7 @@ func (w *worker) desired(yield func(name string, resources object.Object)) {
 	}
 }
 
-// allocate gives the pod what it asks for.
+// allocate allocates the resources that the pod requests.
 func (w *worker) allocate() {
 	w.rec.Allocated = nil
 	w.desired(func(name string, resources object.Object) {
@@ -99,7 +99,7 @@ func (w *worker) differs() (yes bool) {
 
 func same(a, b object.Object) bool { return object.Equal(map[string]any(a), map[string]any(b)) }
 
-// given is what the pod was given, whatever it asks for now.
+// given returns the allocated resources of the pod, which may differ from its requests.
 func (w *worker) given() workload.Amounts {
 	spec := maps.Clone(w.pod.At("spec"))
 	if delete(spec, "resources"); w.rec.Allocated[""] != nil {
@@ -112,7 +112,7 @@ func (w *worker) given() workload.Amounts {
 	return workload.AmountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", own), "requests"))
 }
 
-// resize sees to it that the pod is given what it asks for (Kubelet.HandlePodUpdates).
+// resize tries to allocate the resources that the pod requests (Kubelet.HandlePodUpdates).
 func (w *worker) resize() {
 	if w.differs() {
 		w.rec.Resizing = true
@@ -122,8 +122,8 @@ func (w *worker) resize() {
 	}
 }
 
-// retryResizes tries again to give pods what they ask for, in the order that they have a right to it
-// (allocation.manager.retryPendingResizes). One of them may be dealt with already.
+// retryResizes retries the pending resizes in the order of their priority (allocation.manager.retryPendingResizes). If one is not
+// nil, it is the worker of one of the pods.
 func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
 	var all []*worker
 	for _, name := range object.SortedKeys(k.memory.Pods) {
@@ -149,7 +149,7 @@ func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
 	}
 }
 
-// compareResizes says which of two pods is given first what it asks for (allocation.manager.sortPendingResizes).
+// compareResizes orders the pending resizes of pods (allocation.manager.sortPendingResizes).
 func compareResizes(a, b *worker) int {
 	grows := func(w *worker) int {
 		now, then := w.asks(), w.rec.Needs
@@ -174,7 +174,7 @@ func compareResizes(a, b *worker) int {
 		guaranteed(a)-guaranteed(b), since(a).Compare(since(b)))
 }
 
-// tryResize gives the pod what it asks for, if the node has it, and reports whether anything changed
+// tryResize allocates the resources that the pod requests if the node has them, and reports whether anything changed
 // (allocation.manager.handlePodResourcesResize).
 func (w *worker) tryResize() bool {
 	generation := w.pod.Generation()
@@ -196,7 +196,7 @@ func (w *worker) tryResize() bool {
 	return true
 }
 
-// actuate gives containers that run what they were allocated: at once, or by a restart where their resizePolicy says so
+// actuate applies the allocated resources to running containers: at once, or by a restart if their resizePolicy requires it
 // (kubeGenericRuntimeManager.computePodResizeAction, doPodResizeAction). It reports whether anything changed.
 func (w *worker) actuate() (changed bool) {
 	p := w.rec.InProgress
@@ -232,7 +232,7 @@ func (w *worker) actuate() (changed bool) {
 	return changed
 }
 
-// takeEffect gives the pod, and what runs of it and is not to be restarted, what it was allocated.
+// takeEffect applies the allocated resources to the pod and to running containers that need no restart.
 func (w *worker) takeEffect() (changed bool) {
 	changed = !same(w.rec.Level, w.rec.Allocated[""])
 	w.rec.Level = w.rec.Allocated[""]
@@ -245,7 +245,7 @@ func (w *worker) takeEffect() (changed bool) {
 	return changed
 }
 
-// restartsToResize reports whether a container is to be started anew for what it was allocated.
+// restartsToResize reports whether a container has to be restarted for its allocated resources.
 func (w *worker) restartsToResize(c *container) bool {
 	for _, policy := range c.spec.Objects("resizePolicy") {
 		if policy.String("restartPolicy") != "RestartContainer" {
@@ -299,7 +299,7 @@ func (w *worker) tooSmall() string {
 	return "cannot decrease memory limits: [" + strings.Join(wrong, ", ") + "]"
 }
 
-// memory is what a container uses.
+// memory returns the memory usage of a container.
 func (c *container) memory() quantity.Quantity {
 	if c.program == nil {
 		return quantity.MustParse(containerMemory)

@@ -19,9 +19,9 @@ import (
 // Its output is computed from the time, so it needs no goroutine: a timer on the Cluster's clock fires when there is more output, and the
 // kubelet notifies it when its container ends.
 type Session struct {
-	// Upgrade says that the client speaks, too: the connection becomes the session's.
+	// Upgrade is set if the client sends input, too: the connection becomes the session's.
 	Upgrade bool
-	// Ports says that the client opens connections to ports on it, each a Session of its own (Connect).
+	// Ports is set if the client opens connections to ports on it, each a Session of its own (Connect).
 	Ports bool
 
 	nodes *Nodes
@@ -37,7 +37,7 @@ type Session struct {
 	connect func(port int) (*Session, error)
 }
 
-// Output is something that a session says. Error says that it is on the standard error.
+// Output is a piece of a session's output. Error marks the standard error.
 type Output struct {
 	Error bool
 	Data  []byte
@@ -57,14 +57,14 @@ func (s *Session) Take() (out []Output, ended bool) {
 // Result is how a session ended.
 func (s *Session) Result() *status.Status { return s.final }
 
-// Input is what the client says.
+// Input passes input of the client.
 func (s *Session) Input(p []byte) {
 	if s.input != nil && !s.ended {
 		s.input(p, false)
 	}
 }
 
-// CloseInput says that the client will say nothing more.
+// CloseInput ends the input of the client.
 func (s *Session) CloseInput() {
 	if s.input != nil && !s.ended {
 		s.input(nil, true)
@@ -154,15 +154,15 @@ func (n *Nodes) End() {
 	}
 }
 
-// Answer is what a kubelet answers to a request for a stream: a text, or a session. The zero value is that of a pod that no
-// kubelet has yet, whose log is no content.
+// Answer is a kubelet's answer to a request for a stream: a text, or a session. The zero value answers for the log of a pod that
+// has no node yet: no content.
 type Answer struct {
 	Text    []byte   // the answer, or its beginning
 	Session *Session // continues the answer; nil if Text is all of it
 }
 
-// Stream answers a request for a subresource of a pod that streams; upgrade says that the client wants to change to another
-// protocol. It is not ok where no kubelet of this cluster has the pod.
+// Stream answers a request for a streaming subresource of a pod. upgrade is set if the client wants to change to another protocol.
+// ok is false if no kubelet of this cluster has the pod.
 func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bool) (a *Answer, s *status.Status, ok bool) {
 	serve := map[string]func(*target) (*Answer, *status.Status){"log": (*target).log, "exec": (*target).exec, "attach": (*target).attach,
 		"portforward": (*target).forward}[subresource]
@@ -191,7 +191,7 @@ func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bo
 	return a, s, true
 }
 
-// target finds out what a stream is for.
+// target returns the target of a stream.
 func (n *Nodes) target(k *Kubelet, obj object.Object, r *resource.StreamRequest) *target {
 	t := &target{nodes: n, k: k, now: n.schedule.Now(), query: r.Query, key: r.Namespace + "/" + r.Name}
 	t.w = &worker{k: k, api: k.client, now: t.now, pod: obj, rec: k.memory.Pods[t.key]}
@@ -214,7 +214,7 @@ func (n *Nodes) target(k *Kubelet, obj object.Object, r *resource.StreamRequest)
 	return t
 }
 
-// target is what a stream is for.
+// target is the pod and the container of a stream.
 type target struct {
 	nodes *Nodes
 	k     *Kubelet

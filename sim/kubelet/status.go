@@ -113,7 +113,7 @@ func (k *Kubelet) podIP(p *pod, obj object.Object) string {
 	return fmt.Sprint(k.podRange(), p.Address)
 }
 
-// containerStatus is the status of one container. over says that the pod has ended.
+// containerStatus returns the status of one container. over is set if the pod has ended.
 func (w *worker) containerStatus(c *container, over bool) object.Object {
 	r := c.run
 	s := object.Object{"name": c.name, "image": c.spec.String("image"), "imageID": "", "ready": r.Ready, "started": r.Up,
@@ -226,7 +226,7 @@ func terminated(id string, code int, started, finished time.Time) map[string]any
 		"containerID": "containerd://" + id}
 }
 
-// phase is the phase of the pod (kubelet.getPhase). over says that the pod has ended.
+// phase returns the phase of the pod (kubelet.getPhase). over is set if the pod has ended.
 func (w *worker) phase(over bool) string {
 	var pending, waiting, going, stopped, final, succeeded int
 	for _, c := range w.containers {
@@ -276,7 +276,8 @@ func (w *worker) phase(over bool) string {
 	return "Pending"
 }
 
-// conditions are those of the pod: what others have set, and then the kubelet's own (package status of the real one).
+// conditions returns the conditions of the pod: those of other components, and then the kubelet's own (package status of the real
+// one).
 func (w *worker) conditions(before, now object.Object, generation int64) (all []any) {
 	all = notOurs(before)
 	if phase := now.String("phase"); phase != "Failed" && phase != "Succeeded" {

@@ -22,8 +22,8 @@ const (
 	nodeCPU, nodeMemory           = "100m", "512Mi"
 )
 
-// PodMetrics returns what the containers use that run: a PodMetrics for each pod of a namespace, or of all if it is "", in
-// the order of their names.
+// PodMetrics returns the usage of running containers: a PodMetrics for each pod of a namespace, or of all namespaces if it is "",
+// in the order of their names.
 func (n *Nodes) PodMetrics(namespace string) (all []object.Object) {
 	if len(n.all) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (n *Nodes) measure(it *resource.Item) (metrics object.Object, cpu, memory q
 	return metrics, cpu, memory
 }
 
-// measured is what metrics of an object begin with.
+// measured returns the common fields of an object's metrics.
 func (n *Nodes) measured(kind string, of object.Object) object.Object {
 	now := n.schedule.Now()
 	meta := map[string]any{"name": of.Name(), "creationTimestamp": object.Time(now)}
@@ -79,7 +79,7 @@ func (n *Nodes) measured(kind string, of object.Object) object.Object {
 	return object.Object{"kind": kind, "apiVersion": metricsVersion, "metadata": meta, "timestamp": object.Time(now.Truncate(window)), "window": window.String()}
 }
 
-// NodeMetrics returns what each node uses, in the order of their names.
+// NodeMetrics returns the usage of each node, in the order of their names.
 func (n *Nodes) NodeMetrics() (all []object.Object) {
 	if len(n.all) == 0 {
 		return nil

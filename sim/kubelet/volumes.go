@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// resolver finds what pods refer to: ConfigMaps and Secrets, as the kubelet's cache has them.
+// resolver looks up the ConfigMaps and Secrets that pods refer to, in the kubelet's cache.
 type resolver struct {
 	api *controller.Client
 	k   *Kubelet
@@ -93,7 +93,7 @@ func (w *worker) missing(v object.Object) string {
 	return ""
 }
 
-// lacks says what a reference to a ConfigMap or a Secret needs that is not there.
+// lacks returns an error text if the ConfigMap, the Secret or a key of a reference is missing, and otherwise "".
 func (w *worker) lacks(s source, ref object.Object, field string) string {
 	if ref.True("optional") {
 		return ""
@@ -110,7 +110,7 @@ func (w *worker) lacks(s source, ref object.Object, field string) string {
 	return ""
 }
 
-// check reports what the environment of a container needs that is not there.
+// check reports the missing objects that the environment of a container refers to.
 func (r resolver) check(pod, c object.Object) error {
 	for _, from := range c.Objects("envFrom") {
 		for field, s := range map[string]source{"configMapRef": fromConfigMap, "secretRef": fromSecret} { // order does not matter: there is one
@@ -139,7 +139,7 @@ func (r resolver) check(pod, c object.Object) error {
 	return nil
 }
 
-// environment is what a container sees, but for the variables of services.
+// environment returns the environment of a container, without the variables of services.
 func (r resolver) environment(pod, c object.Object) map[string]string {
 	all := map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": pod.Name(), "HOME": "/root"}
 	if name := pod.String("spec", "hostname"); name != "" {
@@ -180,7 +180,7 @@ func (r resolver) value(pod, env object.Object, before map[string]string) string
 	return text
 }
 
-// field is what the downward API says of a pod.
+// field returns the value of a field of a pod for the downward API.
 func (r resolver) field(pod object.Object, path string) string {
 	switch path {
 	case "status.podIP", "status.podIPs":
@@ -199,7 +199,7 @@ func (r resolver) field(pod object.Object, path string) string {
 	return pod.String(strings.Split(path, ".")...)
 }
 
-// files returns what opens the files of the ConfigMaps and Secrets that are mounted into a container.
+// files returns a function that opens the files of the ConfigMaps and Secrets that are mounted into a container.
 func (r resolver) files(pod, c object.Object) func(path string) (string, bool) {
 	return func(path string) (string, bool) {
 		for _, m := range c.Objects("volumeMounts") {

@@ -1,12 +1,12 @@
 // Package metadata checks metadata, the part that all objects share.
 //
 //	create: Validate        name generateName namespace generation labels annotations ownerReferences finalizers managedFields
-//	update: ValidateUpdate  finalizers while deleting, resourceVersion, generation, immutable fields, then what users may change
+//	update: ValidateUpdate  finalizers while deleting, resourceVersion, generation, immutable fields, then the fields that users may change
 //
-// The server runs these rules once itself and most kinds run them again, so errors of an update may occur twice in the
-// causes of a Status: whoever calls both keeps both. Kinds of the core API groups use ValidateCore
-// and CoreFinalizers, which want domain-qualified finalizer names; custom resources get warnings instead.
-// Texts and order follow ObjectMeta validation of the API server (API conventions, "Metadata").
+// The server runs these rules once itself and most kinds run them again, so errors of an update may occur twice in the causes of a
+// Status: a caller of both keeps both. Kinds of the core API groups use ValidateCore and CoreFinalizers, which want
+// domain-qualified finalizer names; custom resources get warnings instead. Texts and order follow ObjectMeta validation of the API
+// server (API conventions, "Metadata").
 package metadata
 
 import (
@@ -51,7 +51,7 @@ func (r Rules) ValidateRest(meta map[string]any, namespaced bool, p field.Path) 
 	return rest(meta, namespaced, r.free(meta, p), p)
 }
 
-// freeErrors are what is wrong with what users may change, in its parts.
+// freeErrors are the errors in the fields that users may change, by field.
 type freeErrors struct{ labels, owners, managers field.ErrorList }
 
 func (r Rules) free(m object.Object, p field.Path) freeErrors {
@@ -74,8 +74,8 @@ func (r Rules) ValidateCore(meta map[string]any, namespaced bool, nameRule func(
 	return append(r.Validate(meta, namespaced, nameRule, p), CoreFinalizers(meta, p)...)
 }
 
-// ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old. It returns what
-// ValidateRest does, and what is wrong with the update: both look at what users may change.
+// ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old. own is the result of
+// ValidateRest, and changed the errors of the update. Both include the errors in fields that users may change.
 func (r Rules) ValidateUpdate(meta, old map[string]any, namespaced bool, p field.Path) (own, changed field.ErrorList) {
 	free := r.free(meta, p)
 	return rest(meta, namespaced, free, p), update(meta, old, free, p)

@@ -9,7 +9,7 @@ import (
 // Change is one place in which two values differ.
 type Change struct {
 	Path          string // spec.containers[web].image
-	Before, After any    // nil: nothing is there
+	Before, After any    // nil if the place does not exist
 }
 
 // String prints the change: spec.replicas: 1 → 3.

@@ -13,7 +13,7 @@ func ExampleParse() {
 	// Output: a 9007199254740993 <nil>
 }
 
-// What is raw keeps its order, which objects do not have.
+// A raw value keeps the order of its keys, unlike an object.
 func ExampleParseRaw() {
 	o, err := object.ParseRaw([]byte(`{"kind":"ControllerRevision","data":{"b":1, "a":2}}`), &object.Places{Fields: map[string]*object.Places{"data": {Raw: true}}})
 	if err != nil {

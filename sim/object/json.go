@@ -12,7 +12,7 @@ import (
 // JSON prints a value with sorted keys and without line breaks, as custom resources are printed.
 func JSON(v any) []byte { return AppendJSON(nil, v) }
 
-// AppendJSON appends what JSON prints to b.
+// AppendJSON appends the output of JSON to b.
 func AppendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -66,7 +66,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	if len(m) == 0 {
 		return nil
 	}
-	return appendSorted(make([]string, 0, 8), m) // on the stack of who goes through them
+	return appendSorted(make([]string, 0, 8), m) // on the stack of the caller
 }
 
 func appendSorted[V any](keys []string, m map[string]V) []string {

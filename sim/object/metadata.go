@@ -70,7 +70,7 @@ func (o Object) DeletionGracePeriodSeconds() (int64, bool) {
 
 // SetMeta sets a field of metadata; an empty string, a nil and a zero generation remove it.
 func (o Object) SetMeta(field string, value any) {
-	switch value { // a zero grace period is kept: it says "now"
+	switch value { // a zero grace period is kept: it means "now"
 	case nil, "", int64(0):
 		if field != "deletionGracePeriodSeconds" || value != int64(0) {
 			o.Remove("metadata", field)

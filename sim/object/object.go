@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// Object is a JSON object. It shares structure with whatever was put into it: Copy before changing what others hold.
+// Object is a JSON object. It shares structure with the values that were put into it: call Copy before changing shared ones.
 type Object map[string]any
 
 // Get returns the value at the path, and whether there is one.
@@ -152,8 +152,8 @@ func (o Object) Remove(path ...string) {
 	}
 }
 
-// Copy returns a deep copy of an object. Only the fieldsV1 of its managedFields are shared, which nobody changes in place: they
-// are half of the maps of an object that is stored.
+// Copy returns a deep copy of an object. Only the fieldsV1 of its managedFields are shared, because they are never changed in
+// place: half of the maps of a stored object are in them.
 func (o Object) Copy() Object {
 	if o == nil {
 		return nil
@@ -193,7 +193,7 @@ func copyEntry(entry any) any {
 	})
 }
 
-// copyMap returns a copy of m with what part makes of the values that are not the same in a copy: objects, arrays and Raws.
+// copyMap returns a copy of m. Objects, arrays and Raws in it are replaced by the results of part; all other values are immutable.
 func copyMap(m map[string]any, part func(name string, v any) any) map[string]any {
 	out := maps.Clone(m)
 	for name, v := range m { // order does not matter
@@ -208,7 +208,7 @@ func copyMap(m map[string]any, part func(name string, v any) any) map[string]any
 // Copy returns a deep copy of a JSON value.
 func Copy(v any) any { return copyValue(v, false) }
 
-// Plain returns a deep copy of a JSON value with what Raws say in their place.
+// Plain returns a deep copy of a JSON value in which Raws are replaced by their values.
 func Plain(v any) any { return copyValue(v, true) }
 
 func copyValue(v any, plain bool) any {
@@ -325,7 +325,7 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// Blank reports whether v is null, false, 0, "", {} or []: what a Go struct leaves out under omitempty.
+// Blank reports whether v is null, false, 0, "", {} or []: the values that a Go struct leaves out under omitempty.
 func Blank(v any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -68,7 +68,7 @@ func TestCopyIsDeep(t *testing.T) {
 	is.Equal(Object(nil).Copy(), nil)                  // nil stays nil
 }
 
-// Who copies an object may change everything in the copy, but not what is in the sets of its managedFields: those are shared.
+// The caller of Copy may change everything in the copy except the sets of its managedFields: these are shared.
 func TestCopySharesSets(t *testing.T) {
 	is := is.New(t)
 	const text = `{"fieldsV1":{"a":{}},"metadata":{"fieldsV1":{"b":{}},"managedFields":[{"fieldsV1":{"f:c":{}},"manager":"m"},null]}}`
@@ -77,7 +77,7 @@ func TestCopySharesSets(t *testing.T) {
 	c := o.Copy()
 	is.True(Equal(map[string]any(c), map[string]any(o)))
 	entry := func(o Object) Object { return As(o.List("metadata", "managedFields")[0]) }
-	is.True(Same(entry(c)["fieldsV1"], entry(o)["fieldsV1"])) // what a manager has
+	is.True(Same(entry(c)["fieldsV1"], entry(o)["fieldsV1"])) // the set of a manager
 	c.Map("fieldsV1")["changed"] = true
 	c.Map("metadata", "fieldsV1")["changed"] = true
 	entry(c)["manager"], entry(c)["fieldsV1"] = "n", map[string]any{}
@@ -129,7 +129,7 @@ func FuzzJSON(f *testing.F) {
 		}
 		is := is.New(t)
 		v, err := ParseValue([]byte(text))
-		is.NoErr(err) // what encoding/json reads can be read
+		is.NoErr(err) // texts that encoding/json accepts can be read
 		want, err := json.Marshal(v)
 		is.NoErr(err)                           // only JSON values
 		is.Equal(string(JSON(v)), string(want)) // printed alike

@@ -21,8 +21,8 @@ func Parse(data []byte) (Object, error) {
 	return asObject(v, err)
 }
 
-// ParseRaw is Parse for an object that may have raw values, which are where at says, and for data that nobody changes any more:
-// the strings of the object are parts of it.
+// ParseRaw is Parse for an object that may have raw values at the places of at. The strings of the object are parts of data, which
+// must not be changed any more.
 func ParseRaw(data []byte, at *Places) (Object, error) {
 	v, err := parse(Text(data), at)
 	return asObject(v, err)

@@ -7,15 +7,15 @@ import (
 	"github.com/kubesim/kubesim/sim/json"
 )
 
-// Raw is a JSON value that is kept as somebody wrote it, with its spaces, the order of its keys and the form of its
-// numbers: what runtime.RawExtension is on the real server. Two Raws are the same if their texts are. A value that is
-// written as JSON prints it is no Raw but that value, so that values that are the same are also the same text.
+// Raw is a JSON value that is kept as the client wrote it, with its spaces, the order of its keys and the form of its numbers. It
+// is the counterpart of runtime.RawExtension of the real server. Two Raws are the same if their texts are. A text that is equal to
+// the canonical JSON of its value is not kept as a Raw but as the value, so that equal values also have equal texts.
 //
 //	{ "b": 1.0 }   as it was sent, a Raw         in the store, in protobuf
 //	{"b":1.0}      without spaces                in JSON, see AppendJSON
-//	{"b":1}        what it says, Plain           where it was merged, or written as YAML
+//	{"b":1}        its value, Plain              where it was merged, or written as YAML
 //
-// The fieldsV1 of a new object of a built-in kind is a Raw, too, until it is stored: fieldmanager prints it as it is to be.
+// The fieldsV1 of a new object of a built-in kind is a Raw, too, until it is stored: fieldmanager prints its final form.
 type Raw string
 
 // Text returns bytes as a string, without a copy. The bytes may not be changed any more: they are a body that has arrived, or stored.
@@ -30,7 +30,7 @@ func AsWritten(text string, value any) any {
 	return Raw(text)
 }
 
-// Value returns what the text says. Of repeated keys the last one wins.
+// Value parses the text. If it has repeated keys, the last one counts.
 func (r Raw) Value() any {
 	s := json.Scanner{Text: string(r), Spare: spareDepth}
 	v := s.Value()
@@ -43,12 +43,12 @@ func (r Raw) Value() any {
 // MarshalJSON returns the text for encoding/json, which takes the spaces out and escapes HTML characters.
 func (r Raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
-// Compact returns a JSON text without spaces and with HTML characters escaped, as encoding/json prints what comes from a
+// Compact returns a JSON text without spaces and with HTML characters escaped, as encoding/json prints the result of a
 // json.Marshaler.
 func Compact(text []byte) []byte { return appendCompact(nil, string(text)) }
 
 func appendCompact(b []byte, text string) []byte {
-	start, quoted := 0, false // what is before start is in b
+	start, quoted := 0, false // b has the text before start
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '"':
@@ -70,7 +70,7 @@ func appendCompact(b []byte, text string) []byte {
 	return append(b, text[start:]...)
 }
 
-// Places says where in an object there are values that ParseRaw reads as Raws. nil: nowhere.
+// Places are the places in an object with values that ParseRaw reads as Raws. nil means none.
 type Places struct {
 	Raw    bool               // here
 	Fields map[string]*Places // in the fields of an object

@@ -33,7 +33,7 @@ func TestRaw(t *testing.T) {
 		_, raw := v.(Raw)
 		is.Equal(raw, c.raw)                 // c.text
 		is.Equal(string(JSON(v)), c.compact) // as it is shown
-		is.Equal(Plain(v), c.plain)          // what it says
+		is.Equal(Plain(v), c.plain)          // its value
 		is.Equal(Equal(v, c.plain), !raw)    // texts count
 		is.True(Equal(v, AsWritten(c.text, c.plain)))
 		is.True(Equal(v, Copy(v)))

@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A client that knows both states can say the same change as a PUT of the new state and as a strategic merge patch of
-// the difference (kubectl apply does). Both must end in the new state, order of lists included.
+// A client that knows both states can send the same change as a PUT of the new state or as a strategic merge patch of the
+// difference (kubectl apply does). Both must end in the new state, including the order of lists.
 func TestStrategicEqualsPut(t *testing.T) {
 	for _, typ := range []*schema.Type{
 		typeOf(t, "apps", "v1", "Deployment"), typeOf(t, "", "v1", "Pod"), typeOf(t, "", "v1", "Service"), typeOf(t, "", "v1", "ServiceAccount"),
@@ -25,14 +25,14 @@ func TestStrategicEqualsPut(t *testing.T) {
 				text := object.JSON(change)
 				got, s := Strategic(object.JSON(from), text, typ, Warn, true)
 				is.Equal(s, nil)
-				is.Equal(string(object.JSON(map[string]any(got.Object))), string(object.JSON(to))) // the patch says the same as the PUT
+				is.Equal(string(object.JSON(map[string]any(got.Object))), string(object.JSON(to))) // the patch is equivalent to the PUT
 				part, s := Strategic(object.JSON(from), text, typ, Warn, false)
 				is.Equal(s, nil)
 				for _, path := range part.Left {
 					v, _ := object.Object(from).Get(path...)
 					part.Object.Set(v, path...)
 				}
-				is.Equal(part.Object, got.Object) // with what is left out it is the whole
+				is.Equal(part.Object, got.Object) // together with the paths that were left out it is the whole
 			})
 		}
 	}

@@ -49,7 +49,7 @@ type JSONOperations jsonpatch.Patch
 // ErrTestFailed is the error of a test operation whose value is another.
 var ErrTestFailed = jsonpatch.ErrTestFailed
 
-// ReadOperations decodes a patch without looking at what the operations say. null has none.
+// ReadOperations decodes a patch without validating the operations. null has none.
 func ReadOperations(patch []byte) (JSONOperations, error) {
 	var ops jsonpatch.Patch
 	err := json.Unmarshal(patch, &ops)
@@ -58,18 +58,18 @@ func ReadOperations(patch []byte) (JSONOperations, error) {
 
 // Apply applies the operations to doc, an object, one after the other.
 //
-// The real server has version 4 of the library. Apply puts right what version 5 does otherwise; the recorded cases of the area patch
-// show it.
+// The real server has version 4 of the library. Apply corrects the differences of version 5, which are in the recorded cases of the
+// area patch.
 //
 //	version 4                                                  version 5             case
 //	replace sets a missing key of an object                    refuses it            json-patch-failures
 //	copy takes a missing key of an object for null             refuses it            json-patches-against-pods-and-status
 //	"" leads nowhere, but for replace and test                 is the document       json-patches-against-pods-and-status
 //	objects that were looked into have sorted keys afterwards  keep their order      json-patch-printed
-//	test compares scalars by their texts                       by what they say      json-patch-tests-of-texts
+//	test compares scalars by their texts                       by their values       json-patch-tests-of-texts
 //
-// Version 5 panics where test meets a null in a list, and at replace and test of "" without a value; so does version 4, and no client
-// sees an answer. Here they fail.
+// Version 5 panics if test meets a null in a list, and at replace and test of "" without a value. So does version 4, and clients
+// get no answer. Here they fail.
 func (o JSONOperations) Apply(doc []byte) ([]byte, error) {
 	a := applier{doc: sorted(doc, "")}
 	for len(o) > 0 {
@@ -132,7 +132,7 @@ func (a *applier) apply(op jsonpatch.Operation) error {
 	return nil
 }
 
-// parts are what is put into operations. The path is one that leads nowhere.
+// parts are templates of the members of an operation. The path is one that does not exist.
 var parts = func() (op jsonpatch.Operation) {
 	if err := json.Unmarshal([]byte(`{"op":"add","path":"nowhere","value":null}`), &op); err != nil {
 		panic(err)
@@ -140,7 +140,7 @@ var parts = func() (op jsonpatch.Operation) {
 	return op
 }()
 
-// likeVersion4 returns the operation with which version 5 of the library does what version 4 does, as far as it does not depend on
+// likeVersion4 returns the operation with which version 5 of the library behaves like version 4, as far as that does not depend on
 // the document.
 func likeVersion4(op jsonpatch.Operation) jsonpatch.Operation {
 	op = maps.Clone(op)
@@ -163,7 +163,7 @@ func likeVersion4(op jsonpatch.Operation) jsonpatch.Operation {
 // leadsNowhere reports whether a pointer is that of the document, or begins with its member "", which no object has.
 func leadsNowhere(pointer string) bool { return pointer == "" || strings.HasPrefix(pointer, "//") }
 
-// lacks reports whether a pointer is that of a missing key of an object that is there.
+// lacks reports whether a pointer is that of a missing key in an existing object.
 func (a *applier) lacks(pointer string) bool {
 	p, ok := find(object.Text(a.doc), pointer)
 	return ok && p.value == "" && p.err == nil
@@ -175,8 +175,9 @@ func isSingle(op jsonpatch.Operation) bool {
 	return kind == "test" || kind == "copy"
 }
 
-// together carries out several operations, for which the library reads the document once. If one of them fails, it changes nothing and
-// returns false: apply returns the error, or knows the rule of version 4 by which the operation does not fail.
+// together carries out several operations, for which the library reads the document once. If one of them fails, it changes nothing
+// and returns false. Then apply returns the error, or carries out the operation by a rule of version 4 under which it does not
+// fail.
 func (a *applier) together(ops []jsonpatch.Operation) bool {
 	patch := make(jsonpatch.Patch, len(ops))
 	for i, op := range ops {
@@ -202,8 +203,8 @@ func (a *applier) together(ops []jsonpatch.Operation) bool {
 	return true
 }
 
-// version4Error returns an error of the library in the words of version 4. What move does not find, that version only notices when it
-// removes it.
+// version4Error returns an error of the library in the words of version 4. In version 4, a move from a missing path fails only when
+// it removes the value.
 func version4Error(err error, path, from string) error {
 	return errors.New(strings.NewReplacer(
 		"unable to remove", "Unable to remove",

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// list says how a list field is merged.
+// list is the merge strategy of a list field.
 type list struct {
 	elem   *schema.Type
 	key    string // patchMergeKey; "" for scalars
@@ -78,8 +78,8 @@ func (l *list) takeDirectives(old, patch []any) (rest, plain []any, s *status.St
 	return old, plain, nil
 }
 
-// withoutKey removes the elements with the key in place. That the callers' slices change too is on purpose: the order
-// of the result follows what is left in the old list.
+// withoutKey removes the elements with the key in place. It changes the callers' slices on purpose: the order of the result follows
+// the rest of the old list.
 func (l *list) withoutKey(items []any, key any) []any {
 	for i := l.find(items, key); i >= 0; i = l.find(items, key) {
 		items = append(items[:i], items[i+1:]...)

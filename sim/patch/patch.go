@@ -2,7 +2,7 @@
 //
 //	Content-Type ─ Type ─▶ JSONPatch       JSON(doc)      ─┐ bytes ─ decode with the Type ─▶ object
 //	                       MergePatch      Merge(doc)     ─┘           │ fails
-//	                       StrategicPatch  Strategic(object) ─ object ─┴──────▶ Undecodable(what was patched, why)
+//	                       StrategicPatch  Strategic(object) ─ object ─┴──────▶ Undecodable(result, error)
 //	                       ApplyPatch      (server-side apply, another package)
 //
 // doc is the current object in the version of the request, printed as the server prints it. Repeated and unknown keys
@@ -29,7 +29,7 @@ const (
 	ApplyPatch                 // API concepts, "Server-side apply"
 )
 
-// Level says what becomes of repeated and unknown keys of a patch.
+// Level is the treatment of repeated and unknown keys of a patch.
 type Level int
 
 const (
@@ -85,14 +85,14 @@ func offers(contentTypes string) bool {
 	return false
 }
 
-// Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of
-// a strategic patch; err says what is wrong with it.
+// Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of a strategic
+// patch, and err is the error of decoding it.
 func Undecodable(value string, err error) *status.Status {
 	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, err.Error())})
 }
 
-// StrictlyUndecodable answers for a patch that is only wrong under fieldValidation=Strict: strict holds what JSON,
-// Merge or Strategic returned, followed by what decoding the result found.
+// StrictlyUndecodable answers for a patch that is only invalid under fieldValidation=Strict: strict has the errors of JSON, Merge
+// or Strategic, followed by those of decoding the result.
 func StrictlyUndecodable(value string, strict []string) *status.Status {
 	why := "strict decoding error: " + strings.Join(strict, ", ")
 	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, why)})

@@ -226,7 +226,7 @@ func FuzzJSONPatch(f *testing.F) {
 	f.Add(`{"a":null}`, `{"a":{"b":null},"c":[null]}`)
 	f.Fuzz(func(t *testing.T, doc, patch string) {
 		if !isObject(doc) || !json.Valid([]byte(doc)) {
-			return // it is what the server has printed
+			return // the server prints only valid objects
 		}
 		for _, level := range []Level{Warn, Ignore} {
 			JSON([]byte(doc), []byte(patch), level)

@@ -46,7 +46,7 @@ func isContainer(text string) bool { return text != "" && (text[0] == '{' || tex
 
 func isObject(text string) bool { return text != "" && text[0] == '{' }
 
-// child returns what an object or array has at a key. Negative indices count from the end.
+// child returns the value of an object or array at a key. Negative indices count from the end.
 func child(text, key string) (p place) {
 	if isObject(text) {
 		for m := range json.Members(text) {

@@ -7,8 +7,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// Operations applies a JSON patch to doc as the programs on a client's side do: its errors say what is wrong. tested is false
-// when a test operation failed; the document then stays as it is. Servers have JSON and JSONOperations.
+// Operations applies a JSON patch to doc as clients do, with their error texts. tested is false if a test operation failed; the
+// document then stays as it is. Servers use JSON and JSONOperations.
 func Operations(doc, patch []byte) (result []byte, tested bool, err error) {
 	ops, err := jsonpatch.DecodePatch(patch)
 	if err != nil {

@@ -51,7 +51,7 @@ func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Mer
 	return result, s
 }
 
-// Merged is what a strategic merge patch makes of an object.
+// Merged is the result of a strategic merge patch of an object.
 type Merged struct {
 	Object object.Object
 	Left   [][]string // paths of the fields of the object that are left out
@@ -59,7 +59,7 @@ type Merged struct {
 	Strict []string   // repeated keys of the patch
 }
 
-// read puts into old what a patch of an object, or of its metadata, may look at.
+// read decodes into old the fields that a patch of an object, or of its metadata, may need.
 func (r *Merged) read(old map[string]any, doc string, patch map[string]any, at ...string) {
 	directed := false
 	for key := range patch { // order does not matter
@@ -98,7 +98,7 @@ func badArgument(want string, v any) *status.Status {
 	return status.Plain("expected a %s, but received a %s", want, goName(v))
 }
 
-// goName returns what reflection prints for the type of a value.
+// goName returns the name that reflection prints for the type of a value.
 func goName(v any) string {
 	switch v.(type) {
 	case nil:

@@ -31,7 +31,7 @@ func TestStrategic(t *testing.T) {
 	pod := func(s string) string { return `{"spec":{"template":{"spec":` + s + `}}}` }
 	for _, c := range []struct {
 		name, patch string
-		path        string // what want shows
+		path        string // the path of want
 		want        string
 	}{
 		{"finalizers are merged", `{"metadata":{"finalizers":["x.io/c","x.io/a"]}}`, "metadata.finalizers", `["x.io/c","x.io/a","x.io/b"]`},
@@ -161,7 +161,7 @@ func TestStrategicLeavesOut(t *testing.T) {
 			v, _ := doc.Get(path...)
 			part.Object.Set(v, path...)
 		}
-		is.Equal(part.Object, all.Object) // with what is left out it is the whole
+		is.Equal(part.Object, all.Object) // together with the paths that were left out it is the whole
 		_, ok := part.Object[want]
 		is.Equal(ok, want != "")
 	}

@@ -38,7 +38,7 @@ func ExampleMustParse() {
 	// Output: 0
 }
 
-// Of is for values of objects that a server has checked.
+// Of reads values of objects that a server has validated.
 func ExampleOf() {
 	fmt.Println(quantity.Of("1.5Gi"), quantity.Of(nil))
 	// Output: 1536Mi 0

@@ -100,7 +100,7 @@ func number(s string) (digits, rest string) {
 	return s[:i], s[i:]
 }
 
-// unit is what a suffix stands for: 10^exp, or 2^exp in BinarySI.
+// unit is the value of a suffix: 10^exp, or 2^exp in BinarySI.
 type unit struct {
 	format Format
 	exp    int32

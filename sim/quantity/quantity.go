@@ -3,7 +3,7 @@
 //
 //	Quantity   value  = unscaled × 10^exp        "1500m" ─▶ 1500 × 10^-3
 //	           format = DecimalSI │ BinarySI │ DecimalExponent: which suffixes it is printed with
-//	           text   = what was written, if that is printed as it is ("1500m", but also "+1" and "1.100")
+//	           text   = the original text, if it is printed unchanged ("1500m", but also "+1" and "1.100")
 //
 // Numbers finer than nano are rounded up when they are read. Rules: "Quantity" of the Kubernetes API reference.
 package quantity
@@ -15,7 +15,7 @@ import (
 	"math/bits"
 )
 
-// Format says with which suffixes a Quantity is printed.
+// Format is the set of suffixes with which a Quantity is printed.
 type Format uint8
 
 const (
@@ -127,7 +127,7 @@ func (q Quantity) Neg() Quantity {
 	return Quantity{unscaled: -q.unscaled, exp: q.exp, format: q.format}
 }
 
-// RoundUp returns q as a multiple of 10^scale, rounded away from zero: -3 keeps thousandths.
+// RoundUp returns q as a multiple of 10^scale, rounded away from zero. For example, the scale -3 keeps thousandths.
 func (q Quantity) RoundUp(scale int) Quantity {
 	if int64(q.exp) >= int64(scale) || q.IsZero() {
 		return q
@@ -151,7 +151,7 @@ func (q Quantity) Value() int64 { return q.scaled(0) }
 const maxFastDigits = 18
 
 // MilliValue returns q × 1000 rounded up to a whole number. Numbers beyond int64 overflow as in the real server
-// (resource.Quantity), which has two ways to multiply: a message that hangs on the result tells them apart.
+// (resource.Quantity), which multiplies in two ways. Messages that depend on the result show the difference.
 func (q Quantity) MilliValue() int64 {
 	if n, ok := q.small(-3); ok {
 		return n
@@ -165,7 +165,7 @@ func (q Quantity) MilliValue() int64 {
 	case q.format != BinarySI && len(q.digits()) <= maxFastDigits:
 		return 0
 	case q.format == BinarySI && n.Cmp(big.NewInt(math.MaxInt64)) > 0:
-		return -1000 // as the greatest int64, which the real server makes of it, times 1000
+		return -1000 // the greatest int64, to which the real server limits it, times 1000
 	case shift < int64(len(tens)):
 		return n.Int64() * tens[shift]
 	}

@@ -85,7 +85,7 @@ func TestRounding(t *testing.T) {
 	is.Equal(MustParse("1500m").MilliValue(), int64(1500))
 	is.Equal(MustParse("1n").MilliValue(), int64(1))
 	is.Equal(MustParse("1e999999999").Value(), int64(math.MaxInt64)) // the nearest int64
-	is.Equal(MustParse("-1e30").MilliValue(), int64(0))              // what overflows is lost in one form
+	is.Equal(MustParse("-1e30").MilliValue(), int64(0))              // an overflow has another result in this form
 	is.Equal(MustParse("9223372036854775807").MilliValue(), int64(-1000))
 	is.True(MustParse("9999999999999999999999").MilliValue()%1000 != 0) // and wraps around in the other
 	is.True(MustParse("1536Pi").MilliValue()%1000 != 0)

@@ -17,7 +17,7 @@ type Streams struct {
 	list []*stream
 }
 
-// stream is the random numbers of one purpose. source is all its state: a copy of it goes on alike.
+// stream is the sequence of random numbers for one purpose. source is its whole state: a copy continues identically.
 type stream struct {
 	purpose string
 	source  *rand.PCG
@@ -30,7 +30,7 @@ type Stream struct {
 	State   rand.PCG
 }
 
-// Begin forgets all streams and begins anew with a seed.
+// Begin drops all streams and starts with a new seed.
 func (s *Streams) Begin(seed uint64) { s.seed, s.list = seed, nil }
 
 // Draw returns a number in [0, n) from the stream of a purpose.
@@ -84,7 +84,7 @@ func (s *Streams) State() []Stream {
 	return all
 }
 
-// Load lets each stream go on from a state. Others begin anew when they are drawn from.
+// Load restores the states of streams. Other streams start again at their first draw.
 func (s *Streams) Load(state []Stream) {
 	s.list = nil
 	for _, x := range state {

@@ -31,7 +31,7 @@ func TestStreams(t *testing.T) {
 	is.True(draw(&a, "uids")[0] != draw(&b, "uids")[0]) // another seed
 }
 
-// Fill draws what as many calls of Draw do.
+// Fill draws the same numbers as that many calls of Draw.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

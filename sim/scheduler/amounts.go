@@ -34,7 +34,7 @@ func cpuAndMemory(pod object.Object, all resource.Amounts) workload.Amounts {
 	return workload.Amounts{CPU: all["cpu"].MilliValue(), Memory: all["memory"].Value()}
 }
 
-// orDefault returns what one container needs, or what it counts as.
+// orDefault returns a function for the requests of a container, with defaults for missing ones.
 func orDefault(own func(object.Object) resource.Amounts, cpu, memory bool) func(object.Object) resource.Amounts {
 	return func(c object.Object) resource.Amounts {
 		needs := own(c)

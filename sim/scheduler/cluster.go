@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// cluster is the nodes and what runs on them, as the scheduler's cache knows them: each commit changes one pod or node in
-// it, and nothing is added up again (backend/cache).
+// cluster is the scheduler's cache of the nodes and their pods. Each commit updates one pod or node in it, so that sums are not
+// recomputed (backend/cache).
 type cluster struct {
 	nodes  map[string]*node
 	order  []*node // existing nodes, by name
@@ -98,7 +98,7 @@ func (n *node) count(p *pod, times int64) {
 	n.matching = nil
 }
 
-// hasAffinity reports whether the pod says anything about the pods beside it.
+// hasAffinity reports whether the pod has pod affinity or anti-affinity.
 func (p *pod) hasAffinity() bool { return len(p.with)+len(p.apart)+len(p.rather)+len(p.ratherNo) > 0 }
 
 func newCluster() *cluster {
@@ -159,7 +159,7 @@ func (c *cluster) countImages(n *node, times int) {
 	}
 }
 
-// tidy forgets a node that is not there and has no pods.
+// tidy removes a node that does not exist and has no pods.
 func (c *cluster) tidy(n *node) {
 	if !n.exists && len(n.pods) == 0 {
 		delete(c.nodes, n.name)

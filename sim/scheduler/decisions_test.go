@@ -48,7 +48,7 @@ func (w *world) create(t *testing.T, of string, obj object.Object) {
 	}
 }
 
-// recorded is what a real kube-scheduler v1.36.3 decided, pod after pod, in one random cluster.
+// recorded has the decisions of a real kube-scheduler v1.36.3, pod after pod, in one random cluster.
 type recorded struct {
 	Nodes, Namespaces, Services []object.Object
 	Steps                       []struct {

@@ -21,7 +21,7 @@ func (v verdict) fits() bool { return len(v.reasons) == 0 }
 func rejected(why string) verdict { return verdict{reasons: []string{why}} }
 func final(why string) verdict    { return verdict{reasons: []string{why}, final: true} }
 
-// plugin is one that rejects nodes, and what may change its mind.
+// plugin is a filter plugin with its queueing hint.
 type plugin struct {
 	name   string
 	filter func(c *cycle, n *node) verdict
@@ -39,7 +39,8 @@ const (
 	dynamicResources  = "DynamicResources"
 )
 
-// plugins are those of a default profile, in its order: the first that rejects a node says why (getDefaultPlugins).
+// plugins are the filter plugins of a default profile, in order: the first one that rejects a node gives the reason
+// (getDefaultPlugins).
 var plugins = []plugin{
 	{nodeUnschedulable, filterUnschedulable, fitsNow(filterUnschedulable)},
 	{taintToleration, filterTaints, fitsNow(filterTaints)},
@@ -95,7 +96,7 @@ func filterPorts(c *cycle, n *node) verdict {
 
 func sharePort(a, b *pod) bool { return workload.Conflict(a.ports, b.ports) }
 
-// filterResources lets pass where there is room for what the pod asks for (noderesources.Fit).
+// filterResources accepts nodes with room for the requests of the pod (noderesources.Fit).
 func filterResources(c *cycle, n *node) (v verdict) {
 	if int64(len(n.pods))+1 > n.room {
 		v.reasons = append(v.reasons, "Too many pods")
@@ -113,7 +114,7 @@ type diagnosis struct {
 	all     verdict // the reason that applies to all nodes, or to nodes that were not checked
 	each    map[*node]verdict
 	before  bool   // no node was looked at
-	preempt string // what came of preemption
+	preempt string // the result of preemption
 }
 
 // of returns the verdict on a node.
@@ -136,7 +137,7 @@ func (d *diagnosis) plugins() (names []string) {
 	return slices.Compact(names)
 }
 
-// noNodes is said when there is none.
+// noNodes is the message if there are no nodes.
 const noNodes = "no nodes available to schedule pods"
 
 // text is the message of the diagnosis (framework.FitError.Error).
@@ -156,7 +157,7 @@ func (d *diagnosis) text() string {
 	return text
 }
 
-// histogram says how many nodes have which reason.
+// histogram formats how many nodes have which reason.
 func (d *diagnosis) histogram() string {
 	count := map[string]int{}
 	for _, v := range d.each { // order does not matter

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// kind is what has happened in the cluster.
+// kind is a kind of event in the cluster.
 type kind int
 
 const (
@@ -26,7 +26,7 @@ const (
 	claimSeen  // it came or changed
 	volumeSeen // it came or changed
 	classCame
-	storageSeen // what drivers say of storage came or changed
+	storageSeen // a CSINode or CSIStorageCapacity was created or changed
 	attachmentGone
 )
 

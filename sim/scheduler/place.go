@@ -52,7 +52,7 @@ func (s *Scheduler) makeRoom(c *cycle, x *queued, d *diagnosis) {
 	}
 }
 
-// reject says that a pod has found no node, and why; node is where it is nominated to now.
+// reject records that a pod has found no node. node is its nominated node now.
 func (s *Scheduler) reject(api *controller.Client, x *queued, reason, message, node string, by []string) {
 	p := s.memory.pending[x.Key]
 	s.memory.Queue.reject(x, by, api.Now())
@@ -86,13 +86,13 @@ func (s *Scheduler) nominate(pod object.Object, node string) {
 	}
 }
 
-// podScheduled says in the condition PodScheduled that a pod has no node.
+// podScheduled sets the condition PodScheduled of a pod without a node.
 func podScheduled(pod object.Object, now time.Time, reason, message string) {
 	controller.SetCondition(pod, now, "PodScheduled", "False", reason, message)
 	pod.Condition("PodScheduled")["observedGeneration"] = pod.Generation()
 }
 
-// shortened cuts what an event can say.
+// shortened cuts a note to the length limit of events.
 func shortened(note string) string {
 	const most, end = 1024, " ..."
 	if len(note) <= most {
@@ -121,7 +121,7 @@ func (s *Scheduler) take(c *cycle, x *queued, n *node) {
 	}
 }
 
-// prepare means volumes for claims, and says for which node others are to be made.
+// prepare binds claims to volumes, and selects the node for claims that have to be provisioned.
 func prepare(api *controller.Client, p plan, node string) (failed *status.Status) {
 	for _, pair := range p.bind {
 		if volume, claim := pair[0], pair[1]; claims.Bind(volume, claim) {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// pod is what the scheduler asks of a pod, read once from each version of it. It is not changed.
+// pod is the scheduler's view of a pod, derived once from each version of it. It is immutable.
 type pod struct {
 	controller.Key
 	uid             string
@@ -32,11 +32,11 @@ type pod struct {
 	labelText       string // its labels as they are printed
 
 	requests         workload.Amounts
-	weight           workload.Amounts // what it counts as on a node
-	adds             workload.Amounts // what it counts as before it has one
+	weight           workload.Amounts // what its node counts for scoring
+	adds             workload.Amounts // what scoring adds for it on a candidate node
 	affinity         workload.NodeAffinity
 	preferredNodes   []weightedNodeTerm
-	with, apart      []podTerm // what pod affinity and anti-affinity require
+	with, apart      []podTerm // required pod affinity and anti-affinity
 	rather, ratherNo []podTerm // and prefer
 	tolerations      []workload.Toleration
 	spread           []spreadConstraint
@@ -125,7 +125,7 @@ func (p *pod) readVolumes(spec object.Object) {
 	}
 }
 
-// normalImage gives an image that says no tag the tag that it means.
+// normalImage adds the default tag to an image without one.
 func normalImage(image string) string {
 	if strings.LastIndexByte(image, ':') <= strings.LastIndexByte(image, '/') {
 		return image + ":latest"
@@ -133,7 +133,7 @@ func normalImage(image string) string {
 	return image
 }
 
-// label is what selectors ask for.
+// label returns the value of a label for selectors.
 func (p *pod) label(name string) (value string, ok bool) {
 	value, ok = p.labels[name]
 	return value, ok

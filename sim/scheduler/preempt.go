@@ -17,7 +17,7 @@ const (
 	byScheduler      = "PreemptionByScheduler"
 )
 
-// noClaims is what the plugin that could free dynamic resources says first.
+// noClaims is the first message, of the plugin that could free dynamic resources.
 const noClaims = "no new claims to deallocate, "
 
 // candidate is a node on which the pod fits when victims are gone.
@@ -27,8 +27,8 @@ type candidate struct {
 	broken  int    // victims whose disruption budget does not let them go
 }
 
-// preempt looks for a node where pods of lower priorities can make room (DefaultPreemption). keep says that a nomination
-// that there is stays.
+// preempt looks for a node where pods of lower priorities can make room (DefaultPreemption). keep is set if an existing nomination
+// stays.
 func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 	if d.before {
 		d.preempt = "not found" // the message for dynamic resources, which are not simulated
@@ -222,7 +222,7 @@ func (c *cycle) begun(x candidate) int64 {
 	return -earliest.UnixNano()
 }
 
-// evict makes the victims go, and takes back what pods of lower priorities were promised on the node.
+// evict deletes the victims, and clears the nominations of pods with lower priorities for the node.
 func (s *Scheduler) evict(api *controller.Client, preemptor *pod, x *candidate) {
 	for _, q := range slices.Clone(s.memory.Queue.nominated(x.node.name)) {
 		if q.Priority < preemptor.priority && q.Place != binding {

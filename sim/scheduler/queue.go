@@ -181,7 +181,7 @@ func (q *queue) move(x *queued, to place) {
 	q.enter(x)
 }
 
-// foundUnder is under what a pod is found that waits for something.
+// foundUnder returns the keys under which a waiting pod is indexed.
 func (x *queued) foundUnder() []string {
 	switch x.Place {
 	case waiting:
@@ -326,7 +326,7 @@ func (q *queue) sorted() (all []*queued) {
 	return all
 }
 
-// IsZero says that there is nothing to remember.
+// IsZero reports whether the queue is empty.
 func (q queue) IsZero() bool { return len(q.pods) == 0 }
 
 // printed is a queue as it is printed.
@@ -338,7 +338,7 @@ type printed struct {
 // MarshalJSON prints the pods.
 func (q queue) MarshalJSON() ([]byte, error) { return json.Marshal(printed{q.numbers, q.sorted()}) }
 
-// UnmarshalJSON reads what MarshalJSON printed.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (q *queue) UnmarshalJSON(text []byte) error {
 	var p printed
 	if err := json.Unmarshal(text, &p); err != nil {

@@ -49,7 +49,7 @@ func TestQueueAsPrinted(t *testing.T) {
 				}
 				return fmt.Sprint(q.ready(), len(q.nominated("n0")))
 			}
-			is.Equal(do(&a), do(&b)) // seed and step as the loops say
+			is.Equal(do(&a), do(&b)) // with the seed and the step of the loops
 			text, err := json.Marshal(b)
 			is.NoErr(err)
 			b = queue{}
@@ -85,14 +85,14 @@ func TestQueueOrder(t *testing.T) {
 	}
 	is.Equal(take(), "p1") // its pause has not ended, but no pod is before it
 	q.reject(q.get(aPod("p1", 0).Key), nil, now)
-	is.Equal([]string{take(), take(), take()}, []string{"p3", "p0", ""}) // what failed waits for its pause
+	is.Equal([]string{take(), take(), take()}, []string{"p3", "p0", ""}) // a failed pod waits for its pause
 	at, ok := q.due()
 	is.True(ok)
 	now = at
 	is.Equal(take(), "p1")
 }
 
-// TestClusterIsKeptUp does random things to a cluster: it is as one that is made of what there is now.
+// TestClusterIsKeptUp changes a cluster at random: the cache is equal to one that is built from the current objects.
 func TestClusterIsKeptUp(t *testing.T) {
 	for seed := range uint64(30) {
 		is := is.New(t)
@@ -126,7 +126,7 @@ func TestClusterIsKeptUp(t *testing.T) {
 	}
 }
 
-// TestCounts compares how many pods a node says that a constraint is about with counting them.
+// TestCounts compares a node's counts of the pods that match a constraint with a direct count.
 func TestCounts(t *testing.T) {
 	is := is.New(t)
 	r := rand.New(rand.NewPCG(1, 3))

@@ -98,7 +98,7 @@ func (s *Scheduler) wake() []controller.Key {
 // Learn implements controller.Learner: a change is found by comparing a commit with the state before.
 func (s *Scheduler) Learn(api *controller.Client) { s.begin(api) }
 
-// begin learns what there is, once.
+// begin reads all existing objects, once.
 func (s *Scheduler) begin(api *controller.Client) {
 	m := &s.memory
 	if m.cluster != nil {
@@ -301,7 +301,7 @@ func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 	}
 }
 
-// reconsider tries a pod again if it has changed in what it was rejected for.
+// reconsider retries a pod if a change of the pod may affect its rejection.
 func (s *Scheduler) reconsider(api *controller.Client, x *queued, before, p *pod) {
 	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
 	for kind, changed := range map[kind]bool{ownLabels: !maps.Equal(before.labels, p.labels), // order does not matter

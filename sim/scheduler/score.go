@@ -10,7 +10,7 @@ import (
 // maxScore is the best that a node can have in one respect.
 const maxScore = 100
 
-// scorers compare nodes, each with its weight (getDefaultPlugins). One that has nothing to say is left out.
+// scorers score nodes, each with its weight (getDefaultPlugins). A scorer without effect is left out.
 var scorers = []struct {
 	weight int64
 	score  func(c *cycle, among []*node) (scores []int64, ok bool)

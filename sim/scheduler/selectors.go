@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// selectors are what services and controllers of pods select, kept as long as they do not change.
+// selectors caches the selectors of services and controllers of pods by their items.
 type selectors map[*resource.Item]selects
 
 // selects is one of them: as expressions of a LabelSelector, and parsed.
@@ -18,7 +18,7 @@ type selects struct {
 // selectorsKept is how many are kept.
 const selectorsKept = 1024
 
-// of returns what an object selects; plain says that its selector is a map of labels. One without a selector selects nothing.
+// of returns the selector of an object. plain is set if it is a map of labels. An object without a selector selects nothing.
 func (all *selectors) of(it *resource.Item, plain bool) selects {
 	if x, kept := (*all)[it]; kept {
 		return x

@@ -212,7 +212,7 @@ func (c *cycle) alike() (selector.Labels, bool) {
 	return s, err == nil
 }
 
-// ownerSelects returns what the controller of the pod selects, as expressions of a LabelSelector.
+// ownerSelects returns the selector of the pod's controller, as expressions of a LabelSelector.
 func (c *cycle) ownerSelects(ref object.Object) []any {
 	of := map[string]string{"v1/ReplicationController": "replicationcontrollers", "apps/v1/ReplicaSet": "replicasets.apps",
 		"apps/v1/StatefulSet": "statefulsets.apps"}[ref.String("apiVersion")+"/"+ref.String("kind")]
@@ -273,7 +273,7 @@ type softCount struct {
 	weight float64
 }
 
-// countSoft counts the pods in the domains of the nodes that are left. scored says which nodes have all topologies; where the
+// countSoft counts the pods in the domains of the nodes that are left. scored marks the nodes that have all topologies; if the
 // constraints are not the pod's own it does not matter.
 func (c *cycle) countSoft(soft []spreadConstraint, own bool, among []*node) (counts []softCount, scored []bool) {
 	counts, scored = make([]softCount, len(soft)), make([]bool, len(among))

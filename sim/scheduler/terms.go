@@ -45,7 +45,7 @@ func (t *podTerm) selects(c *cycle, p *pod) bool {
 	return (slices.Contains(t.namespaces, p.Namespace) || t.others.Match(c.namespaceLabel(p.Namespace))) && t.selector.Match(p.label)
 }
 
-// namespaceLabel returns what a selector asks for of a namespace.
+// namespaceLabel returns the value of a namespace's label for a selector.
 func (c *cycle) namespaceLabel(name string) func(string) (string, bool) {
 	return func(label string) (string, bool) {
 		if it := c.api.Item("namespaces", "", name); it != nil {

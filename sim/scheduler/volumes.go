@@ -22,7 +22,7 @@ const (
 // decisiveVolumes are the sources of volumes that decide where a pod can run.
 var decisiveVolumes = []string{"persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd"}
 
-// claimNames returns the claims that the pod says that it uses.
+// claimNames returns the names of the claims that the pod uses.
 func (p *pod) claimNames() iter.Seq[controller.Key] {
 	return func(yield func(controller.Key) bool) {
 		for _, v := range p.volumes {
@@ -133,7 +133,7 @@ func (c *cycle) findClaims() (why string) {
 	return ""
 }
 
-// The labels that say where a volume is, of old and new.
+// The topology labels of volumes, old and new.
 var zoneLabels = map[string]string{"failure-domain.beta.kubernetes.io/zone": zone, "failure-domain.beta.kubernetes.io/region": region, zone: zone, region: region}
 
 const region = "topology.kubernetes.io/region"

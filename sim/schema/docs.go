@@ -23,11 +23,11 @@ type docKey struct{ typeName, field string }
 // specs and statuses, and of the few other types that columns are taken from (NodeSystemInfo, QueuingConfiguration …).
 func (s *Set) Doc(typeName, jsonField string) string { return s.docs.get(s.minor, typeName, jsonField) }
 
-// Description returns the description of a field in the published OpenAPI, or with field "" that of the definition
-// itself; "" for none. The values of an enum are described at its end. The kinds that parameters are taken from
+// Description returns the description of a field in the published OpenAPI or, if the field is empty, that of the definition itself.
+// If there is none, it returns "". The values of an enum are described at its end. The kinds from which parameters are taken
 // (ListOptions, PodLogOptions …) have descriptions, too, though they are not published.
 //
-// In a program without these texts (GOOS=js) it returns what Doc does.
+// In a program without these texts (GOOS=js) it returns the result of Doc.
 func (s *Set) Description(definition, field string) string {
 	if text := s.prose.get(s.minor, definition, field); text != "" || len(s.prose.text) > 0 {
 		return text

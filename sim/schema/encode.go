@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// File is what a schema file says. Defaults of fields are json.RawMessage.
+// File is the content of a schema file. Defaults of fields are json.RawMessage.
 type File struct {
 	Minor     string
 	Types     []*Type // all that the others refer to
@@ -75,7 +75,7 @@ func newEncoder(minor string) *coder {
 	return c
 }
 
-// file returns the whole file: magic, strings, and what has been written.
+// file returns the whole file: magic, strings, and the written data.
 func (c *coder) file() []byte {
 	out := []byte(magic)
 	out = binary.AppendUvarint(out, uint64(len(c.strings)))

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestEncode: what was read of a file makes the same file again.
+// TestEncode checks that a decoded file is encoded to the same bytes.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	for _, minor := range Known() {

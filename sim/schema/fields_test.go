@@ -81,7 +81,7 @@ func TestKnownFields(t *testing.T) {
 			is.Equal(got.Type.Kind, tt.kind)
 			is.Equal(got.Type.Bits, tt.bits)
 			got.Type, got.shown = nil, Always
-			is.Equal(got, tt.want) // everything that is said of the field
+			is.Equal(got, tt.want) // all properties of the field
 		})
 	}
 }

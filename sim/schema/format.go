@@ -10,15 +10,15 @@ import (
 // magic opens a schema file; the digit changes with the format.
 const magic = "kubesim schema 1\n"
 
-// errDamaged is the answer to every schema file that is not what the generator wrote.
+// errDamaged is the error for every schema file that the generator has not written.
 var errDamaged = errors.New("schema: damaged data")
 
-// coder goes over a schema file, which it reads or writes: each of its methods fills in what it is given, or writes it. After the
-// first error it reads zeros.
+// coder reads or writes a schema file: each of its methods reads into its argument or writes it. After the first error it reads
+// zeros.
 type coder struct {
-	data    []byte // what is left to read, or has been written
+	data    []byte // the rest to read, or the written bytes
 	strings []string
-	numbers map[string]int // of strings, when it writes; nil: it reads
+	numbers map[string]int // numbers of strings when the coder writes; nil when it reads
 	err     error
 }
 
@@ -147,7 +147,7 @@ func (c *coder) typ(t *rawType, n int) {
 	}
 }
 
-// field is for one field without its type. Of what few fields have, a flag says whether it follows.
+// field is for one field without its type. Rare properties follow only if their flag is set.
 func (c *coder) field(f *Field) {
 	c.str(&f.Name)
 	c.uint(&f.Proto)
@@ -183,7 +183,8 @@ func (c *coder) field(f *Field) {
 	}
 }
 
-// value is for a default: JSON text as a string, bool, int64, float64, []any or map[string]any. Who writes has a json.RawMessage.
+// value is for a default: JSON text as a string, bool, int64, float64, []any or map[string]any. When the coder writes, the value is
+// a json.RawMessage.
 func (c *coder) value(v *any) {
 	raw, _ := (*v).(json.RawMessage)
 	text := string(raw)

@@ -2,8 +2,8 @@ package schema
 
 import "slices"
 
-// OpenAPI returns the type as an OpenAPI schema without references, as far as it says what values are: types, formats,
-// properties, items. What may be anything has no type, nor has a Quantity. A struct inside itself has no properties there.
+// OpenAPI returns the type as an OpenAPI schema without references. It has types, formats, properties and items only. A field of
+// any type has no type, nor has a Quantity. A struct inside itself has no properties there.
 func (t *Type) OpenAPI() map[string]any { return t.openAPI(nil) }
 
 func (t *Type) openAPI(within []*Type) map[string]any {

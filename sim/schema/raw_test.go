@@ -20,5 +20,5 @@ func TestRaw(t *testing.T) {
 	is.True(claim.Fields["spec"].Fields["devices"].Fields["config"].Elem.Fields["opaque"].Fields["parameters"].Raw)
 	is.True(claim.Fields["status"].Fields["devices"].Elem.Fields["data"].Raw)
 	is.Equal(at("", "Pod"), nil)
-	is.Equal(at("apiextensions.k8s.io", "CustomResourceDefinition"), nil) // what its JSON is, the server brings into one form
+	is.Equal(at("apiextensions.k8s.io", "CustomResourceDefinition"), nil) // the server normalizes its JSON values
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// files is where schema files are read from: those that were built in, or a pack.
+// files is the source of schema files: the embedded ones, or a pack.
 type files interface {
 	ReadFile(name string) ([]byte, error)
 }
@@ -61,7 +61,7 @@ func Register(minor string, packed []byte) error {
 	return nil
 }
 
-// parsePack reads what Pack returned.
+// parsePack parses the result of Pack.
 func parsePack(minor string, packed []byte) (*Set, error) {
 	if len(packed) < 4 || uint64(binary.BigEndian.Uint32(packed)) > uint64(len(packed)-4) {
 		return nil, errors.New("schema: the data is cut off: it is not what Pack returned")

@@ -12,7 +12,7 @@ func TestKnown(t *testing.T) {
 	is.Equal(Known(), Minors()) // outside of a page everything known is built in
 }
 
-// TestPack: a page reads the same types from a pack as other programs from what is built in.
+// TestPack checks that the types that a web page reads from a pack are equal to the embedded types of other programs.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

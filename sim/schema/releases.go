@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Default is the minor of an API server that is told no version: the one that the recordings are of, and that a page has
+// Default is the minor of an API server without an explicit version: the one of the recordings, and the one that a web page has
 // from the start. data_default.go embeds its files.
 const Default = "1.36"
 
@@ -17,7 +17,7 @@ const DefaultVersion = "v1.36.3"
 type Release struct {
 	// Minor is "1.36".
 	Minor string
-	// Version is the release that /version says: "v1.36.3".
+	// Version is the release in the answer of /version: "v1.36.3".
 	Version string
 	// Stored lists the kinds that are stored in another version than the one they are served in: a server keeps to the
 	// version that one of the minor before can read. Events of both groups are one resource. The storage version hashes
@@ -25,7 +25,7 @@ type Release struct {
 	Stored map[GVK]GVK
 	// Unserved lists the kinds that a server can read without serving them by default, by group version.
 	Unserved map[string]string
-	// PlainElements says that OpenAPI has no defaults for the elements of lists and maps.
+	// PlainElements is set if OpenAPI has no defaults for the elements of lists and maps.
 	PlainElements bool
 	// CELGo is the version of cel-go that evaluates expressions, 26 for v0.26.
 	CELGo int
@@ -45,8 +45,8 @@ var Releases = []Release{
 		Unserved: unserved37, PlainElements: true, CELGo: 29},
 }
 
-// Known returns the minors of Releases. Load knows those that were built into the program, which are all of them but for
-// GOOS=js, and those that were given to Register.
+// Known returns the minors of Releases. Load finds those that were given to Register and those that are embedded in the program,
+// which are all of them, except for GOOS=js.
 func Known() []string {
 	var minors []string
 	for _, r := range Releases {
@@ -65,13 +65,13 @@ func ReleaseOf(version string) (Release, bool) {
 	return Releases[i], true
 }
 
-// CanRead reports whether servers of the release can read a kind that they do not serve. A body of such a kind is told that its
-// version is not the expected one, instead of that the kind is unknown.
+// CanRead reports whether servers of the release can read a kind that they do not serve. The error for such a kind in a body is
+// that its version is not the expected one, not that the kind is unknown.
 func (r Release) CanRead(gvk GVK) bool {
 	return slices.Contains(strings.Fields(r.Unserved[gvk.GV()]), strings.TrimSuffix(gvk.Kind, "List"))
 }
 
-// storedElsewhere is what holds for every minor.
+// storedElsewhere has the differing storage versions of every minor.
 var storedElsewhere = map[GVK]GVK{
 	{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition"},
 	{"autoscaling", "v1", "HorizontalPodAutoscaler"}:           {"autoscaling", "v2", "HorizontalPodAutoscaler"},
@@ -97,7 +97,7 @@ func with[K comparable, V any](some map[K]V, more ...map[K]V) map[K]V {
 	return out
 }
 
-// unserved is what servers of 1.36 can read without serving it.
+// unserved has the kinds that servers of 1.36 can read without serving them.
 var unserved = map[string]string{
 	"admissionregistration.k8s.io/v1alpha1": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
 	"admissionregistration.k8s.io/v1beta1":  "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
@@ -137,7 +137,7 @@ var unserved = map[string]string{
 	"storagemigration.k8s.io/v1beta1":       "StorageVersionMigration",
 }
 
-// unserved37 is what servers of 1.37 can read without serving it.
+// unserved37 has the kinds that servers of 1.37 can read without serving them.
 var unserved37 = with(unserved, map[string]string{
 	"lifecycle.k8s.io/v1alpha1":  "Eviction EvictionRequest",
 	"scheduling.k8s.io/v1alpha2": "",

@@ -17,7 +17,7 @@ func TestReleases(t *testing.T) {
 	var last int
 	var before Release
 	for _, r := range Releases {
-		is.True(len(r.Stored) > 0 && len(r.Unserved) > 0) // a new row does not forget what every minor has
+		is.True(len(r.Stored) > 0 && len(r.Unserved) > 0) // a new row has the values of every minor, too
 		is.True(r.CELGo > 0 && r.CELGo >= before.CELGo)   // cel-go gets no older
 		before = r
 		var minor int
@@ -31,7 +31,7 @@ func TestReleases(t *testing.T) {
 		is.Equal(set.Release().Version, r.Version)
 		for served, stored := range r.Stored { // order does not matter
 			is.Equal(served.Kind, stored.Kind)
-			is.True(slices.ContainsFunc(set.Resources(), func(x Resource) bool { return x.GVK == served && x.Storage == stored })) // the data says so, too
+			is.True(slices.ContainsFunc(set.Resources(), func(x Resource) bool { return x.GVK == served && x.Storage == stored })) // the data agrees
 		}
 	}
 	r, ok := ReleaseOf(DefaultVersion)
@@ -47,7 +47,7 @@ func TestReleaseOf(t *testing.T) {
 	}
 }
 
-// TestCanRead: what a server can read without serving it is another thing in each minor.
+// TestCanRead checks that the kinds that a server can read without serving them differ between minors.
 func TestCanRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,5 +1,5 @@
-// Package schema holds the structure of the API's types as data: what a Go struct of k8s.io/api says in its
-// tags, and what the published OpenAPI says about it.
+// Package schema holds the structure of the API's types as data: the tags of the Go structs of k8s.io/api, and the published
+// OpenAPI of them.
 //
 //	Set (one Kubernetes minor) ── Kind(gvk) ──▶ *Type Deployment
 //	                                             ├─ Field metadata ──▶ *Type ObjectMeta
@@ -8,10 +8,9 @@
 //	                                             │                      └─ Field template ──▶ *Type PodTemplateSpec …
 //	                                             └─ Field status   ──▶ *Type DeploymentStatus
 //
-// One such graph drives decoding and its error texts, unknown fields, the order in which fields are printed,
-// zero values that are always present, protobuf, strategic merge patch, server-side apply and OpenAPI.
-// Types are read from the embedded data only when a kind is first asked for, and are shared by every Cluster of
-// the process: a Type is never changed after it was handed out.
+// One such graph drives decoding and its error texts, unknown fields, the order in which fields are printed, zero values that are
+// always present, protobuf, strategic merge patch, server-side apply and OpenAPI. Types are read from the embedded data only when a
+// kind is first asked for, and are shared by every Cluster of the process: a Type is immutable after it was returned.
 package schema
 
 import (
@@ -21,7 +20,7 @@ import (
 	"sync/atomic"
 )
 
-// Kind says how a value of a Type looks in JSON and what the Go type behind it does with it.
+// Kind is the JSON form of a Type's values and the way in which its Go type handles them.
 type Kind uint8
 
 const (
@@ -51,9 +50,9 @@ type Type struct {
 	Bits   int     // of Int
 	Fields []Field // of Struct, in Go declaration order with inlined structs in their place: the order of printing
 
-	// Elem is the type of the elements of a List or Map; for a list or map of pointers the pointed-to type.
-	// Of an Any it is nil, or the struct that may stand in its place: a "v1.JSONSchemaPropsOrBool" that is an object
-	// is a JSONSchemaProps, and so is each object in the array of a "v1.JSONSchemaPropsOrArray". Anything else is kept.
+	// Elem is the type of the elements of a List or Map; for a list or map of pointers the pointed-to type. For an Any it is nil,
+	// or the struct that may stand in its place: a "v1.JSONSchemaPropsOrBool" that is an object is a JSONSchemaProps, and so is
+	// each object in the array of a "v1.JSONSchemaPropsOrArray". Other values are kept unchanged.
 	Elem *Type
 
 	ElemPointer bool // of List and Map: elements are Go pointers (a null element stays null)
@@ -69,8 +68,8 @@ type Type struct {
 	derived atomic.Value // see Derived
 }
 
-// Derived returns what derive makes of a type, which is kept with it: whoever asks again gets the same value and must not change
-// it. A Type keeps one value, which is the codec's protobuf message; who asks for one of another Go type panics.
+// Derived returns the result of derive for a type. The result is stored with the type: later calls return the same value, which
+// must not be changed. A Type stores one value, the codec's protobuf message. Derived panics if it is of another Go type.
 func Derived[T any](t *Type, derive func(*Type) T) T {
 	if v := t.derived.Load(); v != nil {
 		return v.(T)
@@ -88,15 +87,15 @@ type Field struct {
 	OmitZero  bool // encoding/json omitzero
 	Proto     int  // protobuf field number; 0 means not in protobuf
 
-	// Inline holds the field numbers of the messages around an inlined field, outermost first. A Go struct that is
-	// inlined in JSON is a message of its own in protobuf: hostPath of Volume is field 1 of volumeSource, which is
-	// field 2 of Volume, so Proto is 1 and Inline is [2]. Such a message is always on the wire, even when it is empty.
-	// nil: the field is in the struct's own message.
+	// Inline holds the field numbers of the messages around an inlined field, outermost first. A Go struct that is inlined in JSON
+	// is a message of its own in protobuf: hostPath of Volume is field 1 of volumeSource, which is field 2 of Volume, so Proto is 1
+	// and Inline is [2]. Such a message is always on the wire, even when it is empty. Inline is nil if the field is in the struct's
+	// own message.
 	Inline []int
 
 	Required bool     // listed as required in the published OpenAPI
 	Default  any      // default in the published OpenAPI ({} and "" of the generator included), nil if there is none
-	Enum     []string // values as published, sorted, of the field or, in a list or map, of its elements; nil: any. Nothing checks them
+	Enum     []string // published values, sorted, of the field or of the elements of a list or map; not validated
 	Format   string   // OpenAPI format
 	PlainRef bool     // published as a $ref and nothing else (the Go field has no comment), not as an allOf with one
 
@@ -109,7 +108,7 @@ type Field struct {
 	shown Shown // see Shown
 }
 
-// Shown says when a field is printed.
+// Shown is the condition under which a field is printed.
 type Shown uint8
 
 const (
@@ -148,7 +147,7 @@ func NewStruct(name, goType string, fields []Field) *Type {
 	return t
 }
 
-// complete works out what is asked of a Struct again and again.
+// complete precomputes the index of fields and when they are printed.
 func (t *Type) complete() {
 	t.index = make(map[string]int, len(t.Fields))
 	for i := range t.Fields {

@@ -14,7 +14,7 @@ import (
 
 const allVerbs = "create,delete,deletecollection,get,list,patch,update,watch"
 
-// storageHash is discovery's storageVersionHash: base64 of the first 8 bytes of the SHA-256 of the storage version.
+// storageHash computes the storageVersionHash of discovery: base64 of the first 8 bytes of the SHA-256 of the storage version.
 func storageHash(k GVK) string {
 	sum := sha256.Sum256([]byte(k.Group + "/" + k.Version + "/" + k.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
@@ -114,7 +114,7 @@ func TestServedKindsHaveTypes(t *testing.T) {
 			is.True(verb != "list" || s.Kind(list) != nil) // and its list
 		}
 		stored := r.Storage == GVK{} || r.Storage.Version == "v1beta1" || s.Kind(r.Storage) != nil
-		is.True(stored) // and what it is stored as, if that is a version it can be read in
+		is.True(stored) // and its storage version, if the server can read that version
 		for _, sub := range r.Subresources {
 			is.True(s.Kind(sub.GVK) != nil) // and the bodies of subresources
 		}

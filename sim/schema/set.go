@@ -17,9 +17,9 @@ import (
 //	                             ▲                          │       │
 //	                             └── read when asked for ───┴───────┘ definition name or GVK → type
 //
-// Load reads everything but the blobs; Kind and Named read the blobs that can be reached from the one they return. The
-// files of descriptions are gzip streams, read when the first one is asked for; this one is not, because every program
-// reads it as it starts: unpacking was a sixth of what a page's engine does before its first answer.
+// Load reads everything but the blobs; Kind and Named read the blobs that can be reached from the one they return. The files of
+// descriptions are gzip streams, read when the first one is asked for; this one is not, because every program reads it as it
+// starts: unpacking took a sixth of the time that a web page's engine needs for its first answer.
 type Set struct {
 	minor     string
 	strings   []string
@@ -32,7 +32,7 @@ type Set struct {
 	readable  func() []GVK
 
 	mu    sync.RWMutex
-	types []*Type // by number; nil: not read yet. Everything reachable from an entry is in place
+	types []*Type // by number; nil if not read yet. Everything reachable from an entry is read
 
 	docs  texts // the file docs-MINOR.bin
 	prose texts // the file prose-MINOR.bin
@@ -101,7 +101,7 @@ func open(from files, minor string) (*Set, error) {
 	return s, nil
 }
 
-// contents is what a schema file says behind its minor.
+// contents is the content of a schema file after its minor.
 type contents struct {
 	blobs     [][]byte // of the types
 	names     []nameOf
@@ -110,7 +110,7 @@ type contents struct {
 	resources []Resource
 }
 
-// nameOf says which type is behind a definition name, kindOf which is behind a kind.
+// nameOf maps a definition name to its type, kindOf a kind.
 type (
 	nameOf struct {
 		name      string
@@ -172,12 +172,13 @@ func (s *Set) Minor() string { return s.minor }
 // The answer is shared: do not change it.
 func (s *Set) Groups() []Group { return s.groups }
 
-// Resources returns what an API server serves by default: the core group first, then groups and versions in the
-// order of Groups, each sorted by resource. The answer is shared: do not change it.
+// Resources returns the resources that an API server serves by default: the core group first, then groups and versions in the order
+// of Groups, each sorted by resource. The answer is shared: do not change it.
 func (s *Set) Resources() []Resource { return s.resources }
 
-// Readable returns the group versions that a server can read, sorted: those of the kinds that it serves and of those that it does
-// not, apart from the core group and from what only servers send. The answer is shared: do not change it.
+// Readable returns the group versions that a server can read, sorted: those of the kinds that it serves, and those of the kinds
+// that it can read only. It leaves out the core group and the groups of kinds that only servers send. The result is shared: do not
+// change it.
 func (s *Set) Readable() []GVK { return s.readable() }
 
 func (s *Set) findReadable() []GVK {

@@ -118,7 +118,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 	for i := range readers {
-		is.Equal(got[i], got[0]) // everybody got the same types
+		is.Equal(got[i], got[0]) // all readers got the same types
 	}
 }
 
@@ -150,8 +150,8 @@ func TestNoProse(t *testing.T) {
 	is.Equal(s.Description(coreV1+"PodStatus", "podIP"), s.Doc(coreV1+"PodStatus", "podIP"))
 }
 
-// FuzzParse feeds damaged schema files to the loader: it returns errors and never panics, and what it does accept
-// can be walked.
+// FuzzParse feeds damaged schema files to the loader: it returns errors and never panics, and the data that it accepts can be
+// walked.
 func FuzzParse(f *testing.F) {
 	set, err := data.ReadFile("data/1.36.bin")
 	if err != nil {

@@ -65,7 +65,7 @@ func splitTerms(s string) []string {
 	return append(terms, s[start:])
 }
 
-// splitTerm splits at the first operator and returns what follows it, still escaped.
+// splitTerm splits at the first operator and returns the text after it, still escaped.
 func splitTerm(term string) (r FieldRequirement, escaped string, ok bool) {
 	i := strings.IndexByte(term, '=')
 	if i < 0 {
@@ -129,9 +129,8 @@ func (f Fields) RequiresExact(label string) (value string, ok bool) {
 	return "", false
 }
 
-// Transform returns f with every label and value replaced by what convert returns for them: a resource refuses labels
-// it does not know and translates those of old versions. When convert returns two empty strings, the requirement is
-// dropped.
+// Transform returns f with every label and value replaced by the results of convert: a resource refuses unknown labels and
+// translates those of old versions. If convert returns two empty strings, the requirement is dropped.
 func (f Fields) Transform(convert func(label, value string) (string, string, error)) (Fields, error) {
 	var out Fields
 	for _, r := range f.requirements {

@@ -124,7 +124,7 @@ func FuzzFields(f *testing.F) {
 			return
 		}
 		again, err := ParseFields(s.String())
-		is.NoErr(err) // what is printed can be read
+		is.NoErr(err) // printed selectors can be parsed
 		order := func(a, b FieldRequirement) int { return strings.Compare(a.String(), b.String()) }
 		want := slices.SortedFunc(slices.Values(s.requirements), order)
 		got := slices.SortedFunc(slices.Values(again.requirements), order)

@@ -146,7 +146,7 @@ func FuzzLabels(f *testing.F) {
 			return
 		}
 		again, err := ParseLabels(s.String())
-		is.NoErr(err)                                                // what is printed can be read
+		is.NoErr(err)                                                // printed selectors can be parsed
 		is.Equal(again.String(), s.String())                         // and prints the same
 		is.True(slices.EqualFunc(again.requirements, s.requirements, // and means the same
 			func(a, b Requirement) bool {

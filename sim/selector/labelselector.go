@@ -52,7 +52,7 @@ func FormatLabelSelector(selector map[string]any) string {
 	return "<none>"
 }
 
-// ValidateOptions says which mistakes in a metav1.LabelSelector are let pass. The zero value lets none pass.
+// ValidateOptions are the errors in a metav1.LabelSelector that are allowed. The zero value allows none.
 type ValidateOptions struct {
 	// AllowInvalidValues lets bad label values in expressions pass, because the stored object has some already.
 	AllowInvalidValues bool

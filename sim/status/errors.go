@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Resource names what an error is about: resource[.group] in messages, kind and group in details. For errors that name
-// a kind (Invalid) Resource holds the kind.
+// Resource names the object of an error: resource[.group] in messages, kind and group in details. For errors about a kind (Invalid)
+// Resource holds the kind.
 type Resource struct{ Group, Resource string }
 
 func (r Resource) String() string {
@@ -69,7 +69,7 @@ func Conflict(r Resource, name, why string) *Status {
 		Message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", r, name, why)}
 }
 
-// Overloaded is what a server says that takes no more requests, in plain text.
+// Overloaded is the answer of a server that accepts no more requests, in plain text.
 const Overloaded = "Too many requests, please try again later."
 
 // OptimisticLock is the why of a Conflict between resourceVersions.
@@ -85,13 +85,13 @@ func VersionDiffers(want, have string) string {
 	return fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", want, have)
 }
 
-// InvalidObject is what the store makes of such a why (storage.NewInvalidObjError). key is the storage key; without one
-// (dry run) the text has no key.
+// InvalidObject returns the text of storage.NewInvalidObjError for a failed precondition. key is the storage key; it is empty in a
+// dry run.
 func InvalidObject(key, why string) string {
 	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, why)
 }
 
-// CorruptObject is what the store makes of an object that it cannot read (storage.NewCorruptObjError).
+// CorruptObject returns the text of storage.NewCorruptObjError for an object that cannot be decoded.
 func CorruptObject(key, why string) string {
 	return fmt.Sprintf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, why)
 }
@@ -162,7 +162,7 @@ func Forbidden(r Resource, name, why string) *Status {
 	return s
 }
 
-// Unauthorized answers for credentials that nobody knows.
+// Unauthorized answers for unknown credentials.
 func Unauthorized() *Status {
 	return &Status{Code: wire.StatusUnauthorized, Reason: ReasonUnauthorized, Message: "Unauthorized"}
 }
@@ -191,7 +191,7 @@ func TooLargeResourceVersion(want, have uint64, retryAfter int) *Status {
 	return s
 }
 
-// Timeout answers for a request that took too long. retryAfter is in seconds; 0 says nothing.
+// Timeout answers for a request that took too long. retryAfter is in seconds; 0 omits it.
 func Timeout(message string, retryAfter int) *Status {
 	return &Status{Code: wire.StatusGatewayTimeout, Reason: ReasonTimeout, Message: "Timeout: " + message,
 		Details: &Details{RetryAfterSeconds: retryAfter}}

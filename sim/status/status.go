@@ -1,5 +1,5 @@
-// Package status is metav1.Status: what the API server answers when it does not answer with an object. A *Status is a
-// Go error, and every message of the wire that belongs to no single kind is made here.
+// Package status is metav1.Status, the API server's answer to a request if it is not an object. A *Status is a Go error, and every
+// message on the wire that does not belong to a single kind is in this package.
 //
 //	{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"…","reason":"…","details":{…},"code":404}
 //
@@ -62,7 +62,7 @@ type Sent struct {
 	RemainingItemCount        *int64
 }
 
-// Details says what a Status is about.
+// Details describes the object and the causes of a Status.
 type Details struct {
 	Name, Group, Kind, UID string
 	Causes                 []Cause

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzParse reads what is to be done to somebody: what is read is printed so that it is read again.
+// FuzzParse parses troubles: a parsed trouble is printed in a form that is parsed to the same trouble.
 func FuzzParse(f *testing.F) {
 	for _, k := range Kinds {
 		f.Add(k.Example)

@@ -1,5 +1,5 @@
-// Package trouble lists what can be done to an API server of several, or to a controller, and reads and prints it. A
-// scenario's line, a fault's action and a control request say it in the same words:
+// Package trouble defines the disturbances of one of several API servers, or of a controller, and parses and prints them. A
+// scenario's line, a fault's action and a control request have the same words:
 //
 //	lag 2 pods                      Kind, number of the replica, and how long or for which resources
 //	unready 1 30s
@@ -41,15 +41,15 @@ type Kind struct {
 	Name      string
 	Help      string // one sentence
 	Example   string
-	Duration  string // what a control request calls how long, "" if it is not asked
+	Duration  string // the name of the duration parameter in a control request; empty if it has none
 	Resources bool   // it may be for some resources only
 
 	needsDuration bool
-	do            func(r Replica, t Trouble) error     // nil: it cannot be done to a replica
-	control       func(c Controllers, t Trouble) error // nil: it cannot be done to a controller
+	do            func(r Replica, t Trouble) error     // nil if it does not apply to replicas
+	control       func(c Controllers, t Trouble) error // nil if it does not apply to controllers
 }
 
-// What can be done.
+// All kinds of trouble.
 var (
 	Lag = &Kind{Name: "lag", Help: "stop a replica, or the informers of a controller, from learning of commits",
 		Example: "lag 2 pods", Resources: true, do: func(r Replica, t Trouble) error { return r.Lag(t.Resources...) },
@@ -99,10 +99,11 @@ func (k *Kind) OfReplicas() bool { return k.do != nil }
 // OfControllers reports whether it can be done to a controller.
 func (k *Kind) OfControllers() bool { return k.control != nil }
 
-// NeedsDuration reports whether it has to be said how long.
+// NeedsDuration reports whether the duration is required.
 func (k *Kind) NeedsDuration() bool { return k.needsDuration }
 
-// Parameter is what a control request calls what may be said beside whom it is done to; "": nothing.
+// Parameter returns the name of the query parameter that a control request takes beside the replica or controller, or "" if it
+// takes none.
 func (k *Kind) Parameter() string {
 	if k.Duration == "" && k.Resources {
 		return "resource"
@@ -110,7 +111,7 @@ func (k *Kind) Parameter() string {
 	return k.Duration
 }
 
-// Requests prints kinds as control requests ask for them, with what they take in their examples: lag?resource=pods, cut.
+// Requests prints kinds as control requests, with the parameters of their examples: lag?resource=pods, cut.
 func Requests(which func(*Kind) bool) string {
 	var words []string
 	for _, k := range Kinds {
@@ -126,12 +127,12 @@ func Requests(which func(*Kind) bool) string {
 	return strings.Join(words, ", ")
 }
 
-// Trouble is what is done to one replica, or to one controller.
+// Trouble is a disturbance of one replica or one controller.
 type Trouble struct {
 	Kind       *Kind
 	Replica    int           // counted from 1, 0 if it is done to a controller
 	Controller string        // its name
-	Duration   time.Duration // 0: for ever
+	Duration   time.Duration // 0 means without end
 	Resources  []string      // pods, deployments.apps; none: all
 }
 

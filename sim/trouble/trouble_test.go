@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// server notes what is done to it.
+// server records the calls.
 type server struct{ did string }
 
 func (s *server) Lag(resources ...string) error { s.did = fmt.Sprint("Lag", resources); return nil }
@@ -24,7 +24,7 @@ func (s *server) Unready(d time.Duration, resources ...string) error {
 	return nil
 }
 
-// manager notes what is done to controllers.
+// manager records the calls for controllers.
 type manager struct{ did string }
 
 func (m *manager) Resume(name string) error { m.did += "Resume " + name; return nil }
@@ -47,7 +47,7 @@ func parse(line string) (Trouble, error) {
 	return Find(words[0]).Parse(words[1:])
 }
 
-// Each kind's example is read, printed as it was, and does what it says.
+// Each kind's example is parsed, printed unchanged, and carried out.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -62,7 +62,7 @@ func TestExamples(t *testing.T) {
 		if k.OfReplicas() {
 			var s server
 			is.NoErr(x.Do(&s))
-			is.Equal(s.did, want[i]) // what it does
+			is.Equal(s.did, want[i]) // its effect
 		} else {
 			var m manager
 			is.NoErr(x.Control(&m))
@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// What can be done to replicas and controllers is done to those that the line names.
+// The kinds that apply to both replicas and controllers are carried out on the one that the line names.
 func TestControllers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -111,6 +111,6 @@ func TestErrors(t *testing.T) {
 		"stall 1 1s po": `unexpected "po"`,
 	} {
 		_, err := parse(line)
-		is.New(t).True(err != nil && strings.Contains(err.Error(), want)) // says what is wrong
+		is.New(t).True(err != nil && strings.Contains(err.Error(), want)) // describes the error
 	}
 }

@@ -79,7 +79,7 @@ func isCanonical(name string) bool {
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// mark says that c may be in the name of a header (RFC 9110, token), beside letters.
+// mark reports whether c is allowed in the name of a header (RFC 9110, token), besides letters.
 func mark(c byte) bool {
 	return c > ' ' && c < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, rune(c))
 }

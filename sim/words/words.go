@@ -2,8 +2,8 @@
 //
 //	line ─ Rules.Split ─▶ Word "kubectl"  Word "get"  Sign "|"  Word "grep"  Word "a b"
 //
-// Everywhere '…' is taken as it is, "…" knows escapes, and a # where a word would begin ends the line. What differs between
-// the prompt of a shell and a line of a scenario is in Rules.
+// '…' is always literal, "…" may have escapes, and a # where a word would begin ends the line. The differences between the prompt
+// of a shell and a line of a scenario are in Rules.
 package words
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Rules are what the words of a line depend on.
+// Rules are the syntax of a line.
 type Rules struct {
 	Signs     []string // words that need no space around them, a longer one before its beginnings: << before <
 	Escapes   string   // the characters that a backslash in double quotes escapes

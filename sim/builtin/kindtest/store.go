@@ -12,7 +12,7 @@ import (
 
 // Store is a small store for Connectors: objects by storage name and name. It records deletions with their options.
 type Store struct {
-	resource.Reader // nil: the other methods are not called
+	resource.Reader // nil, because its methods are not called
 
 	Objects map[string]object.Object
 	Deleted map[string]string

@@ -122,7 +122,7 @@ func credentialSpec(text string) []string {
 	return nil
 }
 
-// windowsUserName returns what is wrong with the name of a Windows user, such as user or DOMAIN\user.
+// windowsUserName returns the errors in the name of a Windows user, such as user or DOMAIN\user.
 func windowsUserName(name string) []string {
 	switch {
 	case name == "":

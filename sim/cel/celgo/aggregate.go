@@ -13,12 +13,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// mapVal is a JSON object. Of an object whose schema names properties, expressions see those that are declared and not
-// null, by their escaped names.
+// mapVal is a JSON object. If its schema has properties, expressions see only fields that are declared and not null, by their
+// escaped names.
 type mapVal struct {
 	value map[string]any
-	node  *node // nil: values decide their own types
-	// ofStruct says that it is a built-in kind, or a part of one, read as such: see structOf.
+	node  *node // if nil, values have dynamic types
+	// ofStruct marks a built-in kind, or a part of one, that is read as such: see structOf.
 	ofStruct bool
 }
 
@@ -60,7 +60,7 @@ func (m *mapVal) ConvertToNative(to reflect.Type) (any, error) {
 
 func (m *mapVal) ConvertToType(to ref.Type) ref.Val { return converted(m, types.MapType, to) }
 
-// Equal compares what expressions see, and of what they do not see the JSON.
+// Equal compares the fields that expressions see. Fields that they do not see are compared as JSON.
 func (m *mapVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	hidden, _ := other.(*mapVal)
@@ -200,7 +200,7 @@ func (it *iterator) Next() ref.Val {
 	return it.at(it.next - 1)
 }
 
-// unknownVal is a value of which the schema says nothing: it can only be compared.
+// unknownVal is a value without a schema: it can only be compared.
 type unknownVal struct{ value any }
 
 func (u *unknownVal) ConvertToNative(to reflect.Type) (any, error) {

@@ -67,7 +67,7 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 	return c
 }
 
-// declared returns the type that a schema describes; nil: any.
+// declared returns the type that a schema describes. If the schema is nil, it is dyn.
 func (t typeNames) declared(env *environment, schema map[string]any, name string) *cel.Type {
 	if schema == nil {
 		return cel.DynType
@@ -75,7 +75,7 @@ func (t typeNames) declared(env *environment, schema map[string]any, name string
 	return t.declare(newNode(env, schema, true), name).typ
 }
 
-// Problems returns what is wrong with an expression, whatever it comes to, "" for nothing.
+// Problems returns the errors of an expression with any result type, or "" if it compiles.
 func (c *Compiler) Problems(expression string) string {
 	if _, issues := c.env.Compile(expression); issues.Err() != nil {
 		return problems(issues, expression)
@@ -83,8 +83,7 @@ func (c *Compiler) Problems(expression string) string {
 	return ""
 }
 
-// Variable compiles an expression as variables.name of the expressions after it. One that does not compile is an error
-// for those that use it.
+// Variable compiles an expression as variables.name for later expressions. If it does not compile, expressions that use it fail.
 func (c *Compiler) Variable(name, expression string) *expr.Error {
 	p, typ := c.compile(expression, expr.Any)
 	c.variables[name] = p
@@ -97,7 +96,7 @@ func (c *Compiler) VariableOf(other *Compiler, name string) {
 	c.types.fields[name] = other.types.fields[name]
 }
 
-// Compile compiles an expression. Err of the Program says what is wrong with it.
+// Compile compiles an expression. If it does not compile, Err of the Program returns the error.
 func (c *Compiler) Compile(expression string, want expr.Result) *Program {
 	p, _ := c.compile(expression, want)
 	return p
@@ -142,7 +141,7 @@ func noProgram(err error) *expr.Error {
 	return &expr.Error{Text: "program instantiation failed: " + err.Error(), Internal: true}
 }
 
-// declaredType is the type of a variable: only simple ones and lists and maps of them are known to be what they are.
+// declaredType returns the declared type of a variable: simple types and lists and maps of them are kept, all others are dyn.
 func declaredType(t *cel.Type) *cel.Type {
 	switch t.Kind() {
 	case types.BoolKind, types.BytesKind, types.DoubleKind, types.DurationKind, types.IntKind, types.NullTypeKind,
@@ -156,8 +155,8 @@ func declaredType(t *cel.Type) *cel.Type {
 	return cel.DynType
 }
 
-// Eval evaluates the expression. budget is what it may cost, and what it did cost is taken off. An Error whose Budget is
-// set ends everything the budget is for; any other is the expression's own.
+// Eval evaluates the expression. It subtracts the cost from budget. If Budget of the Error is set, the budget is exceeded and
+// nothing else is evaluated. Any other error is about this expression only.
 func (p *Program) Eval(in *expr.Input, budget *int64) (any, *expr.Error) {
 	v, e := p.eval(in, budget)
 	if e != nil {
@@ -188,7 +187,7 @@ func (p *Program) eval(in *expr.Input, budget *int64) (ref.Val, *expr.Error) {
 	return result, nil
 }
 
-// mutation returns what a mutation comes to: an apply configuration, or a list of operations.
+// mutation returns the value of a mutation: an apply configuration, or a list of operations.
 func (p *Program) mutation(v ref.Val) (any, *expr.Error) {
 	check := func(v ref.Val) *expr.Error {
 		if o, ok := v.(*objectVal); ok {

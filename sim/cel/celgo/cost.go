@@ -10,9 +10,9 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// costs estimates what the functions of Kubernetes cost, before and while they run, and how great values of a schema
-// can be: cost_table.go has them, function by function. Everything else is estimated by cel-go. The numbers decide which rules a server
-// accepts; they are the real server's.
+// costs estimates the costs of Kubernetes' functions, before and while they run, and the greatest sizes of values of a schema:
+// cost_table.go has them, function by function. cel-go estimates everything else. The numbers decide which rules a server accepts;
+// they are the real server's.
 type costs struct {
 	self *decl  // If nil, there is no schema.
 	root string // the only variable that self describes; "" for every name, as in the real server's rules of custom resources
@@ -38,7 +38,7 @@ func sizeOf(v ref.Val) uint64 {
 	return 1
 }
 
-// walk returns what it costs to look at everything in a value.
+// walk returns the cost of visiting everything in a value.
 func walk(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:

@@ -8,16 +8,16 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// functionCost is what one function costs.
+// functionCost is the cost of one function.
 //
-//	before it runs  estimate(what a schema allows)  ─▶ estimated cost, and how great the result can be
-//	when it has run actual(values)                  ─▶ actual cost
+//	before it runs  estimate(sizes in the schema)   ─▶ estimated cost, and the greatest size of the result
+//	after it has run actual(values)                 ─▶ actual cost
 type functionCost struct {
 	estimate func(*plannedCall) *cost.CallEstimate // nil result: cel-go knows better
 	actual   func(*finishedCall) (n uint64, ok bool)
 }
 
-// plannedCall is a call that has not run; args begin with what the function is called on, if it is called on something.
+// plannedCall is a call that has not run. args begin with the receiver, if there is one.
 type plannedCall struct {
 	*costs
 	overload string
@@ -47,8 +47,8 @@ func always(n uint64) functionCost {
 	return bySize(func(call) cost.Estimate { return cost.FixedCostEstimate(n) }, nil)
 }
 
-// bySize is the cost of functions that follows from the sizes of their arguments. result says how great their result can be; nil:
-// nobody knows.
+// bySize is the cost of a function that depends on the sizes of its arguments. result returns the greatest size of its result, and
+// is nil if that is unknown.
 func bySize(of func(call) cost.Estimate, result func(*plannedCall) cost.SizeEstimate) functionCost {
 	return functionCost{
 		estimate: func(q *plannedCall) *cost.CallEstimate {
@@ -66,7 +66,7 @@ func reading(factor float64) func(call) cost.Estimate {
 	return func(c call) cost.Estimate { return c.size(0).MultiplyByCostFactor(factor) }
 }
 
-// asLong says that the result is as long as the first argument.
+// asLong returns the size of the first argument for a result of the same length.
 func asLong(q *plannedCall) cost.SizeEstimate { return q.size(0) }
 
 // functionCosts are those of the functions that Kubernetes adds, and of those of cel-go that it counts otherwise.
@@ -116,7 +116,7 @@ func costOf(function, overload string) (functionCost, bool) {
 	return p, ok
 }
 
-// EstimateCallCost returns what a call may cost, nil where cel-go knows better.
+// EstimateCallCost returns the greatest cost of a call, or nil to use the estimate of cel-go.
 func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode, args []cost.AstNode) *cost.CallEstimate {
 	p, ok := costOf(function, overload)
 	if !ok {
@@ -128,7 +128,7 @@ func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode
 	return p.estimate(&plannedCall{c, overload, args})
 }
 
-// CallCost returns what a call has cost, nil where cel-go knows better.
+// CallCost returns the actual cost of a call, or nil to use that of cel-go.
 func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
 	p, ok := costOf(function, overload)
 	if !ok {
@@ -154,7 +154,7 @@ func estimateWalk(q *plannedCall) *cost.CallEstimate {
 	return unsized(q.size(0).MultiplyByCost(each))
 }
 
-// estimateIncludes is estimateWalk, but what is no list may turn out to be one.
+// estimateIncludes is estimateWalk, except for an argument that is not known to be a list, but may be one at run time.
 func estimateIncludes(q *plannedCall) *cost.CallEstimate {
 	if element(q.args[0]) == nil {
 		return unsized(q.size(0).MultiplyByCost(cost.FixedCostEstimate(1)))
@@ -178,7 +178,7 @@ func findCost(c call) cost.Estimate {
 
 func atMostAsLong(q *plannedCall) cost.SizeEstimate { return cost.RangedSizeEstimate(0, q.size(0).Max) }
 
-// matching is what a text costs that a regular expression is run over.
+// matching returns the cost factor of a text that is matched by a regular expression.
 func matching(text cost.SizeEstimate) cost.Estimate {
 	return text.Add(cost.FixedSizeEstimate(1)).MultiplyByCostFactor(traversal)
 }
@@ -192,8 +192,8 @@ func actualValidate(r *finishedCall) (uint64, bool) {
 	return matching(r.size(1)).Max * ceil(f.regex, regexFactor), ok
 }
 
-// containing is the cost of looking whether an address, or a range of addresses, is in a range: both are compared byte
-// by byte, and a text is parsed first. A schema does not say how long addresses are.
+// containing is the cost of checking whether an address, or a range of addresses, is in a range: both are compared byte by byte,
+// and a text is parsed first. The length of addresses does not follow from the schema.
 func containing(cidr bool, text string) functionCost {
 	of := func(c call, address cost.SizeEstimate, overload string) cost.Estimate {
 		e := address.Add(address).MultiplyByCostFactor(traversal)
@@ -221,7 +221,7 @@ func estimateString(q *plannedCall) *cost.CallEstimate {
 	return sized(cost.FixedCostEstimate(1), cost.UnknownSizeEstimate())
 }
 
-// estimateUnequal: only types cost what they cost in _==_.
+// estimateUnequal estimates types like _==_, and leaves all other values to cel-go.
 func estimateUnequal(q *plannedCall) *cost.CallEstimate {
 	if q.args[0].Type().Kind() != types.TypeKind {
 		return nil

@@ -41,8 +41,8 @@ var (
 // typeNames gives the object types of one schema their names, by which the type provider finds them again.
 type typeNames map[string]*decl
 
-// declare sets the decl of n and all nodes below it. A node that expressions cannot see, because its schema does not say
-// what is in it, has none. name is that of the type when n is an object.
+// declare sets the decl of n and all nodes below it. A node that expressions cannot see, because its schema does not describe its
+// contents, has none. If n is an object, name is the name of its type.
 func (t typeNames) declare(n *node, name string) *decl {
 	n.decl = t.declaration(n, name)
 	return n.decl

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 )
 
-// Limits of what a device can say about itself, and of what looking at it may cost (KEP-4381).
+// The limits for the attributes of a device, and for the cost of its selectors (KEP-4381).
 const (
 	deviceCost     = 1_000_000
 	deviceNames    = 32
@@ -37,8 +37,8 @@ func (base *environment) deviceEnv() (*cel.Env, *costs) {
 	return env, &costs{self: device, root: "device"}
 }
 
-// CheckDeviceSelector returns why an expression cannot select devices, nil if it can, and whether it is too complex: the
-// estimate of what it costs is above the limit.
+// CheckDeviceSelector returns the error of an expression that cannot select devices, or nil, and whether it is too complex: its
+// estimated cost exceeds the limit.
 func CheckDeviceSelector(of expr.Environment, expression string) (problem *expr.Error, complex bool) {
 	base := environmentOf(of)
 	env, c := base.device()

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// environment is what the expressions of one kind of server have in common.
+// environment is shared by the expressions of one kind of server.
 type environment struct {
 	*cel.Env
 	minor int // 36 is Kubernetes 1.36
@@ -64,7 +64,7 @@ func newEnvironment(of expr.Environment) *environment {
 // oldCELGo is the last version of cel-go whose ways are another's: v0.26, of Kubernetes 1.34 to 1.36.
 const oldCELGo = 26
 
-// options are the language and its libraries. stored says that expressions may use what only servers of this minor know.
+// options are the language and its libraries. If stored is set, expressions may use features that only servers of this minor have.
 func (e *environment) options(stored bool) []cel.EnvOption {
 	known := e.minor
 	if !stored {
@@ -94,7 +94,7 @@ func (e *environment) options(stored bool) []cel.EnvOption {
 	return slices.Concat(e.standardLibrary(), options, kubernetesFunctions(known))
 }
 
-// kubernetesFunctions declares the functions that Kubernetes adds to CEL. cost_table.go has what each of them costs.
+// kubernetesFunctions declares the functions that Kubernetes adds to CEL. cost_table.go has their costs.
 func kubernetesFunctions(known int) []cel.EnvOption {
 	return slices.Concat(urlFunctions(), regexFunctions(), listFunctions(known >= 37), authorizerFunctions(), quantityFunctions(),
 		ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
@@ -117,8 +117,8 @@ func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
 		cel.CustomDecoratorV2(inOrder))
 }
 
-// inOrder makes maps that an expression writes be read in the order of their keys: those of cel-go are Go maps, and an
-// expression could say something else each time it runs.
+// inOrder makes map literals in expressions iterate in the order of their keys. The maps of cel-go are Go maps, so that an
+// expression might have another result each time it runs.
 func inOrder(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch i := i.(type) {
 	case interpreter.InterpretableConst, interpreter.InterpretableAttribute, interpreter.InterpretableCall:

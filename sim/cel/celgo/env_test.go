@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 )
 
-// TestEnvironments: what an expression comes to hangs on the minor of the server, and on whether it is stored already.
+// TestEnvironments checks that the result of an expression depends on the minor of the server, and on whether it is stored.
 func TestEnvironments(t *testing.T) {
 	const ok = ""
 	tests := []struct {
@@ -50,7 +50,7 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
-// TestStructs: since 1.37 a built-in kind says that it cannot be compared with something else.
+// TestStructs checks that since 1.37 the comparison of a built-in kind with another type is an error.
 func TestStructs(t *testing.T) {
 	is := is.New(t)
 	for _, tt := range []struct {
@@ -63,6 +63,6 @@ func TestStructs(t *testing.T) {
 		if _, err := p.Eval(&expr.Input{Object: map[string]any{"a": int64(1)}, Structs: tt.structs}, &budget); err != nil {
 			got = err.Text
 		}
-		is.Equal(got, tt.want) // what comparing says
+		is.Equal(got, tt.want) // the error of the comparison
 	}
 }

@@ -64,8 +64,7 @@ func estimateEqual(q *plannedCall) *cost.CallEstimate {
 	return nil
 }
 
-// typesCost is that of comparing two types: nothing says how great they are, except that a name of one counts as the whole
-// value.
+// typesCost is the cost of comparing two types: their sizes are unknown, except that the name of a type counts as the whole value.
 func (c *costs) typesCost(a, b cost.AstNode) *cost.CallEstimate {
 	most := uint64(math.MaxUint64)
 	for _, n := range []cost.AstNode{a, b} {

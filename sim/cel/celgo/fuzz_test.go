@@ -84,7 +84,7 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestSameCost: a rule costs and says the same each time, whatever maps it reads.
+// TestSameCost checks that the cost and the message of a rule that reads maps are deterministic.
 func TestSameCost(t *testing.T) {
 	is := is.New(t)
 	rules, errs := CompileVersion(expr.Environment{}, parse(t, spec(`"m":{"type":"object","maxProperties":9,"additionalProperties":{"type":"integer"}}`,

@@ -19,7 +19,7 @@ var (
 	typeDecision      = cel.ObjectType("kubernetes.authorization.Decision")
 )
 
-// question is an authorizer and what it has been told so far: authorizer.group("").resource("pods").
+// question is an authorizer with the arguments so far: authorizer.group("").resource("pods").
 type question struct {
 	ask expr.Authorizer
 	expr.Access
@@ -45,7 +45,7 @@ func narrowing(name, id string, of, result *cel.Type, set func(*expr.Access, str
 	}), of, cel.StringType))
 }
 
-// authorizerFunctions ask who may do what.
+// authorizerFunctions returns the functions that query an authorizer.
 func authorizerFunctions() []cel.EnvOption {
 	ofResource := func(name string, set func(*expr.Access, string)) cel.EnvOption {
 		return narrowing(name, "resourcecheck_", typeResourceCheck, typeResourceCheck, set)

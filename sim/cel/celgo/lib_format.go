@@ -19,7 +19,7 @@ var typeFormat = cel.ObjectType("kubernetes.NamedFormat")
 type namedFormat struct {
 	name  string
 	check func(string) []string
-	regex uint64 // length of a regular expression of the same effect: what a check costs
+	regex uint64 // length of an equivalent regular expression, which determines the cost
 }
 
 // namedFormats are the formats by name.

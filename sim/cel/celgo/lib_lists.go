@@ -15,7 +15,7 @@ func listFunctions(withIncludes bool) []cel.EnvOption {
 	element := []struct {
 		name string
 		typ  *cel.Type
-		zero ref.Val // nil: no sums
+		zero ref.Val // nil if the type has no sums
 	}{
 		{"int", cel.IntType, types.Int(0)}, {"uint", cel.UintType, types.Uint(0)}, {"double", cel.DoubleType, types.Double(0)},
 		{"bool", cel.BoolType, nil}, {"duration", cel.DurationType, types.Duration{}}, {"timestamp", cel.TimestampType, nil},

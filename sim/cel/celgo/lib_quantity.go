@@ -56,7 +56,7 @@ func quantityFunctions() []cel.EnvOption {
 		compute("sub", quantity.Quantity.Sub))
 }
 
-// approximate returns q as a floating point number: whole units and thousandths, which is what quantities are made of.
+// approximate returns q as a floating point number, from its whole units or its thousandths.
 func approximate(q quantity.Quantity) ref.Val {
 	if n, ok := whole(q); ok {
 		return types.Double(n)

@@ -59,8 +59,8 @@ func findAll(re *regexp.Regexp, args []ref.Val) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(s, int(max(n, -1))))
 }
 
-// findRegex and findAllRegex compile a regular expression that is a literal when the program is made, which says then what is
-// wrong with it.
+// findRegex and findAllRegex compile a literal regular expression when the program is made, so that an invalid one is an error
+// then.
 var findRegex, findAllRegex = compiledOnce("find", find), compiledOnce("findAll", findAll)
 
 func compiledOnce(function string, run func(*regexp.Regexp, []ref.Val) ref.Val) *interpreter.RegexOptimization {

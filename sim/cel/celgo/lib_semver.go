@@ -92,7 +92,7 @@ func checkPrerelease(id string) error {
 	return nil
 }
 
-// normalizeSemver accepts what people write: v1.2, 01.2.3.
+// normalizeSemver normalizes common spellings of versions: v1.2, 01.2.3.
 func normalizeSemver(s string) (semver, error) {
 	parts := strings.SplitN(strings.TrimPrefix(s, "v"), ".", 3)
 	for i, p := range parts {
@@ -136,7 +136,7 @@ func comparePrerelease(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// semverFunctions are semver, isSemver and what versions are made of.
+// semverFunctions are semver, isSemver and the methods of a version.
 func semverFunctions() []cel.EnvOption {
 	parse := func(s string, normalize bool) (semver, error) {
 		if normalize {

@@ -22,9 +22,9 @@ const (
 	lastSecond  = 253402300799
 )
 
-// standardLibrary is the standard library of CEL as the cel-go of real servers has it, which converts times in its own way:
-// timestamp(string) takes what Go's time package takes, parts of a time take any offset from UTC, and in old ones duration(int)
-// is an error when it is evaluated only.
+// standardLibrary is the standard library of CEL in the cel-go version of real servers, with its own conversion of times:
+// timestamp(string) accepts the formats of Go's time package, the accessors of a time accept any offset from UTC, and in old
+// versions duration(int) fails only when it is evaluated.
 func (e *environment) standardLibrary() []cel.EnvOption {
 	changed := &env.Function{Name: overloads.TypeConvertTimestamp, Overloads: []*env.Overload{{ID: overloads.StringToTimestamp}}}
 	options := []cel.EnvOption{

@@ -12,12 +12,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// listVal is a JSON array. x-kubernetes-list-type decides when two are equal and what a sum of two is: of sets the
-// union, of maps a merge by their keys.
+// listVal is a JSON array. x-kubernetes-list-type determines equality and sums: the sum of sets is their union, the sum of maps is
+// a merge by their keys.
 type listVal struct {
 	value []any
-	node  *node // of the array; nil: values decide their own types
-	// ofStruct says that it is a part of a built-in kind, read as such: see structOf.
+	node  *node // of the array; if nil, values have dynamic types
+	// ofStruct marks a part of a built-in kind that is read as such: see structOf.
 	ofStruct bool
 }
 

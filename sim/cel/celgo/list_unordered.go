@@ -10,17 +10,17 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// unordered reports whether the order of the elements does not count: those of a set are told apart by what they are, those of a
-// list of type map by their keys. Two lists are equal if they have the same, and a sum is a union.
+// unordered reports whether the list is a set or a list of type map. The elements of a set are identified by their values, those of
+// a list of type map by their keys. The order does not count: two lists are equal if they have the same elements, and their sum is
+// a union.
 func (l *listVal) unordered() bool {
 	return l.node != nil && (l.node.listType == "set" || l.node.listType == "map")
 }
 
-// identity returns what tells an element apart from others, as a key of a Go map. v is the element as an expression sees it, raw
-// as it is stored.
+// identity returns the identity of an element as a key of a Go map. v is the element as an expression sees it, raw as it is stored.
 //
-// Before 1.37 elements are told apart as Go values, and those of what an expression has made are others than those of JSON: a
-// duration is no string. What cannot be a key ends the evaluation, as it does there (apiserver/pkg/cel/common:
+// Before 1.37 elements are compared as Go values, and the values that an expression creates differ from those of JSON: a duration
+// is not a string. A value that cannot be a key ends the evaluation, as in the real server (apiserver/pkg/cel/common:
 // unstructuredSetList, setElementKey, unstructuredMapList.toMapKey).
 func (l *listVal) identity(v ref.Val, raw any) (key any, err ref.Val) {
 	typed := l.node.env.since(37)
@@ -80,7 +80,8 @@ func (l *listVal) equalUnordered(o traits.Lister) ref.Val {
 	return types.Bool(len(seen) == len(mine) || !l.node.env.since(37))
 }
 
-// merge returns the union: elements of o that are there already take their place in a list of type map, and are left out of a set.
+// merge returns the union. An element of o with the identity of an existing one replaces it in a list of type map, and is left out
+// of a set.
 func (l *listVal) merge(o traits.Lister) ref.Val {
 	at, err := l.positions()
 	if err != nil {
@@ -108,9 +109,9 @@ func (l *listVal) merge(o traits.Lister) ref.Val {
 	return &listVal{value: sum, node: l.node}
 }
 
-// itemKey returns what tells an element of a list of type map apart: the values of its keys. A key that expressions have to write
-// otherwise is looked for by that name, and not found. Four keys and more become a text, which before 1.37 does not say where one
-// ends.
+// itemKey returns the identity of an element of a list of type map: the values of its keys. If the name of a key is escaped in
+// expressions, itemKey looks for the escaped name and does not find it, as the real server does. Four or more keys are joined to a
+// text. Before 1.37 this text does not show where a value ends.
 func (n *node) itemKey(item any, typed bool) any {
 	m, ok := item.(map[string]any)
 	if !ok {

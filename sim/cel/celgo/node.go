@@ -40,7 +40,7 @@ type node struct {
 	usesOld bool          // one of them uses oldSelf
 }
 
-// newNode reads a schema. root says that it is that of a whole object.
+// newNode parses a schema. root is set if it is that of a whole object.
 func newNode(env *environment, schema map[string]any, root bool) *node {
 	o := object.Object(schema)
 	n := &node{env: env, kind: o.String("type"), format: o.String("format"), schema: schema,
@@ -82,9 +82,9 @@ func (n *node) readChildren(o object.Object) {
 	}
 }
 
-// lose takes the type of a node from it: it stands for the items of what is no array, as when an array has become an object. A
-// definition may have rules there, and objects from before may have such items: their rules cannot be compiled, and those of
-// their properties are not looked at.
+// lose removes the type of a node that stands for the items of a value which is not an array any more, for example after an array
+// has become an object. A definition may still have rules there, and older objects may have such items: rules of the node do not
+// compile, and rules of its properties are not evaluated.
 func (n *node) lose() {
 	n.untyped = true
 	for _, below := range []*node{n.items, n.additional} {
@@ -110,8 +110,7 @@ func limit(o object.Object, name string) *int64 {
 	return &n
 }
 
-// addMetadata lets expressions see apiVersion, kind and the names in metadata, which every object has whatever its
-// schema says.
+// addMetadata adds apiVersion, kind and the names in metadata, which expressions see in every object regardless of its schema.
 func (n *node) addMetadata() {
 	text := func() *node { return &node{env: n.env, kind: "string"} }
 	m := n.properties["metadata"]
@@ -132,7 +131,7 @@ func (n *node) addMetadata() {
 // nameMax is the length of the longest name: generateName is shorter, because something is put behind it.
 const nameMax = 253
 
-// atMost returns how long the text in a property can be: most, or less if its schema says so. n may be nil.
+// atMost returns the greatest length of a text property: most, or less if its schema has a lower limit. n may be nil.
 func (n *node) atMost(property string, most int64) *int64 {
 	if n != nil && n.properties[property] != nil && n.properties[property].maxLength != nil {
 		most = min(most, *n.properties[property].maxLength)

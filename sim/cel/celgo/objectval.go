@@ -74,8 +74,8 @@ func (o *objectVal) json() (any, *expr.Error) {
 	return m, nil
 }
 
-// checkNames refuses an object whose types do not say where in the root object they are: Object.spec is the type of the
-// field spec only.
+// checkNames refuses an object whose types do not match their places in the root object: Object.spec is the type of the field spec
+// only.
 func checkNames(v ref.Val, name string) *expr.Error {
 	o, ok := v.(*objectVal)
 	if !ok {

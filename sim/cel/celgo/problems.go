@@ -14,7 +14,7 @@ var (
 	qualified  = regexp.MustCompile(`^undeclared reference to '(([^'.]+)\.(?:[^']*\.)?([^'.]+))'`)
 )
 
-// compile parses and checks an expression with an environment that was made from e. problem says what is wrong with it.
+// compile parses and checks an expression with an environment that was derived from e. problem is the error text, if any.
 func (e *environment) compile(env *cel.Env, expression string) (ast *cel.Ast, problem string) {
 	if e.celgo <= oldCELGo && strings.Contains(expression, "`") {
 		if _, issues := env.Parse(expression); issues.Err() == nil {
@@ -30,7 +30,7 @@ func (e *environment) compile(env *cel.Env, expression string) (ast *cel.Ast, pr
 	return ast, ""
 }
 
-// texts matches what can have a backquote in it that begins no name: literals and comments.
+// texts matches literals and comments, which may contain a backquote that does not begin a name.
 var texts = regexp.MustCompile(`(?s)[rR]""".*?"""|[rR]'''.*?'''|"""(?:\\.|.)*?"""|'''(?:\\.|.)*?'''|[rR]"[^"]*"|[rR]'[^']*'|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|//[^\n]*|` + "`[^`]*`")
 
 // quotedNames refuses names between backquotes, which a cel-go before v0.29 does not take.
@@ -50,8 +50,8 @@ func quotedNames(expression string) string {
 	return errs.ToDisplayString()
 }
 
-// problems prints what is wrong with an expression as the cel-go of a real server does: without the later suggestions, and of a
-// name that begins with one that is not there, first that.
+// problems formats the errors of an expression as the cel-go version of a real server does. It leaves out suggestions of later
+// versions. If the first part of a qualified name is undeclared, that error comes first.
 func problems(issues *cel.Issues, expression string) string {
 	errs := celcommon.NewErrors(celcommon.NewTextSource(expression))
 	for _, e := range issues.Errors() {

@@ -26,7 +26,8 @@ type checkedRule struct {
 	path    field.Path        // fieldPath as errors print it
 }
 
-// checkedExpression is an expression, compiled. program is nil where there is none, or err says why it does not compile.
+// checkedExpression is a compiled expression. program is nil if there is no expression, or if it does not compile; err is the
+// error.
 type checkedExpression struct {
 	program cel.Program
 	err     string
@@ -34,9 +35,9 @@ type checkedExpression struct {
 }
 
 // CompileVersion compiles the rules (x-kubernetes-validations) in the structural schema of a version of a custom resource, whose
-// path in the definition is p. It returns nil where there are none. Schemas at the paths in wrong have mistakes, which tell more
-// than what their rules would say about them: these are left out. The errors say which rules do not compile or may cost too much,
-// each at the rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too.
+// path in the definition is p. It returns nil if there are none. The schemas at the paths in wrong have errors of their own, so
+// that the errors of their rules are left out. The errors are about rules that do not compile or may cost too much, each at the
+// rule, those of the innermost schemas first. Validate, too, reports rules that do not compile.
 func CompileVersion(of expr.Environment, schema map[string]any, known expr.Known, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	if !expr.HasRules(schema) {
 		return nil, nil
@@ -79,7 +80,7 @@ func (r *Rules) At(steps []any) *Rules {
 	return &Rules{node: n}
 }
 
-// ruleCompiler compiles the rules of one schema and adds up what they cost.
+// ruleCompiler compiles the rules of one schema and adds up their costs.
 type ruleCompiler struct {
 	env       *environment
 	of        expr.Environment // of env
@@ -96,9 +97,9 @@ type expense struct {
 	cost uint64
 }
 
-// compile compiles the rules of n and below. times is how often a value of the schema can occur in one object, nil when
-// nothing bounds that. uncorrelated is the path of the innermost list whose elements cannot be told to be the same after
-// an update, "" for none.
+// compile compiles the rules of n and below. times is how often a value of the schema can occur in one object, nil if that is
+// unbounded. uncorrelated is the path of the innermost list whose elements cannot be correlated across an update, or empty if there
+// is none.
 func (c *ruleCompiler) compile(n *node, p field.Path, times *uint64, uncorrelated field.Path) {
 	below := n.multiply(times)
 	if n.additional != nil {
@@ -160,7 +161,7 @@ func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrel
 	}
 }
 
-// report adds what is wrong with a compiled rule, and what it costs.
+// report adds the errors and the cost of a compiled rule.
 func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncorrelated field.Path) {
 	c.count(p.Child("rule"), cost.SafeMultiply(r.cost, repeat), "estimated rule cost")
 	if r.err != "" {
@@ -194,7 +195,7 @@ func (c *ruleCompiler) count(p field.Path, n uint64, what string) {
 	c.expensive = c.expensive[:min(len(c.expensive), 4)]
 }
 
-// tooExpensive says by how much a cost is over its limit.
+// tooExpensive formats by how much a cost exceeds its limit.
 func tooExpensive(what string, cost, limit uint64) string {
 	factor := float64(cost) / float64(limit)
 	text := fmt.Sprintf("%.1fx", factor)
@@ -208,7 +209,7 @@ func tooExpensive(what string, cost, limit uint64) string {
 		" (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// ruleEnvs are the environments of the rules of one schema: for new expressions, and for those that are stored already.
+// ruleEnvs are the environments of the rules of one schema: for new and for stored expressions.
 type ruleEnvs struct {
 	known       expr.Known
 	new, stored func() *ruleEnv // made when they are asked for: few schemas need both
@@ -281,7 +282,7 @@ func (all *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 	return out
 }
 
-// purpose is what an expression of a rule has to come to, and what is said of one that does not compile.
+// purpose is the required result type of an expression of a rule, and the texts of its errors.
 type purpose struct {
 	result                                    *cel.Type
 	compilation, wrongType, program, estimate string
@@ -294,7 +295,7 @@ var (
 		"messageExpression instantiation failed: ", "cost estimation failed for messageExpression: "}
 )
 
-// compile makes a program of an expression of a rule and estimates what it costs. ast is nil if it does not compile.
+// compile makes a program of an expression of a rule and estimates its cost. ast is nil if it does not compile.
 func (e *ruleEnv) compile(r *expr.Rule, expression string, of purpose) (out checkedExpression, ast *cel.Ast) {
 	env := e.env(r)
 	if e.err != nil {

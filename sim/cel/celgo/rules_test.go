@@ -137,7 +137,7 @@ func TestRootSeesMetadata(t *testing.T) {
 	is.Equal(len(compile), 1)                                                                                     // nothing but the names of metadata can be seen
 	is.True(strings.Contains(compile[0], "undefined field 'uid'"))                                                // the reason
 	is.Equal(len(got), 1)                                                                                         // a rule that does not compile fails
-	is.True(strings.Contains(got[0], "<nil>: Invalid value: \"object\": rule compile error: compilation failed")) // and says so
+	is.True(strings.Contains(got[0], "<nil>: Invalid value: \"object\": rule compile error: compilation failed")) // with the error
 }
 
 func TestCompileErrors(t *testing.T) {
@@ -191,7 +191,7 @@ func TestRatcheting(t *testing.T) {
 	schema := spec(`"a":{"type":"string","x-kubernetes-validations":[{"rule":"self == 'ok'","message":"not ok"}]},"b":{"type":"integer"}`, `{"rule":"true"}`)
 	_, got, warnings := check(t, schema, `{"spec":{"a":"bad","b":2}}`, `{"spec":{"a":"bad","b":1}}`)
 	is.Equal(got, nil)                                                   // the value was as wrong before
-	is.Equal(warnings, []string{`spec.a: Invalid value: "bad": not ok`}) // a warning says so
+	is.Equal(warnings, []string{`spec.a: Invalid value: "bad": not ok`}) // a warning reports it
 	_, got, warnings = check(t, schema, `{"spec":{"a":"worse"}}`, `{"spec":{"a":"bad"}}`)
 	is.Equal(got, []string{`spec.a: Invalid value: "worse": not ok`}) // a change is no excuse
 	is.Equal(warnings, nil)
@@ -272,8 +272,9 @@ func TestEscape(t *testing.T) {
 	is.True(!ok) // not an escape
 }
 
-// TestKnownRules: what is stored may use what the server itself knows, and cost what it costs; that it was refused once excuses
-// nothing (apiextensions validation: preexistingExpressions, suppressPerExpressionCost).
+// TestKnownRules checks that stored rules may use functions that are available to stored expressions only, and may exceed the cost
+// limit, but that other errors of theirs are reported again (apiextensions validation: preexistingExpressions,
+// suppressPerExpressionCost).
 func TestKnownRules(t *testing.T) {
 	const own, dear = "self.l.includes(1)", "self.l.all(x, self.l.all(y, self.l.all(z, x + y > z)))"
 	both := expr.Known{Rules: map[string]bool{own: true}, Messages: map[string]bool{"string([1].includes(1))": true}}

@@ -16,7 +16,7 @@ type special struct {
 	equal func(other any) bool
 	text  string // string(x)
 	texts bool   // string(x) is allowed
-	size  int64  // what comparing two costs, in bytes
+	size  int64  // the cost of comparing two values, in bytes
 }
 
 func (s *special) ConvertToNative(to reflect.Type) (any, error) {
@@ -81,7 +81,7 @@ func binary[T, U any](f func(T, U) ref.Val) cel.OverloadOpt {
 	})
 }
 
-// parsing is an overload that makes a value of a text: value makes it of what parse has read.
+// parsing returns an overload that parses a text: parse parses it, and value converts the result.
 func parsing[T any](id string, typ *cel.Type, parse func(string) (T, error), value func(T) ref.Val) cel.FunctionOpt {
 	return overload(id, typ, unary(func(s string) ref.Val {
 		x, err := parse(s)

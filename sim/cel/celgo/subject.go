@@ -18,8 +18,8 @@ type subject struct {
 	node *node
 	self any
 	path field.Path
-	was  *structural.Correlation // with what it was before an update, nil if it is new, or nobody knows
-	kept *structural.Correlation // was, or that of the innermost value around that has one; nil: nothing is ratcheted
+	was  *structural.Correlation // with its value before an update; nil if it is new or cannot be correlated
+	kept *structural.Correlation // was, or that of the innermost value around that has one; nil if nothing is ratcheted
 }
 
 // all returns the value and everything in it that has rules: a value before its parts, these in the order of their keys.
@@ -38,7 +38,7 @@ func (s subject) walk(whole bool, yield func(subject) bool) bool {
 	case map[string]any:
 		for _, key := range object.SortedKeys(self) {
 			part := s.field(key, self[key])
-			if whole && (key == "apiVersion" || key == "kind") { // both were converted: nobody sees whether they changed
+			if whole && (key == "apiVersion" || key == "kind") { // conversion sets both, so that a change cannot be detected
 				part.kept = nil
 			}
 			if !part.walk(false, yield) {
@@ -73,7 +73,8 @@ func (s subject) part(n *node, v any, p field.Path, was *structural.Correlation)
 	return part
 }
 
-// variables returns what rules see: always where an old value is there if there is one, optional where it may be missing.
+// variables returns the variables of rules. In always, oldSelf is the old value, if there is one. In optional, it is an optional
+// value.
 func (s subject) variables() (always, optional *variables) {
 	always = &variables{self: valueOf(s.self, s.node)}
 	optional = &variables{self: always.self, old: types.OptionalNone}
@@ -122,5 +123,5 @@ func (v *variables) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent returns nil: there are no variables but these.
+// Parent returns nil: there are no other variables.
 func (v *variables) Parent() interpreter.Activation { return nil }

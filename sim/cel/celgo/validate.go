@@ -15,9 +15,9 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Validate applies the rules to a value at path p. was pairs the value with what it was before an update, or nil if it is new.
-// Rules without oldSelf that are broken by a part which the update leaves as it was are not errors but ratcheted
-// (KEP-4008). budget is what the rules may cost, and then what is left of it: -1 when they came to an end before the last.
+// Validate applies the rules to a value at path p. was correlates the value with that before an update, and is nil if it is new. A
+// rule without oldSelf that is broken by a part which the update does not change is ratcheted instead of an error (KEP-4008).
+// budget is the cost limit. Validate sets it to the rest, or to -1 if the limit was exceeded.
 func (r *Rules) Validate(self any, was *structural.Correlation, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
 	if r == nil {
 		return nil, nil
@@ -87,7 +87,7 @@ func (v *validation) apply(r *checkedRule, s subject, vars *variables) {
 	}
 }
 
-// report says that the value breaks a rule: among the ratcheted ones when it was as wrong before the update.
+// report records that the value breaks a rule, as ratcheted if the value is unchanged by the update.
 func (v *validation) report(r *checkedRule, s subject, vars *variables) {
 	if !r.path.IsRoot() {
 		s.path = s.path.Child(r.path.String())
@@ -108,8 +108,8 @@ func (v *validation) report(r *checkedRule, s subject, vars *variables) {
 	}
 }
 
-// message returns what a broken rule says: its messageExpression, or where that does not come to a message, its message.
-// tooMuch says that the expression cost too much; then the text says so.
+// message returns the message of a broken rule: its messageExpression or, if that has no valid result, its message. tooMuch is set
+// if the expression exceeded the cost limit; then text is the error.
 func (v *validation) message(r *checkedRule, vars *variables) (text string, tooMuch bool) {
 	if r.message.program == nil {
 		return r.source.Failed(), false
@@ -149,7 +149,7 @@ func charge(budget *int64, cost uint64) bool {
 	return true
 }
 
-// run evaluates a program and says what it cost.
+// run evaluates a program and returns its cost, too.
 func run(program cel.Program, vars interpreter.Activation) (result ref.Val, cost uint64, err error) {
 	result, details, err := program.Eval(vars)
 	if details != nil && details.ActualCost() != nil {

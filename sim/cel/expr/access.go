@@ -1,8 +1,8 @@
 package expr
 
-// Access is what an expression asks an authorizer.
+// Access is a query of an expression to an authorizer.
 type Access struct {
-	// ServiceAccount is who would do it, as namespace and name; empty names: the user of the request.
+	// ServiceAccount is the service account to check, as namespace and name. If both are empty, it is the user of the request.
 	ServiceAccountNamespace, ServiceAccountName string
 
 	Verb string

@@ -1,6 +1,6 @@
-// Package expr is what can be said of rules and expressions without evaluating them: how a rule of a custom resource is
-// written (x-kubernetes-validations), which variables and results expressions of admission have, what they may cost. Package
-// celgo evaluates them; a build without it has this package only.
+// Package expr has everything about rules and expressions that does not need evaluation: the form of a custom resource's rule
+// (x-kubernetes-validations), the variables and result types of admission expressions, and the cost limits. Package celgo evaluates
+// them; a build without it has this package only.
 package expr
 
 import (
@@ -15,13 +15,13 @@ const (
 	messageMax  = 5 << 10    // bytes of a message that an expression makes
 )
 
-// Error is what is wrong with an expression: it does not compile, or it cannot be evaluated.
+// Error is the error of an expression that does not compile or cannot be evaluated.
 type Error struct {
 	Text string
-	// Budget says that the expression used up what it may cost; nothing else is to be evaluated.
+	// Budget is set if the expression exceeded its cost limit; nothing else is evaluated then.
 	Budget bool
-	// Internal says that the expression compiles and no program can be made of it. The real server reports that as an error of
-	// its own, not as an invalid value.
+	// Internal is set if the expression compiles, but no program can be made of it. The real server reports that as an error of its
+	// own, not as an invalid value.
 	Internal bool
 }
 

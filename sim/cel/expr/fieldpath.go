@@ -14,9 +14,9 @@ var (
 	errEnd     = errors.New("unexpected end of JSON path")
 )
 
-// FieldPath reads a path such as .spec.ports['http'] and follows it through a schema. It returns the path as errors
-// print it and the schema at its end, nil where nothing is known of the values. brackets says whether the form in
-// brackets is allowed. The errors are those of schema/cel.ValidFieldPath.
+// FieldPath parses a path such as .spec.ports['http'] and follows it through a schema. It returns the path as errors print it and
+// the schema at its end, or nil if the values are unknown. brackets is set if brackets are allowed. The errors are those of
+// schema/cel.ValidFieldPath.
 func FieldPath(text string, schema object.Object, brackets bool) (p field.Path, at object.Object, err error) {
 	for text != "" {
 		var name string
@@ -68,7 +68,7 @@ func nextName(s string, brackets bool) (name, rest string, err error) {
 	return "", "", errors.New("expected ] but got " + end)
 }
 
-// nextToken cuts off a delimiter, a quoted text with its quotes, or what stands before the next delimiter.
+// nextToken cuts off a delimiter, a quoted text with its quotes, or the text before the next delimiter.
 func nextToken(s string) (token, rest string) {
 	if strings.HasPrefix(s, "'") {
 		for i := 1; i < len(s); i++ {

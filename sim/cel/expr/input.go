@@ -1,6 +1,6 @@
 package expr
 
-// Result is what an expression must come to.
+// Result is the required result type of an expression.
 type Result string
 
 // The results that expressions of admission have.
@@ -13,26 +13,27 @@ const (
 	JSONPatch  Result = "JSONPatch"      // a list of operations
 )
 
-// Environment says whose expressions they are: which functions they have, what the same expression comes to.
+// Environment determines the functions of expressions and their semantics.
 type Environment struct {
-	// Minor is that of the server: 36 is Kubernetes 1.36. 0: the one that a server has by default.
+	// Minor is the minor version of the server: 36 is Kubernetes 1.36. 0 means the default.
 	Minor int
-	// Stored says that what the server itself knows can be used. An expression that is written anew can use only what a
-	// server of the minor before knows, too, so that an update of the cluster can be taken back
-	// (apiserver/pkg/cel/environment: NewExpressions, StoredExpressions).
+	// Stored allows all features of the server's version. A new expression can use only features that a server of the previous
+	// minor has, too, so that an upgrade of the cluster can be rolled back (apiserver/pkg/cel/environment: NewExpressions,
+	// StoredExpressions).
 	Stored bool
 }
 
-// Known is what of the rules of a schema is stored already: an update keeps what a server would not accept anew. Its zero value is a
-// new definition's.
+// Known are the stored parts of a schema's rules: an update may keep parts that would be refused in a new definition. The zero
+// value is for a new definition.
 type Known struct {
 	// Rules and Messages are expressions of the stored definition: they are compiled as Environment.Stored.
 	Rules, Messages map[string]bool
-	// Unchanged says that the whole schema is the stored one: a rule may cost what it costs, all together may not.
+	// Unchanged is set if the whole schema is the stored one: the cost of each rule is unlimited then, but not that of all
+	// together.
 	Unchanged bool
 }
 
-// Declarations say which variables expressions have beside object, oldObject, request and namespaceObject.
+// Declarations are the variables of expressions beside object, oldObject, request and namespaceObject.
 type Declarations struct {
 	Params     bool
 	Authorizer bool
@@ -43,28 +44,28 @@ type Declarations struct {
 	Types *Types
 }
 
-// Types are OpenAPI schemas, nil for anything, and the names that messages have for what they describe.
+// Types are OpenAPI schemas, nil for any type, and the names of these types in error messages.
 type Types struct {
 	Object, Params         map[string]any
 	ObjectName, ParamsName string
 }
 
-// Input is what one request gives to expressions. Values are JSON; nil is null.
+// Input has the values of expressions for one request. Values are JSON; nil is null.
 type Input struct {
 	Object, OldObject, Request, NamespaceObject, Params any
-	// Structs and ParamsStructs say that Object and OldObject, and Params, are of built-in kinds. Since 1.37 such values are
-	// not turned into JSON first, and say so when they are compared with something else.
+	// Structs and ParamsStructs are set if Object and OldObject, and Params, are of built-in kinds. Since 1.37 such values are not
+	// converted to JSON first, and a comparison with another type is an error.
 	Structs, ParamsStructs bool
 	// Authorizer answers for the user of the request. If nil, everything is allowed.
 	Authorizer Authorizer
-	// Resource is what the request itself is about: requestResource of the authorizer.
+	// Resource is the resource of the request itself: requestResource of the authorizer.
 	Resource Access
 
-	// WithoutAuthorizer says that authorizer is not bound: an expression that uses it, or a variable that does, fails.
+	// WithoutAuthorizer is set if authorizer is not bound: an expression that uses it, or a variable that does, fails.
 	WithoutAuthorizer bool
 
-	// Evaluated are the variables that were evaluated, by their names, and Spent is what that cost since an expression was
-	// charged for it. They are the evaluator's.
+	// Evaluated are the evaluated variables, by name, and Spent is their cost that was not charged to an expression yet. Only the
+	// evaluator uses them.
 	Evaluated map[string]any
 	Spent     uint64
 }

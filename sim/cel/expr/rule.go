@@ -47,7 +47,7 @@ func (r *Rule) Text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Failed is what a failed rule says without a messageExpression.
+// Failed returns the message of a failed rule without a messageExpression.
 func (r *Rule) Failed() string {
 	if r.Message == "" {
 		return "failed rule: " + r.Text()
@@ -55,9 +55,9 @@ func (r *Rule) Failed() string {
 	return strings.TrimSpace(r.Message)
 }
 
-// CheckRules returns what is wrong with the form of the rules of one schema node at path p, below which
-// x-kubernetes-validations is. It does not look into the expressions. readable says whether the node is a structural
-// schema, which is asked only when a fieldPath leads nowhere: in other schemas that is no mistake
+// CheckRules returns the errors in the form of the rules of one schema node, whose x-kubernetes-validations is at path p. It does
+// not compile the expressions. readable reports whether the node is a structural schema. It is called only for a fieldPath that
+// does not exist in the schema: in a schema that is not structural that is no error
 // (apiextensions/validation.ValidateCustomResourceDefinitionOpenAPISchema).
 func CheckRules(schema map[string]any, p field.Path, readable func() bool) field.ErrorList {
 	var errs field.ErrorList
@@ -71,7 +71,7 @@ func CheckRules(schema map[string]any, p field.Path, readable func() bool) field
 	return errs
 }
 
-// check returns what is wrong with a rule at path p whatever its schema is.
+// check returns the errors in a rule at path p that do not depend on its schema.
 func (r *Rule) check(p field.Path) (errs field.ErrorList) {
 	text, message := strings.TrimSpace(r.Rule), strings.TrimSpace(r.Message)
 	switch {

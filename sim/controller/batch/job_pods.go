@@ -130,8 +130,8 @@ func (j *job) deletePod(p *pod, uncounted bool) *status.Status {
 	return workload.Found(j.DeletePod(&p.Pod))
 }
 
-// free returns the first n indexes that need a pod now. Where all have failed not long ago it returns how long until one
-// may be tried again.
+// free returns the first n indexes that need a pod now. If all of them have failed recently, it returns the time until one may be
+// retried.
 func (j *job) free(n int) (now []int, wait time.Duration) {
 	var busy []int
 	for _, p := range j.pods {

@@ -282,8 +282,8 @@ func (j *job) delay() {
 	}
 }
 
-// stop deletes the active pods of a Job that is over. Where one of them stays, or not all pods have been seen, it is over
-// another time.
+// stop deletes the active pods of a Job that is over. If one of them stays, or not all pods have been seen, a later reconcile
+// finishes the Job.
 func (j *job) stop(satisfied bool) (failed *status.Status) {
 	deleted, failed := j.deletePods(j.working, false)
 	if deleted < len(j.working) || !satisfied {

@@ -60,8 +60,8 @@ func (j *job) setUncounted(name string, uids []string) {
 	}
 }
 
-// release notes in the status which pods have ended, and returns those that can lose their finalizer. all is false if there
-// are more of them than can be noted.
+// release records in the status which pods have ended, and returns those that can lose their finalizer. all is false if there are
+// more of them than can be recorded.
 func (j *job) release() (released []*pod, all bool) {
 	if j.indexed() {
 		slices.SortStableFunc(j.pods, func(a, b *pod) int { return a.index - b.index })

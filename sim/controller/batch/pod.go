@@ -94,7 +94,7 @@ func finishedAt(obj object.Object) time.Time {
 	return workload.TimeOf(obj.String("metadata", "creationTimestamp"))
 }
 
-// containersEnded returns when the last container ended, and whether all have. Of the init containers only sidecars count.
+// containersEnded returns when the last container ended, and whether all have. Init containers count only if they are sidecars.
 func containersEnded(obj object.Object) (last time.Time, ok bool) {
 	sidecar := map[string]bool{}
 	for _, c := range obj.Objects("spec", "initContainers") {

@@ -22,15 +22,15 @@ const (
 	orphan     = "orphan"             // metav1.FinalizerOrphanDependents
 )
 
-// GarbageCollector deletes objects whose owners are all gone, and does what the finalizers foregroundDeletion and orphan
-// of a deleted owner ask for (pkg/controller/garbagecollector; Kubernetes' documents, "Garbage Collection"):
+// GarbageCollector deletes objects whose owners are all gone, and carries out the finalizers foregroundDeletion and orphan of a
+// deleted owner (pkg/controller/garbagecollector; Kubernetes' documents, "Garbage Collection"):
 //
 //	owner is gone ──────────────────▶ dependent: deleted, or it loses the reference where another owner is solid
 //	owner waits, foregroundDeletion ▶ dependents deleted, those that block it first; then its finalizer goes
 //	owner waits, orphan ────────────▶ dependents lose the reference; then its finalizer goes
 //
-// Its keys name objects as NAMESPACE and RESOURCE/NAME. The real one keeps a graph of nodes, with virtual ones for owners
-// that it has not seen; here Client.Owned is the graph, and an owner is looked up by what the reference says.
+// Its keys name objects as NAMESPACE and RESOURCE/NAME. The real one keeps a graph of nodes, with virtual ones for owners that it
+// has not seen; here Client.Owned is the graph, and an owner is looked up by its reference.
 func GarbageCollector() controller.Controller {
 	return controller.Account(garbageCollector, "generic-garbage-collector", controller.Func(collect), controller.Watch{Keys: collectable})
 }
@@ -40,7 +40,7 @@ func nodeKey(resource, namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: resource + "/" + name}
 }
 
-// collectable returns what a commit may have made garbage.
+// collectable returns the keys of objects that may have become garbage by a commit.
 func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	it := c.Item()
 	if it == nil || c.Storage == events || !collects(c.Definition) {
@@ -73,9 +73,9 @@ func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Ke
 	return keys
 }
 
-// dependents are the keys of what an owner has, the newest first. The real collector looks at all of them at the same time, so
-// that each still finds the others as they were: one that depends on another of them, which is nearly always older, has to be
-// looked at before that.
+// dependents returns the keys of the dependents of an owner, the newest first. The real collector processes them in parallel, so
+// that each still finds the others unchanged. A dependent that depends on another one, which is nearly always older, has to be
+// processed before it.
 func dependents(api *controller.Client, owner string) (keys []controller.Key) {
 	for _, ref := range slices.Backward(api.Owned(owner)) {
 		keys = append(keys, nodeKey(ref.Resource, ref.Namespace, ref.Name))
@@ -88,8 +88,8 @@ func collects(d *resource.Definition) bool {
 	return d != nil && slices.Contains(d.Verbs, "delete") && slices.Contains(d.Verbs, "list") && slices.Contains(d.Verbs, "watch")
 }
 
-// ownersWaiting returns the owners that an object blocked in their deletion and does not block any more. after nil: it is
-// gone.
+// ownersWaiting returns the owners whose deletion an object blocked before a change and does not block after it. after is nil if
+// the object was deleted.
 func ownersWaiting(api *controller.Client, before, after object.Object) (keys []controller.Key) {
 	for _, ref := range before.Objects("metadata", "ownerReferences") {
 		if after != nil && (!ref.True("blockOwnerDeletion") || blocks(after, ref.String("uid"))) {
@@ -159,7 +159,7 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 	return 0, n.classify()
 }
 
-// dependents calls yield with what the cache knows to depend on the node.
+// dependents calls yield with the dependents of the node in the cache.
 func (n *node) dependents(yield func(ref controller.Ref, obj object.Object)) {
 	for _, ref := range slices.Clone(n.api.Owned(n.known.UID())) {
 		if obj := n.api.Look(ref.Resource, ref.Namespace, ref.Name); obj != nil {
@@ -181,7 +181,7 @@ func (n *node) orphanDependents() (failed *status.Status) {
 	return n.removeFinalizer(orphan)
 }
 
-// awaitDependents takes the finalizer from a node that nothing blocks, and sees to what blocks it.
+// awaitDependents removes the finalizer from a node without blocking dependents, and otherwise queues these.
 func (n *node) awaitDependents() *status.Status {
 	blocked := false
 	n.dependents(func(ref controller.Ref, obj object.Object) {
@@ -205,7 +205,7 @@ func (n *node) removeFinalizer(name string) *status.Status {
 	return workload.Found(s)
 }
 
-// classify looks what has become of the node's owners, and deletes it or lets those go that are no more.
+// classify looks up the node's owners, and deletes it or removes the references to owners that do not exist any more.
 func (n *node) classify() *status.Status {
 	refs := n.live.Objects("metadata", "ownerReferences")
 	if len(refs) == 0 {
@@ -245,8 +245,8 @@ func (n *node) classify() *status.Status {
 	return n.delete("Background")
 }
 
-// owner returns the owner that a reference of the node names; nil: there is none. foreign says that the node belongs to no
-// namespace and the owner has to.
+// owner returns the owner that a reference of the node names, or nil if it does not exist. foreign is true if the owner is
+// namespaced and the node is not.
 func (n *node) owner(ref object.Object) (owner object.Object, foreign bool, failed *status.Status) {
 	d := n.api.OfKind(ref.String("apiVersion"), ref.String("kind"))
 	if d == nil {
@@ -281,7 +281,7 @@ func (n *node) elsewhere(d *resource.Definition, uid string) (found bool) {
 
 // report records that a reference leads into no namespace that the node could name.
 func (n *node) report(ref object.Object) {
-	_ = n.api.Event(n.known, "Warning", "OwnerRefInvalidNamespace", // nobody hears it twice
+	_ = n.api.Event(n.known, "Warning", "OwnerRefInvalidNamespace", // a failed event is not retried
 		fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q", ref.String("apiVersion"),
 			ref.String("kind"), n.key.Namespace, ref.String("name"), ref.String("uid"), n.key.Namespace))
 }
@@ -302,7 +302,7 @@ func (n *node) unblock() (failed *status.Status) {
 	return failed
 }
 
-// delete deletes the node as it was looked at. Where it has changed since, but not its owners, that does not matter.
+// delete deletes the node as it was read. If it has changed since, but its owners have not, it is deleted all the same.
 func (n *node) delete(propagation string) *status.Status {
 	p := controller.Preconditions{UID: n.live.UID(), ResourceVersion: n.live.ResourceVersion(), Propagation: propagation}
 	s := n.api.Delete(n.resource, n.key, p)

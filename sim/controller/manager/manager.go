@@ -1,5 +1,5 @@
-// Package manager is kube-controller-manager: the list of its controllers, a file each, here or in the package of their
-// API group, and what makes some of them run.
+// Package manager is kube-controller-manager: the list of its controllers, which have a file each, here or in the package of their
+// API group, and the dependencies of some of them.
 package manager
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
 
-// all are the controllers, in the order in which they are told of a commit.
+// all lists the controllers, in the order in which they are notified of a commit.
 var all = []func() controller.Controller{
 	RoleAggregation,
 	Namespace,
@@ -59,16 +59,16 @@ var all = []func() controller.Controller{
 	scheduler.New,
 }
 
-// Flags are what controllers know of a cluster beside what its API says: kube-controller-manager's flags.
+// Flags are the inputs of controllers that do not come from the API: kube-controller-manager's flags.
 type Flags struct {
 	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
 	Seed   *uint64          // of the key that certificates are signed with (--cluster-signing-key-file)
 
-	Kubelets autoscaling.Kubelets // say what pods use; nil: there are none
+	Kubelets autoscaling.Kubelets // the source of pod metrics; nil if there is none
 }
 
-// controllers are those that need a flag.
+// controllers returns the controllers that need a flag.
 func (f Flags) controllers() []func() controller.Controller {
 	return append([]func() controller.Controller{
 		func() controller.Controller { return account.RootCA(f.RootCA) },
@@ -80,8 +80,8 @@ func (f Flags) controllers() []func() controller.Controller {
 // every stands for all controllers among names.
 const every = "*"
 
-// New returns controllers by name, as kube-controller-manager's flag --controllers has them: * is all of them, -NAME one
-// that does not run. nil: those that run in every cluster. An unknown name is an error.
+// New returns controllers by name, as in kube-controller-manager's flag --controllers: * is all of them, -NAME disables one. If
+// names is nil, New returns the controllers that run in every cluster. An unknown name is an error.
 func New(names []string, f Flags) (run []controller.Controller, err error) {
 	if names == nil {
 		return []controller.Controller{RoleAggregation()}, nil

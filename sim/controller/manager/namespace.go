@@ -31,8 +31,8 @@ const (
 	namespaceFinalizer = "kubernetes"
 )
 
-// Namespace deletes what is in namespaces that are being deleted, pods first, says in their conditions what is left, and
-// lets them go when nothing is (pkg/controller/namespace, KEP-5080).
+// Namespace deletes the contents of namespaces that are being deleted, pods first, reports the remaining contents in their
+// conditions, and finalizes them when nothing remains (pkg/controller/namespace, KEP-5080).
 func Namespace() controller.Controller {
 	c := controller.Account("namespace-controller", "namespace-controller", controller.Func(emptyNamespace),
 		controller.Watch{Resource: namespaces, Keys: deletedNamespace, After: namespaceGrace})
@@ -73,7 +73,7 @@ func emptyNamespace(api *controller.Client, key controller.Key) (again time.Dura
 	return 0, failed
 }
 
-// remains is what is left in a namespace after one attempt to empty it.
+// remains is the content that is left in a namespace after one attempt to empty it.
 type remains struct {
 	api        *controller.Client
 	namespace  object.Object
@@ -81,11 +81,11 @@ type remains struct {
 	counts     map[string]int
 	finalizers map[string]int
 	errors     []string
-	stale      []string // group versions of which nobody knows what they serve
+	stale      []string // group versions whose resources cannot be discovered
 }
 
-// discover finds the group versions whose API servers do not answer: what they keep in the namespace is not known, so that it
-// cannot go.
+// discover finds the group versions whose API servers do not answer. Their objects in the namespace are unknown, so that the
+// namespace cannot be removed.
 func (r *remains) discover() {
 	r.api.LiveItems(apiServices, "", func(it *resource.Item) bool {
 		obj := it.Object()
@@ -97,7 +97,7 @@ func (r *remains) discover() {
 	slices.Sort(r.stale)
 }
 
-// discoveryError is what clients say who ask what there is (discovery.ErrGroupDiscoveryFailed).
+// discoveryError returns the error that clients get from discovery (discovery.ErrGroupDiscoveryFailed).
 func (r *remains) discoveryError() string {
 	var each []string
 	for _, version := range r.stale {
@@ -119,7 +119,7 @@ func (r *remains) deleteContent() {
 			r.errors = append(r.errors, fmt.Sprintf("failed to delete pods for namespace: %s, err: %s", r.namespace.Name(), s))
 		}
 		if len(r.counts) > 0 {
-			r.counts, r.finalizers = nil, nil // nobody is told of them before all content is looked at
+			r.counts, r.finalizers = nil, nil // not reported before all content was visited
 			return
 		}
 		all = slices.Delete(all, first, first+1)
@@ -131,7 +131,7 @@ func (r *remains) deleteContent() {
 	}
 }
 
-// deleteAll deletes the objects of a resource and counts those that stay. It returns what went wrong.
+// deleteAll deletes the objects of a resource and counts those that stay. It returns the error text, if any.
 func (r *remains) deleteAll(d *resource.Definition) string {
 	grace := r.grace(d)
 	if slices.Contains(d.Verbs, "deletecollection") {
@@ -184,7 +184,7 @@ func (r *remains) grace(d *resource.Definition) (longest time.Duration) {
 	return longest
 }
 
-// namespaceConditions are the conditions that this controller keeps, and what they say when all is well.
+// namespaceConditions are the conditions that this controller maintains, with their reasons and messages if there is no failure.
 var namespaceConditions = []struct{ kind, reason, message string }{
 	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
 	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
@@ -193,8 +193,7 @@ var namespaceConditions = []struct{ kind, reason, message string }{
 	{"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// report writes the conditions of the namespace where they are not what is left. That it could not is nobody's concern:
-// the next attempt writes them.
+// report updates the conditions of the namespace if they differ. A failed write does not matter: the next attempt repeats it.
 func (r *remains) report() {
 	wrong := map[string][2]string{}
 	if n := len(r.stale); n > 0 {

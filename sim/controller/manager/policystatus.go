@@ -33,8 +33,8 @@ func checkers() []func() controller.Controller {
 	return []func() controller.Controller{PolicyStatus}
 }
 
-// PolicyStatus says in the status of a ValidatingAdmissionPolicy which of its expressions do not fit the kinds that it is about
-// (pkg/controller/validatingadmissionpolicystatus, plugin/policy/validating.TypeChecker).
+// PolicyStatus sets the type checking warnings in the status of a ValidatingAdmissionPolicy: the expressions that do not fit the
+// kinds that it matches (pkg/controller/validatingadmissionpolicystatus, plugin/policy/validating.TypeChecker).
 func PolicyStatus() controller.Controller {
 	return controller.Account("validatingadmissionpolicy-status-controller", "validatingadmissionpolicy-status-controller",
 		controller.Func(checkPolicy), controller.Watch{Resource: validatingPolicies, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -59,13 +59,13 @@ func checkPolicy(api *controller.Client, key controller.Key) (time.Duration, *st
 	return 0, failed
 }
 
-// checked is a kind that a policy is about, and who compiles the expressions for it.
+// checked is a kind that a policy matches, and the compiler of expressions for it.
 type checked struct {
 	kind     schema.GVK
 	compiler *cel.Compiler
 }
 
-// warningsOf returns what is wrong with the expressions of a policy.
+// warningsOf returns the type checking warnings for the expressions of a policy.
 func warningsOf(api *controller.Client, policy object.Object) (warnings []any) {
 	kinds := checkedKinds(api, policy)
 	warn := func(path, expression string) {
@@ -106,7 +106,7 @@ func checkedKinds(api *controller.Client, policy object.Object) (all []checked) 
 		c := cel.NewCompiler(cel.Environment{Minor: api.Profile().Minor, Stored: true},
 			cel.Declarations{Params: policy.Has("spec", "paramKind"), Authorizer: true, Types: &types})
 		for _, v := range policy.Objects("spec", "variables") {
-			_ = c.Variable(v.String("name"), v.String("expression")) // who uses it does not know its type
+			_ = c.Variable(v.String("name"), v.String("expression")) // if it fails, the type of the variable is unknown to later expressions
 		}
 		all = append(all, checked{d.GVK, c})
 	}
@@ -146,7 +146,7 @@ func namedResources(api *controller.Client, policy object.Object) (all []*resour
 	return all
 }
 
-// schemaOf returns the OpenAPI schema of a kind; nil: nothing is known of it.
+// schemaOf returns the OpenAPI schema of a kind, or nil if it is not known.
 func schemaOf(api *controller.Client, d *resource.Definition) map[string]any {
 	if !d.Custom {
 		if d.Type == nil {

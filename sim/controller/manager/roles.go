@@ -26,7 +26,7 @@ func RoleAggregation() controller.Controller {
 		Watches: []controller.Watch{{Resource: clusterRoles, Keys: concerned}}, Reconciler: controller.Func(aggregate)}
 }
 
-// concerned returns the one key there is, unless the ClusterRole is in nobody's rules and aggregates none.
+// concerned returns the single key, unless the ClusterRole has no labels and no aggregation rule.
 func concerned(_ *controller.Client, c *commit.Commit) []controller.Key {
 	for _, it := range []*resource.Item{c.Item(), c.Before()} {
 		if it != nil && (it.Labelled() || aggregates(it)) {
@@ -41,8 +41,7 @@ func aggregates(it *resource.Item) bool {
 	return bytes.Contains(it.Bytes, []byte(`"aggregationRule":`))
 }
 
-// aggregate gives the first ClusterRole whose rules are not what it aggregates the right ones. That is a commit, after
-// which others are looked at.
+// aggregate updates the first ClusterRole whose rules differ from those that it aggregates. Its commit causes the next reconcile.
 func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	var able, all []object.Object
 	api.Items(clusterRoles, "", func(it *resource.Item) bool {

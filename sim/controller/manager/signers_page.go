@@ -4,5 +4,5 @@ package manager
 
 import "github.com/kubesim/kubesim/sim/controller"
 
-// signers are none in a page: what reads and makes certificates weighs too much for it.
+// signers returns nothing in a web page: code for certificates is too large for it.
 func (f Flags) signers() []func() controller.Controller { return nil }

@@ -19,8 +19,8 @@ type address struct {
 
 func (a *address) uid() string { return a.String("targetRef", "uid") }
 
-// subsets returns addresses as Endpoints group them: those that are at the same ports and as ready there are one subset
-// (pkg/api/v1/endpoints.RepackSubsets). An address that is named twice at a port is ready if both are.
+// subsets groups addresses as in Endpoints: addresses with the same ports that are equally ready form one subset
+// (pkg/api/v1/endpoints.RepackSubsets). An address that occurs twice at a port is ready if both are.
 //
 //	1.1.1.1 at 80, 443 ─┬─▶ {addresses: [1.1.1.1, 1.1.1.2], ports: [80, 443]}
 //	1.1.1.2 at 80, 443 ─┘
@@ -160,7 +160,7 @@ func (s *subset) json() map[string]any {
 	return x
 }
 
-// truncate leaves as many addresses as Endpoints may have, those that are ready first, and of each subset a share. It
+// truncate reduces the subsets to the most addresses that Endpoints may have: ready ones first, and a share of each subset. It
 // reports whether it had to (endpoint.truncateEndpoints).
 func truncate(list []subset, most int) bool {
 	ready, unready := 0, 0

@@ -9,9 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The real server's ipallocator-repair-controller (pkg/registry/core/service/ipallocator/controller.RepairIPAddress) sees to
-// services whenever they are written, to IPAddresses whenever they are, and to everything every core.MendInterval. An
-// IPAddress that somebody deletes or changes is missed only when everything is looked at.
+// The real server's ipallocator-repair-controller (pkg/registry/core/service/ipallocator/controller.RepairIPAddress) reconciles a
+// Service or an IPAddress whenever it is written, and all of them every core.MendInterval. An IPAddress that a client deletes or
+// changes is restored only by the periodic pass.
 const (
 	services  = "ipallocator-repair-controller services"
 	addresses = "ipallocator-repair-controller ipaddresses"
@@ -20,7 +20,7 @@ const (
 	ipAddresses = "ipaddresses.networking.k8s.io"
 )
 
-// Services sees to it that a service that was written has the IPAddresses that it says it has.
+// Services creates the missing IPAddresses of services that were written.
 func Services() controller.Controller {
 	return Own(services, controller.Func(mendService), controller.Watch{Resource: "services"})
 }
@@ -32,7 +32,7 @@ func mendService(api *controller.Client, key controller.Key) (time.Duration, *st
 	return 0, nil
 }
 
-// Addresses sees to it that an IPAddress that was written is one of a service.
+// Addresses checks that an IPAddress that was written belongs to a service.
 func Addresses() controller.Controller {
 	return Own(addresses, controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		m, again := core.MendAddress(api, key.Name, api.Now())
@@ -41,7 +41,7 @@ func Addresses() controller.Controller {
 	}), controller.Watch{Resource: ipAddresses})
 }
 
-// Parents sees to the services of IPAddresses that were written, when everything is looked at.
+// Parents reconciles the services of IPAddresses that were written, at their next periodic pass.
 func Parents() controller.Controller {
 	return Own(parents, &parenting{}, controller.Watch{Resource: "services", Listed: true},
 		controller.Watch{Resource: ipAddresses, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -53,10 +53,10 @@ func Parents() controller.Controller {
 // parenting remembers when services are looked at, by their keys.
 type parenting struct{ due map[string]time.Time }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (p *parenting) Memory() any { return &p.due }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	due, waits := p.due[key.String()]
 	switch left := due.Sub(api.Now()); {
@@ -75,7 +75,7 @@ func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.
 	return core.MendInterval, nil
 }
 
-// mend does what is to be done, and tells.
+// mend carries out a Mending and records its event.
 func mend(api *controller.Client, m core.Mending) {
 	if m.Event != nil {
 		api.Tell(m.Event)

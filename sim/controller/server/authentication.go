@@ -18,8 +18,8 @@ const configMaps = "configmaps"
 
 var published = controller.Key{Namespace: "kube-system", Name: "extension-apiserver-authentication"}
 
-// Publishing keeps the ConfigMap extension-apiserver-authentication: it adds to it whose certificates are believed when an API server
-// starts, when they change (Manager.Resync), and when somebody deletes it. What is in it already stays, until it expires
+// Publishing keeps the ConfigMap extension-apiserver-authentication: it adds the trusted certificate authorities when an API server
+// starts, when they change (Manager.Resync), and when the ConfigMap is deleted. Its existing certificates stay until they expire
 // (kube-apiserver, clusterauthenticationtrust).
 func Publishing(s *auth.Signers) controller.Controller {
 	return Own(Authentication, &publisher{s}, controller.Watch{Resource: configMaps, Keys: ofPublished},

@@ -14,17 +14,17 @@ const (
 	approval     = "KubernetesAPIApprovalPolicyConformantConditionController"
 )
 
-// Establishing says of definitions whose names are accepted that they are served (apiextensions-apiserver,
+// Establishing sets the condition Established of definitions whose names are accepted (apiextensions-apiserver,
 // pkg/controller/establish).
 func Establishing() controller.Controller {
 	return Own(establishing, conditioned(crd.Establish), definitions)
 }
 
-// Approval says of definitions in a group of the community whether they were approved (apiextensions-apiserver,
-// pkg/controller/apiapproval).
+// Approval sets the condition KubernetesAPIApprovalPolicyConformant of definitions in a group of the Kubernetes community
+// (apiextensions-apiserver, pkg/controller/apiapproval).
 func Approval() controller.Controller { return Own(approval, conditioned(crd.Approval), definitions) }
 
-// conditioned writes what set sets.
+// conditioned returns a reconciler that writes a definition if set changes it.
 func conditioned(set func(object.Object, time.Time) bool) controller.Func {
 	return func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		edit(api, key.Name, func(obj object.Object) bool { return set(obj, api.Now()) })

@@ -14,8 +14,8 @@ import (
 const (
 	finalizing = "CRDFinalizer"
 
-	// cleanupPoll is how often the server looks whether the objects of a deleted definition are gone, cleanupMax how long
-	// before it says that they are not, and cleanupRetry when it tries again.
+	// cleanupPoll is how often the server checks whether the objects of a deleted definition are gone, cleanupMax the time after
+	// which it reports a failure, and cleanupRetry the time until it tries again.
 	cleanupPoll  = 5 * time.Second
 	cleanupMax   = time.Minute
 	cleanupRetry = 5 * time.Millisecond
@@ -30,17 +30,17 @@ func Finalizing() controller.Controller {
 // finalizer remembers the deletions that go on, by name of the definition.
 type finalizer struct{ cleaning map[string]Cleanup }
 
-// Cleanup is a deletion of the objects of a definition that goes on.
+// Cleanup is an ongoing deletion of the objects of a definition.
 type Cleanup struct {
 	Began time.Time
-	Next  time.Time // when it goes on; zero: the definition has been let go
-	Retry bool      // then it begins anew
+	Next  time.Time // time of the next check; zero if the finalizer is removed already
+	Retry bool      // the next check starts the deletion again
 }
 
-// Memory is controller.Rememberer's.
+// Memory implements controller.Rememberer.
 func (f *finalizer) Memory() any { return &f.cleaning }
 
-// Reconcile is controller.Reconciler's.
+// Reconcile implements controller.Reconciler.
 func (f *finalizer) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	name := key.Name
 	obj := sketch(api, name)
@@ -83,7 +83,8 @@ func (f *finalizer) begin(api *controller.Client, name string, obj object.Object
 	return f.await(api, name, work)
 }
 
-// objects yields the objects of a definition. One whose resource is built in has none: those that there are do not belong to it.
+// objects yields the objects of a definition. A definition whose resource is built in has none: the existing objects do not belong
+// to it.
 func objects(api *controller.Client, name string, yield func(*resource.Item) bool) {
 	if d := api.Definition(name); d == nil || d.Custom {
 		api.Items(name, "", yield)

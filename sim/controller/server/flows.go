@@ -28,7 +28,7 @@ func flows(others bool) []controller.Watch {
 	return []controller.Watch{{Resource: flowcontrol.Schemas, Keys: all, Others: others}, {Resource: flowcontrol.Levels, Keys: all, Others: others}}
 }
 
-// Dangling says in the status of each flow schema whether its priority level exists (k8s.io/apiserver,
+// Dangling maintains the condition of each flow schema that reports whether its priority level exists (k8s.io/apiserver,
 // pkg/util/flowcontrol).
 func Dangling() controller.Controller {
 	c := Own(dangling, &marker{memory: marked{Recent: map[string][]time.Time{}}}, flows(false)...)
@@ -36,8 +36,8 @@ func Dangling() controller.Controller {
 	return c
 }
 
-// markMost is how often a flow schema is marked within markWindow. Others may say the opposite of it, as API servers whose caches
-// differ do: it tries again after 30 to 75 seconds then.
+// markMost is how often a flow schema is marked within markWindow. API servers with different caches may write opposite conditions;
+// then it tries again after 30 to 75 seconds.
 const (
 	markMost   = 6
 	markWindow = time.Minute
@@ -77,7 +77,7 @@ func (m *marker) Reconcile(api *controller.Client, _ controller.Key) (again time
 	return again, nil
 }
 
-// forget drops what was before markWindow.
+// forget drops times older than markWindow.
 func (m *marker) forget(now time.Time) {
 	if m.memory.Recent == nil { // as an archive has it
 		m.memory.Recent = map[string][]time.Time{}
@@ -90,8 +90,8 @@ func (m *marker) forget(now time.Time) {
 	}
 }
 
-// Ensuring puts back, within a minute of a change, what API servers made of flow schemas and priority levels, and deletes
-// what only says so (kube-apiserver, pkg/registry/flowcontrol/ensurer).
+// Ensuring restores, within a minute of a change, the flow schemas and priority levels that API servers created, and deletes
+// objects that only claim to be such (kube-apiserver, pkg/registry/flowcontrol/ensurer).
 func Ensuring() controller.Controller {
 	c := Own(ensuring, &ensurer{}, flows(true)...)
 	c.FieldManager = flowcontrol.Producer
@@ -102,7 +102,7 @@ func Ensuring() controller.Controller {
 type ensurer struct{ memory ensured }
 
 type ensured struct {
-	Due time.Time `json:",omitzero"` // zero: not until one changes
+	Due time.Time `json:",omitzero"` // zero if nothing is due until an object changes
 }
 
 // Memory implements controller.Rememberer.
@@ -147,6 +147,6 @@ func ensureOne(api *controller.Client, storage string, made object.Object) {
 		return
 	}
 	if flowcontrol.Revise(current, made) {
-		_, _ = api.Update(storage, "", current) // of what was just read
+		_, _ = api.Update(storage, "", current) // a conflict causes another reconcile
 	}
 }

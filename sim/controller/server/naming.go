@@ -19,7 +19,7 @@ func name(api *controller.Client, key controller.Key) (time.Duration, *status.St
 	if sketch(api, key.Name) != nil && !accept(api, key.Name) {
 		return 0, nil
 	}
-	for _, other := range inGroup(api, groupOf(key.Name)) { // what it has let go, or taken, concerns them
+	for _, other := range inGroup(api, groupOf(key.Name)) { // a name that was released or taken affects them
 		if other.Name() != key.Name {
 			accept(api, other.Name())
 		}

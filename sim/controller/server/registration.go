@@ -20,9 +20,9 @@ const (
 	Automanaged = "kube-aggregator.kubernetes.io/automanaged"
 )
 
-// Registration keeps an APIService for each served version of a group of custom resources (kube-apiserver's
-// crd-autoregistration, with kube-aggregator's pkg/controllers/autoregister). Its keys are names of definitions, and .GROUP
-// when somebody has written an APIService of a group.
+// Registration keeps an APIService for each served version of a group of custom resources (kube-apiserver's crd-autoregistration,
+// with kube-aggregator's pkg/controllers/autoregister). Its keys are names of definitions, and .GROUP when an APIService of a group
+// was written.
 func Registration() controller.Controller {
 	return Own(registration, controller.Func(register), controller.Watch{Resource: APIServices, Others: true,
 		Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -37,7 +37,7 @@ func register(api *controller.Client, key controller.Key) (time.Duration, *statu
 	group := groupOf(key.Name)
 	known := inGroup(api, group)
 	if len(known) == 0 && strings.HasPrefix(key.Name, ".") {
-		return 0, nil // a group without custom resources is nobody's concern
+		return 0, nil // a group without custom resources is not managed here
 	}
 	want := served(known, group)
 	api.Items(APIServices, "", func(it *resource.Item) bool {
@@ -68,7 +68,7 @@ func keep(api *controller.Client, obj object.Object, version string) {
 	}
 	if spec := specOf(obj.String("spec", "group"), version); !object.Equal(obj["spec"], spec) {
 		obj["spec"] = spec
-		_, _ = api.Update(APIServices, "", obj) // of what was just read
+		_, _ = api.Update(APIServices, "", obj) // a conflict causes another reconcile
 	}
 }
 

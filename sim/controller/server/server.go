@@ -3,15 +3,15 @@
 //
 //	commit of a definition ─▶ Naming ─▶ Establishing, Approval ─▶ Registration: APIServices of its versions
 //	                                 └─ it is being deleted ────▶ Finalizing: its objects go, then its finalizer
-//	of a service or        ─▶ Services, Addresses: each service has the IPAddresses that it says it has
-//	IPAddress              └▶ Parents: within three minutes, a service whose IPAddress somebody has changed
+//	of a service or        ─▶ Services, Addresses: each service has the IPAddresses of its clusterIPs
+//	IPAddress              └▶ Parents: within three minutes, a service whose IPAddress has changed
 //	of a flow schema or    ─▶ Dangling: the condition that says whether its priority level exists
-//	priority level         └▶ Ensuring: within a minute, what servers made is as they made it
+//	priority level         └▶ Ensuring: within a minute, the objects that servers created are restored
 //	of a lease             ─▶ Leases: an expired lease of an API server that is gone is deleted
-//	of a ConfigMap         ─▶ Publishing: that which says whose certificates are believed is put back
+//	of a ConfigMap         ─▶ Publishing: the one with the trusted certificate authorities is restored
 //
-// Each step is a commit, which calls for the next one. Naming and Approval race in the real server: of 60 definitions that both have
-// something to say of, the condition of Approval was the first of 29. Here Naming is always first.
+// Each step is a commit, which causes the next one. Naming and Approval race in the real server: of 60 definitions on which both
+// set a condition, 29 got the condition of Approval first. Here Naming is always first.
 package server
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// Controllers returns those of an API server, in the order in which they are told of a commit. running says whether a lease is that of
-// an API server of the Cluster, and signers whose certificates are believed. bare leaves out those who look after what API servers make
-// when they start.
+// Controllers returns the controllers of an API server, in the order in which they are notified of a commit. running reports
+// whether a lease is that of an API server of the Cluster, and signers has the trusted certificate authorities. bare leaves out the
+// controllers that restore objects which API servers create when they start.
 func Controllers(bare bool, running func(lease string) bool, signers *auth.Signers) []controller.Controller {
 	all := []controller.Controller{Dangling()}
 	if !bare {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Recorded is the state of controllers of which it is known only which deletions of definitions go on, by name, and when they
-// look at what servers made of flow schemas; zero: not until one changes.
+// Recorded returns a state with only the given progress: the ongoing deletions of definitions, by name, and the time of the next
+// check of flow schemas, which is zero if there is none.
 func Recorded(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
 	s := &controller.State{Resync: []string{addresses, parents}}
 	if !ensure.IsZero() {
@@ -26,8 +26,8 @@ func Recorded(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
 	return s
 }
 
-// Rewound is the state of controllers of which nothing is known, at a time of the past. flows says whether there are flow
-// schemas to look after.
+// Rewound returns the state of controllers at a time of the past from which nothing else is known. flows reports whether flow
+// schemas have to be maintained.
 func Rewound(now time.Time, flows bool) *controller.State {
 	ensure := time.Time{}
 	if flows {
@@ -38,7 +38,7 @@ func Rewound(now time.Time, flows bool) *controller.State {
 	return s
 }
 
-// Restarted is the state of controllers that have just been started, while nobody looked after what is stored.
+// Restarted returns the state of controllers that have just started, after a time in which none ran.
 func Restarted(now time.Time, flows bool) *controller.State {
 	s := &controller.State{Resync: append([]string{services, addresses}, ofDefinitions...)}
 	if flows {

@@ -167,8 +167,8 @@ func release(api *controller.Client, volume object.Object) (failed *status.Statu
 	return nil
 }
 
-// deleteVolume deletes a volume that no other driver deletes. Of the volumes that kube-controller-manager deletes itself, kubesim has
-// directories below /tmp of its own machine.
+// deleteVolume deletes a volume that no other driver deletes. kube-controller-manager deletes volumes of several kinds itself;
+// kubesim supports only directories below /tmp of its own machine.
 func deleteVolume(api *controller.Client, volume object.Object) *status.Status {
 	const plugin = "kubernetes.io/"
 	by, provisioned := volume.Annotations()[claims.ProvisionedBy]

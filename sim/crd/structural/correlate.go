@@ -9,16 +9,16 @@ type Correlation struct {
 	schema   *Schema
 	now, old any
 
-	compared, same bool           // equal has been asked, and what it said
+	compared, same bool           // whether equal was computed, and its result
 	byKey          map[string]any // items of old by their keys, of a list map
 }
 
-// Correlate pairs a value of a schema with what it was.
+// Correlate pairs a value of a schema with its old value.
 func Correlate(s *Schema, now, old any) *Correlation {
 	return &Correlation{schema: s, now: now, old: old}
 }
 
-// Old returns what the value was, null for a nil c.
+// Old returns the old value, or nil for a nil c.
 func (c *Correlation) Old() any {
 	if c == nil {
 		return nil

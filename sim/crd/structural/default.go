@@ -3,8 +3,8 @@ package structural
 import "github.com/kubesim/kubesim/sim/object"
 
 // ApplyDefaults fills in the defaults of the schema, in place, and removes nulls where null is not allowed
-// (CustomResourceDefinition documentation, "Defaulting and Nullable"). A default goes only into an object that is
-// there: a nested default needs a parent, or a default of the parent.
+// (CustomResourceDefinition documentation, "Defaulting and Nullable"). A default is only added to an existing object: a nested
+// default needs a parent, or a default of the parent.
 func (s *Schema) ApplyDefaults(v any) {
 	s.Fill(v)
 	s.DropNulls(v)
@@ -93,7 +93,7 @@ func (s *Schema) DropNulls(v any) {
 	}
 }
 
-// pruneDefaults removes from the defaults what the schema does not have.
+// pruneDefaults prunes the defaults: it removes fields that the schema does not have.
 func (s *Schema) pruneDefaults() {
 	if s == nil {
 		return

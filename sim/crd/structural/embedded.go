@@ -9,12 +9,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Meta reads metadata as the type that all objects share: it returns the metadata with what the type does not have left
-// out, the paths of that below metadata, and an error when it is not metadata at all.
+// Meta decodes metadata as ObjectMeta: it returns the metadata without unknown fields, the paths of these below metadata, and an
+// error if it cannot be decoded.
 type Meta func(metadata any) (meta map[string]any, unknown []string, err error)
 
-// Coerce brings the metadata of embedded resources into shape, in place, and returns the paths of unknown fields in it.
-// With drop set what cannot be metadata is removed; otherwise it is an error, and the first one ends it.
+// Coerce normalizes the metadata of embedded resources, in place, and returns the paths of unknown fields in it. If drop is set,
+// invalid metadata is removed; otherwise the first error ends it.
 func (s *Schema) Coerce(v any, p field.Path, read Meta, drop bool) (unknown []string, err *field.Error) {
 	c := coercer{read: read, drop: drop}
 	if c.coerce(s, v, p); c.err != nil {

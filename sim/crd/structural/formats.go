@@ -193,7 +193,7 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// unit is what a duration has somewhere: a number and how the name of a unit begins.
+// unit matches a part of every duration: a number and the beginning of the name of a unit.
 var unit = matches(`(?i)\d ?(ns|nano|us|µs|m|s|h|d|w)`)
 
 // isDuration checks a duration of Go, or one of the longer forms that Scala has ("22 seconds").
@@ -202,7 +202,7 @@ func isDuration(s string) bool {
 	return err == nil || unit(s)
 }
 
-// clock is what follows the date in a date-time. Any character may stand before a fraction.
+// clock matches the time in a date-time, after the date. Any character may precede a fraction.
 var clock = matches(`^[tT]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?([zZ]|[+-]\d\d:\d\d)$`)
 
 // isDateTime checks a date-time of RFC 3339, in any case of letters.

@@ -24,21 +24,22 @@ func (s *Schema) Whole(v any) bool {
 	return len(p.unknown) == 0 && s.complete(v)
 }
 
-// pruner finds what a schema does not have.
+// pruner finds fields that a schema does not have.
 type pruner struct {
 	keep    bool     // nothing is removed
 	path    []string // elements, printed as they are: "spec", ".a", "[0]"
 	unknown []string
 }
 
-// prune looks for what v has and s does not. open says that nothing need be declared here: the lists around v are preserved.
+// prune looks for fields that v has and s does not. open is set if fields need not be declared here, because the lists around v are
+// preserved.
 func (p *pruner) prune(v any, s *Schema, open bool) {
 	if open = open || s != nil && s.Preserve; open && s == nil {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name := range v { // order does not matter: what is reported is sorted
+		for name := range v { // order does not matter: the reported paths are sorted
 			child, declared := s.child(name)
 			switch {
 			case s != nil && s.Embedded && envelope(name):

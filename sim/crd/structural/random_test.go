@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestIdempotent: what was pruned and defaulted once is not changed by doing it again, and valid objects stay so.
+// TestIdempotent checks that pruning and defaulting are idempotent, and keep valid objects valid.
 func TestIdempotent(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -9,8 +9,8 @@
 //	                                    ├─ CheckLists     duplicates in sets and maps
 //	                                    └─ TypeOf         the structure that server-side apply needs
 //
-// A Schema is read from a definition that has been checked already: what makes no sense in one is left out here, not
-// reported. It is never changed after it was read, and may be used by several Clusters at once.
+// A Schema is parsed from a definition that has been validated: invalid parts are left out here, not reported. It is immutable
+// after it was parsed, and may be used by several Clusters at once.
 package structural
 
 import (
@@ -24,7 +24,7 @@ import (
 type Schema struct {
 	Type       string
 	Nullable   bool
-	Default    any // nil: none
+	Default    any // nil if there is none
 	Properties map[string]*Schema
 	Additional *Schema // additionalProperties that is a schema
 	Free       bool    // additionalProperties is true
@@ -42,12 +42,12 @@ type Schema struct {
 	values values
 }
 
-// values is what a Schema says about the value itself.
+// values are the validations of a Schema for the value itself.
 type values struct {
 	types                          []string // of Type, or integer and string
 	format                         string   // "" for one that is not known
 	pattern                        string
-	compiled                       *regexp.Regexp // nil: pattern is no regular expression
+	compiled                       *regexp.Regexp // nil if pattern is not a regular expression
 	maximum, minimum, multipleOf   *float64
 	exclusiveMaximum, exclusiveMin bool
 	maxLength, minLength           *int64
@@ -62,8 +62,8 @@ type values struct {
 // Parse reads an openAPIV3Schema, or a part of one.
 func Parse(m map[string]any) *Schema { return parser{}.parse(m) }
 
-// ParseForDefaults reads a schema to check defaults with, as the real server does: an int-or-string can be anything, and
-// formats that nobody knows are formats all the same.
+// ParseForDefaults reads a schema to check defaults with, as the real server does: an int-or-string can be any value, and unknown
+// formats are kept.
 func ParseForDefaults(m map[string]any) *Schema { return parser{defaults: true}.parse(m) }
 
 type parser struct{ defaults bool }
@@ -156,7 +156,7 @@ func (s *Schema) child(name string) (child *Schema, declared bool) {
 	return s.Additional, s.Additional != nil || s.Free || s.Closed
 }
 
-// below collects what check returns for the fields of an object, in the order of their names, or for the items of a list.
+// below collects the results of check for the fields of an object, in the order of their names, or for the items of a list.
 func (s *Schema) below(v any, p field.Path, check func(s *Schema, v any, p field.Path) field.ErrorList) (errs field.ErrorList) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -189,7 +189,7 @@ func (s *Schema) Root() *Schema {
 	return &root
 }
 
-// envelope reports whether a field is one of those that every resource has.
+// envelope reports whether a field is one that every resource has.
 func envelope(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
 // Compile reads an openAPIV3Schema for serving: its defaults hold nothing that the schema does not have.

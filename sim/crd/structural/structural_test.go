@@ -74,7 +74,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestWhole: what reading would not change is whole, and everything else is not.
+// TestWhole checks that a value is whole if and only if decoding would not change it.
 func TestWhole(t *testing.T) {
 	const schema = `{"type":"object","properties":{"spec":{"type":"object","properties":{
 		"a":{"type":"string","default":"x"},"b":{"type":"string"},"n":{"type":"string","nullable":true},
@@ -269,7 +269,7 @@ func TestEmbedded(t *testing.T) {
 	is.Equal(bad.Error(), "e.kind: Invalid value: 1: must be a string")
 	_, bad = s.Coerce(v, field.Path{}, meta, true)
 	is.True(bad == nil)
-	is.Equal(string(object.JSON(v)), `{"e":{}}`) // what is stored is forgiven
+	is.Equal(string(object.JSON(v)), `{"e":{}}`) // invalid values in stored objects are dropped
 }
 
 func TestTypeOf(t *testing.T) {

@@ -5,9 +5,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// TypeOf returns the structure of a resource with the schema, for server-side apply: which fields there are, which of
-// them are owned as a whole, and how items of lists are told apart. meta is the type of metadata. A nil s is nil: what
-// has no schema has no structure.
+// TypeOf returns the structure of a resource with the schema, for server-side apply: the fields, which of them are atomic, and the
+// keys of list items. meta is the type of metadata. If s is nil, TypeOf returns nil.
 func (s *Schema) TypeOf(meta *schema.Type) *schema.Type {
 	if s == nil {
 		return nil
@@ -21,7 +20,7 @@ func (s *Schema) TypeOf(meta *schema.Type) *schema.Type {
 // typer makes types.
 type typer struct {
 	meta *schema.Type
-	open bool // what is not declared is allowed: the schema, or one above it, says x-kubernetes-preserve-unknown-fields
+	open bool // undeclared fields are allowed: the schema, or one above it, has x-kubernetes-preserve-unknown-fields
 }
 
 var (

@@ -9,16 +9,16 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Validate returns what a new value breaks of the schema. p is the path of the value, "" for a whole object; texts name
-// fields from the value on.
+// Validate returns the errors of a new value under the schema. p is the path of the value, empty for a whole object; texts name
+// fields relative to the value.
 func (s *Schema) Validate(v any, p field.Path) field.ErrorList {
 	r := &result{}
 	s.validate(r, "", v, nil)
 	return r.list(p)
 }
 
-// ValidateUpdate is Validate for a value that takes the place of old: what did not change may stay as it is
-// (KEP-4008, "CRD Validation Ratcheting").
+// ValidateUpdate is Validate for a value that replaces old: unchanged parts may stay invalid (KEP-4008, "CRD Validation
+// Ratcheting").
 func (s *Schema) ValidateUpdate(v, old any, p field.Path) field.ErrorList {
 	r := &result{}
 	s.ratchet(r, "", v, Correlate(s, v, old))
@@ -42,7 +42,7 @@ func (r *result) add(at, text string, err *field.Error) {
 	r.problems = append(r.problems, problem{at, text, err})
 }
 
-// invalid adds a problem whose text says it all. Those of allOf, anyOf, oneOf and not have no path and no value.
+// invalid adds a problem with a complete text. Problems of allOf, anyOf, oneOf and not have no path and no value.
 func (r *result) invalid(at string, v any, text string) {
 	r.add(at, text, field.Invalid(field.Path{}, v, text))
 }
@@ -71,7 +71,7 @@ func (r *result) list(p field.Path) field.ErrorList {
 	return errs
 }
 
-// validate checks a value and everything below it. c is what it is compared with on an update; nil: nothing.
+// validate checks a value and everything below it. c correlates it with the old value on an update, and is otherwise nil.
 func (s *Schema) validate(r *result, path string, v any, c *Correlation) {
 	if s == nil {
 		return

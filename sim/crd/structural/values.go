@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// typeOf returns what JSON Schema calls the type of a value, and the format of a number.
+// typeOf returns the JSON Schema name of a value's type, and the format of a number.
 func typeOf(v any) (name, format string) {
 	switch v.(type) {
 	case nil:
@@ -170,7 +170,7 @@ func checkMultiple(r *result, path string, v any, factor float64) {
 	}
 }
 
-// inRange checks that a number, or a limit for it, fits the type and its format. what names it in the text.
+// inRange checks that a number, or a limit for it, fits the type and its format. what is its name in the text.
 func (s *Schema) inRange(r *result, what, path string, v any) bool {
 	if len(s.values.types) != 1 {
 		return true

@@ -1,4 +1,4 @@
-// Package images says what the containers of an image do, and reads the annotations of pods that say it of theirs.
+// Package images describes the behaviour of the containers of an image, and reads annotations of pods that override it.
 package images
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// Image says what the containers of an image do. The zero value starts in a second, is ready at once and runs until it is
-// stopped. Annotations of a pod say the same of its containers (Annotation):
+// Image describes the behaviour of an image's containers. The zero value starts in a second, is ready at once and runs until it is
+// stopped. Annotations of a pod set the same for its containers (Annotation):
 //
 //	Images: map[string]images.Image{
 //		"example.com/worker": {Exit: &images.Exit{After: time.Minute, Code: 1}, Log: []images.Line{{Text: "working"}}},
@@ -35,7 +35,7 @@ type Image struct {
 	Unhealthy time.Duration `json:",omitempty"`
 	// PullError is the reason why the image cannot be pulled, if any.
 	PullError string `json:",omitempty"`
-	// Log is what a container prints, beside what its command does.
+	// Log is the output of a container, beside that of its command.
 	Log []Line `json:",omitempty"`
 	// Exec are the answers to commands that are run in a container, by the command with its arguments.
 	Exec map[string]string `json:",omitempty"`
@@ -64,15 +64,15 @@ type Line struct {
 //	start-delay, ready-delay   5s
 //	exit-after, exit-code      a container that crashes: 0s and 1
 //	stop-delay, stop-code
-//	unhealthy-after            from when on probes fail
-//	pull-error                 why the image cannot be pulled
+//	unhealthy-after            when probes begin to fail
+//	pull-error                 the error of pulling the image
 //	log                        lines; "+5s text" is printed five seconds after the start, "*5s text" every five seconds
-//	exec                       a JSON object: commands, and what they print
-//	http                       what its ports answer
-//	cpu, memory                what it uses
+//	exec                       a JSON object: commands and their output
+//	http                       the answer of its ports
+//	cpu, memory                its usage
 const Annotation = "kubesim.io/"
 
-// setters say what each annotation sets.
+// setters apply the annotations by name.
 var setters = map[string]func(x *Image, text string) error{
 	"start-delay": func(x *Image, text string) error {
 		err := span(&x.Start)(text)

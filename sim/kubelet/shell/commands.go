@@ -74,7 +74,7 @@ func IsShell(name string) bool {
 // serve waits for ever.
 func (p *process) serve() { p.waits, p.server, p.stopped = true, true, true }
 
-// script runs what stands behind -c.
+// script runs the argument of -c.
 func (p *process) script(args []string) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		if strings.HasSuffix(args[0], "c") && len(args) > 1 {

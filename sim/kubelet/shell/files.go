@@ -74,7 +74,8 @@ func operands(args []string) (names []string, has func(flag string) bool) {
 	return names, func(flag string) bool { return strings.Contains(flags, flag) }
 }
 
-// into is where a file goes that is moved or copied: what ends in a slash, or is a folder that every image has, is a folder.
+// into returns the target of a file that is moved or copied. A name that ends in a slash, or that of a folder in every image, is a
+// folder.
 func into(from, to string) string {
 	if strings.HasSuffix(to, "/") || to == "/tmp" || to == "." {
 		return path.Join(to, path.Base(from))
@@ -120,7 +121,7 @@ func transfer(p *process, command string, names []string, then func(from, to str
 	return code
 }
 
-// dd copies what it reads, without changing it: if=FILE of=FILE.
+// dd copies its input unchanged: if=FILE of=FILE.
 func dd(p *process, args []string) int {
 	text, to := p.in, ""
 	for _, x := range args {
@@ -144,7 +145,7 @@ func dd(p *process, args []string) int {
 	return 0
 }
 
-// find prints what it is asked for that is there: files, and folders that any image has.
+// find prints its arguments that exist: files, and folders that any image has.
 func find(p *process, args []string) int {
 	for _, name := range args {
 		if strings.HasPrefix(name, "-") {

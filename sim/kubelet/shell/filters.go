@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// input returns what a filter reads: its files, or what comes through a pipe.
+// input returns the input of a filter: its files, or the output of the pipe.
 func (p *process) input(command string, names []string) (text string, ok bool) {
 	if len(names) == 0 {
 		return p.in, true

@@ -2,7 +2,7 @@ package shell
 
 import "maps"
 
-// Handler is what a program does when a signal comes.
+// Handler is a program's handler of a signal.
 type Handler struct {
 	list      list
 	vars      map[string]string

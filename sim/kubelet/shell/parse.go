@@ -76,10 +76,10 @@ const (
 	substitution
 )
 
-// errUnknown is the error of what this shell does not know.
+// errUnknown is the error for unsupported syntax.
 var errUnknown = errors.New("shell: there is more in it than this shell knows")
 
-// Parse reads a script. An error says that it uses what this shell does not know.
+// Parse parses a script. It fails if the script uses syntax that this shell does not support.
 func Parse(script string) (*Program, error) {
 	x := &parser{text: script}
 	l, err := x.list()
@@ -115,7 +115,7 @@ func (x *parser) atEnd() bool {
 	return x.at >= len(x.text)
 }
 
-// space skips blanks and comments, and the ends of lines if lines says so.
+// space skips blanks and comments, and line breaks, too, if lines is set.
 func (x *parser) space(lines bool) {
 	for x.at < len(x.text) {
 		switch c := x.text[x.at]; {

@@ -18,7 +18,7 @@ import (
 // Program is a script that was read.
 type Program struct{ list list }
 
-// World is what a program runs in.
+// World is the environment of a program.
 type World struct {
 	Start time.Time         // when it begins
 	Env   map[string]string // its environment; it is not changed
@@ -26,9 +26,9 @@ type World struct {
 	Open func(path string) (text string, ok bool)
 	// Files are the files that were written before. A removed file is nil. They are not changed.
 	Files map[string]*string
-	// Seed is what $RANDOM is drawn from.
+	// Seed is the seed of $RANDOM.
 	Seed uint64
-	// Missing says that a command that the shell does not know is not there. Otherwise it runs for ever.
+	// Missing makes unknown commands fail as missing. Otherwise they run forever.
 	Missing bool
 
 	Limit time.Duration // the longest run time; 0 means no limit
@@ -42,21 +42,21 @@ type Output struct {
 	Text  string
 }
 
-// Result is what became of a program.
+// Result is the outcome of a program.
 type Result struct {
 	Output []Output
 	Ended  bool          // by itself
 	Exited bool          // by the command exit
 	Code   int           // with which it ended
 	At     time.Duration // how far it came
-	// Waits says that it will not do anything any more: a server, or a loop without a pause.
+	// Waits is set if it does nothing any more: a server, or a loop without a pause.
 	Waits bool
-	Files map[string]*string // as World.Files, with what it changed
-	// Handles says that it has set a trap for signals.
+	Files map[string]*string // as World.Files, with its changes
+	// Handles is set if it has set a trap for signals.
 	Handles bool
 	// Term is its handler of SIGTERM, if it has set one.
 	Term *Handler
-	// Server says that it waits because of a command that the shell does not know.
+	// Server is set if it waits because of an unknown command.
 	Server bool
 }
 
@@ -78,9 +78,9 @@ type process struct {
 	waits   bool
 	handles bool
 	server  bool
-	in      string // what the command reads
+	in      string // the input of the command
 	term    list   // the handler of SIGTERM
-	trapped bool   // that was said
+	trapped bool   // term is set
 
 	functions map[string]list
 	calls     int        // of functions that it is in
@@ -132,7 +132,7 @@ func (l *link) run(p *process) {
 	}
 }
 
-// run takes what the first prints to the second, which begins when the first has ended.
+// run passes the output of the first command to the second one, which begins when the first has ended.
 func (x *pipe) run(p *process) {
 	before, in := p.out, p.in
 	p.out = nil
@@ -305,7 +305,7 @@ func (p *process) fields(words []word) (all []string) {
 
 // expand returns the words that a word becomes: substitutions outside of quotes are split at blanks.
 func (p *process) expand(w word) (all []string) {
-	open := false // the last of all goes on
+	open := false // the next text extends the last word
 	add := func(text string) {
 		if open {
 			all[len(all)-1] += text
@@ -334,7 +334,7 @@ func (p *process) expand(w word) (all []string) {
 	return all
 }
 
-// value returns what a piece stands for.
+// value returns the value of a piece.
 func (p *process) value(x piece) string {
 	switch x.kind {
 	case variable:

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// run prints what becomes of a script: what it prints and when, and how it ends.
+// run prints the output of a script with its times, and its result.
 func run(script string, w shell.World) string {
 	x, err := shell.Parse(script)
 	if err != nil {

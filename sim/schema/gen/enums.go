@@ -70,8 +70,8 @@ func (w *walk) enum(t reflect.Type) []string {
 	return slices.Compact(out)
 }
 
-// lines describes the values of an enum, as they are appended to the comment of a field. Of two constants with one
-// value the one with the longer comment counts.
+// lines describes the values of an enum, as they are appended to the comment of a field. If two constants have the same value, the
+// one with the longer comment counts.
 func (t *goType) lines() []string {
 	byValue := map[string]constant{}
 	for _, v := range t.values {

@@ -22,7 +22,7 @@ var minor = func() string {
 	return minor
 }()
 
-// TestDataIsUpToDate makes the files anew: they equal those in ../data to the byte, every time.
+// TestDataIsUpToDate generates the files again: they are equal to those in ../data, byte for byte, every time.
 func TestDataIsUpToDate(t *testing.T) {
 	is := is.New(t)
 	for range 2 {
@@ -33,7 +33,7 @@ func TestDataIsUpToDate(t *testing.T) {
 			is.NoErr(err)
 			want, err := os.ReadFile(filepath.Join("../data", name))
 			is.NoErr(err)
-			is.True(bytes.Equal(got, want)) // run "make generate" and look at what changed
+			is.True(bytes.Equal(got, want)) // run "make generate" and look at the changes
 		}
 	}
 }
@@ -109,7 +109,7 @@ func compareFields(t *testing.T, g reflect.Type, s *schema.Type, seen map[reflec
 	}
 }
 
-// inlined says whether every embedded struct on the way to a field of g is inlined in JSON.
+// inlined reports whether every embedded struct on the way to a field of g is inlined in JSON.
 func inlined(g reflect.Type, index []int) bool {
 	for i := 1; i < len(index); i++ {
 		if name, _, _ := strings.Cut(g.FieldByIndex(index[:i]).Tag.Get("json"), ","); name != "" {

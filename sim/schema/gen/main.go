@@ -14,9 +14,9 @@
 //
 //	go run -modfile go-1.37.mod -tags since37 . -out ../data
 //
-// Only packages of stable versions are read. Those that older minors do not have are in kinds_sinceNN.go; make generate builds
-// each minor with the tags of all since then. The output holds no time and is sorted, so that the same input gives the same
-// bytes. The format is described at schema.Set.
+// Only packages of stable versions are read. Packages that older minors do not have are in kinds_sinceNN.go; make generate builds
+// each minor with the tags of all since then. The output holds no time and is sorted, so that the same input gives the same bytes.
+// The format is described at schema.Set.
 package main
 
 import (

@@ -45,7 +45,7 @@ func (p *prose) decl(t reflect.Type) *goType {
 	return decl
 }
 
-// fields describes the JSON fields of a struct and of those that are inlined in it.
+// fields describes the JSON fields of a struct, including those of structs that are inlined in it.
 func (p *prose) fields(t reflect.Type, out map[string]string) {
 	decl := p.decl(t)
 	if decl == nil {
@@ -76,8 +76,8 @@ func add(out map[string]string, name, text string) {
 	}
 }
 
-// describe makes a description of a comment as the published OpenAPI has it: lines are joined to paragraphs, those
-// that are indented stand alone, and markers and notes for programmers are left out.
+// describe converts a comment to a description as in the published OpenAPI: lines are joined to paragraphs, indented lines stay
+// separate, and markers and notes for programmers are left out.
 func describe(comment []string) string {
 	var text []byte
 	chop := func() { // the blank or the line break at the end
@@ -87,7 +87,7 @@ func describe(comment []string) string {
 	}
 	for _, line := range comment {
 		if line == "---" {
-			break // what follows is for programmers
+			break // the rest is for programmers
 		}
 		line = strings.TrimRight(line, " ")
 		first := strings.TrimLeft(line, " ")

@@ -83,7 +83,7 @@ func TestSource(t *testing.T) {
 	is.Equal(p.types["Colour"].lines(), []string{"", "Possible enum values:", " - `\"b\"` ", " - `\"g\"` ",
 		" - `\"r\"` is the first of all."}) // sorted; the longer comment of two
 	is.True(!p.types["Shape"].enum)
-	is.Equal(p.types["Shape"].comment, []string{"A comment in between."}) // only what is right above
+	is.Equal(p.types["Shape"].comment, []string{"A comment in between."}) // only the comment right above
 	is.Equal(p.types["T"].fields["A"], []string(nil))
 	is.Equal(p.types["T"].fields["B"], []string{"behind A"}) // as the real generator takes it
 	is.Equal(p.types["T"].fields["C"], []string{"Above C."})

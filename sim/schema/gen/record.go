@@ -16,7 +16,7 @@ const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 // stable are the paths of OpenAPI documents of stable versions.
 var stable = regexp.MustCompile(`^(api|apis|apis/[^/]*|version|.*/v\d+)$`)
 
-// publisher is a kube-apiserver that is asked what it publishes.
+// publisher is a kube-apiserver whose published data is recorded.
 type publisher struct{ url, token string }
 
 func (p publisher) get(path, accept string) (out map[string]any, err error) {
@@ -37,7 +37,7 @@ func (p publisher) get(path, accept string) (out map[string]any, err error) {
 	return out, json.NewDecoder(res.Body).Decode(&out)
 }
 
-// record writes what a kube-apiserver publishes of its types, and what it serves, as MINOR.json.gz and default-MINOR.json.gz.
+// record writes the published types and the served resources of a kube-apiserver as MINOR.json.gz and default-MINOR.json.gz.
 func (p publisher) record(dir string) error {
 	version, err := p.get("/version", "application/json")
 	if err != nil {

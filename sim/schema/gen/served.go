@@ -17,15 +17,15 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// served is what a default API server serves.
+// served is the set of resources that a default API server serves.
 type served struct {
 	groups    []schema.Group
 	resources []schema.Resource
 	stored    map[schema.GVK]schema.GVK
 }
 
-// readServed reads default-MINOR.json.gz, what a default server answered, or for a minor without one the
-// discovery part of the published file.
+// readServed reads default-MINOR.json.gz, the discovery of a default server, or for a minor without one the discovery part of the
+// published file.
 func readServed(dir, minor string, pub *published) (*served, error) {
 	var file struct {
 		API, APIs apidiscoveryv2.APIGroupDiscoveryList

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// source is the Go source of the packages that types come from, for what reflection does not show: comments, and the
-// constants of a type. It is read from the module cache, from the versions that this program was built with.
+// source is the Go source of the packages with the types, for data that reflection does not have: comments, and the constants of a
+// type. It is read from the module cache, from the versions that this program was built with.
 //
 //	module k8s.io/api ──▶ directory in the module cache
 //	package k8s.io/api/core/v1 ──▶ type Pod ──▶ comment, field Spec ──▶ comment
@@ -136,8 +136,8 @@ func (p *pkg) each(parsed []*ast.File, kind token.Token, f func(ast.Spec)) {
 	}
 }
 
-// above returns the comment that ends on the line before. This is what the real generator takes for the comment of a
-// declaration, even if it stands behind the declaration before.
+// above returns the comment that ends on the line before. The real generator uses it as the comment of a declaration, even if it is
+// behind the previous declaration.
 func (p *pkg) above(pos token.Pos) []string { return p.comments[p.files.Position(pos).Line-1] }
 
 func (p *pkg) typeSpec(spec ast.Spec) {

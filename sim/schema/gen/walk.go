@@ -132,7 +132,7 @@ func (w *walk) typ(t reflect.Type) *schema.Type {
 	return s
 }
 
-// name gives s the definition name and what is published of the definition.
+// name gives s the definition name and the published fields of the definition.
 func (w *walk) name(s *schema.Type, t reflect.Type, name string) {
 	if w.named[name] != nil {
 		w.errorf("two Go types are called %s", name)
@@ -186,7 +186,7 @@ func deref(t reflect.Type) (reflect.Type, bool) {
 	return t, false
 }
 
-// fields appends the JSON fields of the Go struct t to s. inline and inProto say how t itself is inlined in s.
+// fields appends the JSON fields of the Go struct t to s. inline and inProto describe how t itself is inlined in s.
 func (w *walk) fields(s *schema.Type, t reflect.Type, def definition, inline []int, inProto bool) {
 	for i := range t.NumField() {
 		g := t.Field(i)
@@ -268,7 +268,7 @@ func writesOwnJSON(t reflect.Type) bool {
 	return p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-// isMessage says whether a named slice or map has a protobuf message of its own (+protobuf.nullable).
+// isMessage reports whether a named slice or map has a protobuf message of its own (+protobuf.nullable).
 func isMessage(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ Unmarshal([]byte) error }]())
 }
