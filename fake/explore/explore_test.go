@@ -143,8 +143,8 @@ func TestExploreSpares(t *testing.T) {
 	})
 }
 
-// What was found is written down, and run first from then on; the report says how to run it alone. The test runs itself,
-// because it fails then.
+// A failing plan is saved and from then on runs first, and the report has the command that runs it alone. The test starts itself as a child
+// process, because the child fails.
 func TestExploreCorpus(t *testing.T) {
 	const inside = "KUBESIM_TEST_CORPUS"
 	if os.Getenv(inside) != "" {
@@ -169,7 +169,7 @@ func TestExploreCorpus(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(files), 1)
 	is.True(strings.Contains(first, "opens in the page: https://example.com/page/#v1.any."))
-	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // what was written, as a scenario
+	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // the saved scenario
 	is.NoErr(err)
 	story, err := scenario.ParseFile(told)
 	is.NoErr(err)
@@ -303,7 +303,7 @@ func TestExploreEnds(t *testing.T) {
 		{"hang", "waits for the mutex at", func(fake.T, *fake.Server) {
 			var mu sync.Mutex
 			mu.Lock()
-			go mu.Lock() // no time passes while somebody waits for a mutex
+			go mu.Lock() // virtual time stands still while a goroutine waits for a mutex
 			time.Sleep(time.Minute)
 			mu.Unlock()
 		}},

@@ -46,7 +46,7 @@ func (x *explorer) Repeatable(t *testing.T) bool {
 	return true
 }
 
-// repeatableVariable tells a process that it is one in which a test can be repeated.
+// repeatableVariable is set in the environment of a process in which a test can be repeated.
 const repeatableVariable = "KUBESIM_REPEATABLE"
 
 // explorer implements fake.Explorer.
@@ -198,7 +198,7 @@ func repeatableEnv(env []string) []string {
 	return append(env, append(slices.Clone(repeatableVariables), "GODEBUG="+strings.Join(list, ","))...)
 }
 
-// steady prepares a process in that environment. Where it cannot yield, goroutines are interrupted more often.
+// steady prepares a process that was started with that environment. If it cannot yield, goroutines are preempted more often.
 func steady() {
 	_ = chance.Yield()
 	runtime.MemProfileRate = 0 // samples are drawn

@@ -90,7 +90,7 @@ func crashes(p campaign.Plan) bool {
 	return slices.ContainsFunc(p.Steps(), func(s campaign.Step) bool { _, ok := s.Do.(campaign.Crash); return ok })
 }
 
-// capture is a file that takes what tests print to the standard output and error. nil: they print as ever.
+// capture is a file that receives standard output and standard error of tests. If it is nil, they are not redirected.
 type capture struct{ file *os.File }
 
 func newCapture() *capture {
@@ -102,7 +102,7 @@ func newCapture() *capture {
 	return &capture{file}
 }
 
-// during runs f and returns what was printed meanwhile.
+// during runs f and returns the output that f printed.
 func (c *capture) during(f func()) (text string) {
 	if c == nil {
 		f()
@@ -194,7 +194,7 @@ func (t *trial) clients(writes map[string]int) (list []campaign.Client) {
 	return slices.CompactFunc(list, func(a, b campaign.Client) bool { return a.Name == b.Name })
 }
 
-// tell notes what went wrong, and how to see it.
+// tell records in out the failures and the details that help to understand them.
 func (t *trial) tell(r *recorder, full bool, out *campaign.Outcome) {
 	r.mu.Lock()
 	out.Failures, out.Output = r.failures, r.said.String()
@@ -287,7 +287,7 @@ func (t *trial) definition(resource string) (d definition, version int) {
 	return d, -1
 }
 
-// specSchema returns the schema of the spec of a custom resource. nil: there is none.
+// specSchema returns the schema of the spec of a custom resource, or nil if there is none.
 func (t *trial) specSchema(resource string) []byte {
 	d, version := t.definition(resource)
 	if version < 0 {
@@ -305,7 +305,7 @@ func (t *trial) collectionPath(resource string) string {
 	return "/apis/" + d.Spec.Group + "/" + d.Spec.Versions[version].Name + "/" + d.Spec.Names.Plural
 }
 
-// objectPath is the path of an object of a custom resource. "": there is no such resource.
+// objectPath returns the path of an object of a custom resource, or "" if the resource does not exist.
 func (t *trial) objectPath(resource, key string) string {
 	d, version := t.definition(resource)
 	if version < 0 {

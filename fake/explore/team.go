@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// workerVariable tells a process that it is a worker, and of which call of Explore in the test: a number counted from 1.
+// workerVariable is set in the environment of a worker. Its value is the number of the call of Explore in the test, counted from 1.
 const workerVariable = "KUBESIM_EXPLORE_WORKER"
 
 func isWorker() bool { return os.Getenv(workerVariable) != "" }
@@ -276,7 +276,7 @@ func (w *worker) close() {
 	}
 }
 
-// tailOf keeps the end of what is written to it.
+// tailOf is a writer that keeps the end of its input.
 type tailOf struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -294,14 +294,14 @@ func (t *tailOf) Write(p []byte) (int, error) {
 	return t.buf.Write(p)
 }
 
-// String returns what is kept.
+// String returns the retained text.
 func (t *tailOf) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.buf.String()
 }
 
-// answering is held by who writes a line to the parent.
+// answering is held while a line is written to the parent.
 var answering sync.Mutex
 
 // serve runs plans for another process, until that wants no more, and ends this one.
@@ -338,8 +338,8 @@ func (x *explored) serve() {
 	os.Exit(0)
 }
 
-// hear takes in what the parent says; jobs is nil where it only looks. It waits in the runtime's poller, so that it takes no
-// part in who runs next while it hears nothing.
+// hear reads the messages of the parent. Jobs go to the channel jobs, which is nil if only looks are expected. hear waits in the runtime's
+// poller, so it does not affect the scheduling of goroutines until a message arrives.
 func hear(in io.Reader, jobs chan<- job) {
 	if jobs != nil {
 		defer close(jobs)

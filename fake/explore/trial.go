@@ -46,7 +46,7 @@ type trial struct {
 	steps  []campaign.Step // around writes, that were not done yet
 	done   int             // steps that were done
 	calm   bool            // trouble has ended
-	full   bool            // what is sent is kept
+	full   bool            // record the bodies of writes
 	sent   []campaign.Sent // so far
 	quiet  time.Duration   // when, since begin
 }
@@ -228,8 +228,8 @@ func (w *world) Crash(name string, down time.Duration) {
 	}
 }
 
-// CrashStale ends a process and starts it at a replica that lags. The watch-lists with which clients of today begin would
-// wait for what is new; one that fails makes them list what the cache has.
+// CrashStale ends a process and starts it again with a replica that lags. Current clients begin with a watch-list, which would wait until
+// the replica has caught up, so the first watches fail and the clients list from the stale cache.
 func (w *world) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
 	s := w.trial.server
 	if replica >= w.trial.own {
@@ -299,7 +299,7 @@ func (w *world) Edit(resource, key, patch string) {
 	}
 }
 
-// Depose gives the leases of all leaders to somebody else.
+// Depose assigns the leases of all leaders to another holder.
 func (w *world) Depose() {
 	var list struct {
 		Items []struct {

@@ -55,7 +55,7 @@ func (d *watchdog) look() {
 	buf := make([]byte, 16<<20)
 	stacks := string(buf[:runtime.Stack(buf, true)])
 	report, waits := campaign.Hang(stacks)
-	if report == "" { // nobody is in a bubble, or all wait for time, which moves
+	if report == "" { // no goroutine is in a bubble, or all wait for virtual time, which advances
 		d.vain = 0
 	}
 	if d.vain == 0 || !waits && d.vain < busyLooks {

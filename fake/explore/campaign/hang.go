@@ -63,10 +63,11 @@ func parseCall(function, place string) call {
 	return c
 }
 
-// Hang says from a dump of all stacks which goroutines of bubbles keep virtual time from moving, and what they wait for. waits is
-// false when one of them runs, so that it may only take long. "": there is none.
+// Hang finds, in a dump of all stacks, the goroutines of bubbles that keep virtual time from advancing, and reports what they wait for. The
+// report is "" if there are none. waits is false if one of the goroutines runs, because then it may only be slow.
 //
-// Who holds a mutex the runtime does not say. The one that is named calls a method of something that lies where the mutex is.
+// The runtime does not report which goroutine holds a mutex. The holder that Hang names is a guess: a goroutine in a method whose receiver
+// lies near the mutex in memory.
 func Hang(stacks string) (report string, waits bool) {
 	list := parseStacks(stacks)
 	var b strings.Builder
@@ -95,7 +96,7 @@ func Hang(stacks string) (report string, waits bool) {
 		b.String(), waits
 }
 
-// mutex is the address of the mutex that the goroutine waits for. 0: it does not.
+// mutex returns the address of the mutex that the goroutine waits for, or 0 if it does not wait for one.
 func (g *goroutine) mutex() uint64 {
 	if !strings.HasPrefix(g.state, "sync.") {
 		return 0

@@ -57,7 +57,7 @@ type MergedFailure struct {
 	Replay     string
 }
 
-// Merge reads the lines of all parts. What is no line of JSON is none of theirs, and left out: a log has other lines, too.
+// Merge reads the results of all shards. It ignores lines that are not JSON results, because a log contains other lines, too.
 func Merge(parts ...io.Reader) (*Merged, error) {
 	var lines []Line
 	for _, part := range parts {

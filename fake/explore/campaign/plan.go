@@ -18,7 +18,7 @@ type Plan struct {
 
 // Item is one line of a Plan: a fault or a step.
 type Item struct {
-	Fault *fault.Fault // nil: it is a step
+	Fault *fault.Fault // nil for a step
 	Step  Step
 }
 

@@ -85,8 +85,8 @@ func parseWhen(words []string) (w When, err error) {
 type World interface {
 	// Crash ends a process at once, and starts it again down later.
 	Crash(name string, down time.Duration)
-	// CrashStale lets a replica lag now, ends the process after the write that is being done, and starts it at that replica,
-	// whose caches serve what was before; the replica catches up when caught has passed since.
+	// CrashStale makes a replica lag now, ends the process after the current write, and starts it again with that replica, whose caches
+	// serve the older state. The replica catches up when caught has passed since.
 	CrashStale(name string, down time.Duration, replica int, caught time.Duration)
 	// Replica does something to a replica, which resumes after d; a restart is over at once.
 	Replica(t trouble.Trouble, d time.Duration)
@@ -94,7 +94,7 @@ type World interface {
 	Expire()
 	// Touch changes an annotation of the object that is being written, as another client.
 	Touch()
-	// Depose gives the leases of all leaders to somebody else.
+	// Depose assigns the leases of all leaders to another holder.
 	Depose()
 	// Edit merges a patch into an object, as another client. A patch that is refused changes nothing.
 	Edit(resource, key, patch string)

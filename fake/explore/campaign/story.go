@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Sent is a write as it came over the wire, with which a scenario can tell the story of a run.
+// Sent is a write as it was sent over the wire. A Story is made of them.
 type Sent struct {
 	At          time.Duration // virtual, since the run began
 	Client      string
@@ -49,7 +49,7 @@ func Story(title string, writes []Sent) (text string, ok bool) {
 	return script.String() + "\n" + files.String(), len(writes) > 0
 }
 
-// body is what is written, without what belongs to one run.
+// body returns the written object as JSON, without the fields that are specific to one run.
 func (w *Sent) body() ([]byte, bool) {
 	var obj any
 	d := json.NewDecoder(bytes.NewReader(w.Body))
@@ -79,7 +79,7 @@ const SiteVariable = "KUBESIM_SITE"
 // anyEngine stands in a link where a page names its engine: a scenario is for all of them.
 const anyEngine = "any"
 
-// Link is the address with which the page at a site opens a scenario. "": it would be too long.
+// Link returns the address that opens a scenario in the page at a site, or "" if it would be too long.
 func Link(site, scenario string) string {
 	world, err := json.Marshal(map[string]string{"scenario": scenario})
 	if err != nil {

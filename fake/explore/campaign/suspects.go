@@ -48,7 +48,7 @@ func count(list []Write) map[shape]int {
 	return n
 }
 
-// tell names the writes of a shape: all but the usual ones where there are too many, those in vain where there are too few.
+// tell prints the writes of a shape: the excess ones if there are too many, the failed ones if there are too few.
 func tell(b *strings.Builder, s shape, usual, now int, writes []Write) {
 	fmt.Fprintf(b, "%s %s %s: %d times instead of %d\n", s.client, s.verb, s.resource, now, usual)
 	done := 0
