@@ -49,8 +49,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// limitBody gives the body of a request BodyTimeout to arrive, whoever reads it: package net/http does, if nobody else, before
-// it takes the next request of a connection.
+// limitBody sets a deadline of BodyTimeout for the body of a request. It also limits net/http, which reads the rest of a body before the
+// next request of a connection.
 func limitBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(BodyTimeout)) // every connection of a listener has one

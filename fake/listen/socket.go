@@ -29,11 +29,11 @@ const (
 	MaxWatches = 100_000
 )
 
-// refusedLife is how long a connection stays, beyond the greatest number of them, to be told so.
+// refusedLife is how long a connection above the limit stays open to receive its error.
 const refusedLife = 5 * time.Second
 
-// socket is a net.Listener that counts its connections. One that is too many is accepted, so that its client can be told,
-// and closed soon.
+// socket is a net.Listener that counts its connections. A connection above the limit is accepted, so that its client gets an error, and
+// closed soon.
 type socket struct {
 	net.Listener
 	max  int64
@@ -84,7 +84,7 @@ func markOver(ctx context.Context, c net.Conn) context.Context {
 // isOver reports whether the connection of a request is too many.
 func isOver(r *http.Request) bool { return r.Context().Value(overKey{}) != nil }
 
-// requests counts those that are being answered, so that a listener can end when there are none.
+// requests counts the requests in progress, so that a listener can end when there are none.
 type requests struct {
 	mu      sync.Mutex
 	n       int

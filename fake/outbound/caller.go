@@ -62,7 +62,7 @@ type Caller struct {
 	functions functions
 }
 
-// Trial is a run of a test that tells requests of the test itself from others.
+// Trial is a run of a test that distinguishes requests of the test itself from others.
 type Trial interface {
 	IsOwn() bool
 	Adopt() (done func())

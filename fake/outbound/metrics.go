@@ -45,7 +45,7 @@ func (m Metrics) answer(path []string, r *http.Request) (any, *status.Status) {
 	return nil, status.NoResource()
 }
 
-// pick returns the object with a name, or the list of those that the selectors of a request pick.
+// pick returns the object with a name, or the list of the objects that the selectors of a request match.
 func pick(all []object.Object, kind string, of status.Resource, name []string, r *http.Request) (any, *status.Status) {
 	if len(name) > 0 {
 		for _, obj := range all {

@@ -27,7 +27,7 @@ type Network struct {
 // transportKey is what requests have to share to share connections.
 type transportKey struct {
 	trusted, host, plugin string
-	own                   *authority // nil: nothing was signed for services
+	own                   *authority // nil before a certificate was signed for a service
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -1,9 +1,9 @@
-// Package outbound is what a server asks of others: webhooks, and aggregated API servers, over the network or in process.
+// Package outbound sends a server's own requests, to webhooks and to aggregated API servers, over the network or in process.
 //
 //	webhook.Request ─▶ Caller ─▶ Network, or another http.RoundTripper ─▶ webhook
-//	                              │ Plugins: how the server makes itself known
+//	                              │ Plugins: the server's credentials
 //	                              ▼
-//	                            places ─▶ Services: where services are really reached, and who signs for them
+//	                            places ─▶ Services: the real addresses and the CA of services
 //	                              ▲
 //	sim.APIService ──▶ Aggregator ┴─▶ a handler in process, or an http.Transport ─▶ aggregated API server
 package outbound
@@ -78,7 +78,8 @@ func (o *Outbound) ConvertThrough(transport http.RoundTripper) {
 	o.cluster.ConvertThrough(o.Caller.through(transport))
 }
 
-// ReachOut makes a server with a listener ask webhooks over the network, unless it was told otherwise, and aggregated API servers.
+// ReachOut makes a server with a listener use the network for its own requests: to webhooks, unless another transport was set for them, and
+// to aggregated API servers.
 func (o *Outbound) ReachOut() {
 	o.mu.Lock()
 	admits, converts := o.admits, o.converts

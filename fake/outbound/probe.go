@@ -158,7 +158,8 @@ func (a *Aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, sta
 	return rows, err != nil
 }
 
-// discoveryList and resourceList say of which types things are that a server tells: what does not fit is no answer.
+// discoveryList and resourceList have the fields of discovery documents that are used. A document that cannot be decoded into them is
+// treated as no answer.
 type (
 	discoveryList struct {
 		Items []struct {
