@@ -94,7 +94,7 @@ func Inbound(r *http.Request) (*apiserver.Request, error) {
 	return q, nil
 }
 
-// response is a's form for a client.
+// response converts an answer to an *http.Response for a client.
 func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *http.Response {
 	res := &http.Response{
 		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
@@ -187,7 +187,7 @@ func (s *stream) await() error {
 	return nil
 }
 
-// Close tells the server that nobody reads any more. As with any body, another goroutine may be reading.
+// Close ends the stream at the server. As with any body, another goroutine may be reading.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

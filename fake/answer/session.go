@@ -73,7 +73,8 @@ func locked(server *apiserver.Server, f func()) {
 	f()
 }
 
-// carry gives what a session says to write until it ends, which result then tells how, or until ctx does or write fails.
+// carry passes the output of a session to write until the session ends, and returns its result. It stops early if ctx ends or write fails;
+// then ended is false.
 func carry(ctx context.Context, server *apiserver.Server, s *kubelet.Session, write func(kubelet.Output) error) (result *status.Status, ended bool) {
 	defer locked(server, s.End)
 	for {
@@ -94,7 +95,7 @@ func carry(ctx context.Context, server *apiserver.Server, s *kubelet.Session, wr
 	}
 }
 
-// listen tells a session what a client says until it stops saying anything.
+// listen passes the client's input to a session until the input ends.
 func listen(server *apiserver.Server, s *kubelet.Session, from io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {

@@ -172,7 +172,7 @@ func (u upgraded) overWebSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hear tells the session what comes in on a WebSocket, until it is closed.
+// hear passes the messages that arrive on a WebSocket to the session, until the WebSocket is closed.
 func (u upgraded) hear(conn *websocket.Conn) {
 	for {
 		_, data, err := conn.ReadMessage()

@@ -28,7 +28,7 @@ const (
 	seedWords    = 4
 )
 
-// generators are where the two are, in bytes from the beginning of the thread's record. 0: not found.
+// generators holds the offsets of the two generators in the thread's record, in bytes. They are 0 if the generators were not found.
 type generators struct{ cheap, rand uintptr }
 
 var find = sync.OnceValue(func() generators {
@@ -89,9 +89,9 @@ func copyWords(to []uint64, from unsafe.Pointer) { copy(to, unsafe.Slice((*uint6
 // Possible reports whether Seed can do what it is for: it knows the processor and finds its way in the runtime.
 func Possible() bool { return find().cheap != 0 }
 
-// Seed seeds the generators of the thread that it is called on. A program that is to draw the same twice runs one goroutine
-// at a time (GOMAXPROCS=1), so that all of them are on that thread. It reports false, and has done nothing, where that is
-// not possible. The race detector is not told of it: nobody else sees these words.
+// Seed seeds the generators of the calling thread. A program whose draws are to be repeatable runs one goroutine at a time (GOMAXPROCS=1),
+// so that all goroutines run on that thread. If seeding is not possible, Seed does nothing and returns false. The race detector ignores
+// Seed, because only this thread uses these words.
 //
 //go:norace
 func Seed(seed uint64) bool {

@@ -15,8 +15,8 @@ import (
 
 const inside = "KUBESIM_TEST_START"
 
-// A process that the test starts says which entries of a large map come first: that hangs on the keys with which it hashes,
-// which are made as it starts, and on what is drawn after Seed.
+// A child process of the test prints the iteration order of a large map. The order depends on the keys of its hashes, which are made at the
+// start of the process, and on the draws after Seed.
 func init() {
 	if os.Getenv(inside) == "" {
 		return

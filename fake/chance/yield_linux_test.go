@@ -27,8 +27,8 @@ func init() {
 	os.Exit(1)
 }
 
-// The thread that interrupts goroutines is found: it runs a little while one of them runs for long, and yields if told so. The
-// test starts itself.
+// The thread that preempts goroutines is found: it uses a little processor time while a goroutine runs for long, and has the lowest
+// priority after Yield. The test starts itself.
 func TestYield(t *testing.T) {
 	is := is.New(t)
 	program, err := os.Executable()

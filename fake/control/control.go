@@ -19,7 +19,7 @@ import (
 // Prefix is the path below which a served simulator is controlled; the API itself has nothing there.
 const Prefix = "/sim/v1/"
 
-// Server is what is controlled, beside its cluster.
+// Server is the server that the control API acts on, in addition to its cluster.
 type Server interface {
 	// Reset takes the server back to how it began, Restore its store back to an older revision, and Recall all of it back to a
 	// snapshot.
