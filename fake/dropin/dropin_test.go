@@ -22,7 +22,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// address returns one of the machine where nobody listens.
+// address returns a free address of this machine.
 func address(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func run(t *testing.T, program func(ctx context.Context, args []string, stdout, 
 		if err := <-p.ended; err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
-		p.ended <- nil // for those who stop it again
+		p.ended <- nil // for further calls of stop
 	}
 	t.Cleanup(p.stop)
 	return p
@@ -141,7 +141,7 @@ func TestForeignEtcd(t *testing.T) {
 	host, port, _ := net.SplitHostPort(address(t))
 	p := run(t, APIServer, "--etcd-servers=http://"+l.Addr().String(), "--bind-address="+host, "--secure-port="+port)
 	code, _ := get(t, "https://"+host+":"+port+"/healthz")
-	is.Equal(code, 401) // AlwaysAllow is the default, and then nobody is anonymous
+	is.Equal(code, 401) // AlwaysAllow is the default, which disables anonymous requests
 	p.stop()
 	is.True(strings.Contains(p.stderr.String(), "kept in memory only"))
 }
@@ -344,8 +344,8 @@ func TestFlagsGivenTwice(t *testing.T) {
 	is.True(slices.Contains(o.WithoutPlugins, "PodSecurity") && !slices.Contains(o.WithoutPlugins, "Priority")) // none but those of --admission-control
 }
 
-// --runtime-config takes what kube-apiserver v1.36.3 takes, with its errors, but for what that would serve then and kubesim does not
-// have. What changes nothing there changes nothing here.
+// --runtime-config accepts what kube-apiserver v1.36.3 accepts, and has its errors. The exception are APIs that kube-apiserver would serve
+// and kubesim does not have. A value that has no effect there has none here.
 func TestRuntimeConfig(t *testing.T) {
 	is := is.New(t)
 	for given, want := range map[string]string{

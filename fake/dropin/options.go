@@ -38,7 +38,7 @@ type servers struct {
 	listen  fake.ListenOptions
 	etcd    string   // its URL
 	loud    int      // -v
-	notes   []string // what is odd about --token-auth-file
+	notes   []string // warnings about --token-auth-file
 	idle    []string // flags, and values of flags, that change nothing here
 }
 

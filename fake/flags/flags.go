@@ -26,7 +26,7 @@ import (
 //go:embed flags.txt
 var table string
 
-// What becomes of a flag.
+// The effects that a flag can have.
 const (
 	Honoured = "honoured" // it does what it does in kube-apiserver
 	Mapped   = "mapped"   // it does something like that
