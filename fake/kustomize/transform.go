@@ -131,7 +131,7 @@ func (b *build) patchStrategic(doc object.Object, p object.Object, all []*item) 
 
 // merge applies a strategic merge patch; a custom resource is merged as JSON.
 func (b *build) merge(it *item, doc object.Object) error {
-	for _, field := range []string{"name", "namespace"} { // they say what is patched
+	for _, field := range []string{"name", "namespace"} { // the patch uses them only to find its target
 		if v, ok := it.obj.Get("metadata", field); ok {
 			doc.Set(v, "metadata", field)
 		} else {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubelet"
 )
 
-// getJSON reads what is at a path of a server.
+// getJSON decodes the JSON at a path of a server.
 func getJSON(t *testing.T, srv *fake.Server, path string, into any) {
 	t.Helper()
 	is := is.New(t)
@@ -98,7 +98,7 @@ func TestSweepJob(t *testing.T) {
 	is.Equal(parted, together)
 }
 
-// A Job for a test binary, and what is asked for wrongly.
+// The manifest of a Job for a test binary, and errors for invalid arguments.
 func TestSweepJobArguments(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -53,7 +53,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 		page = url
 	}
 	for _, l := range listeners {
-		fmt.Fprintln(p.stdout, "serving", l.URL()) // whoever waits for this line may go on: everything is ready
+		fmt.Fprintln(p.stdout, "serving", l.URL()) // everything is ready when this line is printed
 	}
 	if page != "" {
 		fmt.Fprintln(p.stdout, "page", page)

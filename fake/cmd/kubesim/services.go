@@ -58,7 +58,7 @@ func (f *serveFlags) outward(set *flag.FlagSet) {
 	})
 }
 
-// checkOutward returns what is wrong with the flags about whom the server asks, "" for nothing.
+// checkOutward returns an error text if the flags about the server's own requests are invalid, and otherwise "".
 func (f *serveFlags) checkOutward() string {
 	switch {
 	case f.options.ServiceCerts != "" && len(f.options.ServiceAddresses) == 0:

@@ -106,7 +106,7 @@ func TestServeWeb(t *testing.T) {
 	is.True(err != nil) // it ends with the server
 }
 
-// A page that the network reaches leads nobody to the API.
+// A page that the network can reach does not forward requests to the API.
 func TestServeWebAbroad(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

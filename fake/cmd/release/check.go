@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// checks are what is done with a release that was built, in this order.
+// checks lists the checks of a release in the order in which they run.
 var checks = []struct {
 	what string
 	do   func(r *release, ctx context.Context, temporary string) error

@@ -25,7 +25,7 @@ const imagePath = "/usr/local/bin"
 // kubesim draws a token of the administrator and prints it with the line to try. kubectl sends tokens over TLS only.
 var imageCommand = []string{"serve", "--listen", "0.0.0.0:6443", "--tls", "--auth", "rbac"}
 
-// imageFiles returns what is in the image: the command, its licenses, and a folder for files that it writes.
+// imageFiles returns the files of the image: the command, its licenses, and a folder for files that it writes.
 func imageFiles(program []entry) []entry {
 	files := []entry{{name: "tmp/", mode: 0o777 | os.ModeSticky}}
 	for _, folder := range []string{"usr", "usr/local", "usr/local/bin", "usr/share", "usr/share/doc", "usr/share/doc/kubesim"} {
