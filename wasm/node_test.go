@@ -170,7 +170,7 @@ func soakHash(t *testing.T, file string) string {
 	return answer.Hash
 }
 
-// TestPack: what is packed becomes the same bytes again, and what is damaged is refused (pack.test.mjs).
+// TestPack: packed data unpacks to the same bytes, and damaged data is refused (pack.test.mjs).
 func TestPack(t *testing.T) {
 	t.Parallel()
 	mustRun(t, exec.Command(nodeOf(t), "--test", "pack.test.mjs"))

@@ -50,7 +50,7 @@ type eventView struct {
 type resultView struct {
 	Lines   []string      `json:"lines"`
 	OK      bool          `json:"ok"`
-	Text    string        `json:"text,omitempty"` // what was expected and is not so
+	Text    string        `json:"text,omitempty"` // the failed expectation
 	HTTP    *exchangeView `json:"http,omitempty"`
 	Watch   string        `json:"watch,omitempty"`
 	Waiting bool          `json:"waiting,omitempty"`

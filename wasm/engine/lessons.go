@@ -38,7 +38,7 @@ func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
 // lessonState is where a learner is. Its texts hold the values of this moment.
 type lessonState struct {
 	ID        string           `json:"id"`
-	Own       bool             `json:"own,omitempty"` // somebody wrote it in a page
+	Own       bool             `json:"own,omitempty"` // the user wrote it in a page
 	Step      int              `json:"step"`          // counted from 0
 	Steps     int              `json:"steps"`
 	Done      bool             `json:"done"`
@@ -56,7 +56,7 @@ type lessonState struct {
 	Golf      golf             `json:"golf"`
 }
 
-// prediction is what the learner chose, and, once the step is passed, what was right.
+// prediction is the answer that the learner chose, and, once the step is passed, the right answer.
 type prediction struct {
 	Answer  int   `json:"answer"` // -1: none was given
 	Right   *bool `json:"right,omitempty"`
@@ -109,7 +109,7 @@ func (e *Engine) lessonState() *lessonState {
 	return state
 }
 
-// prediction returns what was chosen at a step, nil if it asks nothing or has not been answered yet.
+// prediction returns the learner's answer at a step, or nil if the step asks nothing or has not been answered yet.
 func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 	answer, chosen := a.answers[step]
 	switch {
@@ -119,7 +119,7 @@ func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 		answer = -1
 	}
 	p := &prediction{Answer: answer}
-	if step < s.Index() && s.Graded(step).Right >= 0 { // below 0: the learner went another way, and no option was right
+	if step < s.Index() && s.Graded(step).Right >= 0 { // negative if the learner's way made no option right
 		correct := s.Graded(step).Right
 		right := correct == answer
 		p.Right, p.Correct = &right, &correct
@@ -141,8 +141,8 @@ func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 	return out
 }
 
-// broken is the view of whether the lesson can be finished from here, and what is in the way. It takes about as long as
-// everything in the lesson so far, so that a page asks for it when it has shown what happened.
+// broken returns the view of whether the lesson can still be completed, and of the operation that prevents it. It takes about as long as
+// everything in the lesson so far, so a page requests it after it has shown the result of an operation.
 func (e *Engine) broken(*request) (any, error) {
 	if e.run == nil || e.run.session == nil {
 		return nil, nil

@@ -131,7 +131,7 @@ func (e *Engine) protobuf(obj object.Object, name string) (any, error) {
 		"rv": obj.ResourceVersion()}, nil
 }
 
-// owners is the view of who owns which field.
+// owners returns the view of the managers that own each field.
 func (e *Engine) owners(q *request) (any, error) {
 	obj, err := e.one(q, q.At)
 	if err != nil {

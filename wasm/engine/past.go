@@ -7,7 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// past is the world as it was after the first n operations of a branch: who scrubs looks at the same moment again and again.
+// past is a cached world as it was after the first n operations of a branch. Views of one moment are requested repeatedly when the user
+// scrubs.
 type past struct {
 	run *run
 	log []scenario.Op

@@ -16,7 +16,7 @@ type query struct {
 	Resource  string `json:"resource"`
 	Namespace string `json:"ns"`
 	Name      string `json:"name"`
-	At        string `json:"at"` // a revision; "": the newest
+	At        string `json:"at"` // a revision; the default is the newest
 	From      string `json:"from"`
 	To        string `json:"to"`
 	Format    string `json:"format"`

@@ -40,7 +40,7 @@ type backend struct {
 type exchange struct {
 	id     int64
 	api    *apiserver.Server
-	answer *apiserver.Answer // nil: the request waits
+	answer *apiserver.Answer // nil while the request waits
 	sent   bool              // the head of the response was sent
 	cancel context.CancelFunc
 	gone   bool // the client does not wait for the answer any more
@@ -49,7 +49,7 @@ type exchange struct {
 // calling holds the fields of a request that are about a server and not about the world of a page.
 type calling struct {
 	Cluster json.RawMessage `json:"cluster"` // a config.Cluster
-	Now     int64           `json:"now"`     // milliseconds since 1970; 0: clock.Epoch
+	Now     int64           `json:"now"`     // milliseconds since 1970; the default is clock.Epoch
 
 	Method   string      `json:"method"`
 	Target   string      `json:"target"` // path and query

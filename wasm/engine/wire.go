@@ -21,7 +21,7 @@ type wireField struct {
 	Length   int         `json:"length"` // tag included
 	Field    int         `json:"field"`
 	Wire     string      `json:"wire"` // varint, bytes, fixed64, fixed32
-	Name     string      `json:"name"` // "": the type has no such field
+	Name     string      `json:"name"` // empty if the type has no such field
 	Type     string      `json:"type"`
 	Value    string      `json:"value,omitempty"`
 	Children []wireField `json:"children,omitempty"`
