@@ -71,7 +71,7 @@ func (c *candidate) work(ctx context.Context) {
 	}
 }
 
-// step writes once, on top of what it has written before. nil: it did not work, so that the term has to be begun anew.
+// step writes once, on top of its previous write. It returns nil if the write fails, and then a new term has to begin.
 func (c *candidate) step(ctx context.Context, state *corev1.ConfigMap) *corev1.ConfigMap {
 	maps, fresh := c.client.CoreV1().ConfigMaps("default"), state == nil
 	if fresh || !c.correct {

@@ -99,8 +99,8 @@ func (w *world) manage(name string, setup func(m manager.Manager) error) {
 	})
 }
 
-// operate runs an operator: a controller of ConfigMaps that hears of the Secrets that they own, too. make is called whenever
-// its process starts. What m.GetClient reads comes from a cache; m.GetAPIReader asks the server.
+// operate runs an operator: a controller of ConfigMaps that also watches the Secrets that they own. make is called whenever its process
+// starts. m.GetClient reads from a cache; m.GetAPIReader reads from the server.
 func (w *world) operate(make func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap]) {
 	w.manage("operator", func(m manager.Manager) error {
 		return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
@@ -186,7 +186,7 @@ func (w *world) await(what string, so func() bool) {
 	}
 }
 
-// settle ends all trouble, and lets everybody finish their work.
+// settle ends all faults, and gives all controllers the time to finish their work.
 func (w *world) settle() {
 	w.srv.Heal()
 	w.pass(whole)
@@ -196,8 +196,8 @@ const (
 	trouble  = time.Minute     // is how long things go wrong, once the test has done its part
 	patience = 2 * time.Minute // is how long the test waits for something while things go wrong
 
-	// whole is how long everybody has to finish, then: an object that has failed again and again, as one does whose cache is old, is
-	// looked at again after up to 1,000 s (workqueue.DefaultTypedControllerRateLimiter).
+	// whole is the time that controllers then get to finish. An object that has failed repeatedly, as with an old cache, is retried after
+	// up to 1,000 s (workqueue.DefaultTypedControllerRateLimiter).
 	whole = 20 * time.Minute
 )
 

@@ -39,7 +39,7 @@ type koordinator struct {
 	members map[string]bool
 }
 
-// OnAdd, OnUpdate and OnDelete are cache.ResourceEventHandler's.
+// OnAdd, OnUpdate and OnDelete implement cache.ResourceEventHandler.
 func (k *koordinator) OnAdd(obj any, _ bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
