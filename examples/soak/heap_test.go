@@ -47,8 +47,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Of a thousand short runs that swing between 4.9 and 5.6 MB nearly none fails, and with a leak of 1 % a round nearly all do; of
-// longer ones, none and all.
+// Nearly none of a thousand short runs that fluctuate between 4.9 and 5.6 MB fails, and with a leak of 1 % a round nearly all do. None of
+// the longer runs fails without a leak, and all do with one.
 func TestDriftOfRuns(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

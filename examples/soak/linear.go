@@ -10,17 +10,17 @@ import (
 	"github.com/kubesim/kubesim/sim/checker"
 )
 
-// register is what the store holds of one object. rev 0: some revision that nobody was told.
+// register is the state of one object in the store. rev is 0 if the revision is unknown.
 type register struct {
 	there bool
 	rev   uint64
 }
 
-// linearizable checks that the answers to gets of the newest state and to writes of single objects could have come from
-// one place that does one thing at a time, each between its request and its answer (porcupine). It knows nothing of the
-// log. A write whose outcome nobody was told may have happened at any time after it was sent, or never. definite says
-// that only timeouts and answers that never came are such, which is so for the simulator; of a server behind a network
-// every 5xx is. Unknown: the check took longer than a second per object.
+// linearizable checks that the responses to gets of the newest state and to writes of single objects could have come from a register that
+// executes one operation at a time, each between its request and its response (porcupine). It does not use the log. A write with an unknown
+// outcome may have happened at any time after it was sent, or never. If definite is set, only timeouts and missing responses have unknown
+// outcomes, which is true of the simulator; otherwise every 5xx has, as with a server behind a network. The result is Unknown if the check
+// took longer than a second for an object.
 func linearizable(h *checker.History, definite bool) porcupine.CheckResult {
 	skip := map[checker.ID]bool{}
 	for _, c := range h.Calls {
@@ -97,7 +97,7 @@ func model(h *checker.History, id checker.ID, definite bool) porcupine.Model {
 	return m.ToModel()
 }
 
-// guess returns what the object may be after a write that nobody was told of.
+// guess returns the possible states of the object after a write with an unknown outcome.
 func guess(s register, c *checker.Call) []any {
 	switch {
 	case c.Verb == "create" && !s.there:

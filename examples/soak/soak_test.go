@@ -25,7 +25,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// What no order of requests explains is found: the check can fail.
+// The check finds a history that no order of requests explains: it can fail.
 func TestNotLinearizable(t *testing.T) {
 	t.Parallel()
 	a := checker.ID{Resource: "things", Name: "a"}

@@ -29,7 +29,7 @@ type worker struct {
 	conns sync.Map // net.Conn: its connections
 }
 
-// agentOfWorkers is how the User-Agents of workers begin: faults happen to them only, and not to who watches.
+// agentOfWorkers is the prefix of the User-Agents of workers. Faults apply only to them, and not to the watches of the log.
 const agentOfWorkers = "worker-"
 
 // newWorker returns a worker whose requests are noted.
@@ -79,7 +79,7 @@ var namespaces = []string{"default", "kube-public"}
 
 const names = 6
 
-// step does one thing. What it is refused it does not insist on.
+// step executes one random operation. It does not retry a refused one.
 func (w *worker) step(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
