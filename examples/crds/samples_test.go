@@ -34,7 +34,7 @@ func checkSamples(t *testing.T, p project, c *cluster) {
 		}
 		read, err := objects.Get(t.Context(), made.GetName(), metav1.GetOptions{})
 		is.NoErr(err)
-		// what was stored is what was answered
+		// the stored object is equal to the response
 		is.Equal(read, made)
 		is.NoErr(objects.Delete(t.Context(), made.GetName(), metav1.DeleteOptions{})) // names are used again
 		accepted++

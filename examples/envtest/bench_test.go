@@ -39,7 +39,7 @@ func pair(t testing.TB) (apiserver *exec.Cmd, config *rest.Config) {
 	return apiserver, config
 }
 
-// free returns an address of this machine where nobody listens.
+// free returns a free address of this machine.
 func free(t testing.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -51,7 +51,7 @@ func TestControllerRuntimeReadsAndWatches(t *testing.T) {
 			is.NoErr(s.controllerClient().List(s.ctx, list, client.MatchingFields{"spec.nodeName": "node-1"}))
 			is.Equal(len(list.Items), 1)
 		}},
-		// The options are dropped: no selector, no resourceVersion; what was created after the list is lost.
+		// The options are dropped: there is no selector and no resourceVersion, and objects that were created after the list are lost.
 		{"watch with options", func(is *is.I, s *server) {
 			c := s.controllerClient()
 			list := &corev1.ConfigMapList{}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzRoundTrip: a Frobber of v7beta1 is the same after it was stored as v6, and one of v6 whose fields agree is the
-// same after somebody handled it as v7beta1.
+// FuzzRoundTrip: a v7beta1 Frobber is the same after it was stored as v6, and a v6 Frobber whose fields agree is the same after a client
+// has read and written it as v7beta1.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(42, 3, "super", "duper", true)
 	f.Add(0, 0, "", "", false)

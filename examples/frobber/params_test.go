@@ -34,7 +34,7 @@ func TestCreateParams(t *testing.T) {
 	is.True(apierrors.IsInvalid(err))
 }
 
-// What each kind of client means by an update of {param: super, params: [super, duper]}.
+// The effect of an update of {param: super, params: [super, duper]} by each kind of client.
 func TestUpdateParams(t *testing.T) {
 	t.Parallel()
 	srv := server(t)

@@ -96,7 +96,7 @@ func TestOldClientIsDefaulted(t *testing.T) {
 	})
 }
 
-// What the schema cannot know, the validator does: it reads other Sites from the manager's cache.
+// The validator checks rules that the schema cannot express: it reads other Sites from the manager's cache.
 func TestValidator(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -126,8 +126,8 @@ func TestValidator(t *testing.T) {
 	})
 }
 
-// The operator stops. Nobody can write Sites, nobody can read them as v1, and everything goes on when it is back.
-// This is why a conversion webhook needs more than one replica.
+// The operator stops. Sites cannot be written, and cannot be read as v1, until it is back. This is why a conversion webhook needs more than
+// one replica.
 func TestOperatorIsDown(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		stop := c.start()

@@ -39,8 +39,7 @@ func built(t *testing.T, packages ...string) (dir string) {
 	return dir
 }
 
-// start starts a process that ends with the test, and returns its standard output. What it complains of is logged when
-// the test fails.
+// start starts a process that ends with the test, and returns its standard output. Its standard error is logged if the test fails.
 func start(t *testing.T, env []string, name string, args ...string) io.Reader {
 	t.Helper()
 	p := exec.Command(name, args...)
@@ -64,7 +63,7 @@ func start(t *testing.T, env []string, name string, args ...string) io.Reader {
 	return out
 }
 
-// freePort is a port of this machine that nobody listens on.
+// freePort returns a free port of this machine.
 func freePort(t *testing.T) int {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,7 +17,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// SiteSpec is what somebody wants of a web site.
+// SiteSpec is the wanted state of a web site.
 type SiteSpec struct {
 	Image string   `json:"image"`
 	Hosts []string `json:"hosts,omitempty"`
