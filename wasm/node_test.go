@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/wasm/engine"
 )
 
-// memoryMax is how much linear memory the engine may take in any lesson, in bytes: a telephone holds the page, too.
+// memoryMax is the limit of linear memory, in bytes, that the engine may use in any lesson: a telephone also has to hold the page.
 const memoryMax = 48e6
 
 // nodeOf returns where node is. CI has it; Go alone is enough for everything but the page.

@@ -74,7 +74,7 @@ func (m messages) serve(w http.ResponseWriter, r *http.Request) {
 	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Time{})
 }
 
-// sendEvents sends the events of a watch until it ends; the error says why.
+// sendEvents sends the events of a watch until the watch ends, and returns the reason.
 func (m messages) sendEvents(ctx context.Context, conn *websocket.Conn) error {
 	kind, prefix := websocket.TextMessage, 0
 	if strings.Contains(m.answer.Header.Get("Content-Type"), "protobuf") {
@@ -95,7 +95,7 @@ func (m messages) sendEvents(ctx context.Context, conn *websocket.Conn) error {
 	}
 }
 
-// sendLog sends a log until it ends; the error says why.
+// sendLog sends a log until the log ends, and returns the reason.
 func (m messages) sendLog(ctx context.Context, conn *websocket.Conn, encode bool) error {
 	from := m.answer.Sent().Reader()
 	if m.answer.Lost > 0 {

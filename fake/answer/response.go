@@ -57,7 +57,7 @@ func RoundTrip(server *apiserver.Server, r *http.Request, q *apiserver.Request, 
 	return response(server, r, a), nil
 }
 
-// keep gives a request that waits a header of its own: the client may use its own again when it stops waiting.
+// keep gives a waiting request a copy of the header, because the client may change its own header when it stops waiting.
 func keep(server *apiserver.Server, q *apiserver.Request) {
 	server.Lock.Lock()
 	defer server.Lock.Unlock()
@@ -162,7 +162,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// await waits until there are frames; the error says why there are no more. It is io.ErrUnexpectedEOF if the watch broke.
+// await waits until there are frames. It returns an error if there are no more: io.ErrUnexpectedEOF if the watch broke.
 func (s *stream) await() error {
 	for len(s.frames) == 0 {
 		if s.ended {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// tail is what a container says as the body of an answer: a log that is followed.
+// tail is the body of a response that follows the log of a container.
 type tail struct {
 	server  *apiserver.Server
 	session *kubelet.Session
@@ -25,7 +25,7 @@ func newTail(ctx context.Context, server *apiserver.Server, session *kubelet.Ses
 	return &tail{server: server, session: session, ctx: ctx, closed: make(chan struct{})}
 }
 
-// Read waits until the container says something, or the session ends.
+// Read waits until the container prints something, or the session ends.
 func (t *tail) Read(p []byte) (int, error) {
 	for len(t.left) == 0 {
 		out, ended := take(t.server, t.session)

@@ -188,7 +188,7 @@ func (u upgraded) hear(conn *websocket.Conn) {
 	}
 }
 
-// resultText is what a session ends with on the channel for errors: a Status.
+// resultText returns the Status that a session sends on the error channel at its end.
 func resultText(s *status.Status) []byte {
 	if s == nil {
 		return []byte(`{"metadata":{},"status":"Success"}`)

@@ -45,7 +45,7 @@ var find = sync.OnceValue(func() generators {
 	return generators{}
 })
 
-// findTimes is how often is looked: when the words that were drawn in advance have just been used up, it is in vain.
+// findTimes is the number of attempts. An attempt fails if the words that were drawn in advance have just been used up.
 const findTimes = 4
 
 // look draws and compares.
@@ -86,7 +86,7 @@ func thread() unsafe.Pointer {
 //go:norace
 func copyWords(to []uint64, from unsafe.Pointer) { copy(to, unsafe.Slice((*uint64)(from), len(to))) }
 
-// Possible reports whether Seed can do what it is for: it knows the processor and finds its way in the runtime.
+// Possible reports whether Seed works here: it supports the processor and finds the generators in the runtime.
 func Possible() bool { return find().cheap != 0 }
 
 // Seed seeds the generators of the calling thread. A program whose draws are to be repeatable runs one goroutine at a time (GOMAXPROCS=1),
@@ -110,8 +110,8 @@ func Seed(seed uint64) bool {
 	return true
 }
 
-// Variable of the environment: what it is set to, a number, seeds the process before most packages are initialized, so that
-// the caches of the runtime stay empty (calm.go).
+// Variable is an environment variable. Its value, a number, seeds the process before most packages are initialized, so that the caches of
+// the runtime stay empty (calm.go).
 const Variable = "KUBESIM_CHANCE"
 
 func init() {

@@ -34,7 +34,7 @@ func init() {
 	os.Exit(0)
 }
 
-// In which order a process meets the entries of its maps follows from what it was started with. The test starts itself.
+// The iteration order of maps in a process follows from the seed that it was started with. The test starts itself.
 func TestStart(t *testing.T) {
 	is := is.New(t)
 	program, err := os.Executable()

@@ -13,7 +13,8 @@ import (
 
 const yielding = "KUBESIM_TEST_YIELD"
 
-// A process says whether its runtime's thread is the one that is meant: it grows with what that does, and takes the priority.
+// A child process checks that the thread is the right one: its time grows while the runtime watches a goroutine, and its priority can be
+// set.
 func init() {
 	if os.Getenv(yielding) == "" {
 		return

@@ -84,7 +84,7 @@ func (p *Panel) serveControllers(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// treatController does what a control request asks for.
+// treatController executes the action that a control request names.
 func (p *Panel) treatController(r *http.Request) (err error) {
 	t, err := parseTrouble(r, r.PathValue("name"), (*trouble.Kind).OfControllers)
 	if err == nil {

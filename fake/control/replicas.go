@@ -62,7 +62,7 @@ func (p *Panel) serveReplica(w http.ResponseWriter, q *http.Request) {
 	refuse(w, "replicas", treat(r, q))
 }
 
-// treat does to a replica what a control request says.
+// treat applies the action that a control request names to a replica.
 func treat(r *sim.Replica, q *http.Request) error {
 	t, err := parseTrouble(q, q.PathValue("i"), (*trouble.Kind).OfReplicas)
 	if err != nil {

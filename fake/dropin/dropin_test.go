@@ -130,7 +130,7 @@ func TestRestart(t *testing.T) {
 	is.True(strings.Contains(second.stderr.String(), "is gone"))
 }
 
-// An etcd that is not of this package keeps nothing, and the API server says so.
+// If the etcd is not of this package, nothing is persisted, and the API server prints a warning.
 func TestForeignEtcd(t *testing.T) {
 	is := is.New(t)
 	foreign := &http.Server{Handler: http.NotFoundHandler()}
@@ -251,7 +251,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// envtest looks for flags in the help; each is there once, with what becomes of it.
+// envtest looks for flags in the help, so each flag is in it once, with its effect.
 func TestHelp(t *testing.T) {
 	is := is.New(t)
 	var out strings.Builder
@@ -298,8 +298,8 @@ func TestFolder(t *testing.T) {
 	is.Equal(len(left), 0)
 }
 
-// Every flag is honoured, mapped, ignored or refused. In the sections about security a flag that is ignored says why it may be, and
-// a refused flag is an error.
+// Every flag is honoured, mapped, ignored or refused. In the sections about security, an ignored flag has a note with the reason, and a
+// refused flag is an error.
 func TestFlagsAreClassified(t *testing.T) {
 	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
 	var source []byte
@@ -386,7 +386,7 @@ func TestCipherNames(t *testing.T) {
 	is.Equal(s.listen.CipherSuites, []uint16{tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_AES_128_GCM_SHA256})
 }
 
-// /flagz says what the flags of the command line are.
+// /flagz lists the values of the flags on the command line.
 func TestFlagz(t *testing.T) {
 	is := is.New(t)
 	_, start := pair(t)

@@ -80,7 +80,7 @@ func (s *flagSet) on(name string, otherwise bool) bool {
 	return on
 }
 
-// invalid notes what pflag says of a value.
+// invalid records pflag's error for a value.
 func (s *flagSet) invalid(name string, err error) { s.invalidValue(name, s.last(name), err) }
 
 func (s *flagSet) invalidValue(name, value string, err error) {

@@ -79,7 +79,7 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:6]), nil
 }
 
-// place copies the program to a path, unless it is there. It appears as a whole.
+// place copies the program to a path, unless it exists. The copy is atomic.
 func place(self, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -13,5 +13,5 @@ package explore
 
 import "github.com/kubesim/kubesim/fake/explore/campaign"
 
-// Report is what a search has found: ExploreOptions.Found gets it.
+// Report is the result of a search. ExploreOptions.Found receives it.
 type Report = campaign.Report

@@ -79,7 +79,7 @@ func filled(o fake.ExploreOptions) fake.ExploreOptions {
 	return o
 }
 
-// limits returns what a campaign may draw.
+// limits returns the limits of what a campaign may draw.
 func limits(o *fake.ExploreOptions) campaign.Limits {
 	l := campaign.Limits{Items: o.Faults, Level: fault.Degraded, Without: o.Without, NoFeedback: o.NoFeedback}
 	if o.LegalOnly {
@@ -216,7 +216,7 @@ type finding struct {
 	saved string        // its file
 }
 
-// attempts is how often a candidate is run before it is said not to fail.
+// attempts is how often a candidate is run before it counts as passing.
 const attempts = 3
 
 // shrinkAndReport makes a plan small, writes it down and reports.

@@ -50,8 +50,8 @@ type names struct {
 	Items []struct{ Metadata struct{ Name string } }
 }
 
-// copier looks once a second whether there are as many Secrets as ConfigMaps. A stable one names the Secrets after the
-// ConfigMaps; another one makes one more when there are fewer.
+// copier checks once a second that there are as many Secrets as ConfigMaps. A stable copier names the Secrets after the ConfigMaps; an
+// unstable one creates another Secret if there are fewer.
 func copier(srv *fake.Server, stable bool) func(ctx context.Context, c http.RoundTripper) error {
 	return func(ctx context.Context, c http.RoundTripper) error {
 		made := 0
@@ -93,7 +93,7 @@ func copied(stable bool) func(fake.T, *fake.Server) {
 	}
 }
 
-// explored runs Explore and returns what it found, nil for nothing.
+// explored runs Explore and returns its report, or nil if it found nothing.
 func explored(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.Server)) (found *campaign.Report) {
 	t.Helper()
 	o.Server.Bare, o.Found = true, func(r *campaign.Report) { found = r }
@@ -127,7 +127,7 @@ func TestExploreCorrect(t *testing.T) {
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, copied(true))
 }
 
-// The test itself has an API server of its own: whatever happens to the others, it is answered.
+// The test itself has its own API server, which answers whatever happens to the others.
 func TestExploreSpares(t *testing.T) {
 	t.Parallel()
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
@@ -209,7 +209,7 @@ func TestExploreCorpus(t *testing.T) {
 	is.True(strings.Contains(alone, "KUBESIM_PLAN=mine.plan go test -count=1 -run '^TestExploreCorpus$'"))
 }
 
-// Edits are drawn from the schema of a custom resource, and the reports name them, with what it takes of them.
+// Edits are drawn from the schema of a custom resource. The reports name the edits, reduced to the fields that matter.
 func TestExploreEdits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -235,7 +235,7 @@ func TestExploreEdits(t *testing.T) {
 	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // more was drawn
 }
 
-// Whatever process runs a plan, an Outcome compares with the run without trouble, and what the plan itself has written is no
+// An Outcome compares with the run without trouble, whichever process runs the plan. Writes of the plan itself do not count as a
 // difference.
 func TestExploreOutcome(t *testing.T) {
 	t.Parallel()
@@ -280,7 +280,7 @@ func TestExploreOutcome(t *testing.T) {
 
 const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"
 
-// Whatever ends a run, the next one goes on, and the report says what it was.
+// However a run ends, the next one starts, and the report names the cause.
 func TestExploreEnds(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// recorder is the T of one run: it remembers what goes wrong, and ends the goroutine when it has to end. The test of the
-// bubble knows of nothing, so that it goes on with the next run.
+// recorder is the T of one run. It records failures, and ends the goroutine on FailNow. The bubble's own T does not see failures, so that
+// it can go on with the next run.
 type recorder struct {
 	testing.TB // that of the bubble
 	ctx        context.Context

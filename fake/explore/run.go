@@ -35,7 +35,7 @@ type explored struct {
 	capture *capture
 }
 
-// run runs the test under a plan, in a bubble of its own. full asks for the hash and for what happened last.
+// run runs the test under a plan, in its own bubble. If full is set, the outcome has the hash and the last events.
 func (x *explored) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	began := time.Now()
 	text := x.capture.during(func() { x.bubble(p, full, &out) })
@@ -46,8 +46,8 @@ func (x *explored) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	return out
 }
 
-// bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed: a real
-// one takes all of its own with it.
+// bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed, because the goroutines
+// of a real process end with it.
 func (x *explored) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
 	defer watched.Store(nil)
 	defer func() {
@@ -125,7 +125,7 @@ func (c *capture) during(f func()) (text string) {
 	return text
 }
 
-// collect notes what the run has met, before things are cleaned up.
+// collect records what the run has used, before the cleanup.
 func (t *trial) collect(x *explored, r *recorder, out *campaign.Outcome) {
 	s := t.server
 	out.Happened = s.Faults.String()
@@ -213,7 +213,7 @@ func (t *trial) tell(r *recorder, full bool, out *campaign.Outcome) {
 	}
 }
 
-// eventful leaves out reads that went well, and bookmarks: a controller that looks once a second is not the story.
+// eventful removes successful reads, and bookmarks: polling of a controller is not worth reporting.
 func eventful(records []trace.Record) []trace.Record {
 	reads, answers := map[uint64]bool{}, map[uint64]int{}
 	for i := range records {
@@ -261,7 +261,7 @@ func (t *trial) editable(resources []string) (list []campaign.Object) {
 	return list
 }
 
-// definition is what of a CustomResourceDefinition says how objects are edited.
+// definition has the fields of a CustomResourceDefinition that are needed to edit objects.
 type definition struct {
 	Spec struct {
 		Group    string

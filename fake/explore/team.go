@@ -29,8 +29,8 @@ func workerCall() int {
 	return n
 }
 
-// job is what a worker is asked: a line of JSON. The answer is an campaign.Outcome, also on one line. Look has no answer: the
-// worker says whether it moves on.
+// job is a request to a worker, a line of JSON. The answer is a campaign.Outcome, also on one line. Look has no outcome: the worker
+// confirms it with heardLine, or prints a report and ends.
 type job struct {
 	Plan string `json:",omitempty"`
 	Full bool   `json:",omitempty"`
@@ -110,7 +110,7 @@ func (t *team) each(plans []campaign.Plan, full bool) []campaign.Outcome {
 	return out
 }
 
-// canExec says whether processes can be started here.
+// canExec reports whether processes can be started here.
 const canExec = hasPipes
 
 // worker is a process that runs plans.
@@ -130,8 +130,7 @@ func (t *team) start() *worker {
 	return startProcess(t.local.t.Name(), workerVariable+"="+strconv.Itoa(t.call))
 }
 
-// startProcess starts the test binary for one test, with one more variable. One that does not start says so when it is
-// asked.
+// startProcess starts the test binary for one test, with one more variable. If it does not start, the first job reports the error.
 func startProcess(test, variable string) *worker {
 	w := &worker{said: &tailOf{}}
 	program, err := os.Executable()
@@ -200,7 +199,7 @@ func (w *worker) do(p campaign.Plan, full bool) (out campaign.Outcome) {
 	return campaign.Outcome{Failures: []campaign.Failure{w.ended(err)}}
 }
 
-// heardLine is what a worker says when it was looked whether it moves on.
+// heardLine is a worker's line that confirms a look.
 const heardLine = "heard\n"
 
 // read returns the next line that is an answer.
@@ -250,7 +249,7 @@ func (w *worker) watch() (stop func()) {
 	}
 }
 
-// ended says why a worker has ended.
+// ended returns the reason why a worker has ended.
 func (w *worker) ended(err error) campaign.Failure {
 	text := w.said.String()
 	if _, report, ok := strings.Cut(text, hangMark); ok {

@@ -170,7 +170,8 @@ func (t *trial) due(r *http.Request) (before, after []campaign.Step) {
 	return before, after
 }
 
-// clientLocked names the client with a User-Agent: the process whose name it begins with, or its first part. The lock is held.
+// clientLocked returns the name of the client with a User-Agent: the process whose name is a prefix of it, or its first part. The caller
+// holds the lock.
 func (t *trial) clientLocked(agent string) string {
 	for _, p := range t.server.Processes() {
 		if strings.HasPrefix(agent, p.Name()) {
@@ -247,7 +248,7 @@ func (w *world) CrashStale(name string, down time.Duration, replica int, caught 
 	}
 }
 
-// staleWatches is how many watches of a client fail that is to begin with what a cache has.
+// staleWatches is how many watches fail of a client that has to begin with the contents of a cache.
 const staleWatches = 8
 
 // resume lets a replica catch up after d.
@@ -345,5 +346,5 @@ func (t *trial) ask(method, path, body string) []byte {
 	return data
 }
 
-// editor is the User-Agent, and the user, of what a plan itself does to objects.
+// editor is the User-Agent, and the user, of a plan's own edits.
 const editor = "kubesim-explore"

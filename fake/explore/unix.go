@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// hasPipes says whether a process can be started with pipes of its own.
+// hasPipes reports whether a process can be started with its own pipes.
 const hasPipes = true
 
 // The files of a worker.

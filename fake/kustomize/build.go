@@ -193,8 +193,7 @@ func (b *build) resource(path string, all []*item, way []string) ([]*item, error
 	return all, nil
 }
 
-// namespaced reports whether objects of a kind are in namespaces. Custom resources are, whatever their definition says: kustomize
-// does not look.
+// namespaced reports whether objects of a kind are in namespaces. Custom resources always are: kustomize does not read their definition.
 func (b *build) namespaced(obj object.Object) bool {
 	gvk := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	for _, r := range b.types.Resources() {

@@ -146,6 +146,6 @@ func hashOf(obj object.Object) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	// no vowels, and no digits that look like some: no name gets a word that means something
+	// no vowels, and no digits that look like vowels, so that a hash does not contain words
 	return strings.NewReplacer("0", "g", "1", "h", "3", "k", "a", "m", "e", "t").Replace(hex.EncodeToString(sum[:])[:10]), nil
 }

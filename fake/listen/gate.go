@@ -9,11 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// gate is what a request to a listener passes first:
+// gate is the handler that a request to a listener passes first:
 //
 //	request ─▶ shutting down? 429 ─▶ too many connections? 503 ─▶ another site's? 403 ─▶ CORS ─▶ the server
 //
-// Whether the sender may do what it asks for is decided by the server.
+// The server authorizes the request.
 type gate struct {
 	origins  *origins
 	requests requests

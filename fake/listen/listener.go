@@ -31,7 +31,7 @@ type Listener struct {
 	end    context.CancelFunc
 }
 
-// Server is what a Listener serves.
+// Server is the handler that a Listener serves.
 type Server interface {
 	http.Handler
 	// Preflight answers a browser that asks, before it sends a page's request, whether the page may send it.
@@ -40,13 +40,13 @@ type Server interface {
 	Authorities() Authorities
 }
 
-// Options say how to listen.
+// Options are the settings of a listener.
 type Options struct {
 	// Address is the address to listen on. The default is 127.0.0.1:0, any free port.
 	Address string
 	// Replica is the API server that answers, counted from 1. If it is 0, Server.Route decides for each client.
 	Replica int
-	// TLS serves HTTPS with a certificate of its own, which CA returns.
+	// TLS serves HTTPS with a generated certificate, which CA returns.
 	TLS bool
 	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). If nil, TLS decides.
 	Certificate *tls.Certificate
@@ -107,7 +107,7 @@ func New(o Options, tcp net.Listener, s Server) (*Listener, error) {
 	return l, nil
 }
 
-// Serve answers clients until Close. The error says why it ended otherwise.
+// Serve answers clients until Close. If it ends for another reason, it returns the error.
 func (l *Listener) Serve() error {
 	if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -22,7 +22,7 @@ const (
 	BodyTimeout = 60 * time.Second
 )
 
-// Limits that ListenOptions leave open. They are far above what tests need, and below what a machine has.
+// Default limits, if ListenOptions have none. They are far above the needs of tests, and below the limits of a machine.
 const (
 	connectionsMax = 20_000
 	// MaxWatches is how many watches there may be at a time.

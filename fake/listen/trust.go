@@ -26,7 +26,7 @@ type Trust struct {
 // Publisher is notified of changed signers. It is a cluster.
 type Publisher interface{ PublishSigners(auth.Signers) }
 
-// NewTrust returns the Trust of signers, whose certificates are good, and of files that may replace those.
+// NewTrust returns the Trust of signers, whose certificates must be valid, and of files that may replace them.
 func NewTrust(signers auth.Signers, files CAFiles, seed uint64, p Publisher) *Trust {
 	t := &Trust{seed: max(seed, 1), publisher: p, files: files, signers: signers}
 	t.trusted, _ = AuthoritiesOf(&t.signers) // the caller has read them before

@@ -55,7 +55,7 @@ func (f *functions) wait(patience time.Duration) int {
 	return f.n
 }
 
-// Caller calls webhooks, each in a goroutine of its own.
+// Caller calls webhooks, each call in its own goroutine.
 type Caller struct {
 	trial     Trial // or nil
 	logf      func(format string, args ...any)

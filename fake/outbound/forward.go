@@ -24,7 +24,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// discoveryTimeout is how long an aggregated API server may take to say what it serves.
+// discoveryTimeout is how long an aggregated API server may take to answer a discovery request.
 const discoveryTimeout = 5 * time.Second
 
 // Forward implements sim.Aggregator (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
@@ -181,7 +181,7 @@ func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resou
 	return r, nil
 }
 
-// hideUser removes from a header what proxies say of a user, in the fields of the options and in the common ones.
+// hideUser removes the headers with which proxies name a user, those of the options and the common ones.
 func hideUser(h http.Header, o *auth.RequestHeader) {
 	for _, name := range slices.Concat([]string{"X-Remote-User", "X-Remote-Group", "X-Remote-Uid"}, o.UsernameHeaders, o.GroupHeaders, o.UIDHeaders) {
 		h.Del(name)

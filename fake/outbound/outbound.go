@@ -30,7 +30,7 @@ type Outbound struct {
 	converts bool // ConvertThrough was called
 }
 
-// New returns what the server of a cluster asks of others, while life lasts. trial may be nil. logf logs panics of webhooks.
+// New returns the Outbound of the server of a cluster. Its requests end with life. trial may be nil. logf logs panics of webhooks.
 func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *Services, trial Trial,
 	logf func(format string, args ...any),
 ) *Outbound {
@@ -42,7 +42,7 @@ func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *
 	return out
 }
 
-// SetAddress says where a service is really reached: Services.SetAddress.
+// SetAddress sets the real address of a service: Services.SetAddress.
 func (o *Outbound) SetAddress(service, address string) error {
 	if err := o.Services.SetAddress(service, address); err != nil {
 		return err

@@ -26,7 +26,7 @@ const (
 	documentMax = 64 << 20
 )
 
-// Those whom an aggregated API server is asked by when it is no user's request.
+// The users of the server's own requests to an aggregated API server.
 var (
 	discoverer = resource.User{Name: "system:kube-aggregator", Groups: []string{"system:masters"}}
 	downgraded = resource.User{Name: "system:kube-aggregator"}

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Services says where services are really reached, and signs their certificates. Forks of a server share them.
+// Services holds the real addresses of services, and signs their certificates. Forks of a server share it.
 type Services struct {
 	mu        sync.Mutex
 	addresses map[serviceName]string // HOST:PORT
@@ -30,8 +30,8 @@ type serviceName struct {
 	port            int64 // 0 for all ports
 }
 
-// SetAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address, "HOST:PORT", or takes that
-// back if address is "".
+// SetAddress sets the real address, "HOST:PORT", of a service, "NAMESPACE/NAME", or of one of its ports, "NAMESPACE/NAME:PORT". An empty
+// address removes the entry.
 func (s *Services) SetAddress(service, address string) error {
 	name, err := parseService(service)
 	if err != nil {

@@ -33,7 +33,7 @@ type Engine struct {
 // New returns an Engine that waits for a boot.
 func New() *Engine { return &Engine{credit: -1} }
 
-// request is every message from a page: kind says which of the fields count.
+// request is a message from a page. Its kind determines which of the fields are used.
 type request struct {
 	V    int    `json:"v"`
 	ID   int64  `json:"id"`
@@ -75,7 +75,7 @@ type replicaJSON struct {
 // fields are the contents of an answer.
 type fields map[string]any
 
-// failure is an error with what the page can do about it.
+// failure is an error with information on how the page can react to it.
 type failure struct {
 	Text  string `json:"text"`
 	Needs string `json:"needs,omitempty"` // "cel": the other engine; "schema/1.35": data of that Kubernetes minor
@@ -248,7 +248,7 @@ func name() string {
 	return "core"
 }
 
-// about is what a page learns about the engine when it boots it.
+// about returns the properties of the engine that a page gets at boot.
 func about() fields {
 	return fields{"engine": name(), "version": sim.Version, "minors": schema.Minors(), "protocol": Version}
 }

@@ -275,7 +275,7 @@ func TestNeeds(t *testing.T) {
 	p.do("create configmap b") // and the small engine goes on
 }
 
-// TestShare: what a link holds makes the same world.
+// TestShare: a link restores the same world.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -7,8 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// attempt is what a learner said and looked at on one branch, by step. It does not change the world, so it is not in
-// the log.
+// attempt holds the learner's answers and opened hints on one branch, by step. It does not change the world, so it is not in the log.
 type attempt struct {
 	answers map[int]int // the option that was chosen
 	hints   map[int]int // how many were opened
@@ -127,7 +126,7 @@ func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 	return p
 }
 
-// graded says how the prediction of a step that has been passed came out, nil if none was made.
+// graded returns the result of the prediction at a step that has been passed, or nil if none was made.
 func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 	answer, chosen := a.answers[step]
 	if !chosen {
@@ -162,7 +161,7 @@ func (e *Engine) session() (*lesson.Session, error) {
 	return e.run.session, nil
 }
 
-// lesson starts a lesson, or says how far the one that runs has come.
+// lesson starts a lesson, or returns the progress of the running one.
 func (e *Engine) lesson(q *request) (fields, error) {
 	if q.Lesson != "" {
 		return e.boot(&request{Lesson: q.Lesson})
@@ -172,7 +171,7 @@ func (e *Engine) lesson(q *request) (fields, error) {
 	return out, nil
 }
 
-// check says how far the lesson has come; the checks themselves are made after each operation.
+// check returns the progress of the lesson. The checks themselves run after each operation.
 func (e *Engine) check(*request) (fields, error) {
 	if _, err := e.session(); err != nil {
 		return nil, err
@@ -180,7 +179,7 @@ func (e *Engine) check(*request) (fields, error) {
 	return fields{"lesson": e.lessonState()}, nil
 }
 
-// predict notes what the learner expects of the current step.
+// predict records the learner's answer at the current step.
 func (e *Engine) predict(q *request) (fields, error) {
 	s, err := e.session()
 	if err != nil {
@@ -212,7 +211,7 @@ func (e *Engine) hint(*request) (fields, error) {
 	return fields{"hints": state.Hints, "lesson": state}, nil
 }
 
-// solve does what the solution of the current step says, from where the learner is.
+// solve executes the solution of the current step in the learner's world.
 func (e *Engine) solve(*request) (fields, error) {
 	s, err := e.session()
 	if err != nil {

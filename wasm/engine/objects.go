@@ -24,7 +24,7 @@ type resourceView struct {
 	Custom       bool     `json:"custom,omitempty"`
 }
 
-// resources is the view of what the first API server serves.
+// resources returns the view of the resources that the first API server serves.
 func (e *Engine) resources(*request) (any, error) {
 	list := []resourceView{}
 	for _, d := range e.server(1).Table.All() {

@@ -105,8 +105,8 @@ func lettersAt(all []owner, v any, path []any) []string {
 	return letters
 }
 
-// stepInto returns the value one step below v, and the step as FieldsV1 writes it: "f:name", or "" for an element of a
-// list, whose keys say themselves to which element they belong.
+// stepInto returns the value one step below v, and the step as FieldsV1 writes it: "f:name", or "" for an element of a list, which is
+// identified by its keys.
 func stepInto(v any, step any) (any, string) {
 	switch v := v.(type) {
 	case map[string]any:

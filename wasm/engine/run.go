@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// beginning says how the world of all branches begins.
+// beginning describes the initial world of all branches.
 type beginning struct {
 	seed     uint64
 	replicas []replicaJSON
@@ -60,7 +60,7 @@ type run struct {
 	results []outcome       // of each entry
 }
 
-// outcome is what a transcript says of an operation.
+// outcome is the result of an operation as a transcript shows it.
 type outcome struct {
 	Lines []string `json:"lines"`
 	OK    bool     `json:"ok"`
@@ -156,7 +156,7 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 // refusedCEL is in every answer of an API server that would have to evaluate CEL and cannot.
 const refusedCEL = "is without CEL (build tag nocel)"
 
-// withoutCEL reports whether an answer after frame since says that CEL is missing.
+// withoutCEL reports whether a response after frame since contains the error that CEL is missing.
 func (r *run) withoutCEL(since uint64) bool {
 	if cel.Supported {
 		return false

@@ -108,7 +108,7 @@ func (e *Engine) serve(q *request) (fields, error) {
 	return out, nil
 }
 
-// time returns what the clock of a server says, and in how many milliseconds its next timer fires.
+// time returns the time of a server's clock, and the number of milliseconds until its next timer fires.
 func (s *backend) time() fields {
 	now := s.clock.Now()
 	out := fields{"now": now.UnixMilli()}
@@ -159,7 +159,7 @@ func (s *backend) request(q *request) (fields, error) {
 	return nil, nil
 }
 
-// cancel ends a request whose client does not wait any more, or does not read the rest of the response.
+// cancel ends a request whose client has stopped waiting, or does not read the rest of the response.
 func (s *backend) cancel(q *request) (fields, error) {
 	i := slices.IndexFunc(s.exchanges, func(x *exchange) bool { return x.id == q.Request })
 	if i < 0 { // it has ended in the meantime

@@ -36,7 +36,7 @@ func (e *Engine) skew(q *request) (any, error) {
 	return fields{"servers": len(views), "one": one, "other": other, "lines": diff(one.Text, other.Text)}, nil
 }
 
-// glance looks into a server's cache, which is what a request with resourceVersion=0 is answered from.
+// glance returns an object from a server's cache, as a request with resourceVersion=0 gets it.
 func (e *Engine) glance(replica int, q *request) glanceView {
 	server := e.server(replica)
 	v := glanceView{Replica: replica, Version: e.run.world.Cluster().Replica(replica).State().Version}

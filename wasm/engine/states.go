@@ -46,7 +46,7 @@ type clientView struct {
 	Actor    *actorView `json:"actor,omitempty"`
 }
 
-// actorView is what a client that acts by itself is like.
+// actorView is the state of a client that acts by itself.
 type actorView struct {
 	Kind     string   `json:"kind"`
 	Resource string   `json:"resource"`
@@ -91,13 +91,13 @@ func (e *Engine) watches(*request) (any, error) {
 	})}, nil
 }
 
-// faultView is one fault and what has become of it.
+// faultView is one fault and its state.
 type faultView struct {
 	Text  string `json:"text"`
 	State string `json:"state,omitempty"`
 }
 
-// faults is the view of what goes wrong.
+// faults returns the view of the faults.
 func (e *Engine) faults(*request) (any, error) {
 	text := e.run.world.Cluster().Faults()
 	list := []faultView{}

@@ -126,7 +126,7 @@ func startsAt(line string, column int) bool {
 	return blank < len(line) && blank <= column
 }
 
-// nested reports whether v is printed on lines of its own.
+// nested reports whether v is printed on separate lines.
 func nested(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -142,5 +142,5 @@ func isList(v any) bool {
 	return ok
 }
 
-// with returns path and one step more, in memory of its own.
+// with returns path with one more step, in new memory.
 func with(path []any, step any) []any { return append(path[:len(path):len(path)], step) }

@@ -30,7 +30,7 @@ func getJSON(t *testing.T, srv *fake.Server, path string, into any) {
 	is.NoErr(json.NewDecoder(res.Body).Decode(into))
 }
 
-// pods is a list of pods as the test looks at them.
+// pods has the fields of a list of pods that the test needs.
 type pods struct {
 	Items []struct {
 		Metadata struct{ Annotations map[string]string }

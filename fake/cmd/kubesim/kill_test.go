@@ -115,7 +115,7 @@ func (w *writer) check(is *is.I, there map[string]string) {
 	w.doubt = nil
 }
 
-// killed is a kubesim serve in a process of its own.
+// killed is a kubesim serve in a separate process.
 type killed struct {
 	process *exec.Cmd
 	url     string

@@ -46,7 +46,7 @@ func (r *reach) flags(set *flag.FlagSet) {
 	set.IntVar(&r.watches, "max-watches", 0, "")
 }
 
-// fill sets what the flags say in the options of a listener.
+// fill applies the flags to the options of a listener.
 func (r *reach) fill(o *fake.ListenOptions) {
 	o.AllowedOrigins, o.MaxConnections, o.MaxWatches = r.origins, r.connections, r.watches
 }

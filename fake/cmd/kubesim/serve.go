@@ -91,7 +91,7 @@ func (f *serveFlags) start() (*fake.Server, error) {
 	return srv, err
 }
 
-// wait waits for the end. It says so when the archive does not keep up any more.
+// wait waits for the end. It prints a warning when the archive cannot keep up.
 func (p program) wait(ctx context.Context, srv *fake.Server) error {
 	lost := srv.DataLost()
 	for {

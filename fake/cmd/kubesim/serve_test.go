@@ -97,7 +97,7 @@ func (s *server) object(method, path, body string) object.Object {
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// The first line says where the server is, the second what to try; the end of the context is an orderly end.
+// The first line has the address of the server, the second a command to try. The end of the context is an orderly end.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

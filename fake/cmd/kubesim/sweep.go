@@ -65,7 +65,7 @@ func (f *sweepFlags) part(text string) (err error) {
 	return err
 }
 
-// progressEvery is how often, in real time, a sweep says how far it is.
+// progressEvery is the interval, in real time, at which a sweep prints its progress.
 const progressEvery = 2 * time.Second
 
 // sweep is kubesim sweep.

@@ -25,7 +25,7 @@ type users struct {
 	notes   []string     // warnings about the file
 }
 
-// set adds the flags to a set. serveUsage says what they mean.
+// set adds the flags to a set. serveUsage describes them.
 func (u *users) set(set *flag.FlagSet) {
 	set.Var(&u.tokens, "token", "")
 	set.StringVar(&u.file, "token-auth-file", "", "")

@@ -57,7 +57,7 @@ func TestTokenFile(t *testing.T) {
 	is.Equal(failing("--auth", "rbac", "--token-auth-file", file), "kubesim: serve: --token-auth-file: "+file+": there is no token in it\n")
 }
 
-// failing returns what kubesim serve says on stderr when it does not start.
+// failing returns the stderr of a kubesim serve that does not start.
 func failing(args ...string) string {
 	var stderr strings.Builder
 	program{&strings.Builder{}, &stderr}.main(context.Background(), append([]string{"serve"}, args...))
@@ -165,7 +165,7 @@ func TestEnablePlugins(t *testing.T) {
 	is.True(strings.Contains(serveUsage, "asked for: "+optional+". With\n")) // help has the list of admission, too
 }
 
-// The file of --kubeconfig is for a user whom the server gives a certificate.
+// The file of --kubeconfig is for a user with a certificate that the server issues.
 func TestKubeconfigUser(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -163,7 +163,7 @@ func (r *release) checkVersionOf(ctx context.Context, program string) error {
 	return nil
 }
 
-// checkPage looks into the page's archive, and has kubesim serve it.
+// checkPage checks the page's archive, and has kubesim serve it.
 func (r *release) checkPage(ctx context.Context, temporary string) error {
 	if !r.page {
 		return notHere("the page was not built")

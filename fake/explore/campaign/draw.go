@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// Limits say what a Campaign may draw.
+// Limits restrict what a Campaign may draw.
 type Limits struct {
 	// Items is about how many faults and steps a plan has.
 	Items int
@@ -29,7 +29,7 @@ type Campaign struct {
 	kept   []Plan          // the plans that led to new sequences, the newest last
 }
 
-// NewCampaign begins with what a run without trouble came to.
+// NewCampaign returns a Campaign that begins with the outcome of a run without trouble.
 func NewCampaign(l Limits, calm *Outcome) *Campaign {
 	c := &Campaign{limits: l, seen: calm.Seen, known: map[uint64]bool{}}
 	for _, s := range calm.Sequences {
@@ -41,7 +41,7 @@ func NewCampaign(l Limits, calm *Outcome) *Campaign {
 // Known returns how many sequences of requests and answers there have been, and from how many plans new ones are made.
 func (c *Campaign) Known() (sequences, plans int) { return len(c.known), len(c.kept) }
 
-// New returns the sequences of requests and answers that no run before has come to.
+// New returns the sequences of requests and responses that no earlier run has had.
 func (c *Campaign) New(o *Outcome) (list []uint64) {
 	for _, s := range o.Sequences {
 		if !c.known[s] {
@@ -51,7 +51,7 @@ func (c *Campaign) New(o *Outcome) (list []uint64) {
 	return list
 }
 
-// Learn takes in what came of a plan.
+// Learn records the outcome of a plan.
 func (c *Campaign) Learn(p Plan, o *Outcome) {
 	fresh := c.New(o)
 	for _, s := range fresh {

@@ -270,7 +270,7 @@ func TestShard(t *testing.T) {
 	}
 }
 
-// A link is what the page unpacks: deflated JSON. One that is too long is none.
+// The page unpacks a link: deflated JSON. If the link would be too long, it is "".
 func TestLink(t *testing.T) {
 	is := is.New(t)
 	packed, ok := strings.CutPrefix(campaign.Link("https://example.com/page/", "create cm a\n"), "https://example.com/page/#v1.any.")

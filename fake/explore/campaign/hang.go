@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// goroutine is one of a dump of all stacks (runtime.Stack).
+// goroutine is a goroutine in a dump of all stacks (runtime.Stack).
 type goroutine struct {
 	name   string // goroutine 17
 	state  string // sync.Mutex.Lock, chan receive (durable)
@@ -24,7 +24,7 @@ type call struct {
 
 var header = regexp.MustCompile(`^(goroutine \d+).*? \[([^\]]*)\]:$`)
 
-// durably is what the runtime says of a goroutine of a bubble that lets time pass.
+// durably is the runtime's text for a goroutine that is durably blocked and so lets the bubble's time advance.
 const durably = "(durable)"
 
 // parseStacks reads a dump.
@@ -114,7 +114,7 @@ func (g *goroutine) mutex() uint64 {
 // nearby is how far behind the beginning of a struct one of its mutexes may lie.
 const nearby = 4096
 
-// holder finds the goroutine that has called a method of what the mutex lies in, and waits for something else.
+// holder finds the goroutine that has called a method of the struct that contains the mutex, and waits for something else.
 func holder(list []goroutine, waiting *goroutine, mutex uint64) *goroutine {
 	var found *goroutine
 	nearest := uint64(nearby)

@@ -44,7 +44,7 @@ func (o *Outcome) Site() string {
 	return o.Failures[0].Site
 }
 
-// Seen is what a run has met: from this, plans are drawn.
+// Seen is what a run has used: clients, resources and objects. Plans are drawn from it.
 type Seen struct {
 	Clients   []Client      // under test, in the order of their names
 	Resources []string      // that they ask for, in the order of their names: pods, deployments.apps
@@ -92,7 +92,7 @@ type Sequences struct {
 	list []uint64
 }
 
-// Add takes in a request by its shape, such as "update widgets/status", and the code of its answer.
+// Add records a request by its shape, such as "update widgets/status", and the code of its response.
 func (s *Sequences) Add(client, shape string, code int) {
 	if s.last == nil {
 		s.last, s.seen = map[string][]string{}, map[uint64]bool{}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Report says what a search has found.
+// Report is the result of a search.
 type Report struct {
 	Plan     Plan
 	Found    Plan      // as it was drawn; without a seed: it came from a file, or nothing was drawn
@@ -65,7 +65,7 @@ func (r *Report) told(b *strings.Builder) {
 	fmt.Fprintf(b, "and which opens in the page: %s open %s (%s=URL says where the page is)\n", command, r.Story, SiteVariable)
 }
 
-// title says what fails.
+// title returns the first line of the report, which names the failure.
 func (r *Report) title() string {
 	switch {
 	case len(r.Plan.Items) == 0 && len(r.Found.Items) > 0:
@@ -78,7 +78,7 @@ func (r *Report) title() string {
 	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
 }
 
-// Cause is what the first run that failed says, in one line.
+// Cause returns the failure of the first run that failed, in one line.
 func (r *Report) Cause() string {
 	failed := r.failed()
 	if len(failed) == 0 {
@@ -107,7 +107,7 @@ func (r *Report) failed() (list []*Outcome) {
 	return list
 }
 
-// agreement says how many of the runs have the trace that most of them have.
+// agreement returns a text about how many of the runs have the most frequent trace.
 func (r *Report) agreement() string {
 	count, most := map[string]int{}, 0
 	for _, o := range r.Outcomes {

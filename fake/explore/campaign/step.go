@@ -16,7 +16,7 @@ type Step struct {
 	Do   Action
 }
 
-// When says when a step is done: at a time after the beginning of the run, or around the n-th write of a client.
+// When is the time of a step: a time after the beginning of the run, or before or after the n-th write of a client.
 type When struct {
 	At     time.Duration // counts when Client is ""
 	Client string
@@ -102,7 +102,7 @@ type World interface {
 	Jump(client string, d time.Duration)
 }
 
-// Action is what a step does. The kinds there are stand below.
+// Action is the action of a step. Its implementations follow below.
 type Action interface {
 	fmt.Stringer
 	// Do does it.
@@ -259,7 +259,7 @@ func shorter(d time.Duration) time.Duration {
 var errAction = fmt.Errorf("it is none of crash, %s, %s, %s, expire, touch, depose, edit, jump with what each takes",
 	trouble.Lag.Name, trouble.Cut.Name, trouble.Restart.Name)
 
-// parseAction reads what the String of an Action prints.
+// parseAction parses the String of an Action.
 func parseAction(text string) (Action, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {

@@ -22,9 +22,9 @@ type Sent struct {
 	Name        string // of what a create with generateName has made
 }
 
-// Story is a scenario (.txtar) in which the clients write what they wrote in a run, in their order and at their times. It says
-// that no two of them wrote on top of what they had read: resourceVersions and uids, which belong to the run, are left out. ok is
-// false when something was written that is no JSON, which a scenario does not show.
+// Story returns a scenario (.txtar) in which the clients repeat their writes of a run, in order and at the same times. It leaves out
+// resourceVersions and uids, which are specific to the run, so it does not show which version a write was based on. ok is false if there
+// are no writes, or if a body is not JSON, which a scenario cannot contain.
 func Story(title string, writes []Sent) (text string, ok bool) {
 	var script, files strings.Builder
 	fmt.Fprintf(&script, "# %s\n# What was written, by whom and when.\n\n", strings.ReplaceAll(title, "\n", "\n# "))
@@ -73,7 +73,7 @@ func (w *Sent) body() ([]byte, bool) {
 // linkMost is how long a link may be: some programs cut longer ones.
 const linkMost = 8000
 
-// SiteVariable is the variable of the environment that says where the page is, as https://example.com/kubesim/.
+// SiteVariable is the environment variable with the address of the page, for example https://example.com/kubesim/.
 const SiteVariable = "KUBESIM_SITE"
 
 // anyEngine stands in a link where a page names its engine: a scenario is for all of them.
