@@ -174,7 +174,7 @@ func newWorld(t *testing.T, objects, least int) *world {
 	return w
 }
 
-// listed is what a page says of itself.
+// listed has the fields of a page that the test needs.
 type listed struct{ revision, token string }
 
 // page asks for a page.

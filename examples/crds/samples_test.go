@@ -44,7 +44,7 @@ func checkSamples(t *testing.T, p project, c *cluster) {
 	t.Logf("%d samples", accepted)
 }
 
-// checkInvalid: what a project keeps as examples of invalid objects is refused.
+// checkInvalid: a project's examples of invalid objects are refused.
 func checkInvalid(t *testing.T, p project, c *cluster) {
 	docs := documents(t, p, p.invalid)
 	for _, d := range docs {

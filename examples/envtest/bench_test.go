@@ -13,8 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// BenchmarkUp is the time from the start of etcd until kube-apiserver says that it is well, asked every millisecond: envtest
-// asks every 100 ms.
+// BenchmarkUp is the time from the start of etcd until kube-apiserver is healthy, polled every millisecond. envtest polls every 100 ms.
 func BenchmarkUp(b *testing.B) {
 	for b.Loop() {
 		pair(b)

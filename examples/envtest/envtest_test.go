@@ -177,7 +177,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// An environment is up soon: most of what this measures is envtest's, which makes certificates and looks every 100 ms.
+// An environment starts soon. envtest takes most of the measured time, because it makes certificates and polls every 100 ms.
 func TestSoon(t *testing.T) {
 	began := time.Now()
 	start(t, &envtest.Environment{})

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 )
 
-// copies makes one Secret for each ConfigMap, with its data, and says in the ConfigMap which one it is.
+// copies creates one Secret for each ConfigMap, with its data, and records its name in the ConfigMap.
 type copies struct {
 	client.Client
 	bug string

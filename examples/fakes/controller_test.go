@@ -196,7 +196,7 @@ func TestControllerRuntimeSubresources(t *testing.T) {
 			is.NoErr(c.Get(s.ctx, client.ObjectKeyFromObject(d), d))
 			is.Equal(*d.Spec.Replicas, int32(3))
 		}},
-		// Is a delete, whatever a PodDisruptionBudget says.
+		// It is a delete, and ignores PodDisruptionBudgets.
 		{"eviction", func(is *is.I, s *server) {
 			c, p := s.controllerClient(), s.mustCreatePod("a")
 			is.NoErr(c.SubResource("eviction").Create(s.ctx, p, &policyv1.Eviction{}))

@@ -23,7 +23,7 @@ func document(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// Objects and requests from before the change work as they did, and mean what they meant.
+// Objects and requests from before the change work as they did, with the same meaning.
 func TestOldObjectsAndRequests(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

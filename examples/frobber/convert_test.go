@@ -64,8 +64,8 @@ func clone(v any) any {
 	return v
 }
 
-// FuzzNormalize: over an object whose fields agree, what a new client sends stays as it is, and what an old client
-// sends becomes something whose fields agree; when it did not touch the singular, it is what there was.
+// FuzzNormalize: over an object whose fields agree, an update by a new client is stored unchanged, and an update by an old client becomes
+// an object whose fields agree. If the old client did not change the singular, the object is unchanged.
 func FuzzNormalize(f *testing.F) {
 	f.Add("a", `["a","b"]`, `["a","b"]`)
 	f.Add("", `["a","b"]`, `["a","b"]`)

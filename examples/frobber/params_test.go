@@ -8,8 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A single value becomes a list. param stays, as the first of params; Normalize says what a client means that sends one
-// of them, and the definition's rule refuses what contradicts itself.
+// A single value becomes a list. param stays, as the first of params. Normalize interprets requests with only one of them, and the
+// definition's rule refuses contradictions.
 func TestCreateParams(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

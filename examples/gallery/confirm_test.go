@@ -55,7 +55,7 @@ func (d *tidb) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconc
 	return done, client.IgnoreAlreadyExists(d.Create(ctx, store))
 }
 
-// clean deletes stores, and looks again until there are none.
+// clean deletes stores, and tries again until there are none.
 func (d *tidb) clean(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.Result, error) {
 	from, stores := client.Reader(d.Client), &corev1.SecretList{}
 	if d.correct {

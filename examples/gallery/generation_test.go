@@ -74,7 +74,7 @@ func (d *druid) work(ctx context.Context, etcd *appsv1.Deployment) error {
 	return d.Update(ctx, member)
 }
 
-// ready reports whether a Deployment says that it is available.
+// ready reports whether a Deployment is available according to its status.
 func ready(etcd *appsv1.Deployment) bool {
 	return len(etcd.Status.Conditions) > 0 && etcd.Status.Conditions[0].Status == corev1.ConditionTrue
 }

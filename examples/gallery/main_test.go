@@ -44,7 +44,7 @@ type exhibit struct {
 	test    func(w *world)
 }
 
-// world is what an ordinary test works with: a server, a client of its own, and which version is tested.
+// world is the environment of an ordinary test: a server, its client, and the version under test.
 type world struct {
 	fake.T
 	client.Client
@@ -116,24 +116,24 @@ func (w *world) must(err error) {
 	}
 }
 
-// exists asks the server whether an object is there and not about to go away.
+// exists asks the server whether an object exists and is not being deleted.
 func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool {
 	now := &corev1.ConfigMap{}
 	err := live.Get(ctx, client.ObjectKeyFromObject(obj), now)
 	return err == nil && now.UID == obj.UID && now.DeletionTimestamp == nil
 }
 
-// errOld is the answer of a reconciler that must not trust what it has seen.
+// errOld is the error of a reconciler that must not trust its cache.
 var errOld = errors.New("the cache is old: look again later")
 
 // inFlight is for how long a request may still be on its way when the process that sent it has ended. A real server gives up after a
 // minute (--request-timeout); here nothing takes longer than this.
 const inFlight = 30 * time.Second
 
-// alone reports whether no request of the process before, which one knows nothing of, can arrive any more.
+// alone reports whether requests of an earlier process, which this one does not know of, can no longer arrive.
 func alone(started time.Time) bool { return time.Since(started) >= inFlight }
 
-// done is the answer of a reconciler that needs no other look.
+// done is the result of a reconciler that needs no requeue.
 var done = reconcile.Result{}
 
 // cluster makes the custom resource of an operator.

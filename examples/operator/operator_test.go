@@ -48,7 +48,7 @@ func TestSiteBecomesReady(t *testing.T) {
 	})
 }
 
-// An old client knows v1 only. It changes what it knows, and what it does not know survives.
+// An old client knows v1 only. It changes the fields of v1, and the other fields survive.
 func TestOldClientLosesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -82,8 +82,8 @@ func TestOldClientLosesNothing(t *testing.T) {
 	})
 }
 
-// Webhooks that are registered for v2 are asked about v1 objects, too, in v2 (matchPolicy Equivalent), and what they
-// change comes back as v1.
+// Webhooks that are registered for v2 are also called for v1 objects, in v2 (matchPolicy Equivalent), and their changes are converted to
+// v1.
 func TestOldClientIsDefaulted(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()

@@ -111,9 +111,8 @@ func poll(t *testing.T, what string, f func() bool) {
 	t.Fatal("waited in vain: ", what)
 }
 
-// The operator as its developer runs it: a process on his machine, against "kubesim serve" and the manifests that the
-// project has, in which certificates are left to cert-manager. Nothing else is said than where its webhooks listen and
-// where the certificate is to be.
+// The operator as a developer runs it: a local process, against "kubesim serve" and the project's manifests, which leave certificates to
+// cert-manager. The only settings are the address of its webhooks and the folder of the certificate.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -38,7 +38,7 @@ type endurance struct {
 	last                       *checker.History // of the last round
 }
 
-// endure runs rounds for so long, and as many as it takes to say what becomes of the heap.
+// endure runs rounds for a duration, and at least as many as are needed to judge the heap.
 func endure(d time.Duration, clients, ops int, seed uint64) error {
 	klog.SetLogger(logr.Discard()) // client-go logs each fault
 	dir, err := os.MkdirTemp("", "kubesim-endurance-")
@@ -155,7 +155,7 @@ func (e *endurance) play(ctx context.Context, r *Remote, transport http.RoundTri
 	return control(transport, "DELETE", e.server.url+"/sim/v1/faults", "")
 }
 
-// verdict is what the checks say.
+// verdict is the result of the checks.
 func verdict(h *checker.History) error {
 	var out []string
 	for _, v := range checker.Check(h) {
@@ -170,7 +170,7 @@ func verdict(h *checker.History) error {
 	return nil
 }
 
-// tidy deletes what a round has left.
+// tidy deletes the objects of a round.
 func tidy(transport http.RoundTripper, url string) error {
 	for _, path := range []string{"/api/v1/namespaces/%s/configmaps", "/apis/coordination.k8s.io/v1/namespaces/%s/leases"} {
 		for _, namespace := range namespaces {

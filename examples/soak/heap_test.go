@@ -20,7 +20,7 @@ func with(sizes []int64, added func(round int) int64) []int64 {
 	return out
 }
 
-// drifts says whether a run with these sizes fails.
+// drifts reports whether a run with these sizes fails.
 func drifts(heaps []int64) bool { return math.Abs(drift(heaps)) > heapDrift }
 
 // A heap that swings does not grow, though it is low in the first round or high in the last one. One that leaks does.

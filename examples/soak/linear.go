@@ -63,7 +63,7 @@ func unknown(c *checker.Call, definite bool) bool {
 	return c.Unknown()
 }
 
-// relevant reports whether a call says anything about its object.
+// relevant reports whether a call is evidence of the state of its object.
 func relevant(h *checker.History, c *checker.Call, definite bool) bool {
 	switch {
 	case slices.Contains(h.Expiring, c.Resource):
@@ -108,7 +108,7 @@ func guess(s register, c *checker.Call) []any {
 	return nil
 }
 
-// step returns what the object is after a call, or nothing when the answer is not possible.
+// step returns the state of the object after a call, or nothing if the response is not possible in state s.
 func step(s register, c *checker.Call) []any {
 	based := c.Based == 0 || s.there && (s.rev == c.Based || s.rev == 0)
 	ok := false

@@ -74,7 +74,7 @@ func check(r *Remote) error {
 	return nil
 }
 
-// run runs ops and says which promises were broken.
+// run runs ops and returns the broken promises.
 func run(o soak.Options) (*soak.Result, error) {
 	r, err := soak.Run(o)
 	if err == nil && linearizable(r.History, true) == porcupine.Illegal {

@@ -65,7 +65,7 @@ func (r *Remote) noted(f func()) {
 	f()
 }
 
-// unreadable notes what the server should not have sent.
+// unreadable records a response that the server should not have sent.
 func (r *Remote) unreadable(err error) {
 	if err != nil {
 		r.history.Unreadable = append(r.history.Unreadable, err.Error())

@@ -41,7 +41,7 @@ type Remote struct {
 // remoteResources are those of soak that every server has and whose objects stay.
 var remoteResources = []string{"configmaps", "leases.coordination.k8s.io"}
 
-// Run runs the work. An error says that the server could not be asked at all.
+// Run runs the work. It returns an error if the server does not answer requests at all.
 func (r *Remote) Run() (*checker.History, error) {
 	byClient := map[string][]scenario.Op{}
 	for _, o := range soak.Generate(r.Config) {

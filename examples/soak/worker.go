@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// worker is a client as programs are: a clientset and informers, over a connection of its own.
+// worker is a typical client: a clientset and informers, with its own connection.
 type worker struct {
 	name string
 	set  kubernetes.Interface
@@ -32,7 +32,7 @@ type worker struct {
 // agentOfWorkers is the prefix of the User-Agents of workers. Faults apply only to them, and not to the watches of the log.
 const agentOfWorkers = "worker-"
 
-// newWorker returns a worker whose requests are noted.
+// newWorker returns a worker whose requests are recorded.
 func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, error) {
 	w := &worker{name: fmt.Sprint(agentOfWorkers, n), rand: rand.New(rand.NewPCG(seed, uint64(n)))}
 	c := rest.CopyConfig(config)

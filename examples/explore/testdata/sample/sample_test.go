@@ -61,7 +61,7 @@ func oracles(srv *fake.Server) {
 	}
 }
 
-// Whatever goes wrong around it, a Foo has its Deployment in the end.
+// Under any faults, a Foo has its Deployment in the end.
 func TestSample(t *testing.T) {
 	var same fake.Outcome
 	seconds, err := time.ParseDuration(os.Getenv("FOR"))

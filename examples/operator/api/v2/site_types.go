@@ -24,13 +24,13 @@ type SiteSpec struct {
 	Scale *Scale   `json:"scale,omitempty"`
 }
 
-// Scale says how many pods there are.
+// Scale is the number of pods and its limit.
 type Scale struct {
 	Replicas int32 `json:"replicas"`
 	Max      int32 `json:"max,omitempty"`
 }
 
-// SiteStatus is what has come of it.
+// SiteStatus is the observed state of a web site.
 type SiteStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	ReadyReplicas      int32              `json:"readyReplicas,omitempty"`
