@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/wasm/engine"
 )
 
-// The names under which a Worker finds the module: it calls handle, and is told when there is one.
+// The names that connect the module with its Worker. The module defines the function handleName, and then calls readyName if it exists.
 const (
 	handleName = "kubesimHandle"
 	readyName  = "kubesimReady"

@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/wasm/engine"
 )
 
-// memoryMax is how much linear memory the engine may take in any lesson, in bytes: a telephone holds the page, too.
+// memoryMax is the limit of linear memory, in bytes, that the engine may use in any lesson: a telephone also has to hold the page.
 const memoryMax = 48e6
 
 // nodeOf returns where node is. CI has it; Go alone is enough for everything but the page.
@@ -170,7 +170,7 @@ func soakHash(t *testing.T, file string) string {
 	return answer.Hash
 }
 
-// TestPack: what is packed becomes the same bytes again, and what is damaged is refused (pack.test.mjs).
+// TestPack: packed data unpacks to the same bytes, and damaged data is refused (pack.test.mjs).
 func TestPack(t *testing.T) {
 	t.Parallel()
 	mustRun(t, exec.Command(nodeOf(t), "--test", "pack.test.mjs"))

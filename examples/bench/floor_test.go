@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// floor is a RoundTripper that does as little as can be done: a write is answered with its own body, and a read with
-// the bytes of kubesim's first answer to it. What it takes, the client takes.
+// floor is a RoundTripper that does as little as possible: it answers a write with the write's own body, and a read with the bytes of
+// kubesim's first response to it. So its time is the time of the client.
 //
-// The answer of a real create is longer than the request, by defaults and managed fields, and takes the client longer
-// to decode. A floor with answers has the bytes of kubesim's first answer to a write, too.
+// A real response to a create is longer than the request, because of defaults and managed fields, and takes the client longer to decode. A
+// floor with answers also answers writes with the bytes of kubesim's first response.
 type floor struct {
 	server       http.RoundTripper
 	knowsAnswers bool

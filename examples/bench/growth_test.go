@@ -20,12 +20,12 @@ import (
 
 var growth = flag.Bool("growth", false, "measure among up to 100,000 objects, and print how operations grow")
 
-// TestGrowth compares what operations cost among 1×, 10× and 100× objects. The exponent with which that grows is 0 when it
-// is the same among any number of objects, 1 when it is in proportion to them. Bytes that are allocated, which nothing
-// disturbs, must not grow; times are printed, with -growth, which takes some minutes.
+// TestGrowth compares the cost of operations with 1×, 10× and 100× objects. The exponent of growth is 0 if the cost is the same with any
+// number of objects, and 1 if it is proportional to the number. Allocated bytes, which are exact, must not grow. Times are printed with
+// -growth, which takes some minutes.
 //
-// What is made later lies more scattered in memory, and a page of it takes up to a quarter longer, whatever its world's size.
-// For times there are therefore two worlds of each size, the second ones made in the opposite order.
+// Objects that are made later lie more scattered in memory, and a page of them takes up to a quarter longer, whatever the size of the
+// world. Therefore times are measured in two worlds of each size, and the second ones are made in the opposite order.
 func TestGrowth(t *testing.T) {
 	scale, rounds := 100, 1
 	if *growth {
@@ -89,7 +89,7 @@ func exponent(sizes []*size, costs []float64) float64 {
 	return (k*xy - x*y) / (k*xx - x*x)
 }
 
-// operation is what is measured.
+// operation is a measured operation.
 type operation struct {
 	name  string
 	times int // in a round
@@ -174,7 +174,7 @@ func newWorld(t *testing.T, objects, least int) *world {
 	return w
 }
 
-// listed is what a page says of itself.
+// listed has the fields of a page that the test needs.
 type listed struct{ revision, token string }
 
 // page asks for a page.
@@ -222,7 +222,7 @@ func (w *world) update(path string) {
 	w.do("PUT", path, fmt.Sprintf(`{"metadata":{"name":"c0000050"},"data":{"n":"%d"}}`, w.n), 200)
 }
 
-// fanOut updates an object that 100 watches are about, and reads what they tell of it.
+// fanOut updates an object that 100 watches cover, and reads the resulting events.
 func (w *world) fanOut() {
 	if w.watches == nil {
 		for range 100 {

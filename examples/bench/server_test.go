@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// BenchmarkServer measures requests without a client: bodies that were printed before go straight to the transport. What it
-// takes is kubesim's own part of BenchmarkCreate, BenchmarkUpdate and BenchmarkGet; it is what to count the instructions of.
+// BenchmarkServer measures requests without a client: prepared bodies go straight to the transport. Its time is the part of
+// BenchmarkCreate, BenchmarkUpdate and BenchmarkGet that kubesim takes. It is also the benchmark for counting instructions.
 func BenchmarkServer(b *testing.B) {
 	for _, contentType := range []string{json, protobuf} {
 		form := contentType[len("application/"):]

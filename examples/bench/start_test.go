@@ -48,7 +48,7 @@ func (e *ending) end() {
 	}
 }
 
-// startable are the targets without those that do not store anything.
+// startable returns the targets that store objects.
 func startable() (out []target) {
 	for _, t := range targets {
 		switch t.name {
@@ -59,7 +59,7 @@ func startable() (out []target) {
 	return out
 }
 
-// child tells a process that it only measures its first start, of the target of that name.
+// child is set in the environment of a process that only measures its first start. Its value is the name of the target.
 const child = "KUBESIM_BENCH_START"
 
 // BenchmarkStartFirst is the same for the first server in a process, which loads schemas and fills caches.

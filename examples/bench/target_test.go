@@ -24,7 +24,7 @@ const (
 	protobuf = runtime.ContentTypeProtobuf
 )
 
-// pods is what the benchmarks do, with any of the targets.
+// pods has the operations of the benchmarks, which every target implements.
 type pods interface {
 	create(context.Context, *corev1.Pod) (*corev1.Pod, error)
 	get(ctx context.Context, name string) (*corev1.Pod, error)
@@ -41,8 +41,8 @@ type target struct {
 	open  func(t testing.TB, existing int) pods
 }
 
-// targets are what the benchmarks compare. Those with "manager" in their names are used through controller-runtime's client, as
-// its fake is: it speaks protobuf about built-in kinds.
+// targets are the implementations that the benchmarks compare. Targets with "manager" in their names are used through controller-runtime's
+// client, like its fake: it uses protobuf for built-in kinds.
 var targets = []target{
 	{"kubesim", "floor", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), json)}, n) }},
 	{"kubesim-protobuf", "floor-protobuf", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), protobuf)}, n) }},
@@ -61,7 +61,7 @@ func kubesim(t testing.TB) http.RoundTripper {
 	return fake.RunT(t).Transport()
 }
 
-// newFloor returns a floor whose reads are answered as kubesim answers them.
+// newFloor returns a floor that answers reads with kubesim's responses.
 func newFloor(t testing.TB, existing int, knowsAnswers bool) *floor {
 	server := kubesim(t)
 	fill(t, typed{clientOf(server, json)}, existing)

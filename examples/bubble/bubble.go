@@ -24,8 +24,8 @@ import (
 // queue reports there would sleep until the bubble's clock has caught up: in real time an instant, in virtual time
 // 26.9 years in which no list is repeated and no key is tried again.
 //
-// Commands of kubectl ask for signals. Who is the first to do so starts a goroutine of the runtime that ends with the
-// program: in a bubble it could not.
+// Commands of kubectl ask for signals. The first request starts a goroutine of the runtime that ends only with the program, which is not
+// allowed in a bubble.
 func Ready() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)

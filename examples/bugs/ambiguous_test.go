@@ -41,12 +41,12 @@ func (i *issuer) Reconcile(ctx context.Context, request controllerruntime.Reques
 	return controllerruntime.Result{}, client.IgnoreAlreadyExists(i.Create(ctx, r))
 }
 
-// The API server is slow; a create runs into a time-out, after the object was stored. The controller takes the error
-// for a "no" and tries again at once, while its cache does not know yet: two requests for one revision, two
-// certificates from an authority that counts them. An error says nothing about whether a write was done; 504 least of
-// all. Look at cert-manager/cert-manager#6837, and #4956 for the same without a time-out.
+// The API server is slow, and a create times out after the object was stored. The controller takes the error for a "no" and tries again at
+// once, before its cache has the write. The result is two requests for one revision, and two certificates from an authority that counts
+// them. An error, above all a 504, does not mean that a write was not done. See cert-manager/cert-manager#6837, and #4956 for the same
+// without a time-out.
 //
-// The remedy is a name that can be taken once only: the second try is told that the first one worked.
+// The remedy is a name that can only be taken once: the second create fails with AlreadyExists.
 func TestAmbiguousCreate(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		w.srv.Faults.Add(

@@ -24,7 +24,7 @@ type rabbit struct {
 	fixed bool
 }
 
-// Reconcile compares what is wanted with what there is.
+// Reconcile compares the wanted state with the actual state.
 func (r *rabbit) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result, error) {
 	cluster := &corev1.ConfigMap{}
 	if err := r.Get(ctx, request.NamespacedName, cluster); err != nil || cluster.Data["storage"] == "" {
@@ -87,12 +87,11 @@ func statefulSet(name string, storage resource.Quantity) *appsv1.StatefulSet {
 	}}
 }
 
-// The operator dies after it has deleted the StatefulSet and before it has grown the claim. Its successor finds no
-// StatefulSet, makes one of the new size, and sees that everything has the size it should: the volume stays small for
-// ever. What is between two writes was in the memory of a process. Look at rabbitmq/cluster-operator#782; Sieve (OSDI
-// 22) found ten more of this kind.
+// The operator dies after it has deleted the StatefulSet and before it has grown the claim. Its successor finds no StatefulSet, creates one
+// of the new size, and concludes that everything has the right size. The volume stays small for ever. The pending second write existed only
+// in the memory of the process. See rabbitmq/cluster-operator#782; Sieve (OSDI 22) found ten more bugs of this kind.
 //
-// The remedy is to derive each write from what there is, and never from another write.
+// The remedy is to derive each write from the observed state, and never from another write.
 func TestCrashBetweenWrites(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		setup := func(m controllerruntime.Manager) error {

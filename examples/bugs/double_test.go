@@ -48,12 +48,12 @@ func (m *machineSets) Reconcile(ctx context.Context, request controllerruntime.R
 	return controllerruntime.Result{}, client.IgnoreAlreadyExists(m.Create(ctx, set))
 }
 
-// The controller creates a MachineSet with a generated name. Before the watch has brought it into the cache,
-// something else about the deployment changes; the controller looks, finds none, and creates another one: two sets of
-// machines. A cache does not have what its owner has just written. Look at kubernetes-sigs/cluster-api#13649;
-// kaito-project/kaito#1300 had 200 NodeClaims, k0sproject/k0smotron#1534 six control planes.
+// The controller creates a MachineSet with a generated name. Before the watch has brought it into the cache, something else about the
+// deployment changes. The controller looks, finds no MachineSet, and creates another one: two sets of machines. A cache does not have its
+// owner's latest writes. See kubernetes-sigs/cluster-api#13649; kaito-project/kaito#1300 had 200 NodeClaims, k0sproject/k0smotron#1534 six
+// control planes.
 //
-// The remedies: a name that follows from what is wanted, as here, or to wait until the cache has the write.
+// There are two remedies: a name that is derived from the wanted state, as here, or waiting until the cache has the write.
 func TestDoubleCreate(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		w.srv.Faults.Add(fault.On("watch", "secrets").Client("operator").Event("ADDED").Hold())

@@ -61,7 +61,7 @@ func (k *kubelet) OnAdd(obj any, _ bool) {
 	if k.fixed {
 		live, err := k.client.CoreV1().Pods(pod.Namespace).Get(context.Background(), pod.Name, metav1.GetOptions{})
 		if err != nil || live.UID != pod.UID || live.Spec.NodeName != k.node {
-			return // not, or nobody knows: the next event or resync will tell
+			return // it is not true, or unknown: the next event or resync tries again
 		}
 	}
 	k.start(k.container(pod))

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// journal is when who did some work.
+// journal records when each leader last worked.
 type journal struct {
 	mu   sync.Mutex
 	last map[string]time.Time

@@ -41,7 +41,7 @@ type world struct {
 	is  *is.I
 	srv *fake.Server
 	client.Client
-	mapper meta.RESTMapper // of managers; nil: they ask discovery
+	mapper meta.RESTMapper // of managers; if nil, they use discovery
 }
 
 // both runs a story with the mistake and without it, each in a bubble of its own.
@@ -82,8 +82,8 @@ type process struct {
 	dead  func() bool // whether the request that was fatal has been answered
 }
 
-// start runs what setup adds to a manager, as the client "operator". With fatal, the process dies when that request has
-// been answered: what was written is written, and nothing follows.
+// start runs what setup adds to a manager, as the client "operator". If fatal is given, the process dies when the request that it matches
+// has been answered: earlier writes are stored, and no later ones follow.
 func (w world) start(setup func(controllerruntime.Manager) error, fatal func(*http.Request) bool) *process {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -137,7 +137,7 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// settle lets everybody work for a while, and waits until nobody does.
+// settle lets d pass, and waits until all goroutines of the bubble are idle.
 func settle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -58,11 +58,11 @@ func (s *scheduler) OnDelete(obj any) {
 	delete(s.placed, obj.(*corev1.Node).Name)
 }
 
-// A node is deleted and comes back under its name, as an empty machine, while the watch of the scheduler is broken. The
-// new list has a node of that name, so the informer reports neither a deletion nor an addition, but an update. What
-// belonged to the old machine is booked on the new one for ever. Look at kubernetes/kubernetes#56261, #94437, #106102.
+// A node is deleted and comes back with the same name, as an empty machine, while the watch of the scheduler is broken. The new list has a
+// node of that name, so the informer reports neither a deletion nor an addition, but an update. The load of the old machine is booked on
+// the new one for ever. See kubernetes/kubernetes#56261, #94437, #106102.
 //
-// A name says which object is meant; the uid says which one it is.
+// A name can be used again; only the uid identifies one object.
 func TestRecreated(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		s := &scheduler{fixed: fixed, placed: map[string]int{}}

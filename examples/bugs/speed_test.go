@@ -76,7 +76,7 @@ func (k *keeper) Reconcile(ctx context.Context, request controllerruntime.Reques
 func tenMinutes(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Bare: true, Replicas: make([]fake.ReplicaOptions, 2), Trace: -1})
-	// Which resources there are is told, not asked for: discovery by three clients would be a third of the time.
+	// The mapper is given, because discovery by three clients would take a third of the time.
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)

@@ -63,7 +63,7 @@ func (c *cassandra) clean(ctx context.Context, dc *corev1.ConfigMap) error {
 		client.MatchingLabels{"cluster": dc.Name}); err != nil {
 		return err
 	}
-	for i := range claims.Items { // by uid: only those that belonged to this one
+	for i := range claims.Items { // by uid: only the claims of this data center
 		if claim := &claims.Items[i]; metav1.IsControlledBy(claim, dc) {
 			if err := c.Delete(ctx, claim, client.Preconditions{UID: &claim.UID}); client.IgnoreNotFound(err) != nil {
 				return err
@@ -111,7 +111,7 @@ func TestStaleRestart(t *testing.T) {
 		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // the live claim
 		w.srv.Replica(2).Resume()
 		settle(time.Minute)
-		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // too late: nobody can undo a deletion
+		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // too late: a deletion cannot be undone
 	})
 }
 

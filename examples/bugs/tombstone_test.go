@@ -56,11 +56,11 @@ func (i *ingress) state() string {
 	return fmt.Sprint(i.served, len(i.broken))
 }
 
-// A Secret is deleted while the watch of a controller is broken. The controller's new list does not have it; the
-// informer, which never saw the deletion, reports it with a tombstone in place of the object. The handler expects a
-// Secret and panics, in every replica of the controller at once. Nobody meets a tombstone in a test with a fake
-// client, where watches do not break. Look at kubernetes/ingress-nginx#10015, kumahq/kuma#17065,
-// Altinity/clickhouse-operator#1882 and the great many others that a search for DeletedFinalStateUnknown finds.
+// A Secret is deleted while the watch of a controller is broken. The controller's new list does not have it; the informer, which never saw
+// the deletion, reports it with a tombstone in place of the object. The handler expects a Secret and panics, in every replica of the
+// controller at once. Tests with a fake client never produce a tombstone, because its watches do not break. See
+// kubernetes/ingress-nginx#10015, kumahq/kuma#17065, Altinity/clickhouse-operator#1882 and the great many others that a search for
+// DeletedFinalStateUnknown finds.
 func TestTombstone(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config(w.srv, "ingress")), 0)

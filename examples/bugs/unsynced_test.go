@@ -71,19 +71,18 @@ func (a *agent) informer(plain bool) cache.SharedIndexInformer {
 	return cache.NewSharedIndexInformer(lw, &corev1.ConfigMap{}, 0, nil)
 }
 
-// plainList tells a reflector not to begin with a watch-list.
+// plainList configures a reflector not to begin with a watch-list.
 type plainList struct{ *cache.ListWatch }
 
 // IsWatchListSemanticsUnSupported is what a reflector asks.
 func (plainList) IsWatchListSemanticsUnSupported() bool { return true }
 
-// An agent begins with a watch-list. The server, an aggregated one that speaks for another store, sends all objects
-// and never the bookmark with k8s.io/initial-events-end that says "that was all". There is no error, at most a line
-// in the log every ten seconds: the informer goes on waiting, its cache is never synced, and no policy is applied.
-// Look at antrea-io/antrea#8123, derailed/k9s#4186, cozystack/cozystack#2786, kubernetes/kubernetes#135895.
+// An agent begins with a watch-list. The server, an aggregated one in front of another store, sends all objects and never the bookmark with
+// k8s.io/initial-events-end that marks their end. There is no error, at most a line in the log every ten seconds. The informer goes on
+// waiting, its cache is never synced, and no policy is applied. See antrea-io/antrea#8123, derailed/k9s#4186, cozystack/cozystack#2786,
+// kubernetes/kubernetes#135895.
 //
-// A wait for a cache needs an end; what happens then (a restart that somebody sees, or a list, as here) is the agent's
-// business.
+// A wait for a cache needs a limit. After that, the agent can restart, which its user notices, or list, as here.
 func TestNeverSynced(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		w.srv.Faults.Add(fault.On("watch", "configmaps").Client("agent").Event("BOOKMARK").Drop())

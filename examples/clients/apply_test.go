@@ -32,7 +32,7 @@ func TestTypedClientApplies(t *testing.T) {
 	is.NoErr(apply("a", false, map[string]string{"color": "blue"})) // to want the same is to share; size is given up
 	got, err := configMaps.Get(t.Context(), "settings", metav1.GetOptions{})
 	is.NoErr(err)
-	is.Equal(got.Data, map[string]string{"color": "blue", "shape": "round"}) // what nobody wants any more is gone
+	is.Equal(got.Data, map[string]string{"color": "blue", "shape": "round"}) // a field without an owner is removed
 
 	owned, err := corev1apply.ExtractConfigMap(got, "b")
 	is.NoErr(err)

@@ -40,8 +40,8 @@ func metrics(up *bool) http.Handler {
 	})
 }
 
-// An aggregated API server that is out of reach leaves its group stale. Whoever has to know all resources, as the namespace
-// controller does before it lets a namespace go, gets an error that names the group, and the resources of all others.
+// An unreachable aggregated API server makes its group stale. A client that needs all resources, such as the namespace controller before it
+// finalizes a namespace, gets an error that names the group, and the resources of all other groups.
 func TestStaleGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -43,8 +43,8 @@ func TestExpireAnswers410ToWatchesAndContinueTokens(t *testing.T) {
 	is.Equal(len(rest.Items), 3) // b, c, and d, which the first page's snapshot did not have
 }
 
-// Without a call, time does it: the store forgets what is older than five to ten minutes, and 15 s later the watch cache
-// learns of it.
+// Tokens also expire with time: the store compacts revisions that are older than five to ten minutes, and 15 s later the watch cache
+// follows.
 func TestContinueTokensExpireWithTime(t *testing.T) {
 	is := is.New(t)
 	srv, client := start(t)

@@ -21,9 +21,9 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// What happens between a list and the watch that goes on from it arrives: creations, changes and deletions, in order
-// and under their own names. Lists and watches come from one history.
-// See kubernetes/kubernetes#87472 (creations), #135953 (changes) and #141528 (deletions) for fakes where it does not.
+// Changes between a list and the watch that continues from it are delivered: creations, changes and deletions, in order and with the right
+// names. Lists and watches come from one history. See kubernetes/kubernetes#87472 (creations), #135953 (changes) and #141528 (deletions)
+// for fakes that miss them.
 func TestNothingIsLostBetweenListAndWatch(t *testing.T) {
 	is := is.New(t)
 	_, client := start(t)

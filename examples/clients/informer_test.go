@@ -82,7 +82,7 @@ func syncAndFollow(t *testing.T, watchList bool) {
 	synctest.Wait() // the event has arrived when nothing moves any more
 	cached, err := informer.Lister().List(labels.Everything())
 	is.NoErr(err)
-	is.Equal(len(cached), 2) // what was there and what came
+	is.Equal(len(cached), 2) // the existing object and the new one
 
 	is.NoErr(client.CoreV1().ConfigMaps("default").Delete(t.Context(), "before", metav1.DeleteOptions{}))
 	synctest.Wait()

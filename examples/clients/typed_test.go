@@ -103,6 +103,6 @@ func TestTypedClientListsInPages(t *testing.T) {
 	is.NoErr(configMaps.Delete(t.Context(), "c", metav1.DeleteOptions{}))
 	second, err := configMaps.List(t.Context(), metav1.ListOptions{Limit: 2, Continue: first.Continue})
 	is.NoErr(err)
-	is.Equal(len(second.Items), 1)                          // the next page still has what was deleted meanwhile
+	is.Equal(len(second.Items), 1)                          // the next page still has the object that was deleted meanwhile
 	is.Equal(second.ResourceVersion, first.ResourceVersion) // it is the same snapshot
 }

@@ -30,7 +30,7 @@ func TestClientApplies(t *testing.T) {
 	is.NoErr(c.Apply(t.Context(), want("red"), client.FieldOwner("a")))
 	again := &corev1.ConfigMap{}
 	is.NoErr(c.Get(t.Context(), key, again))
-	is.Equal(again.ResourceVersion, got.ResourceVersion) // what is there already is not written
+	is.Equal(again.ResourceVersion, got.ResourceVersion) // an apply that changes nothing writes nothing
 
 	is.True(apierrors.IsConflict(c.Apply(t.Context(), want("blue"), client.FieldOwner("b")))) // it belongs to a
 	is.NoErr(c.Apply(t.Context(), want("blue"), client.FieldOwner("b"), client.ForceOwnership))

@@ -57,7 +57,7 @@ func TestLeaderElectionTakesOver(t *testing.T) {
 		begin := time.Now()
 		is.Equal(<-leads, "two")
 		took := time.Since(begin)
-		is.True(took >= 13*time.Second && took <= 24*time.Second) // what was left of the lease, and client-go's retries, which come at random
+		is.True(took >= 13*time.Second && took <= 24*time.Second) // the rest of the lease, and client-go's retries at random intervals
 		lease, err = client.CoordinationV1().Leases("default").Get(t.Context(), "controller", metav1.GetOptions{})
 		is.NoErr(err)
 		is.Equal(*lease.Spec.LeaseTransitions, int32(1))

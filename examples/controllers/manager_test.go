@@ -93,7 +93,7 @@ func TestManagerReconciles(t *testing.T) {
 		is.Equal(d.OwnerReferences[0].UID, site.UID)
 
 		d.Spec.Template.Spec.Containers[0].Image = "oops:1"
-		is.NoErr(c.Update(t.Context(), d)) // somebody changes it by hand
+		is.NoErr(c.Update(t.Context(), d)) // a manual change
 		settle()
 		is.NoErr(c.Get(t.Context(), client.ObjectKeyFromObject(site), d))
 		is.Equal(d.Spec.Template.Spec.Containers[0].Image, "blog:1") // the controller sets it right

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkInstall is the time to install all CRDs of a project on a new server: ms/CRD, the slowest one as
-// ms/slowest, and the size of what is published as KB/CRD.
+// BenchmarkInstall is the time to install all CRDs of a project on a new server: ms/CRD, the slowest one as ms/slowest, and the size of the
+// published documents as KB/CRD.
 func BenchmarkInstall(b *testing.B) {
 	for _, p := range projects {
 		docs := definitions(b, p)

@@ -75,7 +75,7 @@ func definitions(tb testing.TB, p project, kinds ...string) []document {
 	})
 }
 
-// define creates a CRD and learns what it serves.
+// define creates a CRD and registers its resource.
 func (c *cluster) define(ctx context.Context, d document) error {
 	made, err := c.client.Resource(definitionsGVR).Create(ctx, d.object,
 		metav1.CreateOptions{FieldValidation: "Strict"})

@@ -20,8 +20,8 @@ type document struct {
 	object *unstructured.Unstructured
 }
 
-// documents reads all objects in the files that match, in the order of their names. What is no object is left out: the
-// pages of a book show fragments, too.
+// documents reads all objects in the matching files, in the order of the files' names. It skips documents that are not objects, because the
+// pages of a book also show fragments.
 func documents(tb testing.TB, p project, patterns []string) []document {
 	tb.Helper()
 	key := p.module + " " + strings.Join(patterns, " ")
@@ -82,7 +82,7 @@ type part struct {
 	text []byte
 }
 
-// parts cuts a file into YAML documents. Of Markdown only what stands in fences of yaml counts.
+// parts splits a file into YAML documents. In Markdown, only fenced blocks of yaml are used.
 func parts(data []byte, markdown bool) (out []part) {
 	inside, line := !markdown, 0
 	begin := func() { out = append(out, part{line: line + 1}) }

@@ -62,8 +62,8 @@ func condition(u *unstructured.Unstructured, kind string) string {
 	return ""
 }
 
-// Gateway API ships a ValidatingAdmissionPolicy beside its CRDs: nobody shall replace those of the standard channel by
-// experimental ones.
+// Gateway API ships a ValidatingAdmissionPolicy with its CRDs, which prevents experimental CRDs from replacing those of the standard
+// channel.
 func TestPolicyGuardsUpgrades(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -8,9 +8,8 @@ type project struct {
 	crds    []string // files of CustomResourceDefinitions
 	samples []string // YAML files, and Markdown files with YAML in fences
 	invalid []string // YAML files of objects that the CRDs refuse, all of them
-	// refused are samples that are no valid objects, by file:line, and a part of what the server says about each.
-	// Most are pieces that a book shows, or were written for an older version. One that starts to be accepted fails
-	// the test.
+	// refused lists samples that are not valid objects, by file:line, with a part of the server's error for each. Most are fragments from a
+	// book, or were written for an older version. If one starts to be accepted, the test fails.
 	refused map[string]string
 }
 

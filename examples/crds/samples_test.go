@@ -34,7 +34,7 @@ func checkSamples(t *testing.T, p project, c *cluster) {
 		}
 		read, err := objects.Get(t.Context(), made.GetName(), metav1.GetOptions{})
 		is.NoErr(err)
-		// what was stored is what was answered
+		// the stored object is equal to the response
 		is.Equal(read, made)
 		is.NoErr(objects.Delete(t.Context(), made.GetName(), metav1.DeleteOptions{})) // names are used again
 		accepted++
@@ -44,7 +44,7 @@ func checkSamples(t *testing.T, p project, c *cluster) {
 	t.Logf("%d samples", accepted)
 }
 
-// checkInvalid: what a project keeps as examples of invalid objects is refused.
+// checkInvalid: a project's examples of invalid objects are refused.
 func checkInvalid(t *testing.T, p project, c *cluster) {
 	docs := documents(t, p, p.invalid)
 	for _, d := range docs {

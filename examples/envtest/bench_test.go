@@ -13,8 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// BenchmarkUp is the time from the start of etcd until kube-apiserver says that it is well, asked every millisecond: envtest
-// asks every 100 ms.
+// BenchmarkUp is the time from the start of etcd until kube-apiserver is healthy, polled every millisecond. envtest polls every 100 ms.
 func BenchmarkUp(b *testing.B) {
 	for b.Loop() {
 		pair(b)
@@ -39,7 +38,7 @@ func pair(t testing.TB) (apiserver *exec.Cmd, config *rest.Config) {
 	return apiserver, config
 }
 
-// free returns an address of this machine where nobody listens.
+// free returns a free address of this machine.
 func free(t testing.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package envtest runs a suite over envtest as everybody writes them, with kubesim's programs in the place of etcd and
-// kube-apiserver: nothing in it knows of kubesim but the variable KUBEBUILDER_ASSETS, which TestMain sets as
+// Package envtest runs an ordinary envtest suite with kubesim's programs in the place of etcd and kube-apiserver. Only the variable
+// KUBEBUILDER_ASSETS refers to kubesim. TestMain sets it as
 //
 //	KUBEBUILDER_ASSETS=$(kubesim envtest) go test ./...
 //

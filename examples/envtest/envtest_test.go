@@ -123,7 +123,7 @@ func TestKubectl(t *testing.T) {
 	is.True(strings.Contains(text.String(), "jane"))
 }
 
-// What is stored is there when the API server starts again over the same etcd, and again.
+// Stored objects are still there when the API server starts again with the same etcd, more than once.
 func TestRestart(t *testing.T) {
 	is := is.New(t)
 	env := &envtest.Environment{}
@@ -159,7 +159,7 @@ func TestNamedOneByOne(t *testing.T) {
 	is.NoErr(c.Create(t.Context(), configMap("a")))
 }
 
-// What was stored is there although the API server was killed.
+// Stored objects survive when the API server is killed.
 func TestKilled(t *testing.T) {
 	is := is.New(t)
 	server, config := pair(t)
@@ -177,7 +177,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// An environment is up soon: most of what this measures is envtest's, which makes certificates and looks every 100 ms.
+// An environment starts soon. envtest takes most of the measured time, because it makes certificates and polls every 100 ms.
 func TestSoon(t *testing.T) {
 	began := time.Now()
 	start(t, &envtest.Environment{})

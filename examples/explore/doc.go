@@ -1,3 +1,3 @@
-// Package explore shows fake.Explore: the ordinary test of an operator, run under hundreds of plans in which something goes
-// wrong. The operator is correct; with each of three mistakes the same test finds it.
+// Package explore shows fake.Explore: an ordinary test of an operator is run under hundreds of plans with faults. The operator is correct;
+// when one of three mistakes is added, the same test finds it.
 package explore

@@ -81,7 +81,7 @@ func (w world) must(err error) {
 	}
 }
 
-// secrets returns those that there are.
+// secrets returns the existing Secrets.
 func (w world) secrets() []corev1.Secret {
 	list := &corev1.SecretList{}
 	w.must(w.List(w.Context(), list))

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 )
 
-// copies makes one Secret for each ConfigMap, with its data, and says in the ConfigMap which one it is.
+// copies creates one Secret for each ConfigMap, with its data, and records its name in the ConfigMap.
 type copies struct {
 	client.Client
 	bug string
@@ -41,10 +41,10 @@ func (c *copies) Reconcile(ctx context.Context, request controllerruntime.Reques
 		to.Data = map[string][]byte{"value": []byte(from.Data["value"])}
 		err := c.Update(ctx, to)
 		if c.bug == "swallow" && apierrors.IsConflict(err) {
-			return result, nil // somebody has changed it: an event will come
+			return result, nil // another client has changed it, so an event will come
 		}
 		if c.bug == "requeue" {
-			return result, nil // and who tries again?
+			return result, nil // and nothing tries again
 		}
 		return result, err
 	}
@@ -111,7 +111,7 @@ func TestThreeMistakes(t *testing.T) {
 				copied(x.bug))
 			is := is.New(t)
 			is.True(found != nil)               // within 200 seeds
-			is.True(found.Took < 2*time.Minute) // 30 s where nobody else works
+			is.True(found.Took < 2*time.Minute) // 30 s on an idle machine
 			t.Logf("%d seeds, %d runs, %v\n%s", found.Seeds, found.Runs, found.Took, found)
 			is.True(strings.Contains(found.String(), x.says))
 		})

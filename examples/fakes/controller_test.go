@@ -51,7 +51,7 @@ func TestControllerRuntimeReadsAndWatches(t *testing.T) {
 			is.NoErr(s.controllerClient().List(s.ctx, list, client.MatchingFields{"spec.nodeName": "node-1"}))
 			is.Equal(len(list.Items), 1)
 		}},
-		// The options are dropped: no selector, no resourceVersion; what was created after the list is lost.
+		// The options are dropped: there is no selector and no resourceVersion, and objects that were created after the list are lost.
 		{"watch with options", func(is *is.I, s *server) {
 			c := s.controllerClient()
 			list := &corev1.ConfigMapList{}
@@ -196,7 +196,7 @@ func TestControllerRuntimeSubresources(t *testing.T) {
 			is.NoErr(c.Get(s.ctx, client.ObjectKeyFromObject(d), d))
 			is.Equal(*d.Spec.Replicas, int32(3))
 		}},
-		// Is a delete, whatever a PodDisruptionBudget says.
+		// It is a delete, and ignores PodDisruptionBudgets.
 		{"eviction", func(is *is.I, s *server) {
 			c, p := s.controllerClient(), s.mustCreatePod("a")
 			is.NoErr(c.SubResource("eviction").Create(s.ctx, p, &policyv1.Eviction{}))

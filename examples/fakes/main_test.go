@@ -28,7 +28,7 @@ type probe struct {
 	run  func(is *is.I, s *server)
 }
 
-// each runs probes, each against a server of its own.
+// each runs probes, each with its own server.
 func each(t *testing.T, probes []probe) {
 	t.Helper()
 	for _, p := range probes {

@@ -136,7 +136,7 @@ func TestClientGoApply(t *testing.T) {
 			c, err := s.configMaps().Apply(s.ctx, color("red"), metav1.ApplyOptions{FieldManager: "first"})
 			is.NoErr(err)
 			is.Equal(c.Data["color"], "red")
-			is.Equal(c.ManagedFields[0].Manager, "first") // who owns it
+			is.Equal(c.ManagedFields[0].Manager, "first") // the owner of the field
 		}},
 		// NewClientset does this right.
 		{"apply what another manager owns", func(is *is.I, s *server) {

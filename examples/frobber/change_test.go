@@ -23,7 +23,7 @@ func document(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// Objects and requests from before the change work as they did, and mean what they meant.
+// Objects and requests from before the change work as they did, with the same meaning.
 func TestOldObjectsAndRequests(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -88,8 +88,8 @@ func TestTwinsContradict(t *testing.T) {
 	is.True(apierrors.IsInvalid(err)) // it worked before the change: the promise is broken
 }
 
-// Renaming belongs into a new version. An old and a new client work on one object, in turns: each reads what the other
-// wrote, nothing is lost, and both watches tell the same story.
+// A field can only be renamed in a new version. An old and a new client update one object in turns. Each reads the other's changes, no
+// field is lost, and both watches deliver the same changes.
 func TestTwoVersionsOneObject(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -141,8 +141,8 @@ func TestTwoVersionsOneObject(t *testing.T) {
 	}
 }
 
-// The change can be taken back. What does not use it is as it was; what does is readable, and whole again after another
-// upgrade unless somebody wrote it meanwhile.
+// The change can be rolled back. Objects that do not use it are as before. Objects that use it can be read, and are complete again after
+// another upgrade unless they were written meanwhile.
 func TestRollback(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -166,7 +166,7 @@ func TestRollback(t *testing.T) {
 	})
 	is.Equal(old.get("plain"), plain) // no impact
 	is.Equal(c.get("used").Param, "p")
-	is.Equal(len(c.get("used").Params), 0) // nobody shows it
+	is.Equal(len(c.get("used").Params), 0) // the old definition hides the field
 	f := old.get("written")
 	f.Height = 2
 	_, err = old.put(f)
@@ -216,7 +216,7 @@ func TestEnumGrows(t *testing.T) {
 	is.True(apierrors.IsInvalid(err)) // today's server
 	release(first)
 	_, err = c.create(v6 + tuesday)
-	is.True(apierrors.IsInvalid(err)) // release 1: nobody can begin to use it
+	is.True(apierrors.IsInvalid(err)) // release 1: no object can begin to use it
 	is.True(strings.Contains(err.Error(), "not yet"))
 	release("")
 	_, err = c.create(v6 + tuesday)

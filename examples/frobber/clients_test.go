@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// oldFrobber is what a client knows that was compiled before the change.
+// oldFrobber is the type in a client that was compiled before the change.
 type oldFrobber struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

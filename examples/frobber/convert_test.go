@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzRoundTrip: a Frobber of v7beta1 is the same after it was stored as v6, and one of v6 whose fields agree is the
-// same after somebody handled it as v7beta1.
+// FuzzRoundTrip: a v7beta1 Frobber is the same after it was stored as v6, and a v6 Frobber whose fields agree is the same after a client
+// has read and written it as v7beta1.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(42, 3, "super", "duper", true)
 	f.Add(0, 0, "", "", false)
@@ -64,8 +64,8 @@ func clone(v any) any {
 	return v
 }
 
-// FuzzNormalize: over an object whose fields agree, what a new client sends stays as it is, and what an old client
-// sends becomes something whose fields agree; when it did not touch the singular, it is what there was.
+// FuzzNormalize: over an object whose fields agree, an update by a new client is stored unchanged, and an update by an old client becomes
+// an object whose fields agree. If the old client did not change the singular, the object is unchanged.
 func FuzzNormalize(f *testing.F) {
 	f.Add("a", `["a","b"]`, `["a","b"]`)
 	f.Add("", `["a","b"]`, `["a","b"]`)

@@ -24,12 +24,12 @@ var address = exhibit{
 	test:    testAddress,
 }
 
-// lb gives each service, a ConfigMap, an address of a small pool. It remembers those that it has seen in use. After a restart
-// it knows of none, and a service that has waited gets the first one, because it comes first in the alphabet.
+// lb assigns each service, a ConfigMap, an address of a small pool. It remembers the addresses that it has seen in use. After a restart it
+// knows none. A waiting service that comes first in the alphabet is reconciled first, and gets an address that is in use.
 //
-// Look at metallb/metallb#1774, and projectcalico/calico#12567.
+// See metallb/metallb#1774, and projectcalico/calico#12567.
 //
-// The correct version takes an address by making an object of that name, which the server does once only.
+// The correct version reserves an address by creating an object of that name, which the server allows only once.
 type lb struct {
 	client.Client
 	live    client.Reader

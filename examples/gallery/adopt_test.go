@@ -23,15 +23,15 @@ var adopt = exhibit{
 	test:    testAdopt,
 }
 
-// adopter owns the Secrets that carry its label, and adopts those that nobody owns. A user deletes it, and its Secrets shall stay:
-// the garbage collector takes the owner references away, then the owner. The controller sees a Secret without owner before it
-// sees that its own object is about to go, adopts it once more, and the garbage collector deletes it with its owner.
+// adopter owns the Secrets that carry its label, and adopts Secrets without an owner. A user deletes it and wants to keep its Secrets: the
+// garbage collector removes the owner references first, and then the owner. The controller sees a Secret without an owner before it sees
+// that its own object is being deleted. It adopts the Secret again, and the garbage collector deletes the Secret with its owner.
 //
-// Look at kubernetes/kubernetes#42639, and #43032 there for what is left.
+// See kubernetes/kubernetes#42639, and #43032 there for the remaining problem.
 //
-// The correct version asks the server whether its object is there, and to stay, and adopts the Secret only as it has seen it: when
-// the garbage collector has changed it since, the server refuses. A Secret that nobody has owned yet is not safe in this way:
-// the garbage collector has no reason to change it.
+// The correct version asks the server whether its object exists and is not being deleted, and adopts the Secret with the resourceVersion
+// that it has seen. If the garbage collector has changed the Secret since, the server refuses. A Secret that has never had an owner is not
+// safe in this way, because the garbage collector has no reason to change it.
 type adopter struct {
 	client.Client
 	live    client.Reader

@@ -23,13 +23,13 @@ var between = exhibit{
 	test:    testBetween,
 }
 
-// rabbit keeps a set and its volume at the size that a cluster wants. The size of a set cannot be changed: it deletes the
-// set, makes the volume larger, and makes the set anew. If it ends, or fails, after the first step, it finds no set, makes one
-// of the new size, and sees that all is well; the volume stays small for ever.
+// rabbit keeps a set and its volume at the size that a cluster wants. The size of a set is immutable, so rabbit deletes the set, enlarges
+// the volume, and creates the set again. If it crashes or fails after the first step, it later finds no set, creates one of the new size,
+// and concludes that everything is right. The volume stays small for ever.
 //
-// Look at rabbitmq/cluster-operator#782.
+// See rabbitmq/cluster-operator#782.
 //
-// The correct version looks at the volume for its own sake.
+// The correct version compares and enlarges the volume first in every reconciliation, independently of the set.
 type rabbit struct {
 	client.Client
 	correct bool

@@ -24,13 +24,14 @@ var claims = exhibit{
 	test:    testClaims,
 }
 
-// zookeeper makes a Secret, which stands for a volume, for each member of a cluster, and deletes the volumes of one that goes away. After a
-// restart its cache may show what was some time ago, such as a cluster that was just about to go away. If there is a new one
-// of that name, its data are deleted.
+// zookeeper creates a Secret, which stands for a volume, for each member of a cluster, and deletes the volumes of a deleted cluster. After
+// a restart its cache may show an older state, for example a cluster that was about to be deleted. If there is a new cluster of that name,
+// its data are deleted.
 //
-// Look at pravega/zookeeper-operator#312, and its sisters k8ssandra/cass-operator#118, instaclustr/cassandra-operator#402.
+// See pravega/zookeeper-operator#312, and its sisters k8ssandra/cass-operator#118, instaclustr/cassandra-operator#402.
 //
-// The correct version deletes what the very cluster owns that it sees, and tells the server which one it means.
+// The correct version lists the volumes at the server, and deletes only those whose owner has the uid of the cluster that it sees, with the
+// volume's uid as a precondition.
 type zookeeper struct {
 	client.Client
 	live    client.Reader

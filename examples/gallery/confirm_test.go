@@ -23,14 +23,15 @@ var confirm = exhibit{
 	test:    testConfirm,
 }
 
-// tidb makes a Secret, which stands for a store, for each member of a cluster, in another namespace, where no owner reference
-// reaches. When the cluster goes away it deletes the stores that its cache knows, and takes its finalizer away when there are
-// none. A store that was made just before is not in the cache: nobody will ever delete it.
+// tidb creates a Secret, which stands for a store, for each cluster in another namespace, where owner references do not work. When the
+// cluster is deleted, it deletes the stores in its cache, and removes its finalizer when there are none. A store that was created just
+// before is not in the cache, so it is never deleted.
 //
-// Look at pingcap/tidb-operator#6532, and open-cluster-management-io/work#16.
+// See pingcap/tidb-operator#6532, and open-cluster-management-io/work#16.
 //
-// The correct version asks the server what is left, and not before what a process before it has asked for can no longer come. And
-// it makes nothing for a cluster that it has not just seen there: after a restart, its cache may show one that is gone.
+// The correct version lists the remaining stores at the server, and keeps its finalizer as long as requests of an earlier process may still
+// arrive. And it creates nothing for a cluster before it has confirmed at the server that the cluster exists: after a restart, its cache
+// may show a deleted one.
 type tidb struct {
 	client.Client
 	live    client.Reader
@@ -54,7 +55,7 @@ func (d *tidb) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconc
 	return done, client.IgnoreAlreadyExists(d.Create(ctx, store))
 }
 
-// clean deletes stores, and looks again until there are none.
+// clean deletes stores, and tries again until there are none.
 func (d *tidb) clean(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.Result, error) {
 	from, stores := client.Reader(d.Client), &corev1.SecretList{}
 	if d.correct {

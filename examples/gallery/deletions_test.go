@@ -25,12 +25,12 @@ var deletions = exhibit{
 	test:    testDeletions,
 }
 
-// postgres makes a Secret in another namespace for each cluster, and deletes it when the event of the cluster's deletion comes.
-// Who is down at that time, or whose watch is broken, never sees one.
+// postgres creates a Secret in another namespace for each cluster, and deletes it on the event of the cluster's deletion. If the operator
+// is down at that time, or its watch is broken, it never gets the event.
 //
-// Look at zalando/postgres-operator#941, and #2678 there.
+// See zalando/postgres-operator#941, and #2678 there.
 //
-// The correct version holds the cluster with a finalizer: its deletion is a state then, which is there until it is done.
+// The correct version adds a finalizer to the cluster. Then the deletion is a state, which lasts until the work is done.
 type postgres struct {
 	client.Client
 	live    client.Reader

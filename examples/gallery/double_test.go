@@ -22,13 +22,13 @@ var double = exhibit{
 	test:    testDouble,
 }
 
-// remotes makes one Secret, which stands for a remote data center, for each cluster. It looks into its cache for one that is
-// there, and makes one with a generated name if there is none. A cache does not have what its owner has just written: the next
-// look makes a second data center, and who then deletes one of the two deletes data.
+// remotes creates one Secret, which stands for a remote data center, for each cluster. It looks for one in its cache, and creates one with
+// a generated name if there is none. A cache does not have its owner's latest writes, so the next reconciliation creates a second data
+// center, and deleting one of the two deletes data.
 //
-// Look at scylladb/scylla-operator#2492; argoproj/argo-rollouts#243 had four analyses of one rollout.
+// See scylladb/scylla-operator#2492; argoproj/argo-rollouts#243 had four analyses of one rollout.
 //
-// The name follows from the cluster in the correct version: the server refuses to make it twice.
+// In the correct version, the name is derived from the cluster: the server refuses to create it twice.
 type remotes struct {
 	client.Client
 	correct bool

@@ -24,19 +24,19 @@ var expectations = exhibit{
 	test:    testExpectations,
 }
 
-// rays makes as many workers as a cluster wants, Secrets with generated names: those that the cache lacks. Before the cache knows
-// of all of them it looks again, because the first one has arrived, and makes the others once more. The real one then
-// deletes some of too many, and the work on them is lost.
+// rays creates as many workers as a cluster wants, Secrets with generated names: as many as its cache lacks. When the first one arrives in
+// the cache, it reconciles again, before the cache has all of them, and creates the others a second time. The real operator then deletes
+// the excess workers, and their work is lost.
 //
-// Look at ray-project/kuberay#715; kubernetes-sigs/kubebuilder#1381 asks how to avoid it.
+// See ray-project/kuberay#715; kubernetes-sigs/kubebuilder#1381 asks how to avoid it.
 //
-// The correct version remembers what it has made until its cache has it. When it cannot know what was made, because it starts or
-// because a create failed in some way, it lets pass the time that a request may be on its way, and asks the server.
+// The correct version remembers the workers that it has created until its cache has them. If it cannot know which ones exist, after a
+// restart or a failed create, it waits as long as a request may be in flight, and asks the server.
 type rays struct {
 	client.Client
 	live    client.Reader
 	correct bool
-	unsure  time.Time                        // since then it does not know what was made
+	unsure  time.Time                        // when it lost track of the created workers
 	made    map[types.UID]map[types.UID]bool // by cluster: workers that the cache did not have
 }
 
@@ -72,7 +72,7 @@ func (r *rays) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconc
 	return done, nil
 }
 
-// known counts the workers of the cache, and those that it lacks.
+// known counts the workers in the cache and the created ones that the cache lacks.
 func (r *rays) known(ctx context.Context, cluster *corev1.ConfigMap, cached map[types.UID]bool) (int, error) {
 	if r.made[cluster.UID] == nil {
 		there, err := r.workers(ctx, r.live, cluster)

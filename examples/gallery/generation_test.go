@@ -26,14 +26,14 @@ var generation = exhibit{
 	test:    testGeneration,
 }
 
-// druid writes the replicas of a Deployment, which stands for the custom resource here because it has a generation, into a
-// Secret. It first says in the status which generation it is at, then does the work, then says that all is ready. Whoever
-// waits for both takes the ready of before for that of now, if the work takes time.
+// druid copies the replicas of a Deployment, which stands for the custom resource here because it has a generation, into a Secret. It first
+// sets observedGeneration in the status, then does the work, and then sets ready. If the work takes time, a client that waits for both
+// takes the old value of ready for the new one.
 //
-// Look at gardener/etcd-druid#996.
+// See gardener/etcd-druid#996.
 //
-// The correct version says both at once, when the work is done. It notes in what it makes from which generation it comes, and
-// never goes back: after a restart its cache may be behind its own work.
+// The correct version sets both at once, when the work is done. It records the generation in the Secret, and never writes an older one:
+// after a restart its cache may be behind its own work.
 type druid struct {
 	client.Client
 	correct bool
@@ -74,7 +74,7 @@ func (d *druid) work(ctx context.Context, etcd *appsv1.Deployment) error {
 	return d.Update(ctx, member)
 }
 
-// ready reports whether a Deployment says that it is available.
+// ready reports whether a Deployment is available according to its status.
 func ready(etcd *appsv1.Deployment) bool {
 	return len(etcd.Status.Conditions) > 0 && etcd.Status.Conditions[0].Status == corev1.ConditionTrue
 }

@@ -26,14 +26,13 @@ var leaders = exhibit{
 	test:    testLeaders,
 }
 
-// candidate counts something every five seconds while it leads. At the beginning of its term it writes down its name. Its work
-// has the context of the process, so that it goes on when the term is over; it takes what another leader has written for
-// its own.
+// candidate increments a counter every five seconds while it leads. At the beginning of its term it records its name. Its work has the
+// context of the process, so it continues after the end of the term, and treats the writes of the next leader as its own.
 //
-// Look at volcano-sh/kthena#1793, and kubernetes/kubernetes#23731.
+// See volcano-sh/kthena#1793, and kubernetes/kubernetes#23731.
 //
-// The correct version stops with its term. That alone would not do: a request of the old leader may be on its way. So each of its
-// writes names the version that its own last one made: when another leader has begun its term, the server refuses it.
+// The correct version stops at the end of its term. That alone is not enough, because a request of the old leader may be in flight. So each
+// write has the resourceVersion of its own previous write: when another leader has begun its term, the server refuses it.
 type candidate struct {
 	name    string
 	client  kubernetes.Interface
@@ -71,7 +70,7 @@ func (c *candidate) work(ctx context.Context) {
 	}
 }
 
-// step writes once, on top of what it has written before. nil: it did not work, so that the term has to be begun anew.
+// step writes once, on top of its previous write. It returns nil if the write fails, and then a new term has to begin.
 func (c *candidate) step(ctx context.Context, state *corev1.ConfigMap) *corev1.ConfigMap {
 	maps, fresh := c.client.CoreV1().ConfigMaps("default"), state == nil
 	if fresh || !c.correct {

@@ -23,12 +23,12 @@ var leak = exhibit{
 	test:    testLeak,
 }
 
-// outscale makes something outside, here a Secret in another namespace, for each resource, and then adds the finalizer that will
-// have it deleted. If the resource goes away in between, what was made outside stays, and is paid for.
+// outscale creates an external resource, here a Secret in another namespace, for each custom resource, and then adds the finalizer that
+// deletes it. If the custom resource is deleted in between, the external resource stays, and costs money.
 //
-// Look at outscale/cluster-api-provider-outscale#917; crossplane/crossplane-runtime#63 weighs what is worse.
+// See outscale/cluster-api-provider-outscale#917; crossplane/crossplane-runtime#63 weighs which mistake is worse.
 //
-// The correct version adds the finalizer first, and takes it away when nothing that was asked for can still be made.
+// The correct version adds the finalizer first, and removes it when no earlier request can still create anything.
 type outscale struct {
 	client.Client
 	live    client.Reader

@@ -26,13 +26,13 @@ var lock = exhibit{
 	test:    testLock,
 }
 
-// guardian is one of two controllers that put a finalizer each on a cluster, if that has a certain key. A merge patch replaces
-// a list as a whole: made from an object without the other's finalizer, it takes that away. Updates, which name the version
-// that they are about, had kept the controllers from that before they were made patches.
+// guardian is one of two controllers that each add a finalizer to a cluster that has a certain key. A merge patch replaces a list as a
+// whole: made from an object without the other's finalizer, it removes that finalizer. Before the controllers used patches, they used
+// updates, whose resourceVersion prevented this.
 //
-// Look at kubermatic/kubermatic#6759, and tigera/operator#4492.
+// See kubermatic/kubermatic#6759, and tigera/operator#4492.
 //
-// The correct version has its patches name the version, too.
+// In the correct version, the patches contain the resourceVersion, too.
 type guardian struct {
 	client.Client
 	name    string

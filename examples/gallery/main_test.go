@@ -44,7 +44,7 @@ type exhibit struct {
 	test    func(w *world)
 }
 
-// world is what an ordinary test works with: a server, a client of its own, and which version is tested.
+// world is the environment of an ordinary test: a server, its client, and the version under test.
 type world struct {
 	fake.T
 	client.Client
@@ -99,8 +99,8 @@ func (w *world) manage(name string, setup func(m manager.Manager) error) {
 	})
 }
 
-// operate runs an operator: a controller of ConfigMaps that hears of the Secrets that they own, too. make is called whenever
-// its process starts. What m.GetClient reads comes from a cache; m.GetAPIReader asks the server.
+// operate runs an operator: a controller of ConfigMaps that also watches the Secrets that they own. make is called whenever its process
+// starts. m.GetClient reads from a cache; m.GetAPIReader reads from the server.
 func (w *world) operate(make func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap]) {
 	w.manage("operator", func(m manager.Manager) error {
 		return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
@@ -116,24 +116,24 @@ func (w *world) must(err error) {
 	}
 }
 
-// exists asks the server whether an object is there and not about to go away.
+// exists asks the server whether an object exists and is not being deleted.
 func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool {
 	now := &corev1.ConfigMap{}
 	err := live.Get(ctx, client.ObjectKeyFromObject(obj), now)
 	return err == nil && now.UID == obj.UID && now.DeletionTimestamp == nil
 }
 
-// errOld is the answer of a reconciler that must not trust what it has seen.
+// errOld is the error of a reconciler that must not trust its cache.
 var errOld = errors.New("the cache is old: look again later")
 
 // inFlight is for how long a request may still be on its way when the process that sent it has ended. A real server gives up after a
 // minute (--request-timeout); here nothing takes longer than this.
 const inFlight = 30 * time.Second
 
-// alone reports whether no request of the process before, which one knows nothing of, can arrive any more.
+// alone reports whether requests of an earlier process, which this one does not know of, can no longer arrive.
 func alone(started time.Time) bool { return time.Since(started) >= inFlight }
 
-// done is the answer of a reconciler that needs no other look.
+// done is the result of a reconciler that needs no requeue.
 var done = reconcile.Result{}
 
 // cluster makes the custom resource of an operator.
@@ -186,7 +186,7 @@ func (w *world) await(what string, so func() bool) {
 	}
 }
 
-// settle ends all trouble, and lets everybody finish their work.
+// settle ends all faults, and gives all controllers the time to finish their work.
 func (w *world) settle() {
 	w.srv.Heal()
 	w.pass(whole)
@@ -196,8 +196,8 @@ const (
 	trouble  = time.Minute     // is how long things go wrong, once the test has done its part
 	patience = 2 * time.Minute // is how long the test waits for something while things go wrong
 
-	// whole is how long everybody has to finish, then: an object that has failed again and again, as one does whose cache is old, is
-	// looked at again after up to 1,000 s (workqueue.DefaultTypedControllerRateLimiter).
+	// whole is the time that controllers then get to finish. An object that has failed repeatedly, as with an old cache, is retried after
+	// up to 1,000 s (workqueue.DefaultTypedControllerRateLimiter).
 	whole = 20 * time.Minute
 )
 

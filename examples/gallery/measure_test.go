@@ -18,7 +18,7 @@ var (
 	runs    = flag.Int("runs", 20, "how many searches, each from another first seed, TestMeasure does for each mistake, with feedback and without")
 )
 
-// What each correct version has to survive, and in what portions: each is a search of its own.
+// The number of seeds that each correct version has to pass, and the size of its portions: each portion is a separate search.
 const (
 	seedsMeasured = 10_000
 	portion       = 1000

@@ -25,12 +25,12 @@ var orphans = exhibit{
 	test:    testOrphans,
 }
 
-// collector deletes Secrets whose ConfigMap of the same name is gone. It hears of both by watches of their own, each at its own
-// pace: a Secret may be there before the ConfigMap that was made first.
+// collector deletes Secrets whose ConfigMap of the same name is gone. It has separate watches for both, which are not synchronized: a
+// Secret may arrive before the ConfigMap that was created first.
 //
-// Look at kubernetes/kubernetes#88097.
+// See kubernetes/kubernetes#88097.
 //
-// The correct version asks the server before it deletes, and says which Secret it means.
+// The correct version asks the server before it deletes, and deletes with a precondition on the Secret.
 type collector struct {
 	client.Client
 	live    client.Reader

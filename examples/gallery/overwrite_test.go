@@ -22,12 +22,12 @@ var overwrite = exhibit{
 	test:    testOverwrite,
 }
 
-// ramen says in the custom resource that it has seen it. After a conflict it takes the version of what is stored, and writes the
-// whole object as it has it in memory: what somebody else has written meanwhile is lost.
+// ramen records in the custom resource that it has seen it. After a conflict it takes the resourceVersion of the stored object, and writes
+// the whole object as it has it in memory: the changes of other clients are lost.
 //
-// Look at pingcap/tidb-operator#81, and the review of RamenDR/ramen#2338.
+// See pingcap/tidb-operator#81, and the review of RamenDR/ramen#2338.
 //
-// The correct version makes its change to what is stored.
+// The correct version applies its change to the stored object.
 type ramen struct {
 	client.Client
 	live    client.Reader

@@ -23,12 +23,12 @@ var owner = exhibit{
 	test:    testOwner,
 }
 
-// lavin makes a Secret for each cluster, and then says who owns it. If the second write fails, or never comes, the Secret is
-// there, nobody owns it, and no garbage collector will take it away.
+// lavin creates a Secret for each cluster, and sets its owner with a second write. If the second write fails or never comes, the Secret has
+// no owner, and the garbage collector never deletes it.
 //
-// Look at cloudamqp/lavinmq-operator#24, and noironetworks/aci-containers#436.
+// See cloudamqp/lavinmq-operator#24, and noironetworks/aci-containers#436.
 //
-// The correct version makes it with its owner.
+// The correct version creates the Secret with its owner.
 type lavin struct {
 	client.Client
 	correct bool

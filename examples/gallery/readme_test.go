@@ -16,7 +16,7 @@ var write = flag.Bool("write", false, "let TestReadme rewrite the tables of READ
 // The tables of README.md lie between these lines.
 const tablesBegin, tablesEnd = "<!-- make gallery writes from here -->\n", "<!-- to here -->\n"
 
-// README.md has the gallery as it is, and what was measured of it.
+// README.md contains the tables of the gallery and of its measurements.
 func TestReadme(t *testing.T) {
 	is := is.New(t)
 	data, err := os.ReadFile("README.md")
@@ -70,7 +70,7 @@ func searches(all []measurement, name string, feedback bool) (list []measurement
 	return list
 }
 
-// medians returns those of seeds and of seconds. Who found nothing needs more than all seeds.
+// medians returns the medians of seeds and of seconds. A search that found nothing counts as more than all seeds.
 func medians(list []measurement) (seeds, seconds string) {
 	if len(list) == 0 {
 		return "", ""

@@ -23,13 +23,13 @@ var shrink = exhibit{
 	test:    testShrink,
 }
 
-// cassandra has a volume for each member of a cluster, and deletes those of members that are too many. When a cluster was made
-// smaller and larger again, a cache from before that tells it to delete the volume of a member that is there.
+// cassandra has a volume for each member of a cluster, and deletes the volumes of excess members. When a cluster was made smaller and
+// larger again, it deletes the volume of an existing member because of an old cache.
 //
-// Look at instaclustr/cassandra-operator#407 and pravega/zookeeper-operator#314.
+// See instaclustr/cassandra-operator#407 and pravega/zookeeper-operator#314.
 //
-// The correct version asks the server what is wanted before it deletes data. And it says which state of the volume it has seen:
-// client-go may try a request again for half a minute, and by then the answer is old.
+// The correct version reads the wanted size from the server before it deletes data. And it deletes the volume with the resourceVersion that
+// it has seen, because client-go may retry a request for half a minute, and by then the size may have changed.
 type cassandra struct {
 	client.Client
 	live    client.Reader
@@ -86,7 +86,7 @@ func testShrink(w *world) {
 		}
 	}
 	resize("1", "2")
-	w.pass(15 * time.Second) // what was asked for before has been done now
+	w.pass(15 * time.Second) // the earlier requests have been done now
 	w.await("two members", func() bool { return len(w.secrets("default")) == 2 })
 	second := &w.secrets("default")[1]
 	change(w, second, func(volume *corev1.Secret) { volume.Data = map[string][]byte{"data": []byte("much")} })

@@ -21,10 +21,10 @@ var terminal = exhibit{
 	test:    testTerminal,
 }
 
-// kargo carries out promotions: it writes a version into a stage, a Secret, and says in the promotion what came of it. A
-// conflict with another writer of the stage, which the next try would have solved, makes the promotion fail for good.
+// kargo executes promotions: it writes a version into a stage, a Secret, and records the result in the promotion. After a conflict with
+// another writer of the stage, which a retry would have solved, the promotion fails permanently.
 //
-// Look at akuity/kargo#564; in Altinity/clickhouse-operator#2026 one failed request aborts a rollout of hours.
+// See akuity/kargo#564; in Altinity/clickhouse-operator#2026 one failed request aborts a rollout of hours.
 //
 // The correct version returns the error, so that it is called again.
 type kargo struct {

@@ -26,20 +26,20 @@ var tombstone = exhibit{
 	test:    testTombstone,
 }
 
-// koordinator knows the members of a gang, Secrets, from the events of an informer, and writes down how many there are. An
-// informer that has missed a deletion, because its watch was broken, reports it with a tombstone instead of the object. The
-// handler does not know it, and the member stays for ever.
+// koordinator tracks the members of a gang, Secrets, by the events of an informer, and records their number. An informer that has missed a
+// deletion, because its watch was broken, reports it with a tombstone instead of the object. The handler does not expect one, and the
+// member stays for ever.
 //
-// Look at koordinator-sh/koordinator#2910, projectcalico/calico#12793, volcano-sh/volcano#58.
+// See koordinator-sh/koordinator#2910, projectcalico/calico#12793, volcano-sh/volcano#58.
 //
-// The correct version looks into the tombstone.
+// The correct version unwraps the tombstone.
 type koordinator struct {
 	correct bool
 	mu      sync.Mutex
 	members map[string]bool
 }
 
-// OnAdd, OnUpdate and OnDelete are cache.ResourceEventHandler's.
+// OnAdd, OnUpdate and OnDelete implement cache.ResourceEventHandler.
 func (k *koordinator) OnAdd(obj any, _ bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -53,7 +53,7 @@ func withConfig(t *testing.T, file string) kubectl {
 	}}
 }
 
-// The command serves HTTPS, its kubeconfig says how to reach it, and its clock moves by a request.
+// The command serves HTTPS, its kubeconfig contains its address, and requests advance its clock.
 func TestKubesimServe(t *testing.T) {
 	is := is.New(t)
 	config := filepath.Join(t.TempDir(), "kubeconfig")

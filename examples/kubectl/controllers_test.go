@@ -75,7 +75,7 @@ func TestCreateJobFrom(t *testing.T) {
 	})
 }
 
-// An autoscaler follows what the pods' scripts say that they use.
+// An autoscaler follows the usage that the pods' scripts define.
 func TestAutoscale(t *testing.T) {
 	live(t, func(is *is.I, k kubectl) {
 		busy := strings.Replace(web, "metadata: {labels: {app: web}}", "metadata: {labels: {app: web}, annotations: {kubesim.io/cpu: 90m}}", 1)

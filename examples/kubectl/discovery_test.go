@@ -68,7 +68,7 @@ func TestDescribe(t *testing.T) {
 func TestAuthCanI(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)
-	is.Equal(k.do("auth can-i create pods"), "yes\n") // by default everybody may do everything
+	is.Equal(k.do("auth can-i create pods"), "yes\n") // by default every client may do everything
 
 	_, k = start(t, fake.Options{Auth: auth.RBAC})
 	is.Equal(k.do("auth can-i create pods --token admintoken"), "yes\n")

@@ -38,7 +38,7 @@ func TestEdit(t *testing.T) {
 	is.Equal(k.do("get deployment web -o jsonpath={.metadata.generation}"), "2")
 }
 
-// What the server refuses goes back to the editor with the reason on top. An editor that does not mend it ends the edit.
+// A refused object goes back to the editor with the reason on top. If the editor does not correct it, the edit ends.
 func TestEditRefused(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)

@@ -98,7 +98,7 @@ func (k kubectl) file(manifest string) string {
 	return name
 }
 
-// run runs a command line, whose arguments are separated by spaces. Its error is what kubectl says on stderr.
+// run runs a command line, whose arguments are separated by spaces. Its error contains the stderr of kubectl.
 func (k kubectl) run(stdout io.Writer, line string) (err error) {
 	var stderr bytes.Buffer
 	defer func() {
@@ -126,7 +126,7 @@ func (k kubectl) do(line string) string {
 	return out.String()
 }
 
-// fail returns what a command that does not succeed says.
+// fail returns the error of a command that has to fail.
 func (k kubectl) fail(line string) string {
 	k.t.Helper()
 	err := k.run(io.Discard, line)

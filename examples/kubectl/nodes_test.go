@@ -123,7 +123,7 @@ func TestPortForward(t *testing.T) {
 	}
 }
 
-// portForward runs the command until its pod is gone, and returns what it says then.
+// portForward runs the command until its pod is gone, and returns its output.
 func (k kubectl) portForward(out io.Writer) string {
 	err := k.run(out, "port-forward pod/web :80 --address 127.0.0.1")
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// rollout status waits for the deployment controller, whose part the test plays.
+// rollout status waits for the deployment controller, which the test simulates.
 func TestRolloutStatus(t *testing.T) {
 	is := is.New(t)
 	k := waiting(t, func(_ *fake.Server, client kubernetes.Interface) {

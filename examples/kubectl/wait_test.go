@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// setStatus is what a kubelet does.
+// setStatus sets the status as a kubelet does.
 func setStatus(t *testing.T, client kubernetes.Interface, status string) {
 	t.Helper()
 	_, err := client.CoreV1().Pods("default").Patch(t.Context(), "front", types.MergePatchType,

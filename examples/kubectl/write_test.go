@@ -100,7 +100,7 @@ func TestDeleteWaitsForFinalizers(t *testing.T) {
 	k := waiting(t, func(_ *fake.Server, client kubernetes.Interface) {
 		_, err := client.CoreV1().ConfigMaps("default").Patch(t.Context(), "held", types.MergePatchType,
 			[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-		is.NoErr(err) // somebody lets go of it
+		is.NoErr(err) // the finalizer is removed
 	})
 	k.do("create -f " + k.file("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: held, finalizers: [example.com/hold]}"))
 

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What the README shows is what there is to change in a test, and it is not much.
+// The README shows all changes that the test needs, and they are few.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -18,7 +18,7 @@ import (
 // Copier makes a Secret of each ConfigMap that has the label copy.
 type Copier struct{ client.Client }
 
-// Reconcile makes the Secret of a ConfigMap, unless it is there.
+// Reconcile creates the Secret of a ConfigMap, unless it exists.
 func (c *Copier) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result, error) {
 	from := &corev1.ConfigMap{}
 	if err := c.Get(ctx, request.NamespacedName, from); err != nil || from.Labels["copy"] == "" {

@@ -86,7 +86,7 @@ func (r *reconciler) shape(d *appsv1.Deployment, site *v2.Site) {
 	c.Env = []corev1.EnvVar{{Name: "HOSTS", Value: strings.Join(site.Spec.Hosts, ",")}}
 }
 
-// observe writes into the status what the Deployment is like.
+// observe writes the state of the Deployment into the status.
 func observe(site *v2.Site, d *appsv1.Deployment) {
 	site.Status.ObservedGeneration = site.Generation
 	site.Status.ReadyReplicas = d.Status.ReadyReplicas

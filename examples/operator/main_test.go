@@ -33,7 +33,7 @@ type site struct {
 	warnings *warnings
 }
 
-// warnings collects what the server warns of, as kubectl prints it.
+// warnings collects the warnings of the server, as kubectl prints them.
 type warnings struct {
 	mu   sync.Mutex
 	text []string

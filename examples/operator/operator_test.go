@@ -48,7 +48,7 @@ func TestSiteBecomesReady(t *testing.T) {
 	})
 }
 
-// An old client knows v1 only. It changes what it knows, and what it does not know survives.
+// An old client knows v1 only. It changes the fields of v1, and the other fields survive.
 func TestOldClientLosesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -82,8 +82,8 @@ func TestOldClientLosesNothing(t *testing.T) {
 	})
 }
 
-// Webhooks that are registered for v2 are asked about v1 objects, too, in v2 (matchPolicy Equivalent), and what they
-// change comes back as v1.
+// Webhooks that are registered for v2 are also called for v1 objects, in v2 (matchPolicy Equivalent), and their changes are converted to
+// v1.
 func TestOldClientIsDefaulted(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -96,7 +96,7 @@ func TestOldClientIsDefaulted(t *testing.T) {
 	})
 }
 
-// What the schema cannot know, the validator does: it reads other Sites from the manager's cache.
+// The validator checks rules that the schema cannot express: it reads other Sites from the manager's cache.
 func TestValidator(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -126,8 +126,8 @@ func TestValidator(t *testing.T) {
 	})
 }
 
-// The operator stops. Nobody can write Sites, nobody can read them as v1, and everything goes on when it is back.
-// This is why a conversion webhook needs more than one replica.
+// The operator stops. Sites cannot be written, and cannot be read as v1, until it is back. This is why a conversion webhook needs more than
+// one replica.
 func TestOperatorIsDown(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		stop := c.start()

@@ -39,8 +39,7 @@ func built(t *testing.T, packages ...string) (dir string) {
 	return dir
 }
 
-// start starts a process that ends with the test, and returns its standard output. What it complains of is logged when
-// the test fails.
+// start starts a process that ends with the test, and returns its standard output. Its standard error is logged if the test fails.
 func start(t *testing.T, env []string, name string, args ...string) io.Reader {
 	t.Helper()
 	p := exec.Command(name, args...)
@@ -64,7 +63,7 @@ func start(t *testing.T, env []string, name string, args ...string) io.Reader {
 	return out
 }
 
-// freePort is a port of this machine that nobody listens on.
+// freePort returns a free port of this machine.
 func freePort(t *testing.T) int {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
@@ -112,9 +111,8 @@ func poll(t *testing.T, what string, f func() bool) {
 	t.Fatal("waited in vain: ", what)
 }
 
-// The operator as its developer runs it: a process on his machine, against "kubesim serve" and the manifests that the
-// project has, in which certificates are left to cert-manager. Nothing else is said than where its webhooks listen and
-// where the certificate is to be.
+// The operator as a developer runs it: a local process, against "kubesim serve" and the project's manifests, which leave certificates to
+// cert-manager. The only settings are the address of its webhooks and the folder of the certificate.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -18,10 +18,10 @@ import (
 // keepAnnotation protects a Site from deletion.
 const keepAnnotation = "web.example.com/keep"
 
-// defaulter fills in what depends on more than the schema can say.
+// defaulter sets defaults that the schema cannot express.
 type defaulter struct{}
 
-// Default gives a Site without a scale one replica, and one without a host a host of its own.
+// Default sets one replica in a Site without a scale, and a host in a Site without hosts.
 func (defaulter) Default(_ context.Context, site *v2.Site) error {
 	if site.Spec.Scale == nil {
 		site.Spec.Scale = &v2.Scale{Replicas: 1}

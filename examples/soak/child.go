@@ -19,8 +19,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// serve is the other process of an endurance run: a server over TLS on the real clock. It says where it is, and then answers
-// each line "rest" on in with what it is like: bytes on the heap, goroutines, and nanoseconds of the processor until now.
+// serve is the other process of an endurance run: a server over TLS on the real clock. It prints its address, and then answers each line
+// "rest" on in with its condition: bytes on the heap, goroutines, and nanoseconds of processor time so far.
 func serve(in io.Reader, out io.Writer, archive string) error {
 	srv, err := fake.New(fake.Options{Clock: clock.System{}, Archive: archive})
 	if err != nil {
@@ -59,7 +59,7 @@ type child struct {
 	out     *bufio.Reader
 }
 
-// condition is what a server is like that has nothing to do.
+// condition is the resource usage of an idle server.
 type condition struct {
 	heap       int64 // bytes
 	goroutines int
@@ -91,7 +91,7 @@ func startChild(ctx context.Context, archive string) (*child, error) {
 	return c, err
 }
 
-// rest returns what the server is like now.
+// rest returns the current condition of the server.
 func (c *child) rest() (r condition, err error) {
 	if _, err := io.WriteString(c.in, "rest\n"); err != nil {
 		return r, err

@@ -22,13 +22,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// endurance is real clients against a server in another process, over TCP and TLS, in real time, round after round:
+// endurance runs real clients against a server in another process, over TCP and TLS, in real time, round after round:
 //
-//	round   32 clientsets with informers ─ faults ─▶ server ─ archive
-//	          └─ recorder: each request, answer and frame ─▶ checker.History ─▶ every promise, linearizability
-//	between  nobody is there, and everything is deleted and forgotten: the server's heap does not grow
+//	round    32 clientsets with informers ─ faults ─▶ server ─ archive
+//	           └─ recorder: each request, answer and frame ─▶ checker.History ─▶ every promise, linearizability
+//	between  there are no clients, and all objects are deleted and compacted: the server's heap does not grow
 //
-// A round is checked and forgotten, so that an hour needs no more memory than a minute.
+// The history of a round is checked and dropped, so an hour needs no more memory than a minute.
 type endurance struct {
 	server  *child
 	clients int
@@ -38,9 +38,9 @@ type endurance struct {
 	last                       *checker.History // of the last round
 }
 
-// endure runs rounds for so long, and as many as it takes to say what becomes of the heap.
+// endure runs rounds for a duration, and at least as many as are needed to judge the heap.
 func endure(d time.Duration, clients, ops int, seed uint64) error {
-	klog.SetLogger(logr.Discard()) // client-go tells of each fault
+	klog.SetLogger(logr.Discard()) // client-go logs each fault
 	dir, err := os.MkdirTemp("", "kubesim-endurance-")
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func endure(d time.Duration, clients, ops int, seed uint64) error {
 	return server.stop()
 }
 
-// plan is what goes wrong for workers, and for nobody else.
+// plan contains faults for workers only.
 const plan = `on update,patch * client=worker- p=0.02 do fail Conflict
 on create,update,patch,delete * client=worker- p=0.02 do commit-then-fail Timeout
 on create,update,patch,delete * client=worker- p=0.01 do fail Timeout
@@ -155,7 +155,7 @@ func (e *endurance) play(ctx context.Context, r *Remote, transport http.RoundTri
 	return control(transport, "DELETE", e.server.url+"/sim/v1/faults", "")
 }
 
-// verdict is what the checks say.
+// verdict is the result of the checks.
 func verdict(h *checker.History) error {
 	var out []string
 	for _, v := range checker.Check(h) {
@@ -170,7 +170,7 @@ func verdict(h *checker.History) error {
 	return nil
 }
 
-// tidy deletes what a round has left.
+// tidy deletes the objects of a round.
 func tidy(transport http.RoundTripper, url string) error {
 	for _, path := range []string{"/api/v1/namespaces/%s/configmaps", "/apis/coordination.k8s.io/v1/namespaces/%s/leases"} {
 		for _, namespace := range namespaces {

@@ -6,16 +6,16 @@ const (
 	// warm is how many rounds there are before the heap is measured for the first time.
 	warm = 3
 
-	// least is how many rounds are measured at least: fewer do not tell a swing from a leak.
+	// least is the minimum number of measured rounds: fewer do not distinguish a fluctuation from a leak.
 	least = 12
 
 	// heapDrift is how much of its size the heap may have changed from the first round that is measured to the last.
 	heapDrift = 0.10
 )
 
-// drift returns how much of its size the heap has changed from the first round to the last, given its bytes after each. It swings
-// by a seventh from round to round, so that no two rounds tell: what counts is the median of the slopes between any two
-// (Theil-Sen), which a leak moves and a high last round does not.
+// drift returns the relative change of the heap from the first round to the last, given its size in bytes after each. The heap fluctuates
+// by a seventh from round to round, so two rounds are not enough. drift uses the median of the slopes between any two rounds (Theil-Sen),
+// which a leak changes and a single high round does not.
 func drift(heaps []int64) float64 {
 	var slopes []float64
 	for i, before := range heaps {

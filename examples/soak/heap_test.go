@@ -20,7 +20,7 @@ func with(sizes []int64, added func(round int) int64) []int64 {
 	return out
 }
 
-// drifts says whether a run with these sizes fails.
+// drifts reports whether a run with these sizes fails.
 func drifts(heaps []int64) bool { return math.Abs(drift(heaps)) > heapDrift }
 
 // A heap that swings does not grow, though it is low in the first round or high in the last one. One that leaks does.
@@ -47,8 +47,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Of a thousand short runs that swing between 4.9 and 5.6 MB nearly none fails, and with a leak of 1 % a round nearly all do; of
-// longer ones, none and all.
+// Nearly none of a thousand short runs that fluctuate between 4.9 and 5.6 MB fails, and with a leak of 1 % a round nearly all do. None of
+// the longer runs fails without a leak, and all do with one.
 func TestDriftOfRuns(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

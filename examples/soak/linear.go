@@ -10,17 +10,17 @@ import (
 	"github.com/kubesim/kubesim/sim/checker"
 )
 
-// register is what the store holds of one object. rev 0: some revision that nobody was told.
+// register is the state of one object in the store. rev is 0 if the revision is unknown.
 type register struct {
 	there bool
 	rev   uint64
 }
 
-// linearizable checks that the answers to gets of the newest state and to writes of single objects could have come from
-// one place that does one thing at a time, each between its request and its answer (porcupine). It knows nothing of the
-// log. A write whose outcome nobody was told may have happened at any time after it was sent, or never. definite says
-// that only timeouts and answers that never came are such, which is so for the simulator; of a server behind a network
-// every 5xx is. Unknown: the check took longer than a second per object.
+// linearizable checks that the responses to gets of the newest state and to writes of single objects could have come from a register that
+// executes one operation at a time, each between its request and its response (porcupine). It does not use the log. A write with an unknown
+// outcome may have happened at any time after it was sent, or never. If definite is set, only timeouts and missing responses have unknown
+// outcomes, which is true of the simulator; otherwise every 5xx has, as with a server behind a network. The result is Unknown if the check
+// took longer than a second for an object.
 func linearizable(h *checker.History, definite bool) porcupine.CheckResult {
 	skip := map[checker.ID]bool{}
 	for _, c := range h.Calls {
@@ -63,7 +63,7 @@ func unknown(c *checker.Call, definite bool) bool {
 	return c.Unknown()
 }
 
-// relevant reports whether a call says anything about its object.
+// relevant reports whether a call is evidence of the state of its object.
 func relevant(h *checker.History, c *checker.Call, definite bool) bool {
 	switch {
 	case slices.Contains(h.Expiring, c.Resource):
@@ -97,7 +97,7 @@ func model(h *checker.History, id checker.ID, definite bool) porcupine.Model {
 	return m.ToModel()
 }
 
-// guess returns what the object may be after a write that nobody was told of.
+// guess returns the possible states of the object after a write with an unknown outcome.
 func guess(s register, c *checker.Call) []any {
 	switch {
 	case c.Verb == "create" && !s.there:
@@ -108,7 +108,7 @@ func guess(s register, c *checker.Call) []any {
 	return nil
 }
 
-// step returns what the object is after a call, or nothing when the answer is not possible.
+// step returns the state of the object after a call, or nothing if the response is not possible in state s.
 func step(s register, c *checker.Call) []any {
 	based := c.Based == 0 || s.there && (s.rev == c.Based || s.rev == 0)
 	ok := false

@@ -1,13 +1,13 @@
-// Command soak runs random work with random trouble against the simulator, a seed after another, and checks every
-// promise of sim/checker and that single objects are linearizable.
+// Command soak runs random work with random faults against the simulator, one seed after another. It checks every promise of sim/checker
+// and that single objects are linearizable.
 //
 //	go run ./soak                     a million operations
 //	go run ./soak -seed 17            one seed again
 //	go run ./soak -target http://…    the same clients, side by side, against a server that is running
 //	go run ./soak -for 1h             32 clients of client-go over TLS, against a server in another process, in real time
 //
-// Each run is a seed of its own; runs go on side by side, each on one goroutine. Of the first that fails the shortest
-// scenario is printed, and written to a file, that still fails, and the line that runs it again.
+// Each run has its own seed. Runs are executed in parallel, each on one goroutine. For the first run that fails, soak prints the shortest
+// scenario that still fails, writes it to a file, and prints the command that runs it again.
 package main
 
 import (
@@ -74,7 +74,7 @@ func check(r *Remote) error {
 	return nil
 }
 
-// run runs ops and says which promises were broken.
+// run runs ops and returns the broken promises.
 func run(o soak.Options) (*soak.Result, error) {
 	r, err := soak.Run(o)
 	if err == nil && linearizable(r.History, true) == porcupine.Illegal {
@@ -135,7 +135,7 @@ func progress(stop <-chan struct{}, began time.Time, done, next *atomic.Int64) {
 	}
 }
 
-// again runs one seed and, when it fails, tells what is needed to understand it: the shortest scenario that fails, in a file.
+// again runs one seed. If it fails, again writes the shortest scenario that fails to a file, and returns an error that contains it.
 func again(seed uint64) error {
 	c := soak.Swarm(seed, *size)
 	replay := fmt.Sprintf("replay: make soak SOAKFLAGS='-size %d -seed %d'", *size, seed)

@@ -13,15 +13,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// recorder is the http.RoundTripper of a client of client-go: it notes in a Remote's history what is asked and answered, and
-// leaves both as they are.
+// recorder is the http.RoundTripper of a client of client-go. It records requests and responses in a Remote's history, and leaves both
+// unchanged.
 type recorder struct {
 	of     *Remote
 	client string
 	next   http.RoundTripper
 }
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (c recorder) RoundTrip(in *http.Request) (*http.Response, error) {
 	id, ok := named(in.URL.Path)
 	if !ok {
@@ -42,7 +42,7 @@ func (c recorder) RoundTrip(in *http.Request) (*http.Response, error) {
 	c.of.noted(func() { call.Called = called })
 	res, err := c.next.RoundTrip(in)
 	if err != nil {
-		return nil, err // nobody knows what has become of it
+		return nil, err // the outcome is unknown
 	}
 	body, err := io.ReadAll(res.Body)
 	res.Body.Close()
@@ -65,7 +65,7 @@ func (r *Remote) noted(f func()) {
 	f()
 }
 
-// unreadable notes what the server should not have sent.
+// unreadable records a response that the server should not have sent.
 func (r *Remote) unreadable(err error) {
 	if err != nil {
 		r.history.Unreadable = append(r.history.Unreadable, err.Error())
@@ -170,7 +170,7 @@ type frames struct {
 	line   []byte
 }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (f *frames) Read(p []byte) (int, error) {
 	n, err := f.ReadCloser.Read(p)
 	f.line = append(f.line, p[:n]...)
@@ -188,7 +188,7 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is io.Closer's.
+// Close implements io.Closer.
 func (f *frames) Close() error {
 	f.end()
 	return f.ReadCloser.Close()

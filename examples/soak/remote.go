@@ -31,7 +31,7 @@ type Remote struct {
 	Config    soak.Config
 
 	step    atomic.Int64
-	mu      sync.Mutex // guards what is below
+	mu      sync.Mutex // guards the fields below
 	history checker.History
 	world   *scenario.World   // makes requests of ops; nothing happens in it
 	newest  map[string]uint64 // revision that each client was shown
@@ -41,7 +41,7 @@ type Remote struct {
 // remoteResources are those of soak that every server has and whose objects stay.
 var remoteResources = []string{"configmaps", "leases.coordination.k8s.io"}
 
-// Run runs the work. An error says that the server could not be asked at all.
+// Run runs the work. It returns an error if the server does not answer requests at all.
 func (r *Remote) Run() (*checker.History, error) {
 	byClient := map[string][]scenario.Op{}
 	for _, o := range soak.Generate(r.Config) {
@@ -86,7 +86,7 @@ func (r *Remote) record(work func(ctx context.Context)) (*checker.History, error
 	return &r.history, nil
 }
 
-// log lists each resource and begins the watches that tell of everything.
+// log lists each resource and starts the watches that record all events.
 func (r *Remote) log(ctx context.Context) (lists []*checker.Call, logs []*logger, err error) {
 	for _, name := range remoteResources {
 		q, err := r.ask(ctx, "list "+name+" -A --as log")

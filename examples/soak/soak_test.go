@@ -25,7 +25,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// What no order of requests explains is found: the check can fail.
+// The check finds a history that no order of requests explains: it can fail.
 func TestNotLinearizable(t *testing.T) {
 	t.Parallel()
 	a := checker.ID{Resource: "things", Name: "a"}
@@ -50,14 +50,14 @@ func TestNotLinearizable(t *testing.T) {
 	}
 }
 
-// work is what the clients of a Remote do here.
+// work is the work of the clients of a Remote in this test.
 func work(seed uint64) soak.Config {
 	c := soak.Swarm(seed, 1500)
 	c.Clients, c.Calm, c.Names, c.Work = 4, 20, 4, []string{"apply", "create", "delete", "get", "list", "page", "patch", "stop", "update", "watch"}
 	return c
 }
 
-// judged checks what a Remote saw.
+// judged checks the history of a Remote.
 func judged(t *testing.T, r *Remote) {
 	is := is.New(t)
 	h, err := r.Run()
@@ -87,7 +87,7 @@ func TestOverHTTP(t *testing.T) {
 	judged(t, &Remote{URL: l.URL(), Transport: http.DefaultTransport, Config: work(2)})
 }
 
-// A round of clients of client-go over TLS, under faults: no promise is broken; and what they did not see would be noticed.
+// A round of client-go clients over TLS, under faults, breaks no promise. The check detects a missing event.
 func TestRound(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// worker is a client as programs are: a clientset and informers, over a connection of its own.
+// worker is a typical client: a clientset and informers, with its own connection.
 type worker struct {
 	name string
 	set  kubernetes.Interface
@@ -29,10 +29,10 @@ type worker struct {
 	conns sync.Map // net.Conn: its connections
 }
 
-// agentOfWorkers is how the User-Agents of workers begin: faults happen to them only, and not to who watches.
+// agentOfWorkers is the prefix of the User-Agents of workers. Faults apply only to them, and not to the watches of the log.
 const agentOfWorkers = "worker-"
 
-// newWorker returns a worker whose requests are noted.
+// newWorker returns a worker whose requests are recorded.
 func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, error) {
 	w := &worker{name: fmt.Sprint(agentOfWorkers, n), rand: rand.New(rand.NewPCG(seed, uint64(n)))}
 	c := rest.CopyConfig(config)
@@ -79,7 +79,7 @@ var namespaces = []string{"default", "kube-public"}
 
 const names = 6
 
-// step does one thing. What it is refused it does not insist on.
+// step executes one random operation. It does not retry a refused one.
 func (w *worker) step(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

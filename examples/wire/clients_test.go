@@ -47,8 +47,8 @@ func secure(t *testing.T) *rest.Config {
 	return &rest.Config{Host: l.URL(), BearerToken: "admintoken", QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: l.CA()}}
 }
 
-// Every client of client-go understands what the server says, over each connection and in each content type. (CBOR is a
-// feature gate of clients and servers: a server without it is asked again in JSON.)
+// Every client of client-go can decode the server's responses, over each connection and in each content type. (CBOR is a feature gate of
+// clients and servers: if the server does not support it, the client asks again in JSON.)
 func TestClients(t *testing.T) {
 	for name, connect := range connections { // order does not matter
 		for _, contentType := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {

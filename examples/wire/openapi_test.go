@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// widgets is a definition whose schema uses what built-in kinds do not.
+// widgets is a definition whose schema uses features that built-in kinds do not.
 const widgets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -88,8 +88,8 @@ func listen(t *testing.T, options fake.ListenOptions, server ...fake.Options) (*
 	return srv, l
 }
 
-// The documents in protobuf say what those in JSON say: gnostic, with which the real server makes the former of the
-// latter, makes the same of them. Values that have no field are YAML, whose text may differ.
+// The documents in protobuf are equivalent to those in JSON: gnostic, which the real server uses for the conversion, converts the JSON to
+// the same documents. Values that have no field are YAML, whose text may differ.
 func TestOpenAPIInProtobuf(t *testing.T) {
 	is := is.New(t)
 	srv, l := listen(t, fake.ListenOptions{})

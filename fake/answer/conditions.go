@@ -13,8 +13,7 @@ import (
 // packedMin is the length of the shortest answer that is compressed.
 const packedMin = 1400
 
-// onConditions returns what a client gets of a document that it may ask for under conditions and in ranges. As in
-// kube-apiserver, package net/http decides that.
+// onConditions returns the response to a conditional or range request for a document. As in kube-apiserver, package net/http decides it.
 func onConditions(r *http.Request, a *apiserver.Answer) *apiserver.Answer {
 	if a.Modified.IsZero() || a.Code != http.StatusOK || a.Lost > 0 {
 		return a

@@ -23,13 +23,13 @@ import (
 //	                                                      └─ a session ─▶ what a container says (session.go, upgrade.go)
 type Handler struct {
 	pick    func(*http.Request) *apiserver.Server // the one that a request reaches
-	client  func(*http.Request) *auth.Client      // what is known of the sender of a request
-	watches *quota                                // nil: there may be any number
+	client  func(*http.Request) *auth.Client      // identifies the sender of a request
+	watches *quota                                // nil for no limit
 	logf    func(format string, args ...any)      // where a panic is reported
 }
 
-// NewHandler returns a Handler that asks the API server that pick returns. client returns what is known of the sender of a request
-// beside its header, watches is how many watches there may be at a time, or 0 for any number, and logf logs panics.
+// NewHandler returns a Handler that sends each request to the API server that pick returns. client returns the identity of a request's
+// sender, as far as it does not come from the header. watches limits the number of open watches; 0 means no limit. logf logs panics.
 func NewHandler(pick func(*http.Request) *apiserver.Server, client func(*http.Request) *auth.Client, watches int,
 	logf func(format string, args ...any),
 ) *Handler {
@@ -55,7 +55,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		logPanic(h.logf, err)
 	}
 	if a == nil {
-		panic(http.ErrAbortHandler) // nobody waits for an answer, or the listener ends: package net/http breaks the connection
+		panic(http.ErrAbortHandler) // the client is gone or the listener ends: package net/http breaks the connection
 	}
 	a = onConditions(r, a)
 	if c, ok := a.Stream.(Connection); ok {
@@ -154,12 +154,12 @@ func (s *stream) writeTo(w http.ResponseWriter) {
 	}
 }
 
-// ask has a server answer a request and waits for the answer. waiting, which may be nil, is called before that, and what it
-// returns after. The answer is nil when the request's context ends before; what was not committed then never is, and a watch
-// ends. The error is an *apiserver.Panic.
+// ask starts a request at a server and waits for the answer. If waiting is not nil, ask calls it before it waits, and calls the function
+// that waiting returned afterwards. The answer is nil if the request's context ends first: a change that was not committed by then is
+// dropped, and a watch ends. The error is an *apiserver.Panic.
 func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answered func())) (*apiserver.Answer, error) {
 	answers := make(chan *apiserver.Answer, 1)
-	gone := false // nobody waits any more; guarded by the server's lock
+	gone := false // ask has returned; guarded by the server's lock
 	err := server.Start(q, func(a *apiserver.Answer) {
 		if gone {
 			a.Drop()

@@ -21,11 +21,11 @@ const (
 
 // messages is a watch or a log whose client asked for a WebSocket.
 //
-//	watch   a message for each event: text with JSON, binary with protobuf, whatever the subprotocol; needs an Origin
+//	watch   a message for each event: text for JSON, binary for protobuf, with any subprotocol; needs an Origin
 //	log     an empty message first, then pieces of the text: binary, or text in base64
 //
-// The server sends a close frame with the code 1000 at the end, also when the client has closed first. What the client sends
-// is ignored. The checks and texts of the handshake are those of golang.org/x/net/websocket, which kube-apiserver uses.
+// At the end the server sends a close frame with the code 1000, even if the client has closed first. Messages of the client are ignored.
+// The checks and texts of the handshake are those of golang.org/x/net/websocket, which kube-apiserver uses.
 type messages struct {
 	server *apiserver.Server
 	answer *apiserver.Answer
@@ -74,7 +74,7 @@ func (m messages) serve(w http.ResponseWriter, r *http.Request) {
 	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Time{})
 }
 
-// sendEvents sends the events of a watch until it ends; the error says why.
+// sendEvents sends the events of a watch until the watch ends, and returns the reason.
 func (m messages) sendEvents(ctx context.Context, conn *websocket.Conn) error {
 	kind, prefix := websocket.TextMessage, 0
 	if strings.Contains(m.answer.Header.Get("Content-Type"), "protobuf") {
@@ -95,7 +95,7 @@ func (m messages) sendEvents(ctx context.Context, conn *websocket.Conn) error {
 	}
 }
 
-// sendLog sends a log until it ends; the error says why.
+// sendLog sends a log until the log ends, and returns the reason.
 func (m messages) sendLog(ctx context.Context, conn *websocket.Conn, encode bool) error {
 	from := m.answer.Sent().Reader()
 	if m.answer.Lost > 0 {
@@ -141,7 +141,7 @@ func (f *refusal) write(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, f.text) // a client that went away is no error of the server
 }
 
-// handshake returns the subprotocol to speak, "" for none, or what is wrong with how a WebSocket is asked for.
+// handshake returns the chosen subprotocol, or "" if there is none. If the WebSocket request is invalid, it returns the error.
 func (m messages) handshake(r *http.Request) (protocol string, refused *refusal) {
 	if r.Header.Get("Sec-Websocket-Key") == "" {
 		return "", &refusal{http.StatusBadRequest, "mismatch challenge/response"}

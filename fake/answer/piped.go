@@ -10,8 +10,8 @@ import (
 	"net/http/httptest"
 )
 
-// piped is the http.ResponseWriter of a connection that is upgraded in process, where a pipe stands in for the socket. What is
-// written without Hijack is an answer as any other.
+// piped is the http.ResponseWriter of a connection that is upgraded in process, where a pipe takes the place of the socket. A response that
+// is written without Hijack is an ordinary response.
 type piped struct {
 	*httptest.ResponseRecorder
 	conn  net.Conn

@@ -57,7 +57,7 @@ func RoundTrip(server *apiserver.Server, r *http.Request, q *apiserver.Request, 
 	return response(server, r, a), nil
 }
 
-// keep gives a request that waits a header of its own: the client may use its own again when it stops waiting.
+// keep gives a waiting request a copy of the header, because the client may change its own header when it stops waiting.
 func keep(server *apiserver.Server, q *apiserver.Request) {
 	server.Lock.Lock()
 	defer server.Lock.Unlock()
@@ -94,7 +94,7 @@ func Inbound(r *http.Request) (*apiserver.Request, error) {
 	return q, nil
 }
 
-// response is a's form for a client.
+// response converts an answer to an *http.Response for a client.
 func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *http.Response {
 	res := &http.Response{
 		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
@@ -162,7 +162,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// await waits until there are frames; the error says why there are no more. It is io.ErrUnexpectedEOF if the watch broke.
+// await waits until there are frames. It returns an error if there are no more: io.ErrUnexpectedEOF if the watch broke.
 func (s *stream) await() error {
 	for len(s.frames) == 0 {
 		if s.ended {
@@ -187,7 +187,7 @@ func (s *stream) await() error {
 	return nil
 }
 
-// Close tells the server that nobody reads any more. As with any body, another goroutine may be reading.
+// Close ends the stream at the server. As with any body, another goroutine may be reading.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

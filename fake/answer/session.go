@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// tail is what a container says as the body of an answer: a log that is followed.
+// tail is the body of a response that follows the log of a container.
 type tail struct {
 	server  *apiserver.Server
 	session *kubelet.Session
@@ -25,7 +25,7 @@ func newTail(ctx context.Context, server *apiserver.Server, session *kubelet.Ses
 	return &tail{server: server, session: session, ctx: ctx, closed: make(chan struct{})}
 }
 
-// Read waits until the container says something, or the session ends.
+// Read waits until the container prints something, or the session ends.
 func (t *tail) Read(p []byte) (int, error) {
 	for len(t.left) == 0 {
 		out, ended := take(t.server, t.session)
@@ -73,7 +73,8 @@ func locked(server *apiserver.Server, f func()) {
 	f()
 }
 
-// carry gives what a session says to write until it ends, which result then tells how, or until ctx does or write fails.
+// carry passes the output of a session to write until the session ends, and returns its result. It stops early if ctx ends or write fails;
+// then ended is false.
 func carry(ctx context.Context, server *apiserver.Server, s *kubelet.Session, write func(kubelet.Output) error) (result *status.Status, ended bool) {
 	defer locked(server, s.End)
 	for {
@@ -94,7 +95,7 @@ func carry(ctx context.Context, server *apiserver.Server, s *kubelet.Session, wr
 	}
 }
 
-// listen tells a session what a client says until it stops saying anything.
+// listen passes the client's input to a session until the input ends.
 func listen(server *apiserver.Server, s *kubelet.Session, from io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {

@@ -58,7 +58,7 @@ func (u upgraded) run(ctx context.Context, r *http.Request, opened <-chan *spdys
 			return
 		}
 	}
-	go func() { // the stream for the size of a terminal comes last, and nobody reads it
+	go func() { // the stream for terminal sizes comes last; its data is ignored
 		for {
 			select {
 			case <-opened:

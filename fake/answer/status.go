@@ -25,7 +25,7 @@ func tooManyWatches(most int64) *status.Status {
 	return status.TooManyRequests(fmt.Sprintf("kubesim: too many watches: this listener serves %d at a time (--max-watches)", most), 1)
 }
 
-// quota is how many of something there may be at a time. nil: any number.
+// quota limits how many of something exist at a time. A nil quota has no limit.
 type quota struct {
 	max  int64
 	used atomic.Int64

@@ -172,7 +172,7 @@ func (u upgraded) overWebSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hear tells the session what comes in on a WebSocket, until it is closed.
+// hear passes the messages that arrive on a WebSocket to the session, until the WebSocket is closed.
 func (u upgraded) hear(conn *websocket.Conn) {
 	for {
 		_, data, err := conn.ReadMessage()
@@ -188,7 +188,7 @@ func (u upgraded) hear(conn *websocket.Conn) {
 	}
 }
 
-// resultText is what a session ends with on the channel for errors: a Status.
+// resultText returns the Status that a session sends on the error channel at its end.
 func resultText(s *status.Status) []byte {
 	if s == nil {
 		return []byte(`{"metadata":{},"status":"Success"}`)

@@ -1,9 +1,9 @@
 package chance
 
-// The runtime keeps caches of type assertions (runtime.typeAssert, runtime.interfaceSwitch). Whoever misses one draws from
-// cheaprand, and when the lowest ten bits are zero, what he looked for is put in: from then on it is found, and nobody draws.
-// So the draws of a run would hang on what the process has done before. They do not while that never happens: Seed begins at
-// places of the generator's one long cycle behind which it does not happen for a while.
+// The runtime keeps caches of type assertions (runtime.typeAssert, runtime.interfaceSwitch). A lookup that misses draws from cheaprand, and
+// if the lowest ten bits are zero, the runtime adds the entry to the cache. From then on the lookup hits and draws nothing. So the draws of
+// a run would depend on earlier work of the process. They do not if no entry is ever added: Seed starts at places in the generator's single
+// long cycle that are followed by many draws whose lowest ten bits are not zero.
 
 // calmLength is for how many draws the lowest ten bits are never zero behind each of calmPlaces.
 const calmLength = 10240

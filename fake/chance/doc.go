@@ -1,11 +1,11 @@
-// Package chance makes what the Go runtime draws repeatable: the order in which a map is ranged over, which of several ready
-// cases a select takes, in which order timers of a testing/synctest bubble run that are due at the same instant, and what
-// packages math/rand and math/rand/v2 give who does not seed them.
+// Package chance makes the random choices of the Go runtime repeatable: the order of iteration over a map, the choice of a ready case in a
+// select, the order of timers of a testing/synctest bubble that are due at the same instant, and the unseeded numbers of packages math/rand
+// and math/rand/v2.
 //
-// All of it comes from two generators in the record that the runtime keeps of the thread (runtime.m). Seed finds them by
-// what they do, draws and looks what has changed, and writes into them; where it does not find them, it changes nothing and
-// says so. Which entries of a large map come first also hangs on a key that the runtime draws when the process starts: from
-// 16 bytes that Linux hands over. Start starts a process with those that it is told.
+// All of them come from two generators in the runtime's record of the thread (runtime.m). Seed finds the generators by their behaviour: it
+// draws and looks which words change. Then it overwrites their state. If it does not find them, it changes nothing and returns false. The
+// iteration order of a large map also depends on a key that the runtime derives at the start of the process from 16 bytes that Linux passes
+// to it. Start starts a process with bytes that depend on a seed.
 //
-// It is for processes that run tests, and for nothing else: nothing that is drawn after Seed is a secret.
+// It is for processes that run tests, and for nothing else: random values that are drawn after Seed are not secret.
 package chance

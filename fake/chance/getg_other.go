@@ -2,5 +2,5 @@
 
 package chance
 
-// getg returns 0: it is not known here.
+// getg returns 0, because it is not implemented for this processor.
 func getg() uintptr { return 0 }

@@ -8,8 +8,8 @@ import (
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
 
-// Interrupts is after how much real time the runtime interrupts a goroutine, whether the process was running or not. Which
-// one it is hangs on the machine: who wants to repeat a run looks whether so much has passed (Real) since it last did.
+// Interrupts is the real time after which the runtime preempts a goroutine, even if the process did not run meanwhile. Preemption depends
+// on the machine, so code that repeats a run has to check whether this much time (Real) has passed.
 const Interrupts = 10 * time.Millisecond
 
 // Real returns a real time that only grows, in testing/synctest bubbles, too.

@@ -28,7 +28,7 @@ const (
 	seedWords    = 4
 )
 
-// generators are where the two are, in bytes from the beginning of the thread's record. 0: not found.
+// generators holds the offsets of the two generators in the thread's record, in bytes. They are 0 if the generators were not found.
 type generators struct{ cheap, rand uintptr }
 
 var find = sync.OnceValue(func() generators {
@@ -45,7 +45,7 @@ var find = sync.OnceValue(func() generators {
 	return generators{}
 })
 
-// findTimes is how often is looked: when the words that were drawn in advance have just been used up, it is in vain.
+// findTimes is the number of attempts. An attempt fails if the words that were drawn in advance have just been used up.
 const findTimes = 4
 
 // look draws and compares.
@@ -86,12 +86,12 @@ func thread() unsafe.Pointer {
 //go:norace
 func copyWords(to []uint64, from unsafe.Pointer) { copy(to, unsafe.Slice((*uint64)(from), len(to))) }
 
-// Possible reports whether Seed can do what it is for: it knows the processor and finds its way in the runtime.
+// Possible reports whether Seed works here: it supports the processor and finds the generators in the runtime.
 func Possible() bool { return find().cheap != 0 }
 
-// Seed seeds the generators of the thread that it is called on. A program that is to draw the same twice runs one goroutine
-// at a time (GOMAXPROCS=1), so that all of them are on that thread. It reports false, and has done nothing, where that is
-// not possible. The race detector is not told of it: nobody else sees these words.
+// Seed seeds the generators of the calling thread. A program whose draws are to be repeatable runs one goroutine at a time (GOMAXPROCS=1),
+// so that all goroutines run on that thread. If seeding is not possible, Seed does nothing and returns false. The race detector ignores
+// Seed, because only this thread uses these words.
 //
 //go:norace
 func Seed(seed uint64) bool {
@@ -110,8 +110,8 @@ func Seed(seed uint64) bool {
 	return true
 }
 
-// Variable of the environment: what it is set to, a number, seeds the process before most packages are initialized, so that
-// the caches of the runtime stay empty (calm.go).
+// Variable is an environment variable. Its value, a number, seeds the process before most packages are initialized, so that the caches of
+// the runtime stay empty (calm.go).
 const Variable = "KUBESIM_CHANCE"
 
 func init() {

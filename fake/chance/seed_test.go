@@ -35,7 +35,7 @@ func drawn(is *is.I, seed uint64) (list [3]uint64) {
 	return list
 }
 
-// What is drawn after a seed is the same each time, and something else after another one.
+// The same seed gives the same draws, and another seed gives others.
 func TestSeed(t *testing.T) {
 	is := is.New(t)
 	is.True(chance.Possible())

@@ -12,12 +12,12 @@ import (
 // auxRandom is AT_RANDOM: the auxiliary vector's entry that says where the 16 bytes are (getauxval(3)).
 const auxRandom = 25
 
-// Start starts a process whose runtime makes the same keys for the hashes of maps as that of any other process with the seed:
-// Linux hands each process 16 random bytes, from which the runtime of Go makes them, and these are exchanged before the program
-// runs. What a thread draws later hangs on which thread began which other one, until Seed is called. Where exchanging them is not
-// allowed, the process is started as ever.
+// Start starts a process whose runtime has the same keys for the hashes of maps as any other process that was started with the seed. Linux
+// passes each process 16 random bytes, from which the Go runtime derives the keys, and Start replaces them before the program runs. Until
+// Seed is called, the draws of a thread also depend on the order in which threads were started. If the bytes cannot be replaced, the
+// process starts with its own.
 func Start(cmd *exec.Cmd, seed uint64) error {
-	runtime.LockOSThread() // who traces a process is a thread
+	runtime.LockOSThread() // the tracer of a process is a thread
 	defer runtime.UnlockOSThread()
 	plain := *cmd
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -31,10 +31,10 @@ func Start(cmd *exec.Cmd, seed uint64) error {
 		exchange(pid, seed)
 		return syscall.PtraceDetach(pid)
 	}
-	return nil // it has ended, and whoever waits for it will see why
+	return nil // the process has ended, and Wait returns the reason
 }
 
-// exchange exchanges the bytes. It leaves those that it does not find.
+// exchange replaces the bytes, if it finds them.
 func exchange(pid int, seed uint64) {
 	vector, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/auxv") // empty without /proc
 	const entry = 16

@@ -15,8 +15,8 @@ import (
 
 const inside = "KUBESIM_TEST_START"
 
-// A process that the test starts says which entries of a large map come first: that hangs on the keys with which it hashes,
-// which are made as it starts, and on what is drawn after Seed.
+// A child process of the test prints the iteration order of a large map. The order depends on the keys of its hashes, which are made at the
+// start of the process, and on the draws after Seed.
 func init() {
 	if os.Getenv(inside) == "" {
 		return
@@ -34,7 +34,7 @@ func init() {
 	os.Exit(0)
 }
 
-// In which order a process meets the entries of its maps follows from what it was started with. The test starts itself.
+// The iteration order of maps in a process follows from the seed that it was started with. The test starts itself.
 func TestStart(t *testing.T) {
 	is := is.New(t)
 	program, err := os.Executable()

@@ -4,5 +4,5 @@ package chance
 
 import "os/exec"
 
-// Start starts a process as ever: what its runtime begins with cannot be told to it here.
+// Start starts the process unchanged, because its random bytes cannot be replaced on this system.
 func Start(cmd *exec.Cmd, _ uint64) error { return cmd.Start() }

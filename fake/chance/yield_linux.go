@@ -9,11 +9,12 @@ import (
 	"unsafe"
 )
 
-// niceMost is the lowest priority of those that still have a share of a busy machine (sched(7)): whoever has none may keep a lock
+// niceMost is the lowest priority with which a thread still gets time on a busy machine (sched(7)). A thread without any could hold a lock
 // of the runtime for long.
 const niceMost = 19
 
-// interrupter is the thread in which the runtime looks who has run for too long (runtime.sysmon). 0: it is not known.
+// interrupter returns the id of the runtime's thread that preempts goroutines which run for too long (runtime.sysmon), or 0 if it is
+// unknown.
 var interrupter = sync.OnceValue(func() int {
 	tasks, err := os.Open("/proc/self/task")
 	if err != nil {

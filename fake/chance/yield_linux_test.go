@@ -13,7 +13,8 @@ import (
 
 const yielding = "KUBESIM_TEST_YIELD"
 
-// A process says whether its runtime's thread is the one that is meant: it grows with what that does, and takes the priority.
+// A child process checks that the thread is the right one: its time grows while the runtime watches a goroutine, and its priority can be
+// set.
 func init() {
 	if os.Getenv(yielding) == "" {
 		return
@@ -27,8 +28,8 @@ func init() {
 	os.Exit(1)
 }
 
-// The thread that interrupts goroutines is found: it runs a little while one of them runs for long, and yields if told so. The
-// test starts itself.
+// The thread that preempts goroutines is found: it uses a little processor time while a goroutine runs for long, and has the lowest
+// priority after Yield. The test starts itself.
 func TestYield(t *testing.T) {
 	is := is.New(t)
 	program, err := os.Executable()

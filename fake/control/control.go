@@ -19,7 +19,7 @@ import (
 // Prefix is the path below which a served simulator is controlled; the API itself has nothing there.
 const Prefix = "/sim/v1/"
 
-// Server is what is controlled, beside its cluster.
+// Server is the server that the control API acts on, in addition to its cluster.
 type Server interface {
 	// Reset takes the server back to how it began, Restore its store back to an older revision, and Recall all of it back to a
 	// snapshot.
@@ -34,7 +34,7 @@ type Server interface {
 	Report(steps int, byObject bool) string
 }
 
-// Panel is an http.Handler of the requests below Prefix. Errors are plain text that says what to do instead.
+// Panel is an http.Handler of the requests below Prefix. Errors are plain text with advice.
 type Panel struct {
 	cluster *sim.Cluster
 	server  Server
@@ -45,8 +45,8 @@ type Panel struct {
 	mux  *http.ServeMux // made when the first request comes: most tests send none
 }
 
-// New returns a Panel of a server and its cluster. ended is closed when the server is closed, and traces says whether the cluster
-// keeps a trace.
+// New returns a Panel of a server and its cluster. ended is closed when the server is closed. traces reports whether the cluster keeps a
+// trace.
 func New(c *sim.Cluster, s Server, traces bool, ended <-chan struct{}) *Panel {
 	return &Panel{cluster: c, server: s, traces: traces, ended: ended}
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// controllers adds what is done to controllers:
+// controllers adds the routes that control the controllers:
 //
-//	GET  controllers                         their names, and what they have to do within an hour; as JSON a controller.Report
+//	GET  controllers                         their names, and their work due within an hour; as JSON a controller.Report
 //	POST controllers/settle                  Server.Settle
 //	POST controllers/step                    Manager.Step
 //	POST controllers/stepped?wait=true       Manager.Stepped
-//	POST controllers/{name}/step             one thing that it has to do now
+//	POST controllers/{name}/step             one piece of its work that is due now
 //	POST controllers/{name}/{action}         stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
 func (p *Panel) controllers(control *http.ServeMux) {
 	control.HandleFunc("GET "+Prefix+"controllers", p.serveControllers)
@@ -84,7 +84,7 @@ func (p *Panel) serveControllers(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// treatController does what a control request asks for.
+// treatController executes the action that a control request names.
 func (p *Panel) treatController(r *http.Request) (err error) {
 	t, err := parseTrouble(r, r.PathValue("name"), (*trouble.Kind).OfControllers)
 	if err == nil {

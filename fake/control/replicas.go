@@ -11,9 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// replicas adds what is done to replicas:
+// replicas adds the routes that control the replicas:
 //
-//	GET  replicas                          what each is like
+//	GET  replicas                          the state of each
 //	POST replicas/{i}/lag?resource=pods    lag, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST hold?client=UA, release?client=UA, route?client=UA&replica=2, restore?revision=N
 func (p *Panel) replicas(control *http.ServeMux) {
@@ -62,7 +62,7 @@ func (p *Panel) serveReplica(w http.ResponseWriter, q *http.Request) {
 	refuse(w, "replicas", treat(r, q))
 }
 
-// treat does to a replica what a control request says.
+// treat applies the action that a control request names to a replica.
 func treat(r *sim.Replica, q *http.Request) error {
 	t, err := parseTrouble(q, q.PathValue("i"), (*trouble.Kind).OfReplicas)
 	if err != nil {
@@ -71,7 +71,7 @@ func treat(r *sim.Replica, q *http.Request) error {
 	return t.Do(r)
 }
 
-// parseTrouble reads what a control request says is to be done to somebody, of the kinds that can be.
+// parseTrouble returns the action that a control request names, with its parameters. The action must be of a kind that can accepts.
 func parseTrouble(q *http.Request, to string, can func(*trouble.Kind) bool) (t trouble.Trouble, err error) {
 	k := trouble.Find(q.PathValue("action"))
 	if k == nil || !can(k) {

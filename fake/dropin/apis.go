@@ -29,8 +29,8 @@ var apis = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// readRuntimeConfig reads which APIs are turned on and off. Its errors are those of kube-apiserver, but for an API that
-// kube-apiserver would serve then and kubesim does not have: it is refused. What would change nothing there is taken.
+// readRuntimeConfig reads which APIs are turned on and off. Its errors are those of kube-apiserver, with one exception: it also refuses an
+// API that kube-apiserver would serve and kubesim does not have. A value that has no effect in kube-apiserver is accepted.
 func (s *servers) readRuntimeConfig(r *fake.ReplicaOptions) {
 	all := s.runtimeConfig()
 	names := slices.Sorted(maps.Keys(all))
@@ -54,8 +54,8 @@ func (s *servers) readRuntimeConfig(r *fake.ReplicaOptions) {
 	}
 }
 
-// runtimeConfig returns the values of --runtime-config by name. As in kube-apiserver, what is said about the group version v1, or
-// about a resource of it without a "/" in front, is said about all of it.
+// runtimeConfig returns the values of --runtime-config by name. As in kube-apiserver, a value for the group version v1, or for one of its
+// resources without a leading "/", applies to all of v1.
 func (s *servers) runtimeConfig() map[string]string {
 	all := map[string]string{}
 	for _, item := range s.list("runtime-config") {

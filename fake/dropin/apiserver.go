@@ -85,8 +85,8 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
 	return nil
 }
 
-// start makes the server and what the environment asks for beside it. traced is closed when, after the server's end, all of
-// its trace is written.
+// start makes the server and the parts that environment variables configure. traced is closed when the server has ended and its whole trace
+// is written.
 func (s *servers) start(stderr io.Writer) (srv *fake.Server, traced <-chan struct{}, err error) {
 	if text := os.Getenv(seedVariable); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)

@@ -22,7 +22,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// address returns one of the machine where nobody listens.
+// address returns a free address of this machine.
 func address(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func run(t *testing.T, program func(ctx context.Context, args []string, stdout, 
 		if err := <-p.ended; err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
-		p.ended <- nil // for those who stop it again
+		p.ended <- nil // for further calls of stop
 	}
 	t.Cleanup(p.stop)
 	return p
@@ -130,7 +130,7 @@ func TestRestart(t *testing.T) {
 	is.True(strings.Contains(second.stderr.String(), "is gone"))
 }
 
-// An etcd that is not of this package keeps nothing, and the API server says so.
+// If the etcd is not of this package, nothing is persisted, and the API server prints a warning.
 func TestForeignEtcd(t *testing.T) {
 	is := is.New(t)
 	foreign := &http.Server{Handler: http.NotFoundHandler()}
@@ -141,7 +141,7 @@ func TestForeignEtcd(t *testing.T) {
 	host, port, _ := net.SplitHostPort(address(t))
 	p := run(t, APIServer, "--etcd-servers=http://"+l.Addr().String(), "--bind-address="+host, "--secure-port="+port)
 	code, _ := get(t, "https://"+host+":"+port+"/healthz")
-	is.Equal(code, 401) // AlwaysAllow is the default, and then nobody is anonymous
+	is.Equal(code, 401) // AlwaysAllow is the default, which disables anonymous requests
 	p.stop()
 	is.True(strings.Contains(p.stderr.String(), "kept in memory only"))
 }
@@ -251,7 +251,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// envtest looks for flags in the help; each is there once, with what becomes of it.
+// envtest looks for flags in the help, so each flag is in it once, with its effect.
 func TestHelp(t *testing.T) {
 	is := is.New(t)
 	var out strings.Builder
@@ -298,8 +298,8 @@ func TestFolder(t *testing.T) {
 	is.Equal(len(left), 0)
 }
 
-// Every flag is honoured, mapped, ignored or refused. In the sections about security a flag that is ignored says why it may be, and
-// a refused flag is an error.
+// Every flag is honoured, mapped, ignored or refused. In the sections about security, an ignored flag has a note with the reason, and a
+// refused flag is an error.
 func TestFlagsAreClassified(t *testing.T) {
 	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
 	var source []byte
@@ -344,8 +344,8 @@ func TestFlagsGivenTwice(t *testing.T) {
 	is.True(slices.Contains(o.WithoutPlugins, "PodSecurity") && !slices.Contains(o.WithoutPlugins, "Priority")) // none but those of --admission-control
 }
 
-// --runtime-config takes what kube-apiserver v1.36.3 takes, with its errors, but for what that would serve then and kubesim does not
-// have. What changes nothing there changes nothing here.
+// --runtime-config accepts what kube-apiserver v1.36.3 accepts, and has its errors. The exception are APIs that kube-apiserver would serve
+// and kubesim does not have. A value that has no effect there has none here.
 func TestRuntimeConfig(t *testing.T) {
 	is := is.New(t)
 	for given, want := range map[string]string{
@@ -386,7 +386,7 @@ func TestCipherNames(t *testing.T) {
 	is.Equal(s.listen.CipherSuites, []uint16{tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_AES_128_GCM_SHA256})
 }
 
-// /flagz says what the flags of the command line are.
+// /flagz lists the values of the flags on the command line.
 func TestFlagz(t *testing.T) {
 	is := is.New(t)
 	_, start := pair(t)

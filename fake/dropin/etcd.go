@@ -22,7 +22,7 @@ const dataPath = "/kubesim/data"
 // etcdVersion is the version of etcd that Kubernetes 1.36 comes with.
 const etcdVersion = "3.6.8"
 
-// etcd stands for an etcd that nobody speaks to but the API server of this package.
+// etcd takes the place of an etcd whose only client is the API server of this package.
 type etcd struct {
 	dir string
 
@@ -30,8 +30,8 @@ type etcd struct {
 	lent bool
 }
 
-// Etcd serves as etcd does, as far as those need it who start one for an API server, until ctx ends. Of its flags
-// --data-dir and --listen-client-urls decide something.
+// Etcd serves, until ctx ends, the part of etcd that programs need which start it for an API server. Only its flags --data-dir and
+// --listen-client-urls have an effect.
 func Etcd(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s := parse(args, func(name string) (yes, known bool) { return name == "help" || name == "h" || name == "version", false })
 	switch {
@@ -90,7 +90,7 @@ func (e *etcd) serve(ctx context.Context, addresses []string, stderr io.Writer) 
 	}
 }
 
-// handler answers what is asked of etcd over HTTP.
+// handler answers HTTP requests to etcd.
 func (e *etcd) handler() http.Handler {
 	mux := http.NewServeMux()
 	health := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"health":"true","reason":""}`) }

@@ -20,8 +20,8 @@ type flagSet struct {
 	wrong   error    // the first value that cannot be read
 }
 
-// parse reads a command line as package pflag does: --name=value and --name value, -v 3 and -v=3; isBool says which flags
-// need no value. Flags that nobody knows take the next argument if that looks like a value.
+// parse reads a command line as package pflag does: --name=value and --name value, -v 3 and -v=3. isBool reports which flags need no value.
+// Unknown flags take the next argument if it looks like a value.
 func parse(args []string, isBool func(name string) (yes, known bool)) *flagSet {
 	s := &flagSet{values: map[string][]string{}}
 	for i := 0; i < len(args); i++ {
@@ -80,7 +80,7 @@ func (s *flagSet) on(name string, otherwise bool) bool {
 	return on
 }
 
-// invalid notes what pflag says of a value.
+// invalid records pflag's error for a value.
 func (s *flagSet) invalid(name string, err error) { s.invalidValue(name, s.last(name), err) }
 
 func (s *flagSet) invalidValue(name, value string, err error) {
@@ -133,10 +133,11 @@ func (s *flagSet) printed() map[string]string {
 	return all
 }
 
-// fails notes what is wrong, unless something before it was.
+// fails records an error, unless an earlier one was recorded.
 func (s *flagSet) fails(err error) { s.wrong = cmp.Or(s.wrong, err) }
 
-// file reads a file that a flag names. nil: the flag was not given. failure is what kube-apiserver says that it cannot do without.
+// file reads the file that a flag names. It returns nil if the flag was not given. failure is kube-apiserver's error text for a file that
+// cannot be read.
 func (s *flagSet) file(flag, failure string) []byte {
 	if s.last(flag) == "" {
 		return nil
@@ -153,7 +154,7 @@ func (s *flagSet) read(name, failure string) []byte {
 	return data
 }
 
-// isBool is parse's for the flags of kube-apiserver.
+// isBool reports, for parse, whether a flag of kube-apiserver needs no value.
 func isBool(name string) (yes, known bool) {
 	if name == "help" || name == "h" {
 		return true, true

@@ -16,9 +16,9 @@ import (
 // programs are the names that this program has in a Folder.
 var programs = []string{"etcd", "kube-apiserver"}
 
-// Folder makes a folder with etcd and kube-apiserver, which are copies of the running program, and kubectl when there is
-// one on the PATH, below cache, and returns its path. It is what KUBEBUILDER_ASSETS has to be. A folder that is there is
-// used again; several may make it at the same time. cache "": a folder of this user's cache.
+// Folder makes a folder below cache for KUBEBUILDER_ASSETS, and returns its path. The folder contains etcd and kube-apiserver, which are
+// copies of the running program, and kubectl if one is on the PATH. An existing folder is used again. Several processes may call Folder at
+// the same time. If cache is "", a folder in the user's cache is used.
 func Folder(cache string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -79,7 +79,7 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:6]), nil
 }
 
-// place copies the program to a path, unless it is there. It appears as a whole.
+// place copies the program to a path, unless it exists. The copy is atomic.
 func place(self, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzFlags reads command lines: nothing that is said is lost, and what is wrong is said.
+// FuzzFlags reads arbitrary command lines: no argument is lost, and each error has a text.
 func FuzzFlags(f *testing.F) {
 	for _, seed := range []string{"--etcd-servers=http://127.0.0.1:1 --bind-address 127.0.0.1 -v=3", "--secure-port 99999999", "--feature-gates A=x,=,B",
 		"--service-cluster-ip-range=::/0", "-- -", "---x=y --v", "--token-auth-file /nowhere --authorization-mode=,", "--cert-dir /nowhere --advertise-address x"} {

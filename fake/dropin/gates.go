@@ -12,7 +12,7 @@ import (
 //go:embed gates.txt
 var gatesText string
 
-// gates are the feature gates of kube-apiserver by name, with what they are locked to: "" is nothing.
+// gates are the feature gates of kube-apiserver by name. The value is the state that a gate is locked to, or "" if it is not locked.
 var gates = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(gatesText) {
@@ -23,8 +23,8 @@ var gates = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// checkGate returns the error of kube-apiserver about a feature gate that it does not have, or that cannot be turned on or off any
-// more. An emulated version may have other locks: it gets no errors about them.
+// checkGate returns kube-apiserver's error for a feature gate that it does not have, or that is locked to the other state. With an emulated
+// version it returns no error for a locked gate, because that version may have other locks.
 func checkGate(name string, on, emulated bool) error {
 	locked, ok := gates()[name]
 	switch {

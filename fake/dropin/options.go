@@ -28,17 +28,17 @@ const release = sim.Version
 // writeGap is how long a real store takes between the two writes of one request.
 const writeGap = time.Millisecond
 
-// watchListGap is how long a real server takes at least until it has said what there is.
+// watchListGap is the minimum time that a real server takes to send the initial events of a watch.
 const watchListGap = 3 * time.Millisecond
 
-// servers is what a command line asks for.
+// servers holds the settings of a command line.
 type servers struct {
 	*flagSet
 	options fake.Options
 	listen  fake.ListenOptions
 	etcd    string   // its URL
 	loud    int      // -v
-	notes   []string // what is odd about --token-auth-file
+	notes   []string // warnings about --token-auth-file
 	idle    []string // flags, and values of flags, that change nothing here
 }
 
@@ -135,7 +135,7 @@ func (s *servers) readTLS() {
 	}
 }
 
-// legacySuites are names of ciphers that kube-apiserver takes beside those of crypto/tls.
+// legacySuites are names of ciphers that kube-apiserver accepts in addition to those of crypto/tls.
 var legacySuites = map[string]string{
 	"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305":   "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
 	"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305": "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
@@ -231,8 +231,8 @@ func (s *servers) readAPI() {
 	s.options.Replicas = []fake.ReplicaOptions{r}
 }
 
-// switches reads a flag whose values are NAME=true and NAME=false, with commas between them; a component before the name,
-// kube:NAME, is left out.
+// switches reads a flag whose values are NAME=true and NAME=false, separated by commas. It ignores a component before the name, as in
+// kube:NAME.
 func (s *servers) switches(flag string) map[string]bool {
 	out := map[string]bool{}
 	for _, item := range s.list(flag) {

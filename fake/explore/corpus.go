@@ -31,7 +31,7 @@ func testDir(test string) string {
 	return filepath.Join(corpusDir, filepath.FromSlash(unsafeInNames.ReplaceAllString(test, "_")))
 }
 
-// save writes a plan down and returns its file. "": it cannot be written.
+// save writes a plan to a file and returns the file's name, or "" if it cannot be written.
 func save(test string, p campaign.Plan, why string) string {
 	text := p.String()
 	h := fnv.New64a()
@@ -48,8 +48,8 @@ func save(test string, p campaign.Plan, why string) string {
 	return file
 }
 
-// saveStory writes a scenario beside a plan, of a run of it that failed, and returns its file, and its link where it is said
-// where the page is. "": there is none.
+// saveStory writes a scenario of a failed run of a plan beside the plan's file. It returns the scenario's file, and a link that opens it if
+// the address of the page is known. Both are "" if there is no scenario.
 func saveStory(plan string, r *campaign.Report) (file, link string) {
 	text, ok := r.Scenario()
 	if !ok || plan == "" {

@@ -1,10 +1,10 @@
-// Package explore carries out fake.Explore and fake.Repeatable: it runs a test again and again under plans of package campaign, in
-// processes and bubbles in which a run can be repeated. A test that calls one of the two imports it:
+// Package explore implements fake.Explore and fake.Repeatable: it runs a test again and again under plans of package campaign, in processes
+// and bubbles in which a run can be repeated. A test that calls one of the two imports it:
 //
 //	import _ "github.com/kubesim/kubesim/fake/explore"
 //
-// It imports package chance, which writes into records of the Go runtime. That is why package fake does not import explore, but is
-// told of it (fake.RegisterExplorer): a test that uses neither of the two has nothing of this in its binary.
+// It imports package chance, which writes into records of the Go runtime. So package fake does not import explore; explore registers itself
+// (fake.RegisterExplorer). The binary of a test that calls neither of the two contains none of this code.
 //
 //	search ─ plans ─▶ team ─▶ worker, a process of the test binary ─▶ a bubble for each run:
 //	  ▲                                          trial ◀─ each request ─ fake.Server ◀─ clients under test
@@ -13,5 +13,5 @@ package explore
 
 import "github.com/kubesim/kubesim/fake/explore/campaign"
 
-// Report is what a search has found: ExploreOptions.Found gets it.
+// Report is the result of a search. ExploreOptions.Found receives it.
 type Report = campaign.Report

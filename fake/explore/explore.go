@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// What the zero value of fake.ExploreOptions stands for.
+// The defaults that replace zero fields of fake.ExploreOptions.
 const (
 	seedsDefault    = 100
 	faultsDefault   = 8
@@ -23,8 +23,8 @@ const (
 	replicasDefault = 2
 )
 
-// generation is how many plans are drawn from what was learned before. It does not depend on how many run at a time, so
-// that a search comes to the same on every machine.
+// generation is the number of plans that are drawn before the outcomes of the previous ones are taken into account. It does not depend on
+// how many plans run in parallel, so a search has the same result on every machine.
 const generation = 32
 
 // Variables of the environment.
@@ -79,7 +79,7 @@ func filled(o fake.ExploreOptions) fake.ExploreOptions {
 	return o
 }
 
-// limits returns what a campaign may draw.
+// limits returns the limits of what a campaign may draw.
 func limits(o *fake.ExploreOptions) campaign.Limits {
 	l := campaign.Limits{Items: o.Faults, Level: fault.Degraded, Without: o.Without, NoFeedback: o.NoFeedback}
 	if o.LegalOnly {
@@ -126,7 +126,7 @@ type search struct {
 	seeds   int // of them under plans that were drawn
 }
 
-// run runs what is known, then looks further.
+// run runs the saved plans of the test, and then searches for new ones.
 func (s *search) run() {
 	s.t.Helper()
 	s.began = time.Now()
@@ -216,7 +216,7 @@ type finding struct {
 	saved string        // its file
 }
 
-// attempts is how often a candidate is run before it is said not to fail.
+// attempts is how often a candidate is run before it counts as passing.
 const attempts = 3
 
 // shrinkAndReport makes a plan small, writes it down and reports.
@@ -267,8 +267,8 @@ func (s *search) replayFile(file string) (failed bool) {
 	return false
 }
 
-// report says how often a plan fails, and how often two runs of it are the same, and fails the test. first is a run of it, if
-// there was one: who hangs is not asked twice.
+// report fails the test. It reports how often a plan fails, and how often two runs of it are equal. first is an earlier run of the plan, if
+// there was one. A plan that hung is not run again.
 func (s *search) report(f finding, first ...campaign.Outcome) {
 	s.t.Helper()
 	list := first

@@ -50,8 +50,8 @@ type names struct {
 	Items []struct{ Metadata struct{ Name string } }
 }
 
-// copier looks once a second whether there are as many Secrets as ConfigMaps. A stable one names the Secrets after the
-// ConfigMaps; another one makes one more when there are fewer.
+// copier checks once a second that there are as many Secrets as ConfigMaps. A stable copier names the Secrets after the ConfigMaps; an
+// unstable one creates another Secret if there are fewer.
 func copier(srv *fake.Server, stable bool) func(ctx context.Context, c http.RoundTripper) error {
 	return func(ctx context.Context, c http.RoundTripper) error {
 		made := 0
@@ -93,7 +93,7 @@ func copied(stable bool) func(fake.T, *fake.Server) {
 	}
 }
 
-// explored runs Explore and returns what it found, nil for nothing.
+// explored runs Explore and returns its report, or nil if it found nothing.
 func explored(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.Server)) (found *campaign.Report) {
 	t.Helper()
 	o.Server.Bare, o.Found = true, func(r *campaign.Report) { found = r }
@@ -127,7 +127,7 @@ func TestExploreCorrect(t *testing.T) {
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, copied(true))
 }
 
-// The test itself has an API server of its own: whatever happens to the others, it is answered.
+// The test itself has its own API server, which answers whatever happens to the others.
 func TestExploreSpares(t *testing.T) {
 	t.Parallel()
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
@@ -143,8 +143,8 @@ func TestExploreSpares(t *testing.T) {
 	})
 }
 
-// What was found is written down, and run first from then on; the report says how to run it alone. The test runs itself,
-// because it fails then.
+// A failing plan is saved and from then on runs first, and the report has the command that runs it alone. The test starts itself as a child
+// process, because the child fails.
 func TestExploreCorpus(t *testing.T) {
 	const inside = "KUBESIM_TEST_CORPUS"
 	if os.Getenv(inside) != "" {
@@ -169,7 +169,7 @@ func TestExploreCorpus(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(files), 1)
 	is.True(strings.Contains(first, "opens in the page: https://example.com/page/#v1.any."))
-	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // what was written, as a scenario
+	told, err := os.ReadFile(strings.TrimSuffix(files[0], ".plan") + ".txtar") // the saved scenario
 	is.NoErr(err)
 	story, err := scenario.ParseFile(told)
 	is.NoErr(err)
@@ -209,7 +209,7 @@ func TestExploreCorpus(t *testing.T) {
 	is.True(strings.Contains(alone, "KUBESIM_PLAN=mine.plan go test -count=1 -run '^TestExploreCorpus$'"))
 }
 
-// Edits are drawn from the schema of a custom resource, and the reports name them, with what it takes of them.
+// Edits are drawn from the schema of a custom resource. The reports name the edits, reduced to the fields that matter.
 func TestExploreEdits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -235,7 +235,7 @@ func TestExploreEdits(t *testing.T) {
 	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // more was drawn
 }
 
-// Whatever process runs a plan, an Outcome compares with the run without trouble, and what the plan itself has written is no
+// An Outcome compares with the run without trouble, whichever process runs the plan. Writes of the plan itself do not count as a
 // difference.
 func TestExploreOutcome(t *testing.T) {
 	t.Parallel()
@@ -280,7 +280,7 @@ func TestExploreOutcome(t *testing.T) {
 
 const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"
 
-// Whatever ends a run, the next one goes on, and the report says what it was.
+// However a run ends, the next one starts, and the report names the cause.
 func TestExploreEnds(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -303,7 +303,7 @@ func TestExploreEnds(t *testing.T) {
 		{"hang", "waits for the mutex at", func(fake.T, *fake.Server) {
 			var mu sync.Mutex
 			mu.Lock()
-			go mu.Lock() // no time passes while somebody waits for a mutex
+			go mu.Lock() // virtual time stands still while a goroutine waits for a mutex
 			time.Sleep(time.Minute)
 			mu.Unlock()
 		}},

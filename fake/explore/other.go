@@ -4,7 +4,7 @@ package explore
 
 import "os"
 
-// hasPipes says whether a process can be started with pipes of its own.
+// hasPipes reports whether a process can be started with its own pipes.
 const hasPipes = false
 
 func pipes() (in, out *os.File) { return nil, nil }

@@ -2,5 +2,5 @@
 
 package explore_test
 
-// raced says that the race detector is on, whose runtime draws by itself: runs are not repeated to the byte.
+// raced reports that the race detector is on. Its runtime draws random numbers, so runs cannot be repeated to the byte.
 const raced = true

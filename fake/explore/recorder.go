@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// recorder is the T of one run: it remembers what goes wrong, and ends the goroutine when it has to end. The test of the
-// bubble knows of nothing, so that it goes on with the next run.
+// recorder is the T of one run. It records failures, and ends the goroutine on FailNow. The bubble's own T does not see failures, so that
+// it can go on with the next run.
 type recorder struct {
 	testing.TB // that of the bubble
 	ctx        context.Context
@@ -48,8 +48,8 @@ func (r *recorder) fail(text string) {
 // fromKubesim matches functions that pass a failure on.
 var fromKubesim = regexp.MustCompile(`kubesim/fake(/oracle|/explore)?\.`)
 
-// caller is the place in a test that found something wrong: the nearest line of a file of tests, else of anybody's but those
-// who only pass it on.
+// caller returns the place in a test that reported a failure: the innermost line of a test file, or else the innermost line outside the
+// functions that only pass failures on.
 func caller() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
@@ -152,7 +152,8 @@ func (r *recorder) Cleanup(f func()) {
 	r.cleanups = append(r.cleanups, f)
 }
 
-// within runs f in a goroutine of its own, which f may end, and waits. A panic is a failure. begun is told of the goroutine.
+// within runs f in its own goroutine and waits until f returns or ends the goroutine. A panic is recorded as a failure. within calls begun
+// in the goroutine before f.
 func (r *recorder) within(begun func(), f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -176,7 +177,7 @@ func (r *recorder) panicked(broken any) {
 	r.failures = append(r.failures, campaign.Failure{Site: campaign.SitePanic, Text: fmt.Sprintf("panic: %v\n%s", broken, stack)})
 }
 
-// clean ends the context and runs what is to be run at the end, the newest first.
+// clean cancels the context and runs the cleanup functions, the newest first.
 func (r *recorder) clean(begun func()) {
 	r.cancel()
 	for {

@@ -46,7 +46,7 @@ func (x *explorer) Repeatable(t *testing.T) bool {
 	return true
 }
 
-// repeatableVariable tells a process that it is one in which a test can be repeated.
+// repeatableVariable is set in the environment of a process in which a test can be repeated.
 const repeatableVariable = "KUBESIM_REPEATABLE"
 
 // explorer implements fake.Explorer.
@@ -87,7 +87,7 @@ func (x *explorer) Prepare(o *fake.Options) fake.Trial {
 // answerer asks a server for the answer to a request (fake.Trial).
 type answerer = func(r *http.Request, spared bool) (*http.Response, error)
 
-// seeded is a fake.Trial in which what the runtime draws follows from a seed and from what has happened at the server.
+// seeded is a fake.Trial in which the draws of the runtime follow from a seed and from the events at the server.
 type seeded struct{ draws *draws }
 
 // Begin implements fake.Trial.
@@ -130,17 +130,17 @@ func (t *seeded) IsTroubled() bool { return false }
 // Plan implements fake.Trial.
 func (t *seeded) Plan() (lines string, ok bool) { return "", false }
 
-// repeated is what came of a test in a process of its own.
+// repeated is the result of a test in a separate process.
 type repeated struct {
 	output, hash string
 	hung         bool
 	err          error
 }
 
-// disturbedMark is a line beside the hash of a run that the machine kept waiting.
+// disturbedMark is a line beside the hash of a run that had to wait for the machine.
 const disturbedMark = "disturbed"
 
-// repeatedRun runs a test in a process of its own, again when the machine kept it waiting.
+// repeatedRun runs a test in a separate process, and repeats it if it had to wait for the machine.
 func repeatedRun(test string) (r repeated) {
 	for range attemptsAtPeace {
 		if r = runAlone(test); r.hung || !strings.Contains(r.hash, disturbedMark) {
@@ -150,7 +150,7 @@ func repeatedRun(test string) (r repeated) {
 	return r
 }
 
-// runAlone runs a test in a process of its own.
+// runAlone runs a test in a separate process.
 func runAlone(test string) (r repeated) {
 	w := startProcess(test, repeatableVariable+"=1")
 	defer w.close()
@@ -174,8 +174,8 @@ func runAlone(test string) (r repeated) {
 	return r
 }
 
-// repeatableVariables is the environment in which a process of clients comes to the same twice: one goroutine at a time,
-// which is not interrupted, no collection in the middle of it, and a seed for package math/rand.
+// repeatableVariables are the environment variables with which a process of clients behaves the same twice: one goroutine at a time without
+// preemption, no garbage collection during a run, and a seed for package math/rand.
 var repeatableVariables = []string{"GOMAXPROCS=1", "GOGC=off", chance.Variable + "=1"}
 
 // repeatableDebug are settings of GODEBUG.
@@ -198,7 +198,7 @@ func repeatableEnv(env []string) []string {
 	return append(env, append(slices.Clone(repeatableVariables), "GODEBUG="+strings.Join(list, ","))...)
 }
 
-// steady prepares a process in that environment. Where it cannot yield, goroutines are interrupted more often.
+// steady prepares a process that was started with that environment. If it cannot yield, goroutines are preempted more often.
 func steady() {
 	_ = chance.Yield()
 	runtime.MemProfileRate = 0 // samples are drawn

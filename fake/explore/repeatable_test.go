@@ -28,7 +28,7 @@ var ready = map[string]func(t *testing.T, srv *fake.Server){
 	},
 }
 
-// TestRepeatable runs itself, and looks at what the log says.
+// TestRepeatable runs itself in a process and checks the log.
 func TestRepeatable(t *testing.T) {
 	const inside = "KUBESIM_TEST_REPEATABLE"
 	if name := os.Getenv(inside); name != "" {

@@ -35,7 +35,7 @@ type explored struct {
 	capture *capture
 }
 
-// run runs the test under a plan, in a bubble of its own. full asks for the hash and for what happened last.
+// run runs the test under a plan, in its own bubble. If full is set, the outcome has the hash and the last events.
 func (x *explored) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	began := time.Now()
 	text := x.capture.during(func() { x.bubble(p, full, &out) })
@@ -46,8 +46,8 @@ func (x *explored) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	return out
 }
 
-// bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed: a real
-// one takes all of its own with it.
+// bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed, because the goroutines
+// of a real process end with it.
 func (x *explored) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
 	defer watched.Store(nil)
 	defer func() {
@@ -90,7 +90,7 @@ func crashes(p campaign.Plan) bool {
 	return slices.ContainsFunc(p.Steps(), func(s campaign.Step) bool { _, ok := s.Do.(campaign.Crash); return ok })
 }
 
-// capture is a file that takes what tests print to the standard output and error. nil: they print as ever.
+// capture is a file that receives standard output and standard error of tests. If it is nil, they are not redirected.
 type capture struct{ file *os.File }
 
 func newCapture() *capture {
@@ -102,7 +102,7 @@ func newCapture() *capture {
 	return &capture{file}
 }
 
-// during runs f and returns what was printed meanwhile.
+// during runs f and returns the output that f printed.
 func (c *capture) during(f func()) (text string) {
 	if c == nil {
 		f()
@@ -125,7 +125,7 @@ func (c *capture) during(f func()) (text string) {
 	return text
 }
 
-// collect notes what the run has met, before things are cleaned up.
+// collect records what the run has used, before the cleanup.
 func (t *trial) collect(x *explored, r *recorder, out *campaign.Outcome) {
 	s := t.server
 	out.Happened = s.Faults.String()
@@ -194,7 +194,7 @@ func (t *trial) clients(writes map[string]int) (list []campaign.Client) {
 	return slices.CompactFunc(list, func(a, b campaign.Client) bool { return a.Name == b.Name })
 }
 
-// tell notes what went wrong, and how to see it.
+// tell records in out the failures and the details that help to understand them.
 func (t *trial) tell(r *recorder, full bool, out *campaign.Outcome) {
 	r.mu.Lock()
 	out.Failures, out.Output = r.failures, r.said.String()
@@ -213,7 +213,7 @@ func (t *trial) tell(r *recorder, full bool, out *campaign.Outcome) {
 	}
 }
 
-// eventful leaves out reads that went well, and bookmarks: a controller that looks once a second is not the story.
+// eventful removes successful reads, and bookmarks: polling of a controller is not worth reporting.
 func eventful(records []trace.Record) []trace.Record {
 	reads, answers := map[uint64]bool{}, map[uint64]int{}
 	for i := range records {
@@ -261,7 +261,7 @@ func (t *trial) editable(resources []string) (list []campaign.Object) {
 	return list
 }
 
-// definition is what of a CustomResourceDefinition says how objects are edited.
+// definition has the fields of a CustomResourceDefinition that are needed to edit objects.
 type definition struct {
 	Spec struct {
 		Group    string
@@ -287,7 +287,7 @@ func (t *trial) definition(resource string) (d definition, version int) {
 	return d, -1
 }
 
-// specSchema returns the schema of the spec of a custom resource. nil: there is none.
+// specSchema returns the schema of the spec of a custom resource, or nil if there is none.
 func (t *trial) specSchema(resource string) []byte {
 	d, version := t.definition(resource)
 	if version < 0 {
@@ -305,7 +305,7 @@ func (t *trial) collectionPath(resource string) string {
 	return "/apis/" + d.Spec.Group + "/" + d.Spec.Versions[version].Name + "/" + d.Spec.Names.Plural
 }
 
-// objectPath is the path of an object of a custom resource. "": there is no such resource.
+// objectPath returns the path of an object of a custom resource, or "" if the resource does not exist.
 func (t *trial) objectPath(resource, key string) string {
 	d, version := t.definition(resource)
 	if version < 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// listen keeps what a request writes, if that is asked for. told is called with the answer: what was refused is not kept, unless
-// the client got no answer that says so.
+// listen records the body of a write if the trial records writes. The caller passes the response to told. A write that was refused with a
+// 4xx is not recorded; one whose client got no response is.
 func (t *trial) listen(r *http.Request) (told func(*http.Response)) {
 	if !t.full || !counts(r) {
 		return func(*http.Response) {}
@@ -40,7 +40,7 @@ func (t *trial) listen(r *http.Request) (told func(*http.Response)) {
 	}
 }
 
-// made is the name of what was made.
+// made returns the name of the created object.
 func made(res *http.Response) string {
 	data, err := io.ReadAll(res.Body)
 	res.Body.Close()

@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// workerVariable tells a process that it is a worker, and of which call of Explore in the test: a number counted from 1.
+// workerVariable is set in the environment of a worker. Its value is the number of the call of Explore in the test, counted from 1.
 const workerVariable = "KUBESIM_EXPLORE_WORKER"
 
 func isWorker() bool { return os.Getenv(workerVariable) != "" }
@@ -29,8 +29,8 @@ func workerCall() int {
 	return n
 }
 
-// job is what a worker is asked: a line of JSON. The answer is an campaign.Outcome, also on one line. Look has no answer: the
-// worker says whether it moves on.
+// job is a request to a worker, a line of JSON. The answer is a campaign.Outcome, also on one line. Look has no outcome: the worker
+// confirms it with heardLine, or prints a report and ends.
 type job struct {
 	Plan string `json:",omitempty"`
 	Full bool   `json:",omitempty"`
@@ -110,7 +110,7 @@ func (t *team) each(plans []campaign.Plan, full bool) []campaign.Outcome {
 	return out
 }
 
-// canExec says whether processes can be started here.
+// canExec reports whether processes can be started here.
 const canExec = hasPipes
 
 // worker is a process that runs plans.
@@ -130,8 +130,7 @@ func (t *team) start() *worker {
 	return startProcess(t.local.t.Name(), workerVariable+"="+strconv.Itoa(t.call))
 }
 
-// startProcess starts the test binary for one test, with one more variable. One that does not start says so when it is
-// asked.
+// startProcess starts the test binary for one test, with one more variable. If it does not start, the first job reports the error.
 func startProcess(test, variable string) *worker {
 	w := &worker{said: &tailOf{}}
 	program, err := os.Executable()
@@ -200,7 +199,7 @@ func (w *worker) do(p campaign.Plan, full bool) (out campaign.Outcome) {
 	return campaign.Outcome{Failures: []campaign.Failure{w.ended(err)}}
 }
 
-// heardLine is what a worker says when it was looked whether it moves on.
+// heardLine is a worker's line that confirms a look.
 const heardLine = "heard\n"
 
 // read returns the next line that is an answer.
@@ -250,7 +249,7 @@ func (w *worker) watch() (stop func()) {
 	}
 }
 
-// ended says why a worker has ended.
+// ended returns the reason why a worker has ended.
 func (w *worker) ended(err error) campaign.Failure {
 	text := w.said.String()
 	if _, report, ok := strings.Cut(text, hangMark); ok {
@@ -276,7 +275,7 @@ func (w *worker) close() {
 	}
 }
 
-// tailOf keeps the end of what is written to it.
+// tailOf is a writer that keeps the end of its input.
 type tailOf struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -294,14 +293,14 @@ func (t *tailOf) Write(p []byte) (int, error) {
 	return t.buf.Write(p)
 }
 
-// String returns what is kept.
+// String returns the retained text.
 func (t *tailOf) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.buf.String()
 }
 
-// answering is held by who writes a line to the parent.
+// answering is held while a line is written to the parent.
 var answering sync.Mutex
 
 // serve runs plans for another process, until that wants no more, and ends this one.
@@ -338,8 +337,8 @@ func (x *explored) serve() {
 	os.Exit(0)
 }
 
-// hear takes in what the parent says; jobs is nil where it only looks. It waits in the runtime's poller, so that it takes no
-// part in who runs next while it hears nothing.
+// hear reads the messages of the parent. Jobs go to the channel jobs, which is nil if only looks are expected. hear waits in the runtime's
+// poller, so it does not affect the scheduling of goroutines until a message arrives.
 func hear(in io.Reader, jobs chan<- job) {
 	if jobs != nil {
 		defer close(jobs)

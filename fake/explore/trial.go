@@ -46,7 +46,7 @@ type trial struct {
 	steps  []campaign.Step // around writes, that were not done yet
 	done   int             // steps that were done
 	calm   bool            // trouble has ended
-	full   bool            // what is sent is kept
+	full   bool            // record the bodies of writes
 	sent   []campaign.Sent // so far
 	quiet  time.Duration   // when, since begin
 }
@@ -170,7 +170,8 @@ func (t *trial) due(r *http.Request) (before, after []campaign.Step) {
 	return before, after
 }
 
-// clientLocked names the client with a User-Agent: the process whose name it begins with, or its first part. The lock is held.
+// clientLocked returns the name of the client with a User-Agent: the process whose name is a prefix of it, or its first part. The caller
+// holds the lock.
 func (t *trial) clientLocked(agent string) string {
 	for _, p := range t.server.Processes() {
 		if strings.HasPrefix(agent, p.Name()) {
@@ -228,8 +229,8 @@ func (w *world) Crash(name string, down time.Duration) {
 	}
 }
 
-// CrashStale ends a process and starts it at a replica that lags. The watch-lists with which clients of today begin would
-// wait for what is new; one that fails makes them list what the cache has.
+// CrashStale ends a process and starts it again with a replica that lags. Current clients begin with a watch-list, which would wait until
+// the replica has caught up, so the first watches fail and the clients list from the stale cache.
 func (w *world) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
 	s := w.trial.server
 	if replica >= w.trial.own {
@@ -247,7 +248,7 @@ func (w *world) CrashStale(name string, down time.Duration, replica int, caught 
 	}
 }
 
-// staleWatches is how many watches of a client fail that is to begin with what a cache has.
+// staleWatches is how many watches fail of a client that has to begin with the contents of a cache.
 const staleWatches = 8
 
 // resume lets a replica catch up after d.
@@ -299,7 +300,7 @@ func (w *world) Edit(resource, key, patch string) {
 	}
 }
 
-// Depose gives the leases of all leaders to somebody else.
+// Depose assigns the leases of all leaders to another holder.
 func (w *world) Depose() {
 	var list struct {
 		Items []struct {
@@ -345,5 +346,5 @@ func (t *trial) ask(method, path, body string) []byte {
 	return data
 }
 
-// editor is the User-Agent, and the user, of what a plan itself does to objects.
+// editor is the User-Agent, and the user, of a plan's own edits.
 const editor = "kubesim-explore"

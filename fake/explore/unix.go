@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// hasPipes says whether a process can be started with pipes of its own.
+// hasPipes reports whether a process can be started with its own pipes.
 const hasPipes = true
 
 // The files of a worker.
@@ -21,7 +21,8 @@ var pipes = sync.OnceValues(func() (in, out *os.File) {
 	return os.NewFile(jobsFile, "jobs"), os.NewFile(outcomesFile, "outcomes")
 })
 
-// heard says that this worker was looked at. The runtime is not told of the call, or it might let others run meanwhile.
+// heard reports to the parent that this worker has processed a look. It uses a raw system call, because the scheduler could switch to
+// another goroutine at a normal one.
 func heard() {
 	line := []byte(heardLine)
 	if !answering.TryLock() {

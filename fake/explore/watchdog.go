@@ -25,17 +25,17 @@ const hangMark = "kubesim: no progress: "
 // lookEvery is how often, in real time, a process is asked whether it moves on.
 const lookEvery = time.Second
 
-// hangLooks is how many looks in vain make a hang, and busyLooks how many it takes where a goroutine runs, and is not waiting
-// for anything: it may have much to compute, or little of the machine.
+// hangLooks is the number of looks without activity that make a hang. busyLooks is the number if a goroutine runs and waits for nothing: it
+// may have much to compute, or little processor time.
 const hangLooks, busyLooks = 2, 20
 
-// activity counts what happens at the servers of the process: requests, and what they do at a time.
+// activity counts events at the servers of the process: requests, and timers.
 var activity atomic.Uint64
 
 // watched is the newest server of a process that is watched.
 var watched atomic.Pointer[fake.Server]
 
-// watchdog looks whether there is activity.
+// watchdog checks for activity.
 type watchdog struct {
 	seen uint64
 	vain int // looks
@@ -55,7 +55,7 @@ func (d *watchdog) look() {
 	buf := make([]byte, 16<<20)
 	stacks := string(buf[:runtime.Stack(buf, true)])
 	report, waits := campaign.Hang(stacks)
-	if report == "" { // nobody is in a bubble, or all wait for time, which moves
+	if report == "" { // no goroutine is in a bubble, or all wait for virtual time, which advances
 		d.vain = 0
 	}
 	if d.vain == 0 || !waits && d.vain < busyLooks {
@@ -87,7 +87,7 @@ const exitHanging = 3
 // stderr is the standard error of the process: that of a run is captured.
 var stderr = os.Stderr
 
-// tellAndExit is what a worker does with a report.
+// tellAndExit prints the report of a worker and ends the process.
 func tellAndExit(report string) {
 	fmt.Fprintf(stderr, "%s%s\n", hangMark, report)
 	os.Exit(exitHanging)

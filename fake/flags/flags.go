@@ -26,7 +26,7 @@ import (
 //go:embed flags.txt
 var table string
 
-// What becomes of a flag.
+// The effects that a flag can have.
 const (
 	Honoured = "honoured" // it does what it does in kube-apiserver
 	Mapped   = "mapped"   // it does something like that
@@ -99,7 +99,7 @@ func Find(name string) *Flag {
 // Sets reports whether Set sets a field.
 func (f *Flag) Sets() bool { return len(f.fields) > 0 }
 
-// Check returns what pflag says of a value of the flag. Types that take any text say nothing.
+// Check returns pflag's error for a value of the flag. Types that accept any text have none.
 func (f *Flag) Check(value string) (err error) {
 	switch f.Kind {
 	case "":
@@ -161,7 +161,7 @@ func (f *Flag) Set(c *config.Cluster, values []string) error {
 	return nil
 }
 
-// value returns what a field like the given one is set to.
+// value converts the values of the flag to the type of like, the field that it sets.
 func (f *Flag) value(like any, values []string) (any, error) {
 	last := values[len(values)-1]
 	switch like.(type) {

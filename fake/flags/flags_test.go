@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Every field of a row is one of config.Cluster that the flag can set.
+// Every field of a row is a field of config.Cluster that the flag can set.
 func TestFieldsAreSet(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	is.New(t).NoErr(os.WriteFile(file, []byte("text"), 0o600))

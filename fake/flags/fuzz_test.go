@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// FuzzSet gives flags values: those that Check has found good are set, but for files that are not there.
+// FuzzSet sets flags to arbitrary values: a value that Check accepts can be set, except for files that do not exist.
 func FuzzSet(f *testing.F) {
 	f.Add(0, "a,b")
 	f.Add(17, "90s")

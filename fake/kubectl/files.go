@@ -11,10 +11,10 @@ import (
 // Disk are the files of the machine, as kubectl.Files.
 type Disk struct{}
 
-// ReadFile is kubectl.Files'.
+// ReadFile implements kubectl.Files.
 func (Disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
-// WriteFile is kubectl.Files'.
+// WriteFile implements kubectl.Files.
 func (Disk) WriteFile(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
 
 // Names is kubectl.Files': files of folders below come along.
@@ -34,7 +34,7 @@ func (Disk) Names(folder string) (out []string) {
 	return out
 }
 
-// Edit lets somebody edit a text with a program, "" for vi.
+// Edit lets the user edit a text in an editor. If editor is "", it uses vi.
 func Edit(editor, text string) (string, error) {
 	file, err := os.CreateTemp("", "kubectl-edit-*.yaml")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Target is the API server that a command line is meant for, and who asks.
+// Target is the API server that a command line is meant for, and the credentials of the user.
 type Target struct {
 	Config *kubectl.Config
 	TLS    *tls.Config
@@ -147,7 +147,7 @@ func (t *Target) access(cluster, user object.Object) error {
 	return err
 }
 
-// material returns what NAME-data holds, or the file that NAME is; nil: there is neither.
+// material returns the content of NAME-data, or of the file that NAME refers to, or nil if neither is set.
 func material(from object.Object, name string) ([]byte, error) {
 	if text := from.String(name + "-data"); text != "" {
 		return base64.StdEncoding.DecodeString(text)

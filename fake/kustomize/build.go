@@ -1,12 +1,12 @@
-// Package kustomize makes objects of a folder with a kustomization.yaml, as "kubectl kustomize" does, from local files and
-// without plugins.
+// Package kustomize builds the objects of a folder with a kustomization.yaml, as "kubectl kustomize" does, from local files and without
+// plugins.
 //
 //	kustomization.yaml ─ resources, components, generators ─▶ objects
 //	    ─ patches ─ namespace ─ namePrefix, nameSuffix ─ labels, annotations ─ replicas, images ─▶ objects
-//	    ─ the names of what was renamed, wherever built-in kinds refer to them ─ replacements ─▶ objects
+//	    ─ new names in the references of built-in kinds ─ replacements ─▶ objects
 //
-// A field that it does not know, or a resource that is not a local file, is an error that names it. Of transformer
-// configurations the nameReference counts: which fields name objects that may be renamed.
+// An unknown field, or a resource that is not a local file, is an error that names it. Only the nameReference section of transformer
+// configurations is used: it lists the fields that refer to objects that may be renamed.
 package kustomize
 
 import (
@@ -66,9 +66,9 @@ type build struct {
 // item is an object on its way.
 type item struct {
 	obj object.Object
-	// names are those that it had before it was renamed, with their namespaces.
+	// names are the earlier names of a renamed object, with their namespaces.
 	names []name
-	hash  bool // its name gets the hash of what is in it
+	hash  bool // its name gets a hash of its content
 }
 
 type name struct{ namespace, name string }
@@ -193,8 +193,7 @@ func (b *build) resource(path string, all []*item, way []string) ([]*item, error
 	return all, nil
 }
 
-// namespaced reports whether objects of a kind are in namespaces. Custom resources are, whatever their definition says: kustomize
-// does not look.
+// namespaced reports whether objects of a kind are in namespaces. Custom resources always are: kustomize does not read their definition.
 func (b *build) namespaced(obj object.Object) bool {
 	gvk := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	for _, r := range b.types.Resources() {

@@ -11,8 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What "kubectl kustomize" v1.36.3 prints of a folder, and no order of its own, Build makes. testdata/NAME.yaml is what it
-// printed of testdata/NAME.
+// Build makes the objects that "kubectl kustomize" v1.36.3 prints, in any order. testdata/NAME.yaml is its output for testdata/NAME.
 func TestBuild(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"base", "overlay", "configured"} {

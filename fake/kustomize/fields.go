@@ -70,7 +70,7 @@ func annotateTemplates(obj object.Object, annotations map[string]any) {
 	}
 }
 
-// replicas sets how many there are of what has a name.
+// replicas sets the replicas of the objects with a name.
 func replicas(r object.Object, all []*item) error {
 	n, ok := r.Int("count")
 	found := false

@@ -16,7 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// generate adds the ConfigMaps and Secrets that a kustomization generates, or changes those that there are.
+// generate adds the ConfigMaps and Secrets that a kustomization generates, or changes existing ones.
 func generate(k object.Object, dir string, all []*item) ([]*item, error) {
 	common := object.Object(k.Map("generatorOptions"))
 	for _, kind := range []string{"ConfigMap", "Secret"} {
@@ -118,7 +118,7 @@ func generated(kind string, g, common object.Object, dir string) (*item, error) 
 	return &item{obj: obj, hash: hash}, nil
 }
 
-// hashNames gives generated objects names that change with what is in them, but not with their names (kustomize/api/hasher).
+// hashNames appends a hash of the content to the names of generated objects. The names themselves are not hashed (kustomize/api/hasher).
 func hashNames(all []*item) error {
 	for _, it := range all {
 		if !it.hash {
@@ -146,6 +146,6 @@ func hashOf(obj object.Object) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	// no vowels, and no digits that look like some: no name gets a word that means something
+	// no vowels, and no digits that look like vowels, so that a hash does not contain words
 	return strings.NewReplacer("0", "g", "1", "h", "3", "k", "a", "m", "e", "t").Replace(hex.EncodeToString(sum[:])[:10]), nil
 }

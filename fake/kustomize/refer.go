@@ -51,7 +51,7 @@ func (b *build) configure(file string) error {
 	return nil
 }
 
-// along follows a path through objects and all items of lists, and calls f with what has its last field.
+// along follows a path through objects and all items of lists, and calls f with each map at its end and the name of the last field.
 func along(v any, path []string, f func(m map[string]any, field string)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -129,5 +129,5 @@ func point(m map[string]any, field, kind, from string, all []*item, says bool) {
 	}
 }
 
-// same reports whether two namespaces are one: what has none is in the default one.
+// same reports whether two namespaces are equal; an empty one is the default namespace.
 func same(a, b string) bool { return cmp.Or(a, "default") == cmp.Or(b, "default") }

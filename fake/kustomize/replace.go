@@ -149,7 +149,7 @@ func segments(path string) (out []string) {
 	return append(out, current.String())
 }
 
-// at calls f with the values at a path and puts what it returns in their place.
+// at calls f with the values at a path and replaces them with its results.
 func at(v any, path []string, create bool, f func(any) any) {
 	step, rest := path[0], path[1:]
 	visit := func(old any, put func(any)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// transform carries out what a kustomization does to its objects, in kustomize's order.
+// transform applies the transformations of a kustomization to its objects, in kustomize's order.
 func (b *build) transform(k object.Object, dir string, all []*item) ([]*item, error) {
 	var err error
 	for _, text := range k.List("patchesStrategicMerge") {
@@ -131,7 +131,7 @@ func (b *build) patchStrategic(doc object.Object, p object.Object, all []*item) 
 
 // merge applies a strategic merge patch; a custom resource is merged as JSON.
 func (b *build) merge(it *item, doc object.Object) error {
-	for _, field := range []string{"name", "namespace"} { // they say what is patched
+	for _, field := range []string{"name", "namespace"} { // the patch uses them only to find its target
 		if v, ok := it.obj.Get("metadata", field); ok {
 			doc.Set(v, "metadata", field)
 		} else {
@@ -240,10 +240,10 @@ func (b *build) place(all []*item, namespace string) {
 	}
 }
 
-// renamed remembers what the item is called now.
+// renamed records the current name of the item.
 func (it *item) renamed() { it.names = append(it.names, name{it.obj.Namespace(), it.obj.Name()}) }
 
-// keepName are kinds whose names say what they are.
+// keepName lists the kinds whose names have a meaning and are kept.
 var keepName = []string{"Namespace", "CustomResourceDefinition", "APIService"}
 
 func rename(all []*item, prefix, suffix string) {

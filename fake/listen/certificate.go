@@ -13,11 +13,11 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Authorities are those who sign the certificates of clients and of proxies. A nil pool has none. A pool is not changed once it is
-// part of Authorities.
+// Authorities are the CAs that sign the certificates of clients and of proxies. A pool is nil if there are none. A pool is not modified
+// once it is part of Authorities.
 type Authorities struct {
 	clients, proxies *x509.CertPool
-	both             *x509.CertPool // whom clients are told of: one with a certificate of somebody else keeps it to himself
+	both             *x509.CertPool // sent in the certificate request: clients with a certificate of another CA do not send it
 }
 
 // AuthoritiesOf reads the certificates of signers.
@@ -62,7 +62,7 @@ func pool(text []byte, name string) (*x509.CertPool, error) {
 	return p, nil
 }
 
-// asksForCertificate makes a listener ask clients for a certificate while there is somebody who could have signed it.
+// asksForCertificate makes a listener request client certificates while a CA is configured.
 func asksForCertificate(plain *tls.Config, s Server) func(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		a := s.Authorities()
@@ -75,8 +75,8 @@ func asksForCertificate(plain *tls.Config, s Server) func(*tls.ClientHelloInfo) 
 	}
 }
 
-// Client returns what a chain of certificates says about the client that showed it at a time, nil if nobody is there who
-// could have signed it (k8s.io/apiserver/pkg/authentication/request/x509).
+// Client returns the identity in a client's certificate chain, verified at time now. It returns nil if no CA is configured
+// (k8s.io/apiserver/pkg/authentication/request/x509).
 func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now time.Time) *auth.Certificate {
 	if a.both == nil {
 		return nil
@@ -93,7 +93,7 @@ func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now tim
 	switch {
 	case !signed(chain, a.clients, now):
 		shown.Untrusted = true
-	case leaf.Subject.CommonName == "": // nobody's
+	case leaf.Subject.CommonName == "": // names no user
 	case err != nil:
 		shown.Untrusted = true
 	default:

@@ -9,11 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// gate is what a request to a listener passes first:
+// gate is the handler that a request to a listener passes first:
 //
 //	request ─▶ shutting down? 429 ─▶ too many connections? 503 ─▶ another site's? 403 ─▶ CORS ─▶ the server
 //
-// Whether the sender may do what it asks for is decided by the server.
+// The server authorizes the request.
 type gate struct {
 	origins  *origins
 	requests requests
@@ -49,8 +49,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// limitBody gives the body of a request BodyTimeout to arrive, whoever reads it: package net/http does, if nobody else, before
-// it takes the next request of a connection.
+// limitBody sets a deadline of BodyTimeout for the body of a request. It also limits net/http, which reads the rest of a body before the
+// next request of a connection.
 func limitBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(BodyTimeout)) // every connection of a listener has one

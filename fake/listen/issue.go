@@ -20,8 +20,7 @@ type issuer struct {
 	issued uint64
 }
 
-// certificateLife is how long a certificate is good: as long as those that a cluster's signer issues by default. The
-// issuer's own outlives every test.
+// certificateLife is how long a certificate is valid: the default of a cluster's signer. The issuer's own certificate outlives every test.
 const (
 	certificateLife = 365 * 24 * time.Hour
 	issuerLife      = 100 * certificateLife

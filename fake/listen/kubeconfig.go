@@ -49,8 +49,8 @@ func (l *Listener) kubeConfig(user map[string]any) []byte {
 	return codec.Body(data, codec.Format{Media: codec.YAML})
 }
 
-// selfSigned makes a certificate for the address. It is the one thing about a server that no seed
-// decides: a certificate must be valid now, by the real clock, and its key nobody else's.
+// selfSigned makes a certificate for the address. It is the only part of a server that does not depend on the seed: a certificate must be
+// valid now, by the real clock, and its key must be secret.
 func selfSigned(address net.Addr) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

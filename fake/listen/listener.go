@@ -1,10 +1,10 @@
-// Package listen serves an API server on sockets: connections and how many there may be, TLS, certificates, and which web pages may
-// ask. It knows the server as an http.Handler.
+// Package listen serves an API server on sockets. It handles the limit of connections, TLS, certificates, and the origins of web pages. It
+// sees the server as an http.Handler.
 //
 //	socket ─▶ TLS ─▶ gate ─▶ Server
 //	  │        │       └─ shutting down, too many connections, origins of pages
-//	  │        └─ Trust ─▶ Authorities: who may have signed a client's certificate
-//	  └─ at most so many connections
+//	  │        └─ Trust ─▶ Authorities: the CAs of client certificates
+//	  └─ limit of connections
 package listen
 
 import (
@@ -31,46 +31,46 @@ type Listener struct {
 	end    context.CancelFunc
 }
 
-// Server is what a Listener serves.
+// Server is the handler that a Listener serves.
 type Server interface {
 	http.Handler
 	// Preflight answers a browser that asks, before it sends a page's request, whether the page may send it.
 	Preflight(w http.ResponseWriter, r *http.Request)
-	// Authorities returns who may have signed the certificates of clients.
+	// Authorities returns the CAs of client certificates.
 	Authorities() Authorities
 }
 
-// Options say how to listen.
+// Options are the settings of a listener.
 type Options struct {
-	// Address to listen on. "": 127.0.0.1:0, any free port.
+	// Address is the address to listen on. The default is 127.0.0.1:0, any free port.
 	Address string
-	// Replica is the API server that answers, counted from 1. 0: the one that Server.Route leads the client to.
+	// Replica is the API server that answers, counted from 1. If it is 0, Server.Route decides for each client.
 	Replica int
-	// TLS serves HTTPS with a certificate of its own, which CA returns.
+	// TLS serves HTTPS with a generated certificate, which CA returns.
 	TLS bool
-	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). nil: TLS decides.
+	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). If nil, TLS decides.
 	Certificate *tls.Certificate
 	// CertificateFile and KeyFile serve HTTPS with the certificate in these files, PEM, in place of Certificate. They are read
 	// again when they change.
 	CertificateFile, KeyFile string
-	// MinTLS is the oldest version of TLS that is spoken, as of --tls-min-version (tls.VersionTLS13, for example). 0: that of
-	// package crypto/tls. CipherSuites are the cipher suites of TLS 1.2 and older (--tls-cipher-suites). If nil, crypto/tls chooses.
+	// MinTLS is the minimum version of TLS, as of --tls-min-version (for example tls.VersionTLS13). If 0, crypto/tls chooses. CipherSuites
+	// are the cipher suites of TLS 1.2 and older (--tls-cipher-suites). If nil, crypto/tls chooses.
 	MinTLS       uint16
 	CipherSuites []uint16
-	// WatchListGap is how long, in real time, a watch waits that asks for what there is first (sendInitialEvents). A real
-	// server asks its store how far it is before it says that this was all, which takes it 3 ms and more; an informer that
-	// is in sync before its caller has looked surprises tests. 0: it is answered at once.
+	// WatchListGap is how long, in real time, a watch with sendInitialEvents waits for its initial events. A real server asks its store for
+	// the newest revision before it sends the bookmark at their end, which takes 3 ms and more; an informer that is synced at once
+	// surprises tests. If 0, the watch does not wait.
 	WatchListGap time.Duration
-	// AllowedOrigins are regular expressions of the origins whose web pages may ask beside the listener's own, as of
-	// --cors-allowed-origins: they get kube-apiserver's CORS headers, and may reach the listener by the name in their
-	// origin. Other pages, and names that are not this machine's, get 403. nil: there are none.
+	// AllowedOrigins are regular expressions of the origins whose web pages may send requests in addition to the listener's own, as of
+	// --cors-allowed-origins. They get kube-apiserver's CORS headers, and may reach the listener by the host name in their origin. Other
+	// pages, and host names that do not belong to this machine, get 403. If nil, no other origin is allowed.
 	AllowedOrigins []string
 	// StrictTransportSecurity are directives of the header Strict-Transport-Security, which each answer has then, as of
 	// --strict-transport-security-directives (RFC 6797). If nil, answers do not have the header.
 	StrictTransportSecurity []string
-	// MaxConnections is how many connections there may be at a time; one more gets 503 and is closed. 0: 20,000.
+	// MaxConnections is the limit of open connections; a further one gets 503 and is closed. The default is 20,000.
 	MaxConnections int
-	// MaxWatches is how many watches there may be at a time; one more gets 429. 0: 100,000.
+	// MaxWatches is the limit of open watches; a further one gets 429. The default is 100,000.
 	MaxWatches int
 }
 
@@ -107,7 +107,7 @@ func New(o Options, tcp net.Listener, s Server) (*Listener, error) {
 	return l, nil
 }
 
-// Serve answers clients until Close. The error says why it ended otherwise.
+// Serve answers clients until Close. If it ends for another reason, it returns the error.
 func (l *Listener) Serve() error {
 	if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -162,19 +162,19 @@ func (o *Options) certificate(address net.Addr) (tls.Certificate, *servingFiles,
 // URL is where the listener serves: http://127.0.0.1:PORT.
 func (l *Listener) URL() string { return l.url }
 
-// CA are the certificates that clients of a TLS listener have to trust, PEM: those that it shows. nil without TLS.
+// CA returns the certificates, in PEM, that clients of a TLS listener have to trust. It returns nil without TLS.
 func (l *Listener) CA() []byte { return l.ca }
 
-// How long Close waits, in real time: for requests that end by themselves, for those that it has ended, and for what is left
-// of their connections. HTTP/2 takes a second to say goodbye to a client that is there: nobody waits for that.
+// The times that Close waits, in real time: for requests that end by themselves, for requests that it has ended, and for the remaining
+// connections. The last one is short, because a graceful shutdown of HTTP/2 takes a second.
 const (
 	endPatience   = 20 * time.Millisecond
 	drainPatience = 2 * time.Second
 	closePatience = 20 * time.Millisecond
 )
 
-// Close ends the listener as kube-apiserver ends at SIGTERM, but for the minute that it waits: nobody connects any more, what
-// is being answered is answered, watches end after a whole event, and the connections are closed.
+// Close ends the listener as kube-apiserver ends at SIGTERM, but without its delay of a minute: new connections are refused, requests in
+// progress are answered, watches end after a whole event, and the connections are closed.
 func (l *Listener) Close() { l.Shut()() }
 
 // Shut refuses connections and requests from now on. The function that it returns waits for requests that are being answered, and

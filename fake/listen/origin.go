@@ -13,18 +13,18 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// origins say which web pages may ask a listener. A browser sends requests to 127.0.0.1 on behalf of every page that its
-// user opens, and a listener without --auth rbac takes each of them for cluster-admin. So it answers programs, which say
-// nothing of a page, and its own pages:
+// origins decides which web pages may send requests to a listener. A browser sends requests to 127.0.0.1 on behalf of every page that its
+// user opens, and a listener without --auth rbac treats each of them as cluster-admin. So it accepts programs, whose requests have no
+// origin, and its own pages:
 //
-//	Host             a name that only this machine can have            else a name that was made to lead here (DNS rebinding)
-//	Sec-Fetch-Site   same-origin, or none: the user has typed the URL  (Fetch Metadata; browsers only)
-//	Origin           http://HOST of the Host                           (RFC 6454; where there is no Sec-Fetch-Site)
-//	Authorization    a bearer token: a program's, though it has said   (a browser asks before it sends one for a page of
-//	                 an Origin, as for a WebSocket it must             another site, and is not allowed to)
+//	Host             a name that only this machine can have            prevents DNS rebinding, a name made to resolve to 127.0.0.1
+//	Sec-Fetch-Site   same-origin, or none: the user typed the URL      (Fetch Metadata; browsers only)
+//	Origin           http://HOST of the Host                           (RFC 6454; if there is no Sec-Fetch-Site)
+//	Authorization    a bearer token: a program's, even if it has set   (for a page of another site, a browser sends a
+//	                 an Origin, as for a WebSocket it must             preflight request first, which is refused)
 //
-// Anything else is refused unless the origin is one of those that kube-apiserver would send CORS headers for. It is
-// http.CrossOriginProtection, for all methods: a watch or a snapshot is a GET.
+// Any other request is refused unless kube-apiserver would send CORS headers for its origin. The rules are those of
+// http.CrossOriginProtection, but for all methods, because a watch or a snapshot is a GET.
 type origins struct {
 	allowed []*regexp.Regexp  // --cors-allowed-origins
 	host    string            // of Options.Address
@@ -49,7 +49,7 @@ func newOrigins(o *Options, at net.Addr) (*origins, error) {
 	return g, nil
 }
 
-// names returns whether an origin is one of those that the options allow.
+// names reports whether the options allow an origin.
 func (g *origins) names(origin string) bool {
 	for _, re := range g.allowed {
 		if re.MatchString(origin) {
@@ -104,8 +104,8 @@ func hostOrigin(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// ownHost reports whether no page of somebody else can be at the host that a request names: it is this machine, an address
-// rather than a name where the network can reach the listener, or a name in the certificate.
+// ownHost reports whether the host of a request cannot be the site of a foreign page: it is this machine, an IP address if the listener is
+// reachable from the network, or a name in the certificate.
 func (g *origins) ownHost(r *http.Request) bool {
 	host := (&url.URL{Host: r.Host}).Hostname()
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
@@ -118,7 +118,7 @@ func (g *origins) ownHost(r *http.Request) bool {
 	return g.leaf != nil && g.leaf.VerifyHostname(host) == nil || len(g.allowed) > 0 && g.names(hostOrigin(r))
 }
 
-// corsHeader is what kube-apiserver tells pages of the origins that it allows (filters.WithCORS).
+// corsHeader holds the headers that kube-apiserver sends to pages of allowed origins (filters.WithCORS).
 var corsHeader = http.Header{
 	"Access-Control-Allow-Methods":     {"POST, GET, OPTIONS, PUT, DELETE, PATCH"},
 	"Access-Control-Allow-Headers":     {"Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since"},
@@ -126,7 +126,7 @@ var corsHeader = http.Header{
 	"Access-Control-Allow-Credentials": {"true"},
 }
 
-// share tells a page of an allowed origin that it may read the answer. It returns true for a request that only asks this.
+// share adds the header that lets a page of an allowed origin read the response. It returns true for a preflight request.
 func (g *origins) share(h http.Header, r *http.Request) (preflight bool) {
 	origin := r.Header.Get("Origin")
 	if origin == "" || len(g.allowed) == 0 || !g.names(origin) {

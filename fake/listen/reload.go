@@ -68,8 +68,8 @@ func NewCAFiles(clients, proxies string) CAFiles {
 	return CAFiles{watchedFile{name: clients}, watchedFile{name: proxies}}
 }
 
-// Read reads the files that have changed into clients and proxies, and reports whether one of them has. What is not good is left
-// as it was.
+// Read reads the files that have changed into clients and proxies, and reports whether any of them has. The content of an invalid file is
+// ignored.
 func (f *CAFiles) Read(clients, proxies *[]byte) (changed bool, err error) {
 	for _, x := range []struct {
 		file *watchedFile

@@ -22,18 +22,18 @@ const (
 	BodyTimeout = 60 * time.Second
 )
 
-// Limits that ListenOptions leave open. They are far above what tests need, and below what a machine has.
+// Default limits, if ListenOptions have none. They are far above the needs of tests, and below the limits of a machine.
 const (
 	connectionsMax = 20_000
 	// MaxWatches is how many watches there may be at a time.
 	MaxWatches = 100_000
 )
 
-// refusedLife is how long a connection stays, beyond the greatest number of them, to be told so.
+// refusedLife is how long a connection above the limit stays open to receive its error.
 const refusedLife = 5 * time.Second
 
-// socket is a net.Listener that counts its connections. One that is too many is accepted, so that its client can be told,
-// and closed soon.
+// socket is a net.Listener that counts its connections. A connection above the limit is accepted, so that its client gets an error, and
+// closed soon.
 type socket struct {
 	net.Listener
 	max  int64
@@ -84,7 +84,7 @@ func markOver(ctx context.Context, c net.Conn) context.Context {
 // isOver reports whether the connection of a request is too many.
 func isOver(r *http.Request) bool { return r.Context().Value(overKey{}) != nil }
 
-// requests counts those that are being answered, so that a listener can end when there are none.
+// requests counts the requests in progress, so that a listener can end when there are none.
 type requests struct {
 	mu      sync.Mutex
 	n       int

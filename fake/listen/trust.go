@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Trust knows who may sign the certificates of clients: the authorities of the options, whose files are read again when they
-// change, those that were added, and an issuer of its own once a certificate was asked for.
+// Trust manages the CAs of client certificates: those of the options, whose files are read again when they change, added ones, and its own
+// issuer, which it creates when a certificate is requested.
 type Trust struct {
 	seed      uint64 // of the issuer's keys
 	publisher Publisher
@@ -23,17 +23,17 @@ type Trust struct {
 	issuer  *issuer // nil until a certificate was asked for
 }
 
-// Publisher is told of signers that have changed: a cluster.
+// Publisher is notified of changed signers. It is a cluster.
 type Publisher interface{ PublishSigners(auth.Signers) }
 
-// NewTrust returns the Trust of signers, whose certificates are good, and of files that may replace those.
+// NewTrust returns the Trust of signers, whose certificates must be valid, and of files that may replace them.
 func NewTrust(signers auth.Signers, files CAFiles, seed uint64, p Publisher) *Trust {
 	t := &Trust{seed: max(seed, 1), publisher: p, files: files, signers: signers}
 	t.trusted, _ = AuthoritiesOf(&t.signers) // the caller has read them before
 	return t
 }
 
-// Authorities returns who may have signed a certificate of a client.
+// Authorities returns the CAs that may sign certificates of clients.
 func (t *Trust) Authorities() Authorities {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *Trust) addLocked(c *x509.Certificate) {
 	t.extra, t.trusted = append(t.extra, c), t.trusted.with(c)
 }
 
-// Issue returns a certificate for a user in groups and its key, both PEM, and trusts who has signed it.
+// Issue returns a certificate for a user in groups and its key, both in PEM, and trusts its issuer.
 func (t *Trust) Issue(user string, groups []string, now time.Time) (cert, key []byte, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,7 +76,7 @@ func (t *Trust) Issue(user string, groups []string, now time.Time) (cert, key []
 	return cert, key, nil
 }
 
-// Adopt makes the Trust of a fork issue certificates as other does, and trust those that other has issued.
+// Adopt makes the Trust of a fork issue certificates as other does, and trust the certificates that other has issued.
 func (t *Trust) Adopt(other *Trust) {
 	other.mu.Lock()
 	defer other.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// authority signs certificates for services. No seed decides about it: a key must be nobody else's, and a certificate be
-// valid now, by the real clock.
+// authority signs certificates for services. It does not depend on the seed: its key must be secret, and a certificate must be valid now,
+// by the real clock.
 type authority struct {
 	key         *ecdsa.PrivateKey
 	certificate *x509.Certificate

@@ -55,14 +55,14 @@ func (f *functions) wait(patience time.Duration) int {
 	return f.n
 }
 
-// Caller calls webhooks, each in a goroutine of its own.
+// Caller calls webhooks, each call in its own goroutine.
 type Caller struct {
 	trial     Trial // or nil
 	logf      func(format string, args ...any)
 	functions functions
 }
 
-// Trial is a run of a test that tells requests of the test itself from others.
+// Trial is a run of a test that distinguishes requests of the test itself from others.
 type Trial interface {
 	IsOwn() bool
 	Adopt() (done func())

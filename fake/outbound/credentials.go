@@ -17,14 +17,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// credentials are how the server makes itself known to a webhook. nil: not at all.
+// credentials authenticate the server to a webhook. If nil, the server sends none.
 type credentials struct {
 	certificate    *tls.Certificate
 	token          string
 	user, password string
 }
 
-// kubeconfig holds the users of a kubeconfig file by name, which is the host of a webhook, and who is meant by default.
+// kubeconfig holds the users of a kubeconfig file by name, which is the host of a webhook, and the name of the default user.
 type kubeconfig struct {
 	users    map[string]*credentials
 	fallback string
@@ -119,9 +119,9 @@ func readUser(user object.Object, dir string) (*credentials, error) {
 	return c, nil
 }
 
-// credentials returns who the server is to the webhook at an address when a plugin asks it: the user of the plugin's
-// kubeconfig with the name HOST:PORT, *.REST:PORT, the same without :443, "*", or that of the current context, the first
-// that is there (k8s.io/apiserver, webhook.defaultAuthenticationInfoResolver).
+// credentials returns the credentials that the server sends to the webhook at an address on behalf of a plugin. It takes the first user
+// that exists in the plugin's kubeconfig, of those named HOST:PORT, *.REST:PORT, the same without :443, "*", and the user of the current
+// context (k8s.io/apiserver, webhook.defaultAuthenticationInfoResolver).
 func (p Plugins) credentials(plugin string, at *url.URL) *credentials {
 	k := p[plugin]
 	if k == nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// discoveryTimeout is how long an aggregated API server may take to say what it serves.
+// discoveryTimeout is how long an aggregated API server may take to answer a discovery request.
 const discoveryTimeout = 5 * time.Second
 
 // Forward implements sim.Aggregator (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
@@ -79,8 +79,8 @@ func (a *Aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 // errLimit is the cause of the end of a request that took longer than it may.
 var errLimit = errors.New("the request took too long")
 
-// limited returns the context of a request that is passed on: it ends with that of the client, when the request took too
-// long, and, of one for what is served, after discoveryTimeout.
+// limited returns the context of a forwarded request. It ends with the client's request, when the request has taken too long, and, for a
+// discovery request, after discoveryTimeout.
 func limited(q *apiserver.Request, w sim.Within) (context.Context, func()) {
 	parent := q.Context
 	if parent == nil {
@@ -117,7 +117,7 @@ func plainText(code int, text string) *apiserver.Answer {
 var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade"}
 
-// removeHops removes what is meant for one connection only.
+// removeHops removes the hop-by-hop headers.
 func removeHops(h http.Header) {
 	for _, list := range h["Connection"] {
 		for name := range strings.SplitSeq(list, ",") {
@@ -139,7 +139,7 @@ func upgrades(h http.Header) string {
 	return ""
 }
 
-// outgoing makes the request that an aggregated API server gets: without what proved who the user is, and with who it is.
+// outgoing makes the request to an aggregated API server. It removes the user's credentials and adds the headers that name the user.
 func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resource.User, upgrade string) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	switch {
@@ -181,7 +181,7 @@ func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resou
 	return r, nil
 }
 
-// hideUser removes from a header what proxies say of a user, in the fields of the options and in the common ones.
+// hideUser removes the headers with which proxies name a user, those of the options and the common ones.
 func hideUser(h http.Header, o *auth.RequestHeader) {
 	for _, name := range slices.Concat([]string{"X-Remote-User", "X-Remote-Group", "X-Remote-Uid"}, o.UsernameHeaders, o.GroupHeaders, o.UIDHeaders) {
 		h.Del(name)
@@ -195,7 +195,7 @@ func hideUser(h http.Header, o *auth.RequestHeader) {
 	}
 }
 
-// setUser says in a header who a request is from (client-go, transport.SetAuthProxyHeaders).
+// setUser sets the headers that name the user of a request (client-go, transport.SetAuthProxyHeaders).
 func setUser(h http.Header, user resource.User) {
 	h.Set("X-Remote-User", user.Name)
 	if user.UID != "" {
@@ -225,7 +225,8 @@ func escapedKey(key string) string {
 	return b.String()
 }
 
-// answered is the answer of an aggregated API server as the client gets it. It is refused when nobody may have its body.
+// answered converts the response of an aggregated API server to the answer for the client. refused is true if the response is replaced by
+// an error, because it is a redirect or a failed upgrade.
 func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bool) {
 	a = &apiserver.Answer{Code: res.StatusCode, Header: wire.Header(res.Header)}
 	switch code := res.StatusCode; {
@@ -242,6 +243,6 @@ func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bo
 	for _, name := range []string{"Credentials", "Headers", "Methods", "Origin"} {
 		a.Header.Del("Access-Control-Allow-" + name)
 	}
-	a.Header.Del("Date") // which whoever writes the answer sets
+	a.Header.Del("Date") // set again when the answer is written
 	return a, false
 }

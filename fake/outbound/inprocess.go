@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/fake/answer"
 )
 
-// inProcess is an http.RoundTripper that asks a handler. What the handler writes is there as a whole when it returns, or
-// streams from its first Flush on:
+// inProcess is an http.RoundTripper that calls a handler. The response is complete when the handler returns, or is streamed from the
+// handler's first Flush on:
 //
 //	RoundTrip ─ go ─▶ handler ─▶ reply ─┬─ returns: Response with all of it
 //	                                    └─ Flush:   Response whose Body is a pipe; Close ends the handler's context
 type inProcess struct {
 	handler http.Handler
-	life    context.Context // of the server: nobody is waited for any longer
+	life    context.Context // of the server; RoundTrip stops waiting when it ends
 }
 
 var errEnded = errors.New("kubesim: the server is closed")
@@ -68,7 +68,7 @@ func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
 type reply struct {
 	header http.Header
 	sent   http.Header // header as it was when the code was written
-	code   int         // 0: not yet
+	code   int         // 0 before the header is written
 	buffer bytes.Buffer
 	whole  bool // buffer is everything
 	failed error
@@ -124,7 +124,7 @@ func (w *reply) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush implements http.Flusher. What was written before is read first.
+// Flush implements http.Flusher. The first Flush starts streaming, with the buffered output first.
 func (w *reply) Flush() {
 	w.WriteHeader(http.StatusOK)
 	first := false
@@ -133,6 +133,6 @@ func (w *reply) Flush() {
 		close(w.begun)
 	})
 	if first && w.buffer.Len() > 0 {
-		_, _ = w.pipe.Write(w.buffer.Bytes()) // an error is told by the next Write
+		_, _ = w.pipe.Write(w.buffer.Bytes()) // the next Write returns the error
 	}
 }

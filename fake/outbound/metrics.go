@@ -10,8 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Metrics is an aggregated API server in process that says what nodes and pods use, as metrics-server does: kubectl top
-// asks it.
+// Metrics is an aggregated API server in process that reports the usage of nodes and pods, as metrics-server does for kubectl top.
 type Metrics struct{ Cluster *sim.Cluster }
 
 const metricsPath = "/apis/metrics.k8s.io/v1beta1"
@@ -45,7 +44,7 @@ func (m Metrics) answer(path []string, r *http.Request) (any, *status.Status) {
 	return nil, status.NoResource()
 }
 
-// pick returns the object with a name, or the list of those that the selectors of a request pick.
+// pick returns the object with a name, or the list of the objects that the selectors of a request match.
 func pick(all []object.Object, kind string, of status.Resource, name []string, r *http.Request) (any, *status.Status) {
 	if len(name) > 0 {
 		for _, obj := range all {
@@ -74,7 +73,7 @@ func pick(all []object.Object, kind string, of status.Resource, name []string, r
 	return map[string]any{"kind": kind, "apiVersion": "metrics.k8s.io/v1beta1", "metadata": map[string]any{}, "items": items}, nil
 }
 
-// metricsResources is what discovery says of the API.
+// metricsResources is the discovery document of the API.
 var metricsResources = map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "metrics.k8s.io/v1beta1", "resources": []any{
 	map[string]any{"name": "nodes", "singularName": "", "namespaced": false, "kind": "NodeMetrics", "verbs": []any{"get", "list"}},
 	map[string]any{"name": "pods", "singularName": "", "namespaced": true, "kind": "PodMetrics", "verbs": []any{"get", "list"}},

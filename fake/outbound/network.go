@@ -27,7 +27,7 @@ type Network struct {
 // transportKey is what requests have to share to share connections.
 type transportKey struct {
 	trusted, host, plugin string
-	own                   *authority // nil: nothing was signed for services
+	own                   *authority // nil before a certificate was signed for a service
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -93,7 +93,7 @@ func (p places) dial(ctx context.Context, kind, address string) (net.Conn, error
 	return (&net.Dialer{}).DialContext(ctx, kind, address)
 }
 
-// places finds where services of a cluster are reached: where they say, unless Services say otherwise.
+// places finds the addresses of a cluster's services: those in Services, or else those of the Service objects.
 type places struct {
 	cluster  *sim.Cluster
 	services *Services

@@ -1,9 +1,9 @@
-// Package outbound is what a server asks of others: webhooks, and aggregated API servers, over the network or in process.
+// Package outbound sends a server's own requests, to webhooks and to aggregated API servers, over the network or in process.
 //
 //	webhook.Request ─▶ Caller ─▶ Network, or another http.RoundTripper ─▶ webhook
-//	                              │ Plugins: how the server makes itself known
+//	                              │ Plugins: the server's credentials
 //	                              ▼
-//	                            places ─▶ Services: where services are really reached, and who signs for them
+//	                            places ─▶ Services: the real addresses and the CA of services
 //	                              ▲
 //	sim.APIService ──▶ Aggregator ┴─▶ a handler in process, or an http.Transport ─▶ aggregated API server
 package outbound
@@ -30,7 +30,7 @@ type Outbound struct {
 	converts bool // ConvertThrough was called
 }
 
-// New returns what the server of a cluster asks of others, while life lasts. trial may be nil. logf logs panics of webhooks.
+// New returns the Outbound of the server of a cluster. Its requests end with life. trial may be nil. logf logs panics of webhooks.
 func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *Services, trial Trial,
 	logf func(format string, args ...any),
 ) *Outbound {
@@ -42,7 +42,7 @@ func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *
 	return out
 }
 
-// SetAddress says where a service is really reached: Services.SetAddress.
+// SetAddress sets the real address of a service: Services.SetAddress.
 func (o *Outbound) SetAddress(service, address string) error {
 	if err := o.Services.SetAddress(service, address); err != nil {
 		return err
@@ -78,7 +78,8 @@ func (o *Outbound) ConvertThrough(transport http.RoundTripper) {
 	o.cluster.ConvertThrough(o.Caller.through(transport))
 }
 
-// ReachOut makes a server with a listener ask webhooks over the network, unless it was told otherwise, and aggregated API servers.
+// ReachOut makes a server with a listener use the network for its own requests: to webhooks, unless another transport was set for them, and
+// to aggregated API servers.
 func (o *Outbound) ReachOut() {
 	o.mu.Lock()
 	admits, converts := o.admits, o.converts

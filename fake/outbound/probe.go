@@ -26,7 +26,7 @@ const (
 	documentMax = 64 << 20
 )
 
-// Those whom an aggregated API server is asked by when it is no user's request.
+// The users of the server's own requests to an aggregated API server.
 var (
 	discoverer = resource.User{Name: "system:kube-aggregator", Groups: []string{"system:masters"}}
 	downgraded = resource.User{Name: "system:kube-aggregator"}
@@ -158,7 +158,8 @@ func (a *Aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, sta
 	return rows, err != nil
 }
 
-// discoveryList and resourceList say of which types things are that a server tells: what does not fit is no answer.
+// discoveryList and resourceList have the fields of discovery documents that are used. A document that cannot be decoded into them is
+// treated as no answer.
 type (
 	discoveryList struct {
 		Items []struct {

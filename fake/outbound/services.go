@@ -17,21 +17,21 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Services says where services are really reached, and signs their certificates. Forks of a server share them.
+// Services holds the real addresses of services, and signs their certificates. Forks of a server share it.
 type Services struct {
 	mu        sync.Mutex
 	addresses map[serviceName]string // HOST:PORT
-	own       *authority             // nil: it has signed nothing
+	own       *authority             // nil before the first signature
 }
 
 // serviceName is a service, or one port of it.
 type serviceName struct {
 	namespace, name string
-	port            int64 // 0: any
+	port            int64 // 0 for all ports
 }
 
-// SetAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address, "HOST:PORT", or takes that
-// back if address is "".
+// SetAddress sets the real address, "HOST:PORT", of a service, "NAMESPACE/NAME", or of one of its ports, "NAMESPACE/NAME:PORT". An empty
+// address removes the entry.
 func (s *Services) SetAddress(service, address string) error {
 	name, err := parseService(service)
 	if err != nil {
@@ -66,7 +66,7 @@ func parseService(text string) (serviceName, error) {
 	return s, nil
 }
 
-// address returns where a port of a service is reached. "": nobody has said.
+// address returns the real address of a port of a service, or "" if it was not set.
 func (s *Services) address(namespace, name string, port int64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *Services) WriteCerts(dir string) error {
 	return nil
 }
 
-// replaceFile writes a file as a whole: whoever watches it never reads half of it.
+// replaceFile replaces a file atomically: a process that watches it never reads a part of it.
 func replaceFile(name string, data []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".kubesim-")
 	if err != nil {

@@ -123,7 +123,7 @@ func unread(err error) error {
 	return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
 }
 
-// retryAfter says whether a webhook asks to be asked again, and when.
+// retryAfter reports whether a webhook asks for a retry, and when.
 func retryAfter(res *http.Response) (time.Duration, bool) {
 	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode < http.StatusInternalServerError {
 		return 0, false

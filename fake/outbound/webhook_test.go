@@ -58,10 +58,10 @@ func TestWebhookAskedAgain(t *testing.T) {
 	is.Equal(n, 11)
 	n, q.Wait = 0, nil
 	_, err = call.Ask(t.Context(), q)
-	is.True(err != nil && n == 1) // nobody can wait
+	is.True(err != nil && n == 1) // without Wait there is no retry
 }
 
-// Errors name what was asked for last, and the cause of the end.
+// Errors name the last requested URL, and the cause of the end.
 func TestWebhookErrors(t *testing.T) {
 	is := is.New(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

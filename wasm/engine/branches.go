@@ -159,7 +159,7 @@ func (e *Engine) head() fields {
 
 func formatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
 
-// do does an operation after those that have been done; what the branch had behind them is cut off.
+// do appends an operation to the current branch and executes it. Operations after the current position, which were undone, are discarded.
 func (e *Engine) do(q *request) (fields, error) {
 	switch {
 	case len(q.Op) == 0:

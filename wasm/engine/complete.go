@@ -85,7 +85,7 @@ func valueItems(flag string) []itemView {
 	return out
 }
 
-// flagValue returns what can stand behind a flag whose value is a word of its own, nil when there was no such flag.
+// flagValue returns the possible values of a flag whose value is the next word, or nil if there is no such flag.
 func (e *Engine) flagValue(word string, c *scenario.Command) []itemView {
 	for _, f := range scenario.Flags() {
 		if f.Value == "" || word != "-"+f.Short && word != "--"+f.Name || !slices.Contains(c.Flags, f.Name) {
@@ -130,7 +130,7 @@ func arguments(words []string) (n int, first string) {
 	return n, first
 }
 
-// argumentItems returns what the next argument of a command can be.
+// argumentItems returns the possible next arguments of a command.
 func (e *Engine) argumentItems(c *scenario.Command, start string, words []string) []itemView {
 	args, first := arguments(words[1:])
 	var out []itemView

@@ -4,7 +4,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// controllers is the view of the control plane's controllers: what they are like, and what they are about to do.
+// controllers returns the view of the control plane's controllers: their state and their pending work.
 func (e *Engine) controllers(*request) (out any, err error) {
 	e.run.world.Cluster().Control(func(m *controller.Manager) { out = m.Report() })
 	return out, nil

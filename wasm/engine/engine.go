@@ -17,23 +17,23 @@ const Version = 1
 
 // Engine is the simulator behind a page. It is for one goroutine.
 type Engine struct {
-	begin    *beginning // nil: nothing was booted
+	begin    *beginning // nil before the first boot
 	branches []*branch
 	current  *branch
-	run      *run   // nil: it broke, or nothing was booted
+	run      *run   // nil before the first boot, and after a panic
 	sent     uint64 // frames of the run that the page has
 	reset    bool   // the page has to forget the frames it has
-	credit   int    // how many frames the page takes; below 0: any number
+	credit   int    // frames that the page accepts; negative for no limit
 	taken    map[int]*attempt
 	past     past              // the world of before that was looked at last
 	texts    map[string]string // of lessons in another language than English, by their ids
-	backend  *backend          // nil: no serve
+	backend  *backend          // nil without serve
 }
 
 // New returns an Engine that waits for a boot.
 func New() *Engine { return &Engine{credit: -1} }
 
-// request is every message from a page: kind says which of the fields count.
+// request is a message from a page. Its kind determines which of the fields are used.
 type request struct {
 	V    int    `json:"v"`
 	ID   int64  `json:"id"`
@@ -75,7 +75,7 @@ type replicaJSON struct {
 // fields are the contents of an answer.
 type fields map[string]any
 
-// failure is an error with what the page can do about it.
+// failure is an error with information on how the page can react to it.
 type failure struct {
 	Text  string `json:"text"`
 	Needs string `json:"needs,omitempty"` // "cel": the other engine; "schema/1.35": data of that Kubernetes minor
@@ -103,7 +103,7 @@ func init() {
 	}
 }
 
-// inWorld are the kinds that need a world, inLog those that need the log of one.
+// inWorld lists the kinds that need a world, inLog the kinds that need a log.
 var (
 	inWorld = []string{"do", "tick", "hash", "predict", "check", "hint", "solve"}
 	inLog   = []string{"seek", "undo", "redo", "fork"}
@@ -194,7 +194,7 @@ func (e *Engine) appendFrames(out [][]byte) [][]byte {
 // framesPerMessage bounds the messages about a world that was made of a long log: memory that was needed once is never given back.
 const framesPerMessage = 5_000
 
-// framesMessage tells the page of frames.
+// framesMessage encodes frames as a message to the page.
 func (e *Engine) framesMessage(frames []scenario.Frame) []byte {
 	const head = `{"v":%d,"kind":"frames","branch":%q,"reset":%t,"frames":[`
 	b := fmt.Appendf(nil, head, Version, e.current.name(), e.reset)
@@ -248,7 +248,7 @@ func name() string {
 	return "core"
 }
 
-// about is what a page learns about the engine when it boots it.
+// about returns the properties of the engine that a page gets at boot.
 func about() fields {
 	return fields{"engine": name(), "version": sim.Version, "minors": schema.Minors(), "protocol": Version}
 }

@@ -188,7 +188,7 @@ func TestQueriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// TestBroken: a panic is told, the log stays, and seek goes on with the same frames.
+// TestBroken: a panic is reported, the log is kept, and seek restores the same frames.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -230,7 +230,7 @@ func TestRefused(t *testing.T) {
 	p.must("boot")
 	before := p.hash()
 	answer := p.send("do", "op", map[string]any{"line": "creat configmap a"})
-	is.True(strings.Contains(fmt.Sprint(fault(answer, "text")), "create")) // the language says what was meant
+	is.True(strings.Contains(fmt.Sprint(fault(answer, "text")), "create")) // the error suggests the right command
 	is.Equal(p.hash(), before)                                             // and nothing has happened
 	is.Equal(at(p.must("query", "view", "log"), "data.n"), 0.0)
 }
@@ -275,7 +275,7 @@ func TestNeeds(t *testing.T) {
 	p.do("create configmap b") // and the small engine goes on
 }
 
-// TestShare: what a link holds makes the same world.
+// TestShare: a link restores the same world.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

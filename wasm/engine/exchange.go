@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// exchangeView is a request, its answer and, of a watch, what has come through it.
+// exchangeView is a request, its response and, if it is a watch, its events.
 type exchangeView struct {
 	N        uint64       `json:"n"`
 	Answered uint64       `json:"answered,omitempty"`
@@ -50,7 +50,7 @@ type eventView struct {
 type resultView struct {
 	Lines   []string      `json:"lines"`
 	OK      bool          `json:"ok"`
-	Text    string        `json:"text,omitempty"` // what was expected and is not so
+	Text    string        `json:"text,omitempty"` // the failed expectation
 	HTTP    *exchangeView `json:"http,omitempty"`
 	Watch   string        `json:"watch,omitempty"`
 	Waiting bool          `json:"waiting,omitempty"`
@@ -95,7 +95,7 @@ func (m *messageView) fill(header map[string][]string, body []byte, kinds func(s
 	m.Fields, _ = openWire(body, kinds)
 }
 
-// events returns what has come through a watch.
+// events returns the events of a watch.
 func (e *Engine) events(watch string) []eventView {
 	out := []eventView{}
 	for _, f := range e.run.world.Frames(0) {

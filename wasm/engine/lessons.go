@@ -7,8 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// attempt is what a learner said and looked at on one branch, by step. It does not change the world, so it is not in
-// the log.
+// attempt holds the learner's answers and opened hints on one branch, by step. It does not change the world, so it is not in the log.
 type attempt struct {
 	answers map[int]int // the option that was chosen
 	hints   map[int]int // how many were opened
@@ -38,7 +37,7 @@ func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
 // lessonState is where a learner is. Its texts hold the values of this moment.
 type lessonState struct {
 	ID        string           `json:"id"`
-	Own       bool             `json:"own,omitempty"` // somebody wrote it in a page
+	Own       bool             `json:"own,omitempty"` // the user wrote it in a page
 	Step      int              `json:"step"`          // counted from 0
 	Steps     int              `json:"steps"`
 	Done      bool             `json:"done"`
@@ -56,7 +55,7 @@ type lessonState struct {
 	Golf      golf             `json:"golf"`
 }
 
-// prediction is what the learner chose, and, once the step is passed, what was right.
+// prediction is the answer that the learner chose, and, once the step is passed, the right answer.
 type prediction struct {
 	Answer  int   `json:"answer"` // -1: none was given
 	Right   *bool `json:"right,omitempty"`
@@ -109,7 +108,7 @@ func (e *Engine) lessonState() *lessonState {
 	return state
 }
 
-// prediction returns what was chosen at a step, nil if it asks nothing or has not been answered yet.
+// prediction returns the learner's answer at a step, or nil if the step asks nothing or has not been answered yet.
 func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 	answer, chosen := a.answers[step]
 	switch {
@@ -119,7 +118,7 @@ func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 		answer = -1
 	}
 	p := &prediction{Answer: answer}
-	if step < s.Index() && s.Graded(step).Right >= 0 { // below 0: the learner went another way, and no option was right
+	if step < s.Index() && s.Graded(step).Right >= 0 { // negative if the learner's way made no option right
 		correct := s.Graded(step).Right
 		right := correct == answer
 		p.Right, p.Correct = &right, &correct
@@ -127,7 +126,7 @@ func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 	return p
 }
 
-// graded says how the prediction of a step that has been passed came out, nil if none was made.
+// graded returns the result of the prediction at a step that has been passed, or nil if none was made.
 func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 	answer, chosen := a.answers[step]
 	if !chosen {
@@ -141,8 +140,8 @@ func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 	return out
 }
 
-// broken is the view of whether the lesson can be finished from here, and what is in the way. It takes about as long as
-// everything in the lesson so far, so that a page asks for it when it has shown what happened.
+// broken returns the view of whether the lesson can still be completed, and of the operation that prevents it. It takes about as long as
+// everything in the lesson so far, so a page requests it after it has shown the result of an operation.
 func (e *Engine) broken(*request) (any, error) {
 	if e.run == nil || e.run.session == nil {
 		return nil, nil
@@ -162,7 +161,7 @@ func (e *Engine) session() (*lesson.Session, error) {
 	return e.run.session, nil
 }
 
-// lesson starts a lesson, or says how far the one that runs has come.
+// lesson starts a lesson, or returns the progress of the running one.
 func (e *Engine) lesson(q *request) (fields, error) {
 	if q.Lesson != "" {
 		return e.boot(&request{Lesson: q.Lesson})
@@ -172,7 +171,7 @@ func (e *Engine) lesson(q *request) (fields, error) {
 	return out, nil
 }
 
-// check says how far the lesson has come; the checks themselves are made after each operation.
+// check returns the progress of the lesson. The checks themselves run after each operation.
 func (e *Engine) check(*request) (fields, error) {
 	if _, err := e.session(); err != nil {
 		return nil, err
@@ -180,7 +179,7 @@ func (e *Engine) check(*request) (fields, error) {
 	return fields{"lesson": e.lessonState()}, nil
 }
 
-// predict notes what the learner expects of the current step.
+// predict records the learner's answer at the current step.
 func (e *Engine) predict(q *request) (fields, error) {
 	s, err := e.session()
 	if err != nil {
@@ -212,7 +211,7 @@ func (e *Engine) hint(*request) (fields, error) {
 	return fields{"hints": state.Hints, "lesson": state}, nil
 }
 
-// solve does what the solution of the current step says, from where the learner is.
+// solve executes the solution of the current step in the learner's world.
 func (e *Engine) solve(*request) (fields, error) {
 	s, err := e.session()
 	if err != nil {

@@ -17,7 +17,7 @@ func TestLesson(t *testing.T) {
 	steps := p.data("lesson", "lesson", "first")["steps"].([]any)
 	is.Equal(float64(len(steps)), at(answer, "lesson.steps"))
 	answer = p.do("get configmaps")
-	is.Equal(at(answer, "lesson.step"), 0.0) // that was not what was asked for
+	is.Equal(at(answer, "lesson.step"), 0.0) // the step asks for something else
 	answer = p.do("create configmap paint --from-literal color=red")
 	is.Equal(at(answer, "lesson.step"), 1.0)
 	is.Equal(at(answer, "lesson.state"), "predict") // a question comes first
@@ -39,7 +39,7 @@ func TestLesson(t *testing.T) {
 	is.Equal(p.send("solve")["kind"], "error") // it is over
 }
 
-// TestAstray: what was not asked for is named, and so is what is in the way; texts say what is true now.
+// TestAstray: changes that no step asked for are listed, and so is the operation that blocks the lesson. Texts show the current state.
 func TestAstray(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -64,7 +64,7 @@ func TestAstray(t *testing.T) {
 	is.Equal(p.data("broken")["broken"], nil)
 }
 
-// TestGraded: a wrong prediction is told why it was wrong, and a link brings the answers back.
+// TestGraded: the page gets an explanation of a wrong prediction, and a link restores the answers.
 func TestGraded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestFirstOfMany: of many objects only those are read that are shown; how many there are is said all the same.
+// TestFirstOfMany: only the first objects are read, and their total number is reported.
 func TestFirstOfMany(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

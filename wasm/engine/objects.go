@@ -24,7 +24,7 @@ type resourceView struct {
 	Custom       bool     `json:"custom,omitempty"`
 }
 
-// resources is the view of what the first API server serves.
+// resources returns the view of the resources that the first API server serves.
 func (e *Engine) resources(*request) (any, error) {
 	list := []resourceView{}
 	for _, d := range e.server(1).Table.All() {
@@ -131,7 +131,7 @@ func (e *Engine) protobuf(obj object.Object, name string) (any, error) {
 		"rv": obj.ResourceVersion()}, nil
 }
 
-// owners is the view of who owns which field.
+// owners returns the view of the managers that own each field.
 func (e *Engine) owners(q *request) (any, error) {
 	obj, err := e.one(q, q.At)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/lesson"
 )
 
-// speak takes the texts of lessons in another language, by the ids of the lessons: their files lesson.LANGUAGE.yaml. A lesson that
-// is not among them speaks English. The one that runs is told anew; its world stays as it is.
+// speak sets the texts of lessons in another language, by lesson ID, from the files lesson.LANGUAGE.yaml. A lesson without such texts is
+// shown in English. The running lesson is replayed with its new texts; its world does not change.
 func (e *Engine) speak(q *request) (fields, error) {
 	before := e.texts
 	e.texts = q.Texts
@@ -54,7 +54,7 @@ const (
 	replicasMax = 9
 )
 
-// ownLesson reads a lesson that somebody wrote in a page: one lesson.yaml with the texts in its steps.
+// ownLesson parses a lesson that a user wrote in a page: one lesson.yaml with the texts in its steps.
 func ownLesson(text string) (*lesson.Lesson, error) {
 	if len(text) > ownMax {
 		return nil, failed("the lesson has %d bytes, at most %d are taken", len(text), ownMax)
@@ -94,8 +94,8 @@ type rehearsedView struct {
 	Solution []string `json:"solution"`
 }
 
-// rehearse is the view of a lesson that somebody writes: what is wrong with it, its steps as a learner sees them, and where its own
-// solutions do not lead on.
+// rehearse returns the view of a lesson that a user is writing: its error if it is invalid, its steps as a learner sees them, and the first
+// step that its own solution does not complete.
 func (e *Engine) rehearse(q *request) (any, error) {
 	l, err := ownLesson(q.Own)
 	if err != nil {

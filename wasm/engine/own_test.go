@@ -22,7 +22,7 @@ steps:
   text: Done.
 `
 
-// TestOwn: a lesson that somebody wrote is rehearsed, and taken like any other; a link brings it back.
+// TestOwn: a lesson that a user wrote can be rehearsed and taken like any other, and a link restores it.
 func TestOwn(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -33,7 +33,7 @@ type ownerView struct {
 
 type ownedLine struct {
 	Text     string   `json:"text"`
-	Managers []string `json:"managers"` // letters; empty: nobody, or the line only opens what is below
+	Managers []string `json:"managers"` // letters; empty if no manager owns the line, or if the line only begins a nested value
 }
 
 type ownedFields struct {
@@ -48,7 +48,7 @@ type owner struct {
 	whole  bool           // everything here and below is its own
 }
 
-// owners returns who owns what in obj; managedFields itself is left out of the lines.
+// owners returns the managers of each line of obj. The lines do not contain managedFields.
 func owners(obj object.Object, rev string) *ownersView {
 	v := &ownersView{Rev: rev, Managers: []ownerView{}, Lines: []ownedLine{}, Paths: []ownedFields{}}
 	var all []owner
@@ -89,7 +89,7 @@ func letterOf(i int) string {
 	return letter
 }
 
-// lettersAt returns who owns the value at a path of v.
+// lettersAt returns the letters of the managers that own the value at a path of v.
 func lettersAt(all []owner, v any, path []any) []string {
 	for _, step := range path {
 		var element string
@@ -105,8 +105,8 @@ func lettersAt(all []owner, v any, path []any) []string {
 	return letters
 }
 
-// stepInto returns the value one step below v, and the step as FieldsV1 writes it: "f:name", or "" for an element of a
-// list, whose keys say themselves to which element they belong.
+// stepInto returns the value one step below v, and the step as FieldsV1 writes it: "f:name", or "" for an element of a list, which is
+// identified by its keys.
 func stepInto(v any, step any) (any, string) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -7,7 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// past is the world as it was after the first n operations of a branch: who scrubs looks at the same moment again and again.
+// past is a cached world as it was after the first n operations of a branch. Views of one moment are requested repeatedly when the user
+// scrubs.
 type past struct {
 	run *run
 	log []scenario.Op
@@ -31,7 +32,7 @@ func (e *Engine) lookBack(n int) (now *run, err error) {
 // resultsMost is how many results a page gets: its transcript is no longer.
 const resultsMost = 400
 
-// results is the view of what the newest operations were answered, for a page that has begun with a log.
+// results returns the view of the results of the newest operations, for a page that has booted with a log.
 func (e *Engine) results(*request) (any, error) {
 	from := max(len(e.run.results)-resultsMost, 0)
 	return fields{"from": from, "results": append([]outcome{}, e.run.results[from:]...)}, nil

@@ -30,7 +30,7 @@ func TestPast(t *testing.T) {
 	is.Equal(at(p.data("clients", "n", 3), "clients.1.name"), "carol") // not what the log said when it was looked at
 }
 
-// TestResults: a page that begins with a log is told what its operations were answered.
+// TestResults: a page that boots with a log can query the results of its operations.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

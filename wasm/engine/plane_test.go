@@ -17,8 +17,8 @@ spec:
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}
 `
 
-// A world has controllers and nodes if the page asks for them; its link and its export make it again. A link that says nothing of
-// them makes the world that it was made of, in which nothing works by itself.
+// A world has controllers and nodes if the page asks for them; its link and its export restore them. A link without them restores a world
+// without controllers.
 func TestControllers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -51,8 +51,8 @@ func TestControllers(t *testing.T) {
 	is.True(fault(newPage(t).send("boot", "controllers", []string{"nobody"}), "text") != "")
 }
 
-// A reconcile is a frame on the lane of its controller: the commit that called for it is its cause, and it is the cause of what it
-// writes. Controllers that wait for it do one thing at a time.
+// A reconcile is a frame on the lane of its controller. Its cause is the commit that triggered it, and it is the cause of its own writes.
+// Waiting controllers reconcile one at a time.
 func TestReconciles(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -94,7 +94,7 @@ func TestReconciles(t *testing.T) {
 	is.True(c["rv"] != at(p.must("query", "view", "timeline"), "data.rv"))
 }
 
-// controller is one of the view of controllers.
+// controller is an entry in the view of controllers.
 func (p *page) controller(name string) map[string]any {
 	p.t.Helper()
 	for _, c := range at(p.must("query", "view", "controllers"), "data.controllers").([]any) {

@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A page's prompt takes kubectl's words, knows how they go on, and takes what is pasted apart.
+// The prompt of a page accepts kubectl commands, completes them, and splits pasted text into operations.
 func TestPrompt(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,13 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// query is what a page asks about the world; View says which of the fields count.
+// query is a page's request for a view of the world. View determines which of the fields are used.
 type query struct {
 	View      string `json:"view"`
 	Resource  string `json:"resource"`
 	Namespace string `json:"ns"`
 	Name      string `json:"name"`
-	At        string `json:"at"` // a revision; "": the newest
+	At        string `json:"at"` // a revision; the default is the newest
 	From      string `json:"from"`
 	To        string `json:"to"`
 	Format    string `json:"format"`
@@ -68,7 +68,7 @@ func (e *Engine) query(q *request) (fields, error) {
 	return fields{"view": q.View, "data": data}, nil
 }
 
-// server returns the API server of a replica. The lock is not taken: an Engine is all there is that looks at its World.
+// server returns the API server of a replica. It does not take the lock, because only the Engine uses its World.
 func (e *Engine) server(replica int) *apiserver.Server { return e.run.world.Cluster().Server(replica) }
 
 // revision reads a revision that a page has sent; "" and "0" are the newest.

@@ -14,14 +14,14 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// beginning says how the world of all branches begins.
+// beginning describes the initial world of all branches.
 type beginning struct {
 	seed     uint64
 	replicas []replicaJSON
 	plane    plane
 	files    map[string]string
-	lesson   *lesson.Lesson // nil: none
-	own      string         // the lesson, if it is one that somebody wrote in the page
+	lesson   *lesson.Lesson // nil without a lesson
+	own      string         // the text of the lesson, if the user wrote it in the page
 }
 
 // plane is what works by itself in a world: nothing, unless a page asks for it, so that links from before it could still lead to
@@ -53,18 +53,18 @@ func (b *branch) name() string { return strconv.Itoa(b.id) }
 // run is a World in which the first entries of a log have been done.
 type run struct {
 	world   *scenario.World
-	session *lesson.Session // nil: no lesson
+	session *lesson.Session // nil without a lesson
 	ledger  ledger          // continue tokens, for the timeline
 	room    int             // how many frames there may be
 	ends    []int           // number of the World's last operation after each entry; ends[0]: after the setup
 	results []outcome       // of each entry
 }
 
-// outcome is what a transcript says of an operation.
+// outcome is the result of an operation as a transcript shows it.
 type outcome struct {
 	Lines []string `json:"lines"`
 	OK    bool     `json:"ok"`
-	Text  string   `json:"text,omitempty"`  // what was expected and is not so
+	Text  string   `json:"text,omitempty"`  // the failed expectation
 	Frame uint64   `json:"frame,omitempty"` // of its last request
 }
 
@@ -96,7 +96,7 @@ func (b *beginning) start() (*run, error) {
 // mark notes how far the World has come with the entries so far.
 func (r *run) mark() { r.ends = append(r.ends, len(r.world.Log())) }
 
-// What a page can hold: beyond this an operation would take seconds, or a world more memory than a telephone gives.
+// The limits of a world in a page. Above them, an operation takes seconds, or a world needs more memory than a telephone has.
 const (
 	passMax   = 24 * time.Hour // of the world's time, in one operation
 	framesMax = 120_000        // of one world
@@ -156,7 +156,7 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 // refusedCEL is in every answer of an API server that would have to evaluate CEL and cannot.
 const refusedCEL = "is without CEL (build tag nocel)"
 
-// withoutCEL reports whether an answer after frame since says that CEL is missing.
+// withoutCEL reports whether a response after frame since contains the error that CEL is missing.
 func (r *run) withoutCEL(since uint64) bool {
 	if cel.Supported {
 		return false

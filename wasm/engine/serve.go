@@ -40,7 +40,7 @@ type backend struct {
 type exchange struct {
 	id     int64
 	api    *apiserver.Server
-	answer *apiserver.Answer // nil: the request waits
+	answer *apiserver.Answer // nil while the request waits
 	sent   bool              // the head of the response was sent
 	cancel context.CancelFunc
 	gone   bool // the client does not wait for the answer any more
@@ -49,7 +49,7 @@ type exchange struct {
 // calling holds the fields of a request that are about a server and not about the world of a page.
 type calling struct {
 	Cluster json.RawMessage `json:"cluster"` // a config.Cluster
-	Now     int64           `json:"now"`     // milliseconds since 1970; 0: clock.Epoch
+	Now     int64           `json:"now"`     // milliseconds since 1970; the default is clock.Epoch
 
 	Method   string      `json:"method"`
 	Target   string      `json:"target"` // path and query
@@ -108,7 +108,7 @@ func (e *Engine) serve(q *request) (fields, error) {
 	return out, nil
 }
 
-// time returns what the clock of a server says, and in how many milliseconds its next timer fires.
+// time returns the time of a server's clock, and the number of milliseconds until its next timer fires.
 func (s *backend) time() fields {
 	now := s.clock.Now()
 	out := fields{"now": now.UnixMilli()}
@@ -159,7 +159,7 @@ func (s *backend) request(q *request) (fields, error) {
 	return nil, nil
 }
 
-// cancel ends a request whose client does not wait any more, or does not read the rest of the response.
+// cancel ends a request whose client has stopped waiting, or does not read the rest of the response.
 func (s *backend) cancel(q *request) (fields, error) {
 	i := slices.IndexFunc(s.exchanges, func(x *exchange) bool { return x.id == q.Request })
 	if i < 0 { // it has ended in the meantime

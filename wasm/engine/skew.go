@@ -13,7 +13,7 @@ type glanceView struct {
 	Replica int    `json:"replica"`
 	Version string `json:"version"`
 	Known   string `json:"known"`          // revision that the cache shows
-	Rev     string `json:"rv,omitempty"`   // of the object; "": it is not there
+	Rev     string `json:"rv,omitempty"`   // of the object; empty if it does not exist
 	Text    string `json:"text,omitempty"` // YAML
 	Serves  bool   `json:"serves"`         // the resource
 }
@@ -36,7 +36,7 @@ func (e *Engine) skew(q *request) (any, error) {
 	return fields{"servers": len(views), "one": one, "other": other, "lines": diff(one.Text, other.Text)}, nil
 }
 
-// glance looks into a server's cache, which is what a request with resourceVersion=0 is answered from.
+// glance returns an object from a server's cache, as a request with resourceVersion=0 gets it.
 func (e *Engine) glance(replica int, q *request) glanceView {
 	server := e.server(replica)
 	v := glanceView{Replica: replica, Version: e.run.world.Cluster().Replica(replica).State().Version}
@@ -53,7 +53,7 @@ func (e *Engine) glance(replica int, q *request) glanceView {
 	return v
 }
 
-// definitionOf returns the resource that a page names, as a server prefers it; nil: it does not serve it.
+// definitionOf returns the resource that a page names, in the version that the server prefers, or nil if the server does not serve it.
 func definitionOf(server *apiserver.Server, name string) *resource.Definition {
 	plural, group, named := strings.Cut(name, ".")
 	for _, d := range server.Table.All() {

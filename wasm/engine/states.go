@@ -34,7 +34,7 @@ func (e *Engine) replicas(*request) (any, error) {
 	return fields{"replicas": list}, nil
 }
 
-// clientView is somebody who sends requests.
+// clientView is a client.
 type clientView struct {
 	Name     string     `json:"name"`
 	Replica  int        `json:"replica"`
@@ -46,7 +46,7 @@ type clientView struct {
 	Actor    *actorView `json:"actor,omitempty"`
 }
 
-// actorView is what a client that acts by itself is like.
+// actorView is the state of a client that acts by itself.
 type actorView struct {
 	Kind     string   `json:"kind"`
 	Resource string   `json:"resource"`
@@ -57,7 +57,7 @@ type actorView struct {
 	Queue    []string `json:"queue,omitempty"`
 }
 
-// clients is the view of who has sent requests.
+// clients returns the view of the clients that have sent requests.
 func (e *Engine) clients(*request) (any, error) {
 	list := []clientView{}
 	for _, c := range e.run.world.Clients() {
@@ -84,20 +84,20 @@ type watchView struct {
 	Request  uint64 `json:"request"`          // frame
 }
 
-// watches is the view of all watches, those that are over included.
+// watches returns the view of all watches, including closed ones.
 func (e *Engine) watches(*request) (any, error) {
 	return fields{"watches": each(e.run.world.Watches(), func(s scenario.WatchState) watchView {
 		return watchView{s.Name, s.Client, s.Replica, s.Resource, s.RV, s.Events, s.Open, s.State, s.Exchange.N}
 	})}, nil
 }
 
-// faultView is one fault and what has become of it.
+// faultView is one fault and its state.
 type faultView struct {
 	Text  string `json:"text"`
 	State string `json:"state,omitempty"`
 }
 
-// faults is the view of what goes wrong.
+// faults returns the view of the faults.
 func (e *Engine) faults(*request) (any, error) {
 	text := e.run.world.Cluster().Faults()
 	list := []faultView{}

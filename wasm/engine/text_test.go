@@ -142,10 +142,10 @@ A|    port: 80
 |  - name: tls
 |    port: 443
 A|  selector:
-A|    app: x`)) // elements are found by their keys; what is below a leaf belongs to its owner
+A|    app: x`)) // elements are found by their keys; the fields below a leaf belong to its owner
 	is.Equal(v.Managers[0].Fields, 4)                                   // ports[80], its name and port, selector
 	is.Equal(v.Managers[1].Letter+v.Managers[1].Subresource, "Bstatus") // letters in the order of the entries
 	is.Equal(v.Paths[1].Path, `.spec.ports[{"port":80}].name`)          // as an error would print it
 	is.Equal(strings.Join(v.Paths[1].Managers, ""), "AB")               // shared by both
-	is.Equal(len(owners(object.Object{"kind": "X"}, "1").Managers), 0)  // nobody owns anything
+	is.Equal(len(owners(object.Object{"kind": "X"}, "1").Managers), 0)  // no field has an owner
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// laneView is one line of the timeline: how far somebody knows what was written.
+// laneView is one line of the timeline: how much of the history a replica, a watch, a controller or a client has seen.
 type laneView struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"`
@@ -36,7 +36,8 @@ type bracketView struct {
 	Token   string `json:"token"`
 }
 
-// timeline is the view of everybody's horizon; its marks are the frames.
+// timeline returns the view of the horizons of the store, the replicas, the watches, the controllers and the clients. Its marks are the
+// frames.
 func (e *Engine) timeline(*request) (any, error) {
 	w := e.run.world
 	rev := formatRev(w.Cluster().Revision())

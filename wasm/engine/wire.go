@@ -21,7 +21,7 @@ type wireField struct {
 	Length   int         `json:"length"` // tag included
 	Field    int         `json:"field"`
 	Wire     string      `json:"wire"` // varint, bytes, fixed64, fixed32
-	Name     string      `json:"name"` // "": the type has no such field
+	Name     string      `json:"name"` // empty if the type has no such field
 	Type     string      `json:"type"`
 	Value    string      `json:"value,omitempty"`
 	Children []wireField `json:"children,omitempty"`
@@ -33,8 +33,8 @@ const wireMagic = "k8s\x00"
 // wireDepth bounds how deep messages are opened.
 const wireDepth = 64
 
-// openWire opens a protobuf body: the envelope, and in it the object whose type kinds knows. ok is false when it is no
-// such body. Bytes that cannot be read are shown as one field without a name.
+// openWire decodes a protobuf body: the envelope, and the object in it, whose type is in kinds. ok is false if body is not such a body.
+// Bytes that cannot be decoded become one field without a name.
 func openWire(body []byte, kinds func(schema.GVK) *schema.Type) (fields []wireField, ok bool) {
 	if !bytes.HasPrefix(body, []byte(wireMagic)) {
 		return nil, false

@@ -62,8 +62,8 @@ func TestOpenWire(t *testing.T) {
 	is.True(!ok) // JSON is no such body
 }
 
-// FuzzOpenWire: any bytes are opened without a panic, fields follow each other without a gap, and what a field holds lies
-// within it.
+// FuzzOpenWire: arbitrary bytes are decoded without a panic, fields follow each other without a gap, and the children of a field lie within
+// it.
 func FuzzOpenWire(f *testing.F) {
 	f.Add(mustWire(f, schema.GVK{Version: "v1", Kind: "ConfigMap"}, `{"metadata":{"name":"a"},"data":{"k":"v"}}`))
 	f.Add([]byte(wireMagic + "\x0a\xff\xff"))

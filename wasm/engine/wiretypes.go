@@ -2,8 +2,8 @@ package engine
 
 import "github.com/kubesim/kubesim/sim/schema"
 
-// fieldOf returns the name and type of a field of a message. Where a Go struct is inlined in JSON it is a message of
-// its own in protobuf: such a field has no name in JSON, and its type holds the fields that are one message further down.
+// fieldOf returns the name and type of a field of a message. A Go struct that is inlined in JSON is a nested message in protobuf. Such a
+// field has no name in JSON, so the name is "(inlined)", and the type has the fields of the nested message.
 func fieldOf(t *schema.Type, number int) (string, *schema.Type) {
 	if t == nil {
 		return "", nil

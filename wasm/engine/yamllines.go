@@ -24,8 +24,8 @@ func yamlText(v any) string {
 	return string(codec.Body(object.JSON(v), codec.Format{Media: codec.YAML}))
 }
 
-// yamlLines returns the lines of yamlText(v) with their paths. Where a key is so long that YAML marks it with "?", or
-// the text is not what the value says, no line has a path.
+// yamlLines returns the lines of yamlText(v) with their paths. If a key is so long that YAML marks it with "?", or the text does not match
+// the value, no line has a path.
 func yamlLines(v any) []yamlLine {
 	r := &lineReader{}
 	for _, l := range linediff.Lines(yamlText(v)) {
@@ -63,7 +63,7 @@ func (r *lineReader) read(path []any, column int, v any) {
 	case []any:
 		for i, e := range v {
 			if nested(e) {
-				r.read(with(path, i), column+2, e) // "- " stands on the first line of what is in it
+				r.read(with(path, i), column+2, e) // "- " is on the first line of the element
 				continue
 			}
 			r.value(with(path, i), column, e, column)
@@ -71,8 +71,8 @@ func (r *lineReader) read(path []any, column int, v any) {
 	}
 }
 
-// value reads a field, or an element that is not nested: its first line, and those that belong to it. inner is the
-// column of the fields of a map in it; elements of a list are not indented.
+// value reads a field, or an element that is not nested, with its continuation lines. If it is a map, inner is the column of its fields;
+// elements of a list are not indented.
 func (r *lineReader) value(path []any, column int, v any, inner int) {
 	if !r.ok || r.at >= len(r.lines) {
 		r.ok = false
@@ -126,7 +126,7 @@ func startsAt(line string, column int) bool {
 	return blank < len(line) && blank <= column
 }
 
-// nested reports whether v is printed on lines of its own.
+// nested reports whether v is printed on separate lines.
 func nested(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -142,5 +142,5 @@ func isList(v any) bool {
 	return ok
 }
 
-// with returns path and one step more, in memory of its own.
+// with returns path with one more step, in new memory.
 func with(path []any, step any) []any { return append(path[:len(path):len(path)], step) }

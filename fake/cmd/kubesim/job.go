@@ -15,7 +15,7 @@ import (
 type jobFlags struct {
 	pods        int
 	image, name string
-	test        string   // the path of a test binary; "": kubesim sweeps a scenario
+	test        string   // the path of a test binary; empty to sweep a scenario
 	args        []string // of the binary
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubelet"
 )
 
-// getJSON reads what is at a path of a server.
+// getJSON decodes the JSON at a path of a server.
 func getJSON(t *testing.T, srv *fake.Server, path string, into any) {
 	t.Helper()
 	is := is.New(t)
@@ -30,7 +30,7 @@ func getJSON(t *testing.T, srv *fake.Server, path string, into any) {
 	is.NoErr(json.NewDecoder(res.Body).Decode(into))
 }
 
-// pods is a list of pods as the test looks at them.
+// pods has the fields of a list of pods that the test needs.
 type pods struct {
 	Items []struct {
 		Metadata struct{ Annotations map[string]string }
@@ -98,7 +98,7 @@ func TestSweepJob(t *testing.T) {
 	is.Equal(parted, together)
 }
 
-// A Job for a test binary, and what is asked for wrongly.
+// The manifest of a Job for a test binary, and errors for invalid arguments.
 func TestSweepJobArguments(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

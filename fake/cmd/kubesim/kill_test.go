@@ -31,13 +31,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writer is a client that writes its own config maps, one request after the other, and remembers what it was told.
+// writer is a client that writes its own config maps, one request after the other, and remembers the confirmed writes.
 type writer struct {
 	name  string
 	rand  *rand.Rand
 	told  map[string]string // of each config map that is there, its resourceVersion
-	doubt *doubt            // what it was not told of any more
-	done  int               // writes that it was told of
+	doubt *doubt            // the write that was not confirmed, if any
+	done  int               // number of confirmed writes
 }
 
 // doubt is a write whose answer never came.
@@ -89,13 +89,13 @@ func (w *writer) write(client *http.Client, url string) error {
 	}
 }
 
-// check compares what is there with what the writer was told. The write in doubt may have been done or not.
+// check compares the stored objects with the confirmed writes. The write in doubt may have been done or not.
 func (w *writer) check(is *is.I, there map[string]string) {
 	is.Helper()
 	for i := range 5 {
 		name := fmt.Sprint(w.name, "-", i)
 		if w.doubt == nil || w.doubt.name != name {
-			is.Equal(there[name], w.told[name]) // what was confirmed is there as it was confirmed
+			is.Equal(there[name], w.told[name]) // confirmed writes are stored
 			continue
 		}
 		switch now := there[name]; {
@@ -115,7 +115,7 @@ func (w *writer) check(is *is.I, there map[string]string) {
 	w.doubt = nil
 }
 
-// killed is a kubesim serve in a process of its own.
+// killed is a kubesim serve in a separate process.
 type killed struct {
 	process *exec.Cmd
 	url     string
@@ -163,8 +163,8 @@ func configMapsOf(client *http.Client, url string) (map[string]string, error) {
 	return there, nil
 }
 
-// A server whose process is killed at any moment under load has, in the next one, everything that its clients were told of,
-// in the same file again and again. KUBESIM_KILLS says how often (make kill: 200).
+// A server is killed at a random moment under load, again and again on the same file. The next process has every write that a client got a
+// confirmation of. KUBESIM_KILLS is the number of kills (make kill: 200).
 func TestKill(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl"
 )
 
-// exitCode is the outcome of a command that has printed already what there was to say.
+// exitCode is the error of a command that has already printed its messages.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -41,7 +41,7 @@ func (p program) kubectl(ctx context.Context, args []string) error {
 	return nil
 }
 
-// readsInput reports whether a command line says that it reads stdin.
+// readsInput reports whether a command line reads stdin.
 func readsInput(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		return a == "-" || a == "-f-" || a == "-f=-" || a == "--filename=-" || a == "-i" || a == "-it" || a == "--stdin"

@@ -3,26 +3,26 @@
 //	kubesim serve [flags]      serve until interrupted; kubesim serve --help lists the flags
 //	kubesim envtest            print a folder for KUBEBUILDER_ASSETS
 //	kubesim run SCENARIO       run a scenario and print its transcript
-//	kubesim open SCENARIO      show it in the page
-//	kubesim sweep SCENARIO     run it under the random faults of many seeds
-//	kubesim replay TRACE       run it again and compare
-//	kubesim test PACKAGES      run Go tests where they can be repeated to the byte
-//	kubesim kubectl WORD …     kubectl's words, for any API server
+//	kubesim open SCENARIO      show a scenario in the page
+//	kubesim sweep SCENARIO     run a scenario under the random faults of many seeds
+//	kubesim replay TRACE       run a trace again and compare
+//	kubesim test PACKAGES      run Go tests so that they can be repeated to the byte
+//	kubesim kubectl COMMAND    kubectl's commands, for any API server
 //	kubesim version            print the version of kubesim, and of the Kubernetes that it simulates
-//	kubesim help               print what there is
+//	kubesim help               list the commands
 //
 // The first line on stdout is "serving http://127.0.0.1:PORT"; the line to try follows on stderr.
 //
 //	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
-//	                 ├─ envtest ─▶ fake/dropin, as which it runs when it is called etcd or kube-apiserver
+//	                 ├─ envtest ─▶ fake/dropin, which also runs if the program is named etcd or kube-apiserver
 //	                 ├─ run, sweep, replay ─▶ sim/scenario
-//	                 ├─ open ─▶ a link of the page, which it serves if nobody else does
+//	                 ├─ open ─▶ a link to the page, which it serves if no other process does
 //	                 ├─ test ─▶ go test, as js/wasm under node
 //	                 ├─ kubectl ─▶ sim/kubectl, over fake/kubectl
 //	                 ├─ version
 //	                 └─ help
 //
-// The exit code is 0 after an orderly end, 1 when something fails, and 2 when the arguments make no sense.
+// The exit code is 0 on success, 1 if something fails, and 2 if the arguments are invalid.
 package main
 
 import (

@@ -75,7 +75,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// What the system refuses is said with the address or the file, and is no error of usage.
+// Errors of the system name the address or the file, and are not usage errors.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -46,7 +46,7 @@ func TestOpen(t *testing.T) {
 	is.True(strings.Contains(stderr, "too long for a link"))
 }
 
-// Where nobody else serves the page, the command does, until it is interrupted.
+// If no other process serves the page, the command does, until it is interrupted.
 func TestOpenServes(t *testing.T) {
 	is := is.New(t)
 	t.Setenv(campaign.SiteVariable, "")

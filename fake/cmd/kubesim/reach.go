@@ -16,12 +16,12 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// reach are the flags of kubesim serve about who reaches it.
+// reach holds the flags of kubesim serve about access over the network.
 type reach struct {
 	origins              []string // --cors-allowed-origins
 	anyone               bool
 	connections, watches int
-	private              bool // it is reached from the network, and not by anyone: nothing that everybody knows opens it
+	private              bool // it is reachable from the network without --insecure-anyone, so well-known secrets are replaced
 }
 
 const reachUsage = `Who reaches it. Web pages of other sites, which a browser lets ask any server on this machine, get 403, and so do requests
@@ -46,24 +46,24 @@ func (r *reach) flags(set *flag.FlagSet) {
 	set.IntVar(&r.watches, "max-watches", 0, "")
 }
 
-// fill sets what the flags say in the options of a listener.
+// fill applies the flags to the options of a listener.
 func (r *reach) fill(o *fake.ListenOptions) {
 	o.AllowedOrigins, o.MaxConnections, o.MaxWatches = r.origins, r.connections, r.watches
 }
 
-// openToAnyone says that the flags let everybody do everything.
+// openToAnyone reports whether the flags let every client do everything.
 func (f *serveFlags) openToAnyone() bool {
 	return !f.authenticates() || slices.Contains(f.options.Authorizers, "AlwaysAllow")
 }
 
-// checkReach returns what is wrong with where the server listens and who may do what there, "" for nothing.
+// checkReach returns an error text if the flags open the server to the network unsafely or are invalid, and otherwise "".
 func (f *serveFlags) checkReach() string {
 	if f.reach.connections < 0 || f.reach.watches < 0 {
 		return "--max-connections and --max-watches: say a number above 0"
 	}
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil || isLoopback(host) || f.reach.anyone {
-		return "" // listenAll says what is wrong with an address
+		return "" // listenAll reports an invalid address
 	}
 	if f.openToAnyone() {
 		return fmt.Sprintf("--listen %s: the network reaches it, and everybody would be cluster-admin: say --auth rbac, or --insecure-anyone if that is meant", f.listen)
@@ -82,8 +82,8 @@ func isLoopback(host string) bool {
 	return host != "" && err == nil && !slices.ContainsFunc(addresses, open)
 }
 
-// keepSecret replaces what everybody knows of a server that the network reaches, as far as it was not given: its seed, which
-// decides keys of certificates, and the key that signs tokens of service accounts. users.all leaves out the tokens.
+// keepSecret replaces the well-known secrets of a server that is reachable from the network, unless they were given: its seed, which
+// determines keys of certificates, and the key that signs tokens of service accounts. users.all omits the well-known tokens.
 func (f *serveFlags) keepSecret(o *fake.Options) error {
 	if !f.reach.private {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// What everybody knows of kubesim opens no server that the network reaches: not the default tokens, not the seed, and nobody
-// moves the simulator without a token.
+// The well-known secrets of kubesim do not open a server that is reachable from the network: neither the default tokens nor the seed. The
+// control API needs a token, too.
 func TestReachedFromTheNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -29,7 +29,7 @@ func TestReachedFromTheNetwork(t *testing.T) {
 	s.token = ""
 	_, stderr := s.stop()
 	drawn := regexp.MustCompile(`Bearer ([a-z2-7]{26})"`).FindStringSubmatch(stderr)
-	is.True(drawn != nil) // whoever starts it is told
+	is.True(drawn != nil) // the token is printed
 
 	s = serving(t, "--listen", "0.0.0.0:0", "--auth", "rbac", "--token", "secret")
 	_, port, _ = strings.Cut(s.url, "]:")

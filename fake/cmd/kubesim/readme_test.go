@@ -12,7 +12,7 @@ import (
 // separator stands between the outputs of two commands.
 const separator = "----- the next command -----\n"
 
-// TestLearn runs the commands of examples/learn in one bash and compares what they print with what it shows.
+// TestLearn runs the commands of examples/learn in one bash and compares their output with the text.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl", "grep", "base64"} {
@@ -51,7 +51,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// command is a line of the lesson after a $, and what it shows below.
+// command is a line of the lesson after a $, and the output shown below it.
 type command struct {
 	line, prints string
 }

@@ -46,7 +46,7 @@ func (r *replicas) Set(text string) error {
 	return nil
 }
 
-// replicaOptions are the replicas that the flags ask for. nil: one, as it is by default.
+// replicaOptions returns the options of the replicas that the flags ask for, or nil for one replica with the defaults.
 func (f *serveFlags) replicaOptions() []fake.ReplicaOptions {
 	all := f.replicas
 	if len(all) == 0 && (f.count > 1 || !f.privileged) {

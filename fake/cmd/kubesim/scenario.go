@@ -98,7 +98,7 @@ func (p program) runScenario(args []string) error {
 	return p.ran(path, file, f, o, out)
 }
 
-// options are what the flags ask for.
+// options returns the options that the flags set.
 func (f runFlags) options(file *scenario.File) (scenario.RunOptions, error) {
 	o := scenario.RunOptions{Seed: f.seed}
 	switch f.faults {
@@ -119,7 +119,7 @@ func (f runFlags) options(file *scenario.File) (scenario.RunOptions, error) {
 	return o, nil
 }
 
-// ran says what came of a run.
+// ran prints the result of a run.
 func (p program) ran(path string, file *scenario.File, f runFlags, o scenario.RunOptions, out *scenario.Outcome) error {
 	if f.trace != "" {
 		if err := os.WriteFile(f.trace, out.Trace(file, o).JSONL(), 0o644); err != nil {

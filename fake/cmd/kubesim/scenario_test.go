@@ -71,7 +71,7 @@ func TestRunScenario(t *testing.T) {
 	is.Equal(code, 0) // another seed gives another transcript
 }
 
-// A soak that failed is a scenario like any other: its last line says which promise was broken.
+// A failed soak is a scenario like any other; its last line names the broken promise.
 func TestRunSoak(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -80,7 +80,7 @@ func TestRunSoak(t *testing.T) {
 	is.True(strings.Contains(stderr, "expected promises kept: Reliable: "))
 }
 
-// A sweep finds the seeds whose faults the scenario does not survive, and says how to see one again.
+// A sweep finds the seeds with which the scenario fails, and prints the command that runs one again.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -53,7 +53,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 		page = url
 	}
 	for _, l := range listeners {
-		fmt.Fprintln(p.stdout, "serving", l.URL()) // whoever waits for this line may go on: everything is ready
+		fmt.Fprintln(p.stdout, "serving", l.URL()) // everything is ready when this line is printed
 	}
 	if page != "" {
 		fmt.Fprintln(p.stdout, "page", page)
@@ -91,7 +91,7 @@ func (f *serveFlags) start() (*fake.Server, error) {
 	return srv, err
 }
 
-// wait waits for the end. It says so when the archive does not keep up any more.
+// wait waits for the end. It prints a warning when the archive cannot keep up.
 func (p program) wait(ctx context.Context, srv *fake.Server) error {
 	lost := srv.DataLost()
 	for {

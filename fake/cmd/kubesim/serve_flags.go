@@ -204,7 +204,7 @@ func parseFlags(args []string) (*serveFlags, error) {
 	return f, nil
 }
 
-// set is the flag set that fills f. serveUsage says what the flags mean.
+// set returns the flag set that fills f. serveUsage describes the flags.
 func (f *serveFlags) set() *flag.FlagSet {
 	set := newFlags("serve")
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
@@ -282,10 +282,10 @@ func (f *serveFlags) identifies() bool {
 	return f.users.given() || f.shared.given("client-ca-file") || f.shared.given("requestheader-client-ca-file")
 }
 
-// authenticates says that the credentials of requests count.
+// authenticates reports whether requests are authenticated.
 func (f *serveFlags) authenticates() bool { return f.auth == "rbac" || f.options.Authorizers != nil }
 
-// overTLS says that the server is served over HTTPS.
+// overTLS reports whether the server is served over HTTPS.
 func (f *serveFlags) overTLS() bool { return f.tls || f.tlsCert != "" }
 
 // checkCertificate returns an error if the certificate to serve HTTPS with is given and is wrong.

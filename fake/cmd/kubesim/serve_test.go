@@ -97,7 +97,7 @@ func (s *server) object(method, path, body string) object.Object {
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// The first line says where the server is, the second what to try; the end of the context is an orderly end.
+// The first line has the address of the server, the second a command to try. The end of the context is an orderly end.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -112,7 +112,7 @@ func TestServe(t *testing.T) {
 	is.Equal(code, 0)
 }
 
-// Whoever does not say --clock system moves the time himself.
+// With --clock manual, time advances only by requests.
 func TestControlClock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -236,7 +236,7 @@ func TestKubeconfig(t *testing.T) {
 	is.True(strings.HasPrefix(s.url, "https://127.0.0.1:"))
 
 	_, err = s.client.Get(s.url + "/version")
-	is.True(err != nil) // nobody trusts the certificate unasked
+	is.True(err != nil) // the certificate is not trusted by default
 
 	pem, err := base64.StdEncoding.DecodeString(config.Clusters[0].Cluster.CA)
 	is.NoErr(err)
@@ -280,7 +280,7 @@ func TestTokens(t *testing.T) {
 	is.True(strings.HasSuffix(stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin\n"))
 }
 
-// A server with nodes is a whole cluster, whose controllers work; one without is on its own, unless it is told otherwise.
+// By default a server with nodes runs the controllers, and a server without nodes does not. A flag overrides this.
 func TestServeControllers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

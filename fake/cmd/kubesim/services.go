@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// outwardUsage describes the flags of kubesim serve about whom the server asks: webhooks and aggregated API servers.
+// outwardUsage describes the flags of kubesim serve about the server's own requests to webhooks and aggregated API servers.
 const outwardUsage = `Webhooks of stored configurations and definitions, and aggregated API servers, are asked over the network. A service is
 reached at its cluster IP or where its externalName says, which leads nowhere on a developer's machine, unless:
 
@@ -36,7 +36,7 @@ An operator made with kubebuilder, run by "make run" against its own manifests:
 
 `
 
-// outward adds the flags about whom the server asks that kube-apiserver does not have.
+// outward adds the flags about the server's own requests that kube-apiserver does not have.
 func (f *serveFlags) outward(set *flag.FlagSet) {
 	o := &f.options
 	set.Func("service-address", "", func(text string) error {
@@ -58,7 +58,7 @@ func (f *serveFlags) outward(set *flag.FlagSet) {
 	})
 }
 
-// checkOutward returns what is wrong with the flags about whom the server asks, "" for nothing.
+// checkOutward returns an error text if the flags about the server's own requests are invalid, and otherwise "".
 func (f *serveFlags) checkOutward() string {
 	switch {
 	case f.options.ServiceCerts != "" && len(f.options.ServiceAddresses) == 0:

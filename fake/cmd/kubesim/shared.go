@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/fake/flags"
 )
 
-// sharedNames are the flags of kube-apiserver that kubesim serve has, too. They mean what they mean there.
+// sharedNames are the flags that kubesim serve has in common with kube-apiserver, with the same meaning.
 var sharedNames = []string{"client-ca-file", "anonymous-auth", "requestheader-client-ca-file", "requestheader-allowed-names",
 	"requestheader-username-headers", "requestheader-uid-headers", "requestheader-group-headers", "requestheader-extra-headers-prefix",
 	"service-account-signing-key-file", "service-account-key-file", "service-account-issuer", "api-audiences",
@@ -41,7 +41,7 @@ func (s shared) set(set *flag.FlagSet) {
 // given reports whether a flag was given.
 func (s shared) given(name string) bool { return len(s[name]) > 0 }
 
-// fill sets what the flags say in the options.
+// fill applies the flags to the options.
 func (s shared) fill(o *fake.Options) error {
 	for _, name := range sharedNames {
 		if err := flags.Find(name).Set(o, s[name]); err != nil {

@@ -65,7 +65,7 @@ func (f *sweepFlags) part(text string) (err error) {
 	return err
 }
 
-// progressEvery is how often, in real time, a sweep says how far it is.
+// progressEvery is the interval, in real time, at which a sweep prints its progress.
 const progressEvery = 2 * time.Second
 
 // sweep is kubesim sweep.
@@ -154,7 +154,7 @@ func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.Fil
 	return nil
 }
 
-// sweepFailed tells of a seed that fails.
+// sweepFailed reports a seed that fails.
 func (p program) sweepFailed(path string, s *scenario.Sweep, seed uint64, why *scenario.Failure, f sweepFlags) error {
 	again := fmt.Sprintf("kubesim run %s --faults random --seed %d", path, seed)
 	failure := fmt.Sprintf("line %d: %s", why.Line, firstLine(why.Text))

@@ -13,19 +13,19 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// users are the flags that say who may speak to the server, beside those of kube-apiserver (shared).
+// users holds the flags that determine the users of the server, in addition to those of kube-apiserver (shared).
 type users struct {
 	tokens         tokens // --token
 	file           string // --token-auth-file
 	kubeconfigUser string
 
-	private bool         // what everybody knows is no token
+	private bool         // omit the well-known tokens
 	drawn   string       // the administrator's token of a private server that was given none
 	listed  []auth.Token // in file
-	notes   []string     // what is odd about it
+	notes   []string     // warnings about the file
 }
 
-// set adds the flags to a set. serveUsage says what they mean.
+// set adds the flags to a set. serveUsage describes them.
 func (u *users) set(set *flag.FlagSet) {
 	set.Var(&u.tokens, "token", "")
 	set.StringVar(&u.file, "token-auth-file", "", "")
@@ -88,9 +88,8 @@ func (u *users) read() error {
 	return nil
 }
 
-// all are the tokens of the flags. Without a file those of auth.DefaultTokens are added that are not given: a token on the
-// command line replaces that of the same user. A private server has no such default, and a token that nobody knows if it was
-// given none.
+// all returns the tokens of the flags. Without a file it adds auth.DefaultTokens; a token on the command line replaces the default token of
+// the same user. A private server has no default tokens. If it was given none, it gets a random token for the administrator.
 func (u *users) all() []auth.Token {
 	all := append([]auth.Token(nil), u.tokens...)
 	if u.file != "" {
@@ -114,7 +113,7 @@ func (u *users) all() []auth.Token {
 	return all
 }
 
-// first is the token that is shown to whoever starts the server, "" if there is none.
+// first returns the token that is printed at the start, or "" if there is none.
 func (u *users) first() string {
 	if all := u.all(); len(all) > 0 {
 		return all[0].Token

@@ -24,14 +24,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// subject returns who the server takes the caller for.
+// subject returns the user name and groups of the caller as the server sees them.
 func subject(s *server) (name string, groups []string) {
 	obj := s.object("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`)
 	user := object.Object(object.Object(obj.Map("status")).Map("userInfo"))
 	return user.String("username"), object.Strings(user.List("groups"))
 }
 
-// The users of a file, and nobody else.
+// Only the users in the file are accepted.
 func TestTokenFile(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -57,7 +57,7 @@ func TestTokenFile(t *testing.T) {
 	is.Equal(failing("--auth", "rbac", "--token-auth-file", file), "kubesim: serve: --token-auth-file: "+file+": there is no token in it\n")
 }
 
-// failing returns what kubesim serve says on stderr when it does not start.
+// failing returns the stderr of a kubesim serve that does not start.
 func failing(args ...string) string {
 	var stderr strings.Builder
 	program{&strings.Builder{}, &stderr}.main(context.Background(), append([]string{"serve"}, args...))
@@ -111,8 +111,8 @@ func (a *authority) client(subject pkix.Name, until time.Time, usage x509.ExtKey
 	return &http.Client{Transport: transport}
 }
 
-// A certificate says who a client is if the right authority has signed it, for clients, for now; a token counts beside one
-// that is not good.
+// A client certificate authenticates its user if the configured CA has signed it, it is for client authentication, and it is valid now. A
+// token is accepted beside an invalid certificate.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -134,7 +134,7 @@ func TestClientCertificates(t *testing.T) {
 	is.Equal(name, "carol") // the certificate counts first
 
 	for _, c := range []*http.Client{
-		other.client(carol, hour, x509.ExtKeyUsageClientAuth),                      // nobody knows who signed it
+		other.client(carol, hour, x509.ExtKeyUsageClientAuth),                      // signed by an unknown CA
 		ca.client(carol, time.Now().Add(-time.Minute), x509.ExtKeyUsageClientAuth), // its time is over
 		ca.client(carol, hour, x509.ExtKeyUsageServerAuth),                         // it is for servers
 	} {
@@ -147,7 +147,7 @@ func TestClientCertificates(t *testing.T) {
 	s.client, s.token = ca.client(pkix.Name{}, hour, x509.ExtKeyUsageClientAuth), ""
 	code, text = s.do("GET", configMaps, "")
 	is.Equal(code, http.StatusForbidden)
-	is.True(strings.Contains(text, `User \"system:anonymous\"`)) // it names nobody
+	is.True(strings.Contains(text, `User \"system:anonymous\"`)) // the certificate names no user
 
 	is.Equal(failing("--auth", "rbac", "--client-ca-file", file), "kubesim: serve: --client-ca-file: clients show certificates over TLS only: say --tls, too\n")
 }
@@ -165,7 +165,7 @@ func TestEnablePlugins(t *testing.T) {
 	is.True(strings.Contains(serveUsage, "asked for: "+optional+". With\n")) // help has the list of admission, too
 }
 
-// The file of --kubeconfig is for a user whom the server gives a certificate.
+// The file of --kubeconfig is for a user with a certificate that the server issues.
 func TestKubeconfigUser(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

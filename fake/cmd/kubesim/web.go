@@ -122,14 +122,14 @@ var contentTypes = map[string]string{
 // pageRecords is how many records of what happens are kept for a page that is opened later.
 const pageRecords = 10_000
 
-// attached serves a page, and to the page what an API server serves: a browser lets it ask nobody else. The listener, to which
-// requests go on as they came, decides who may ask it.
+// attached serves the page, and forwards requests for the API to a listener, because a browser only lets the page send requests to its own
+// origin. Requests are forwarded unchanged, and the listener decides which origins it accepts.
 type attached struct {
 	page http.Handler
 	api  http.Handler
 }
 
-// served are the paths of an API server, and those that move the simulator.
+// served matches the paths of an API server and of the control API.
 var served = regexp.MustCompile(`^/(api|apis|openapi|sim|version|healthz|livez|readyz|metrics)(/|$)`)
 
 // attach returns what serves a page of the cluster behind a listener.
@@ -150,7 +150,7 @@ func attach(page http.Handler, to *fake.Listener) (attached, error) {
 	}}}, nil
 }
 
-// ServeHTTP leads whoever comes without saying what to see to the cluster.
+// ServeHTTP redirects a request for / without a query to the page of the cluster.
 func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case served.MatchString(r.URL.Path):
@@ -162,10 +162,10 @@ func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It is attached to the
-// cluster of that one, if there is one, where only this machine reaches it: over it nobody is to come to an API that he would not
-// reach otherwise, or without TLS. It returns the URL, and what ends it. The URL of an attached page has the token that the page is to
-// send behind its #, which no browser sends to a server.
+// servePage serves the page in a folder on its own listener, because the path / of the API's listener belongs to the API. If there is a
+// cluster and only this machine can reach the page, the page is attached to the cluster; otherwise it would open the API to clients that
+// cannot reach it directly, or not without TLS. servePage returns the URL and a function that ends the listener. The URL of an attached
+// page contains the page's token behind its #, which browsers do not send to servers.
 func servePage(folder, address string, to *fake.Listener, token string) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 	is.Equal(getPage("HEAD", "/", "").ContentLength, int64(len("<!doctype html>")))
 }
 
-// TestServeWeb: the page has a listener of its own, which a line after "serving" names.
+// TestServeWeb: the page has its own listener, whose address is in the line after "serving".
 func TestServeWeb(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -106,7 +106,7 @@ func TestServeWeb(t *testing.T) {
 	is.True(err != nil) // it ends with the server
 }
 
-// A page that the network reaches leads nobody to the API.
+// A page that the network can reach does not forward requests to the API.
 func TestServeWebAbroad(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

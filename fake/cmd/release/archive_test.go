@@ -35,7 +35,7 @@ func TestArchivesAreReproducible(t *testing.T) {
 	}
 }
 
-// What is packed comes back: names, contents, modes.
+// A packed archive unpacks to the same names, contents and modes.
 func TestUnpack(t *testing.T) {
 	t.Parallel()
 	for _, f := range formats {

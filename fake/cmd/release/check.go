@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// checks are what is done with a release that was built, in this order.
+// checks lists the checks of a release in the order in which they run.
 var checks = []struct {
 	what string
 	do   func(r *release, ctx context.Context, temporary string) error
@@ -163,7 +163,7 @@ func (r *release) checkVersionOf(ctx context.Context, program string) error {
 	return nil
 }
 
-// checkPage looks into the page's archive, and has kubesim serve it.
+// checkPage checks the page's archive, and has kubesim serve it.
 func (r *release) checkPage(ctx context.Context, temporary string) error {
 	if !r.page {
 		return notHere("the page was not built")

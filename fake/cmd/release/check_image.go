@@ -83,7 +83,7 @@ func findImage(archive string, p platform) (v1.Image, error) {
 	return nil, fmt.Errorf("the archive has no image for %s", p)
 }
 
-// runImage runs what the image runs by default, and what the pods of kubesim sweep --job run in it.
+// runImage runs the image's default command, and the command that the pods of kubesim sweep --job run in it.
 func (r *release) runImage(ctx context.Context, root string, config v1.Config) error {
 	args := append(slices.Clone(config.Entrypoint[1:]), config.Cmd...)
 	args = append(args, "--listen", "0.0.0.0:0") // another process may have the port

@@ -81,7 +81,7 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// checkFiles checks what the files of the commit say about the version.
+// checkFiles checks that the files of the commit match the version.
 func (r *release) checkFiles() error {
 	changes, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
 	if err != nil {

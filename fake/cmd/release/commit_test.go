@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// project makes a git repository with the files that a release looks at, ready for v0.1.0.
+// project makes a git repository with the files that a release reads, ready for v0.1.0.
 func project(t *testing.T) *release {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {

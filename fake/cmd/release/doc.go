@@ -1,7 +1,7 @@
-// Command release builds what a version of kubesim publishes, and checks it. make release and make release-check call it.
+// Command release builds and checks the files of a release of kubesim. make release and make release-check call it.
 //
 //	release build -version v0.1.0    build everything into dist/v0.1.0
-//	release check -version v0.1.0    build it twice, compare, and run what was built
+//	release check -version v0.1.0    build it twice, compare, and run the results
 //
 // Two builds of one commit with one version of Go are equal to the byte: all times are the commit's, entries of archives are sorted
 // and belong to user 0, and neither paths of this machine nor git's tags get into a program.
@@ -13,5 +13,5 @@
 //	         ├─ npm      make npm-pack ─▶ tarball, if the Makefile has this target
 //	         └─ SHA256SUMS
 //
-// It is a module of its own, because nobody who uses kubesim needs what it requires.
+// It is a separate module, so that users of kubesim do not depend on its requirements.
 package main

@@ -21,11 +21,11 @@ const imageName = "localhost/kubesim"
 // imagePath is where the image has the command, so that a Job of kubesim sweep --job finds it by its name.
 const imagePath = "/usr/local/bin"
 
-// imageCommand is what the image runs by default. A container is reached from the network, so requests must be authenticated:
-// kubesim draws a token of the administrator and prints it with the line to try. kubectl sends tokens over TLS only.
+// imageCommand is the default command of the image. A container is reached from the network, so requests must be authenticated: kubesim
+// generates a token of the administrator and prints it with the line to try. kubectl sends tokens over TLS only.
 var imageCommand = []string{"serve", "--listen", "0.0.0.0:6443", "--tls", "--auth", "rbac"}
 
-// imageFiles returns what is in the image: the command, its licenses, and a folder for files that it writes.
+// imageFiles returns the files of the image: the command, its licenses, and a folder for files that it writes.
 func imageFiles(program []entry) []entry {
 	files := []entry{{name: "tmp/", mode: 0o777 | os.ModeSticky}}
 	for _, folder := range []string{"usr", "usr/local", "usr/local/bin", "usr/share", "usr/share/doc", "usr/share/doc/kubesim"} {

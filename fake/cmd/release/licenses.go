@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// licensesFile is the name of the file with the licenses of all that is in a program or in the page beside kubesim.
+// licensesFile is the name of the file with the licenses of all components of a program or of the page other than kubesim.
 const licensesFile = "THIRD_PARTY_LICENSES"
 
 // licenseFile matches the names of files that go with a copy of a module.

@@ -33,7 +33,7 @@ type release struct {
 	log       io.Writer
 }
 
-// out returns the folder of what is built.
+// out returns the folder of the built files.
 func (r *release) out() string { return filepath.Join(r.root, "dist", r.version) }
 
 // file returns the path of a file of the release: kubesim_VERSION_SUFFIX.

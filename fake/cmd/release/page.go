@@ -21,7 +21,7 @@ func (r *release) pages(ctx context.Context, program []entry) error {
 	return r.npm(ctx)
 }
 
-// writePage writes the archive of the page in web/dist, with the licenses of what is in it.
+// writePage writes the archive of the page in web/dist, with the licenses of the page's components.
 func (r *release) writePage(ctx context.Context, program []entry) error {
 	files, err := readFolder(filepath.Join(r.root, "web/dist"))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// process says how to start a program.
+// process describes how to start a program.
 type process struct {
 	path string
 	args []string

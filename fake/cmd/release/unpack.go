@@ -23,7 +23,7 @@ func (r *release) archive(p platform) string {
 	return r.file(p.suffix() + ".tar.gz")
 }
 
-// unpack unpacks an archive, of the kind that its name says, into a folder.
+// unpack unpacks an archive into a folder. The archive's name determines its kind.
 func unpack(name, folder string) error {
 	f, err := os.Open(name)
 	if err != nil {

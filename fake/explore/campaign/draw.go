@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// Limits say what a Campaign may draw.
+// Limits restrict what a Campaign may draw.
 type Limits struct {
 	// Items is about how many faults and steps a plan has.
 	Items int
@@ -26,10 +26,10 @@ type Campaign struct {
 	limits Limits
 	seen   Seen
 	known  map[uint64]bool // sequences
-	kept   []Plan          // those that led to new ones, the newest last
+	kept   []Plan          // the plans that led to new sequences, the newest last
 }
 
-// NewCampaign begins with what a run without trouble came to.
+// NewCampaign returns a Campaign that begins with the outcome of a run without trouble.
 func NewCampaign(l Limits, calm *Outcome) *Campaign {
 	c := &Campaign{limits: l, seen: calm.Seen, known: map[uint64]bool{}}
 	for _, s := range calm.Sequences {
@@ -41,7 +41,7 @@ func NewCampaign(l Limits, calm *Outcome) *Campaign {
 // Known returns how many sequences of requests and answers there have been, and from how many plans new ones are made.
 func (c *Campaign) Known() (sequences, plans int) { return len(c.known), len(c.kept) }
 
-// New returns the sequences of requests and answers that no run before has come to.
+// New returns the sequences of requests and responses that no earlier run has had.
 func (c *Campaign) New(o *Outcome) (list []uint64) {
 	for _, s := range o.Sequences {
 		if !c.known[s] {
@@ -51,7 +51,7 @@ func (c *Campaign) New(o *Outcome) (list []uint64) {
 	return list
 }
 
-// Learn takes in what came of a plan.
+// Learn records the outcome of a plan.
 func (c *Campaign) Learn(p Plan, o *Outcome) {
 	fresh := c.New(o)
 	for _, s := range fresh {
@@ -62,7 +62,7 @@ func (c *Campaign) Learn(p Plan, o *Outcome) {
 	}
 }
 
-// Plan draws the plan of a seed. It depends on nothing but the seed and what was learned before.
+// Plan draws the plan of a seed. The result depends only on the seed and on the outcomes of earlier plans.
 func (c *Campaign) Plan(seed uint64) Plan {
 	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
 	if len(c.kept) > 0 && !c.limits.NoFeedback && r.IntN(2) == 0 {
@@ -88,7 +88,7 @@ func (c *Campaign) items(r *rand.Rand, seed uint64, n int) (list []Item) {
 	return slices.DeleteFunc(list, func(i Item) bool { return slices.Contains(c.limits.Without, i.Kind()) })
 }
 
-// resources are what faults are about: some of those that clients asked for, or all of them.
+// resources draws the resources that faults apply to: a subset of the resources that clients requested, or nil for all of them.
 func (c *Campaign) resources(r *rand.Rand) []string {
 	if len(c.seen.Resources) == 0 || r.IntN(3) == 0 {
 		return nil
@@ -131,7 +131,7 @@ func (c *Campaign) clientSteps() (all []maker) {
 		if client.Writes > 0 {
 			all = append(all, func(r *rand.Rand) Step {
 				w := around(r)
-				w.Before = true // what was read before is old then
+				w.Before = true // so that the object that the client has read is out of date
 				return Step{w, Touch}
 			})
 		}

@@ -11,9 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// RandomPatch draws a merge patch of the spec of an object: one field of its schema, at any depth, and now and then another
-// one, gets a value that the schema allows, or is taken away. A value of an enum is one of it, a number lies within its bounds, mostly at the edge of
-// them or near what is there.
+// RandomPatch draws a merge patch of the spec of an object. It sets one field of the schema at any depth, and now and then more of them, to
+// a value that the schema allows, or removes it. Numbers lie within their bounds, mostly near the bounds or near the current value.
 func RandomPatch(r *rand.Rand, o Object) []byte {
 	var s, spec map[string]any
 	decode(o.Schema, &s)
@@ -26,7 +25,7 @@ func RandomPatch(r *rand.Rand, o Object) []byte {
 	return data
 }
 
-// decode reads JSON whose numbers stay what they are. What is no object leaves nothing.
+// decode reads a JSON object and keeps its numbers as json.Number. If data is not an object, *into becomes nil.
 func decode(data []byte, into *map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -52,7 +51,7 @@ func patchOf(r *rand.Rand, s, now map[string]any) map[string]any {
 	if inner, ok := property["properties"].(map[string]any); ok && len(inner) > 0 {
 		below, _ := now[name].(map[string]any)
 		patch := patchOf(r, property, below)
-		if !there { // what is required has to come with it
+		if !there { // a new object needs its required fields
 			for field, value := range objectOf(r, property) {
 				if _, set := patch[field]; !set {
 					patch[field] = value
@@ -81,7 +80,7 @@ func objectOf(r *rand.Rand, s map[string]any) map[string]any {
 // itemsMost is how many items a list gets that has no maximum.
 const itemsMost = 3
 
-// valueOf draws a value; now is what is there.
+// valueOf draws a value for the schema s; now is the current value.
 func valueOf(r *rand.Rand, s map[string]any, now any) any {
 	if enum, ok := s["enum"].([]any); ok && len(enum) > 0 {
 		return enum[r.IntN(len(enum))]
@@ -113,7 +112,7 @@ func valueOf(r *rand.Rand, s map[string]any, now any) any {
 	return words[r.IntN(len(words))]
 }
 
-// numberOf draws a whole number: a bound, one beside what is there, or a small one.
+// numberOf draws an integer: a bound, a neighbour of the current value, or a small number.
 func numberOf(r *rand.Rand, s map[string]any, now any) int64 {
 	low, high := int64(bounded(s, "minimum", 0)), int64(bounded(s, "maximum", 1000))
 	n := low + r.Int64N(6)
@@ -151,7 +150,7 @@ func length(s map[string]any, name string) int { return min(max(bounded(s, name,
 // words are texts that most fields take.
 var words = []string{"a", "b", "alpha", "beta", "x-1", "example.com"}
 
-// textOf draws a text: one of some words, or what is there with another ending, as of another version.
+// textOf draws a string: a common word, or the current value with a digit appended, like another version.
 func textOf(r *rand.Rand, s map[string]any, now any) string {
 	text, _ := now.(string)
 	switch format, _ := s["format"].(string); {

@@ -75,7 +75,7 @@ func (r *recorded) Depose()                             { r.say("depose") }
 func (r *recorded) Edit(resource, key, patch string)    { r.say("edit", resource, key, patch) }
 func (r *recorded) Jump(client string, d time.Duration) { r.say("jump", client, d.String()) }
 
-// What is done to a replica is one of what package trouble lists, with what it takes.
+// Actions on replicas are the kinds that package trouble lists, with their arguments.
 func TestStepsOfReplicas(t *testing.T) {
 	is := is.New(t)
 	for line, right := range map[string]bool{"at 1s do lag 1 10s pods": true, "at 1s do lag 1 10s": true, "at 1s do cut 1 10s": true, "at 1s do restart 1": true,
@@ -88,7 +88,7 @@ func TestStepsOfReplicas(t *testing.T) {
 	}
 }
 
-// What a step says is what it does.
+// Each parsed step does what its text says.
 func TestSteps(t *testing.T) {
 	is := is.New(t)
 	p, err := campaign.Parse(plan)
@@ -120,7 +120,7 @@ func TestShrink(t *testing.T) {
 	is.True(!ok)
 }
 
-// What an edit writes becomes one field, with the smallest value that does it: whatever else was drawn with it goes.
+// Shrinking reduces an edit to the one field that makes the test fail, with the smallest value that does.
 func TestShrinkEdits(t *testing.T) {
 	is := is.New(t)
 	const edit = `at 1m30s do edit sites.web.example.com default/blog ` +
@@ -222,14 +222,14 @@ func TestRandomPatch(t *testing.T) {
 		texts[string(text)] = true
 		is.True(p.Spec.Size == nil || *p.Spec.Size >= 1 && *p.Spec.Size <= 9)
 		is.True(p.Spec.Colour == nil || *p.Spec.Colour == "red" || *p.Spec.Colour == "green")
-		is.True(p.Spec.Inner == nil || len(p.Spec.Inner.Name) >= 3) // what is required comes with it
+		is.True(p.Spec.Inner == nil || len(p.Spec.Inner.Name) >= 3) // required fields are included
 	}
 	is.True(len(texts) > 30)
 	is.True(texts[`{"spec":{"size":9}}`])     // the bounds
 	is.True(!texts[`{"spec":{"size":null}}`]) // which cannot go
 }
 
-// Of two runs, the writes are named of which there are more or fewer.
+// Suspects names the writes that occur more or less often in one run than in the other.
 func TestSuspects(t *testing.T) {
 	is := is.New(t)
 	create := campaign.Write{N: 5, Client: "op", Verb: "create", What: "pods", Key: "default/a", Code: 201, Committed: true}
@@ -248,7 +248,7 @@ op update pods: 0 times instead of 1
 `)
 }
 
-// Who is next is said by the environment.
+// The environment variables determine the shard.
 func TestShard(t *testing.T) {
 	is := is.New(t)
 	for _, c := range []struct{ shard, index, shards, want, says string }{
@@ -270,7 +270,7 @@ func TestShard(t *testing.T) {
 	}
 }
 
-// A link is what the page unpacks: deflated JSON. One that is too long is none.
+// The page unpacks a link: deflated JSON. If the link would be too long, it is "".
 func TestLink(t *testing.T) {
 	is := is.New(t)
 	packed, ok := strings.CutPrefix(campaign.Link("https://example.com/page/", "create cm a\n"), "https://example.com/page/#v1.any.")
@@ -288,7 +288,7 @@ func TestLink(t *testing.T) {
 	is.Equal(campaign.Link("", string(long)), "")
 }
 
-// A story has what clients wrote, without what belongs to one run; bodies that are no JSON cannot be told.
+// A story contains the writes of clients without uids and resourceVersions. There is no story if a body is not JSON.
 func TestStory(t *testing.T) {
 	is := is.New(t)
 	list := []campaign.Sent{

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// goroutine is one of a dump of all stacks (runtime.Stack).
+// goroutine is a goroutine in a dump of all stacks (runtime.Stack).
 type goroutine struct {
 	name   string // goroutine 17
 	state  string // sync.Mutex.Lock, chan receive (durable)
@@ -24,7 +24,7 @@ type call struct {
 
 var header = regexp.MustCompile(`^(goroutine \d+).*? \[([^\]]*)\]:$`)
 
-// durably is what the runtime says of a goroutine of a bubble that lets time pass.
+// durably is the runtime's text for a goroutine that is durably blocked and so lets the bubble's time advance.
 const durably = "(durable)"
 
 // parseStacks reads a dump.
@@ -63,10 +63,11 @@ func parseCall(function, place string) call {
 	return c
 }
 
-// Hang says from a dump of all stacks which goroutines of bubbles keep virtual time from moving, and what they wait for. waits is
-// false when one of them runs, so that it may only take long. "": there is none.
+// Hang finds, in a dump of all stacks, the goroutines of bubbles that keep virtual time from advancing, and reports what they wait for. The
+// report is "" if there are none. waits is false if one of the goroutines runs, because then it may only be slow.
 //
-// Who holds a mutex the runtime does not say. The one that is named calls a method of something that lies where the mutex is.
+// The runtime does not report which goroutine holds a mutex. The holder that Hang names is a guess: a goroutine in a method whose receiver
+// lies near the mutex in memory.
 func Hang(stacks string) (report string, waits bool) {
 	list := parseStacks(stacks)
 	var b strings.Builder
@@ -95,7 +96,7 @@ func Hang(stacks string) (report string, waits bool) {
 		b.String(), waits
 }
 
-// mutex is the address of the mutex that the goroutine waits for. 0: it does not.
+// mutex returns the address of the mutex that the goroutine waits for, or 0 if it does not wait for one.
 func (g *goroutine) mutex() uint64 {
 	if !strings.HasPrefix(g.state, "sync.") {
 		return 0
@@ -113,7 +114,7 @@ func (g *goroutine) mutex() uint64 {
 // nearby is how far behind the beginning of a struct one of its mutexes may lie.
 const nearby = 4096
 
-// holder finds the goroutine that has called a method of what the mutex lies in, and waits for something else.
+// holder finds the goroutine that has called a method of the struct that contains the mutex, and waits for something else.
 func holder(list []goroutine, waiting *goroutine, mutex uint64) *goroutine {
 	var found *goroutine
 	nearest := uint64(nearby)

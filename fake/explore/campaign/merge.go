@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Line is what a process says of its part of the seeds, as a line of JSON: of each seed that failed, and at its end.
+// Line is a result that a process reports about its shard, as a line of JSON: one for each seed that failed, and one at the end.
 type Line struct {
 	Test  string `json:"test"` // or the file of a scenario
 	Shard string `json:"shard"`
@@ -38,7 +38,7 @@ func (l Line) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Merged is what all parts together have come to.
+// Merged is the combined result of all shards.
 type Merged struct {
 	Shards    []string // that came to their end
 	Open      []string // that did not
@@ -57,7 +57,7 @@ type MergedFailure struct {
 	Replay     string
 }
 
-// Merge reads the lines of all parts. What is no line of JSON is none of theirs, and left out: a log has other lines, too.
+// Merge reads the results of all shards. It ignores lines that are not JSON results, because a log contains other lines, too.
 func Merge(parts ...io.Reader) (*Merged, error) {
 	var lines []Line
 	for _, part := range parts {

@@ -11,10 +11,10 @@ import (
 type Outcome struct {
 	Failures  []Failure     // in their order; none: the run passed
 	Hash      string        // of the trace: two runs with the same are the same
-	Sequences []uint64      // what was asked and answered, see Sequences
+	Sequences []uint64      // the requests and responses, see Sequences
 	Seen      Seen          // what there was
 	Writes    []Write       // of the clients under test, in their order
-	Sent      []Sent        // the writes of everybody, the test included; of a run that failed and was asked for in full
+	Sent      []Sent        // the writes of all clients, including the test; only for a failed run with full details
 	Timeline  string        // what happened last; of a run that failed
 	Output    string        // what the test printed
 	Happened  string        // the faults, each with what has become of it
@@ -30,7 +30,7 @@ const (
 	SiteWorker = "worker" // the process ended, for whatever reason
 )
 
-// Failure is one thing that the test, or somebody who watches it, has found wrong.
+// Failure is one failure that the test, or a check beside it, has reported.
 type Failure struct {
 	Site string // file:line, or one of the sites above
 	Text string
@@ -44,7 +44,7 @@ func (o *Outcome) Site() string {
 	return o.Failures[0].Site
 }
 
-// Seen is what a run has met: from this, plans are drawn.
+// Seen is what a run has used: clients, resources and objects. Plans are drawn from it.
 type Seen struct {
 	Clients   []Client      // under test, in the order of their names
 	Resources []string      // that they ask for, in the order of their names: pods, deployments.apps
@@ -77,7 +77,7 @@ type Write struct {
 	Verb      string
 	What      string // secrets, widgets/status
 	Key       string // namespace/name; of a create with generateName what the server made of it
-	Code      int    // of the answer; 0: the run ended before
+	Code      int    // status code; 0 if the run ended before the response
 	Committed bool   // it has changed something, whatever the answer said
 }
 
@@ -92,7 +92,7 @@ type Sequences struct {
 	list []uint64
 }
 
-// Add takes in a request by its shape, such as "update widgets/status", and the code of its answer.
+// Add records a request by its shape, such as "update widgets/status", and the code of its response.
 func (s *Sequences) Add(client, shape string, code int) {
 	if s.last == nil {
 		s.last, s.seen = map[string][]string{}, map[uint64]bool{}
@@ -110,7 +110,7 @@ func (s *Sequences) Add(client, shape string, code int) {
 	}
 }
 
-// List returns what was collected, in its order.
+// List returns the collected sequences in order.
 func (s *Sequences) List() []uint64 { return s.list }
 
 // codes prints a status code; those of success do not differ.

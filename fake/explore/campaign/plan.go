@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// Plan is what happens in one run besides what the test does.
+// Plan is the set of events of one run in addition to those of the test.
 type Plan struct {
 	// Seed decides everything that is drawn in the run.
 	Seed  uint64
@@ -18,7 +18,7 @@ type Plan struct {
 
 // Item is one line of a Plan: a fault or a step.
 type Item struct {
-	Fault *fault.Fault // nil: it is a step
+	Fault *fault.Fault // nil for a step
 	Step  Step
 }
 
@@ -30,7 +30,7 @@ func (i Item) String() string {
 	return i.Step.String()
 }
 
-// Kind names what the item does, so that all of one kind can be left out at once.
+// Kind returns the kind of the item, by which all items of a kind can be excluded.
 func (i Item) Kind() string {
 	if i.Fault != nil {
 		return i.Fault.Action().Kind.String()
@@ -72,7 +72,7 @@ func (p Plan) Steps() (list []Step) {
 	return list
 }
 
-// Parse reads a plan as String prints it. Empty lines and comments (#) say nothing. Its error names the line.
+// Parse reads a plan as String prints it. Empty lines and comments (#) are ignored. An error names the line.
 func Parse(text string) (Plan, error) {
 	var p Plan
 	for n, line := range strings.Split(text, "\n") {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Report says what a search has found.
+// Report is the result of a search.
 type Report struct {
 	Plan     Plan
 	Found    Plan      // as it was drawn; without a seed: it came from a file, or nothing was drawn
 	Outcomes []Outcome // of runs of the plan
 	Calm     Outcome   // of a run without any trouble
-	Seeds    int       // how many plans were drawn and run; 0: it failed before
+	Seeds    int       // plans that were drawn and run; 0 if the run without trouble failed
 	Runs     int       // so far, those included that made the plan small
 	Took     time.Duration
-	Saved    string // the file with the plan; "": there is none
+	Saved    string // the file with the plan, if any
 	Replay   string // the command that runs it again
-	Story    string // the file with what was written, as a scenario; "": there is none
-	Link     string // with which the page opens the scenario; "": nobody has said where the page is
+	Story    string // the file with the scenario of the writes, if any
+	Link     string // opens the scenario in the page; empty if the address of the page is unknown
 }
 
-// Scenario is what was written in a run that failed, as a scenario. ok is false when it cannot be one.
+// Scenario returns the writes of a failed run as a scenario. ok is false if they cannot be expressed as one.
 func (r *Report) Scenario() (text string, ok bool) {
 	for _, o := range r.failed() {
 		return Story(r.Cause(), o.Sent)
@@ -52,7 +52,7 @@ func (r *Report) String() string {
 // command is how the command kubesim is started in any module that requires this one.
 const command = "go run github.com/kubesim/kubesim/fake/cmd/kubesim"
 
-// told says what can be done with the scenario.
+// told prints what can be done with the scenario.
 func (r *Report) told(b *strings.Builder) {
 	if r.Story == "" {
 		return
@@ -65,7 +65,7 @@ func (r *Report) told(b *strings.Builder) {
 	fmt.Fprintf(b, "and which opens in the page: %s open %s (%s=URL says where the page is)\n", command, r.Story, SiteVariable)
 }
 
-// title says what fails.
+// title returns the first line of the report, which names the failure.
 func (r *Report) title() string {
 	switch {
 	case len(r.Plan.Items) == 0 && len(r.Found.Items) > 0:
@@ -78,7 +78,7 @@ func (r *Report) title() string {
 	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
 }
 
-// Cause is what the first run that failed says, in one line.
+// Cause returns the failure of the first run that failed, in one line.
 func (r *Report) Cause() string {
 	failed := r.failed()
 	if len(failed) == 0 {
@@ -107,7 +107,7 @@ func (r *Report) failed() (list []*Outcome) {
 	return list
 }
 
-// agreement says how many of the runs have the trace that most of them have.
+// agreement returns a text about how many of the runs have the most frequent trace.
 func (r *Report) agreement() string {
 	count, most := map[string]int{}, 0
 	for _, o := range r.Outcomes {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Variables of the environment that say which part of the seeds a process takes.
+// Environment variables that determine the shard of the seeds that a process runs.
 const (
 	// ShardVariable is I/N: every N-th seed, the I-th of them first; I counts from 1.
 	ShardVariable = "KUBESIM_SHARD"
 	// IndexVariable counts from 0; an Indexed Job gives it to each of its pods. ShardsVariable is N then.
 	IndexVariable  = "JOB_COMPLETION_INDEX"
 	ShardsVariable = "KUBESIM_SHARDS"
-	// ResultsVariable is a file to which Explore appends what it found, as Lines.
+	// ResultsVariable names a file to which Explore appends its results, as Lines.
 	ResultsVariable = "KUBESIM_RESULTS"
 )
 

@@ -47,8 +47,8 @@ func (e Edit) simpler() (list []Action) {
 	return list
 }
 
-// smaller returns values with less in them, the best first: one field or item alone, all without one, then values that become
-// smaller. What a schema does not allow is among them: such an edit is refused, and a test then does not fail as it did.
+// smaller returns smaller variants of a value, the most promising first: a single field or item, all but one of them, then variants with
+// smaller values inside. Some may violate the schema: the server then refuses the edit, and the test does not fail in the same way.
 func smaller(value any) (list []any) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -16,7 +16,7 @@ type Step struct {
 	Do   Action
 }
 
-// When says when a step is done: at a time after the beginning of the run, or around the n-th write of a client.
+// When is the time of a step: a time after the beginning of the run, or before or after the n-th write of a client.
 type When struct {
 	At     time.Duration // counts when Client is ""
 	Client string
@@ -85,8 +85,8 @@ func parseWhen(words []string) (w When, err error) {
 type World interface {
 	// Crash ends a process at once, and starts it again down later.
 	Crash(name string, down time.Duration)
-	// CrashStale lets a replica lag now, ends the process after the write that is being done, and starts it at that replica,
-	// whose caches serve what was before; the replica catches up when caught has passed since.
+	// CrashStale makes a replica lag now, ends the process after the current write, and starts it again with that replica, whose caches
+	// serve the older state. The replica catches up when caught has passed since.
 	CrashStale(name string, down time.Duration, replica int, caught time.Duration)
 	// Replica does something to a replica, which resumes after d; a restart is over at once.
 	Replica(t trouble.Trouble, d time.Duration)
@@ -94,7 +94,7 @@ type World interface {
 	Expire()
 	// Touch changes an annotation of the object that is being written, as another client.
 	Touch()
-	// Depose gives the leases of all leaders to somebody else.
+	// Depose assigns the leases of all leaders to another holder.
 	Depose()
 	// Edit merges a patch into an object, as another client. A patch that is refused changes nothing.
 	Edit(resource, key, patch string)
@@ -102,7 +102,7 @@ type World interface {
 	Jump(client string, d time.Duration)
 }
 
-// Action is what a step does. The kinds there are stand below.
+// Action is the action of a step. Its implementations follow below.
 type Action interface {
 	fmt.Stringer
 	// Do does it.
@@ -259,7 +259,7 @@ func shorter(d time.Duration) time.Duration {
 var errAction = fmt.Errorf("it is none of crash, %s, %s, %s, expire, touch, depose, edit, jump with what each takes",
 	trouble.Lag.Name, trouble.Cut.Name, trouble.Restart.Name)
 
-// parseAction reads what the String of an Action prints.
+// parseAction parses the String of an Action.
 func parseAction(text string) (Action, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {

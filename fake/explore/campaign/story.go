@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Sent is a write as it came over the wire, with which a scenario can tell the story of a run.
+// Sent is a write as it was sent over the wire. A Story is made of them.
 type Sent struct {
 	At          time.Duration // virtual, since the run began
 	Client      string
@@ -22,9 +22,9 @@ type Sent struct {
 	Name        string // of what a create with generateName has made
 }
 
-// Story is a scenario (.txtar) in which the clients write what they wrote in a run, in their order and at their times. It says
-// that no two of them wrote on top of what they had read: resourceVersions and uids, which belong to the run, are left out. ok is
-// false when something was written that is no JSON, which a scenario does not show.
+// Story returns a scenario (.txtar) in which the clients repeat their writes of a run, in order and at the same times. It leaves out
+// resourceVersions and uids, which are specific to the run, so it does not show which version a write was based on. ok is false if there
+// are no writes, or if a body is not JSON, which a scenario cannot contain.
 func Story(title string, writes []Sent) (text string, ok bool) {
 	var script, files strings.Builder
 	fmt.Fprintf(&script, "# %s\n# What was written, by whom and when.\n\n", strings.ReplaceAll(title, "\n", "\n# "))
@@ -49,7 +49,7 @@ func Story(title string, writes []Sent) (text string, ok bool) {
 	return script.String() + "\n" + files.String(), len(writes) > 0
 }
 
-// body is what is written, without what belongs to one run.
+// body returns the written object as JSON, without the fields that are specific to one run.
 func (w *Sent) body() ([]byte, bool) {
 	var obj any
 	d := json.NewDecoder(bytes.NewReader(w.Body))
@@ -73,13 +73,13 @@ func (w *Sent) body() ([]byte, bool) {
 // linkMost is how long a link may be: some programs cut longer ones.
 const linkMost = 8000
 
-// SiteVariable is the variable of the environment that says where the page is, as https://example.com/kubesim/.
+// SiteVariable is the environment variable with the address of the page, for example https://example.com/kubesim/.
 const SiteVariable = "KUBESIM_SITE"
 
 // anyEngine stands in a link where a page names its engine: a scenario is for all of them.
 const anyEngine = "any"
 
-// Link is the address with which the page at a site opens a scenario. "": it would be too long.
+// Link returns the address that opens a scenario in the page at a site, or "" if it would be too long.
 func Link(site, scenario string) string {
 	world, err := json.Marshal(map[string]string{"scenario": scenario})
 	if err != nil {

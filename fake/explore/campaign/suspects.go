@@ -13,8 +13,8 @@ func (w *Write) shape() shape { return shape{w.Client, w.Verb, w.What} }
 // done reports whether the write was done, whether its client knows or not.
 func (w *Write) done() bool { return w.Committed || w.Code/100 == 2 }
 
-// Suspects compares what a run wrote that failed with what one wrote that passed: writes of which there are more, or fewer,
-// and then those of them that were refused. It returns a line for each, "" when nothing differs.
+// Suspects compares the writes of a failed run with those of a passed one. It returns a line for each kind of write that occurs more or
+// less often, and for the refused ones among them, or "" if there is no difference.
 func Suspects(passed, failed *Outcome) string {
 	before, after := count(passed.Writes), count(failed.Writes)
 	var b strings.Builder
@@ -48,7 +48,7 @@ func count(list []Write) map[shape]int {
 	return n
 }
 
-// tell names the writes of a shape: all but the usual ones where there are too many, those in vain where there are too few.
+// tell prints the writes of a shape: the excess ones if there are too many, the failed ones if there are too few.
 func tell(b *strings.Builder, s shape, usual, now int, writes []Write) {
 	fmt.Fprintf(b, "%s %s %s: %d times instead of %d\n", s.client, s.verb, s.resource, now, usual)
 	done := 0

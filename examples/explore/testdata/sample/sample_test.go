@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// user is who the controller is; role.yaml says what it may.
+// user is the user name of the controller; role.yaml has its permissions.
 const user = "sample"
 
 // sample does what the main of sample-controller does.
@@ -61,7 +61,7 @@ func oracles(srv *fake.Server) {
 	}
 }
 
-// Whatever goes wrong around it, a Foo has its Deployment in the end.
+// Under any faults, a Foo has its Deployment in the end.
 func TestSample(t *testing.T) {
 	var same fake.Outcome
 	seconds, err := time.ParseDuration(os.Getenv("FOR"))

@@ -10,7 +10,7 @@ import (
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
 )
 
-// restAnnotation keeps what v1 has no fields for, so that nothing is lost when a v1 client writes back what it read.
+// restAnnotation holds the fields that v1 does not have, so that they survive when a v1 client reads and writes the object.
 const restAnnotation = "web.example.com/v2-rest"
 
 // rest is the content of the annotation.

@@ -19,7 +19,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// SiteSpec is what somebody wants of a web site.
+// SiteSpec is the wanted state of a web site.
 type SiteSpec struct {
 	Image    string `json:"image"`
 	Host     string `json:"host,omitempty"`

@@ -17,20 +17,20 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// SiteSpec is what somebody wants of a web site.
+// SiteSpec is the wanted state of a web site.
 type SiteSpec struct {
 	Image string   `json:"image"`
 	Hosts []string `json:"hosts,omitempty"`
 	Scale *Scale   `json:"scale,omitempty"`
 }
 
-// Scale says how many pods there are.
+// Scale is the number of pods and its limit.
 type Scale struct {
 	Replicas int32 `json:"replicas"`
 	Max      int32 `json:"max,omitempty"`
 }
 
-// SiteStatus is what has come of it.
+// SiteStatus is the observed state of a web site.
 type SiteStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	ReadyReplicas      int32              `json:"readyReplicas,omitempty"`
