@@ -33,17 +33,17 @@ func (o *Observer) Clear() {
 // Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
 func (o *Observer) Faults() string { return o.faults.String() }
 
-// Decisions returns what was decided about faults, and how many older decisions were forgotten.
+// Decisions returns the decisions about faults, and the number of older decisions that were dropped.
 func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
 	return o.faults.Decisions()
 }
 
-// faulty is a request, its answer, or a commit that none made, to which faults happen.
+// faulty is the target of faults: a request, its answer, or a commit that no request made.
 type faulty struct {
 	cluster
-	apiserver.Verdict // what becomes of it
+	apiserver.Verdict // the outcome that faults choose
 	op                *fault.Op
-	answer            *apiserver.Answer // nil: there is none yet
+	answer            *apiserver.Answer // nil before there is one
 }
 
 // Fail implements fault.Request and fault.Reply.
@@ -55,11 +55,11 @@ func (x *faulty) Answer(a fault.Action) { x.Object = a.Object }
 // Delay implements fault.Request and fault.Reply.
 func (x *faulty) Delay(a fault.Action) { x.Wait += a.Wait }
 
-// Truncate is fault.Reply's.
+// Truncate implements fault.Reply.
 func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
 
-// carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made, and answer what
-// is about to be sent, nil before that.
+// carryOut asks the injector for the faults at a point and applies them. e is the request, or nil for a commit that no request made.
+// answer is the answer that is about to be sent, or nil before that.
 func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, answer *apiserver.Answer) *faulty {
 	x := &faulty{cluster: cluster{o: o}, op: op, answer: answer}
 	if q := known(e); q != nil && p != fault.RequestArrived && p != fault.RequestAnswered {
@@ -89,11 +89,11 @@ func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	o.add(r)
 }
 
-// cluster is fault.Cluster. Histories are forgotten and replicas lag at once; what else is done to a replica is done when
-// the lock is given back, because the commit that triggers it is not done with.
+// cluster implements fault.Cluster. It compacts histories and makes replicas lag at once. Other changes to a replica wait until the
+// lock is released, because the commit that triggers them is still being processed.
 type cluster struct {
 	o    *Observer
-	busy int // the replica that is in the middle of the request; 0: none is
+	busy int // the replica that is processing the request, or 0
 }
 
 func (c cluster) Compact(fault.Action) { c.o.History.Compact() }

@@ -36,17 +36,17 @@ type Cluster struct {
 type Observer struct {
 	Cluster
 	options *config.Cluster
-	trace   *trace.Trace // nil: it has not begun
+	trace   *trace.Trace // nil before it has begun
 	faults  *fault.Injector
 	hooks   []*hook // of each server; none before it has begun
 
 	witnesses []Witness
-	untold    []*gate // those with events that witnesses have to be told of
+	untold    []*gate // gates with events that the witnesses still have to be notified of
 
 	commit  commitMark // the newest commit
 	delayed []*delayed // requests and answers that wait
 	held    []*gate    // watches with an event that waits for Release
-	later   []func()   // what is done when the lock is given back
+	later   []func()   // functions to call when the lock is released
 }
 
 // commitMark finds the record of the newest commit again.
@@ -114,7 +114,7 @@ func (o *Observer) Reset() {
 	o.commit, o.later, o.delayed, o.held = commitMark{}, nil, nil, nil
 }
 
-// Flush lets everything that waits happen now: nobody waits for a cluster that has ended.
+// Flush runs everything that is delayed at once, because the clock of a stopped cluster does not advance.
 func (o *Observer) Flush() {
 	o.faults.Clear()
 	list := o.delayed
@@ -197,7 +197,7 @@ func known(x *apiserver.Exchange) *request {
 	return q
 }
 
-// states returns what was stored before a commit and what is there after it; nil: nothing, or nobody serves it.
+// states returns the stored bytes before and after a commit. They are nil if there was no object or no replica serves its resource.
 func states(e *commit.Commit) (before, after []byte) {
 	if it := e.Before(); it != nil {
 		before = it.Bytes

@@ -66,7 +66,8 @@ func (o *Observer) Since(n uint64) (records []trace.Record, newest uint64) {
 	return o.trace.Since(n), o.trace.Len()
 }
 
-// Follow returns a channel that is signalled when there are new records, until stop is called. nil: there are none.
+// Follow returns a channel that is signalled when there are new records, until stop is called. The channel is nil if nothing is
+// recorded.
 func (o *Observer) Follow() (more <-chan struct{}, stop func()) {
 	if !o.Begun() {
 		return nil, func() {}
@@ -74,7 +75,7 @@ func (o *Observer) Follow() (more <-chan struct{}, stop func()) {
 	return o.trace.Follow()
 }
 
-// objects yields what is stored, in the order of the keys.
+// objects yields the stored objects in the order of their keys.
 func (o *Observer) objects(yield func(key string, obj object.Object) bool) {
 	o.Log.Newest().Range("", "", func(kv *mvcc.KV) bool {
 		d := o.Servers.Definition(commit.Storage(kv.Key))
@@ -87,8 +88,8 @@ func (o *Observer) objects(yield func(key string, obj object.Object) bool) {
 
 // State is an Observer at rest.
 type State struct {
-	Faults     *fault.State // nil: there have been none
-	Records    *trace.State // nil: the trace begins anew
+	Faults     *fault.State // nil if there have been none
+	Records    *trace.State // if nil, the trace begins empty
 	LastCommit [2]uint64    // revision, and number of its record
 }
 

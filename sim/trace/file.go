@@ -17,13 +17,13 @@ const Format = 1
 //	{"decision":{"fault":"on update pods do fail Conflict","site":"request.decided update pods default/a","nth":1,"fired":true}}
 //	{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived",…}
 type Header struct {
-	Seed     uint64    `json:"seed,omitempty"`     // of the cluster; 0: not known
+	Seed     uint64    `json:"seed,omitempty"`     // of the cluster; 0 if unknown
 	Versions []string  `json:"versions,omitempty"` // of the API servers, in their order
 	Go       string    `json:"go,omitempty"`       // version that the simulator was compiled with
 	Module   string    `json:"module,omitempty"`   // version of the simulator
-	Level    string    `json:"level,omitempty"`    // what the faults may do that there were: legal, degraded or illegal; "": there were none
+	Level    string    `json:"level,omitempty"`    // of the faults: legal, degraded or illegal; empty if there were none
 	Dropped  uint64    `json:"dropped,omitempty"`  // how many records came before the first one and are gone
-	Start    time.Time `json:"start,omitzero"`     // of the first of them; zero: none is gone
+	Start    time.Time `json:"start,omitzero"`     // of the first record, if records were dropped
 	Hash     string    `json:"hash,omitempty"`     // of all records, dropped ones included; "" when none was kept
 	Semantic string    `json:"semantic,omitempty"` // of what became of the objects; "" when none was kept
 }

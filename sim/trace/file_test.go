@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What JSONL prints, Parse reads, all of it.
+// Parse reads back everything that JSONL prints.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

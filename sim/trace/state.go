@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// State is all that a Trace remembers but who follows it.
+// State is the complete state of a Trace except its followers.
 type State struct {
 	N       uint64    // of the newest record
 	Start   time.Time // of the first record
 	Last    time.Time
-	Hash    []byte    // the state of the hash of all records; nil: none is kept
+	Hash    []byte    // the state of the hash of all records, if one is kept
 	Objects [2]uint64 // the sum of all commits
-	Records []Record  `json:"-"` // those that are still there, the oldest first
+	Records []Record  `json:"-"` // the records that are still kept, the oldest first
 }
 
 // State returns a copy of what the Trace remembers.

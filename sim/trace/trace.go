@@ -45,9 +45,9 @@ type Record struct {
 	N     uint64    `json:"n"` // counted from 1
 	At    time.Time `json:"t"` // on the cluster's clock
 	Site  Site      `json:"site"`
-	Cause uint64    `json:"cause"` // N of the record that led to this one; 0: nothing in the cluster
+	Cause uint64    `json:"cause"` // N of the record that led to this one; 0 if no other record did
 
-	Replica int    `json:"replica"` // counted from 1; 0: none
+	Replica int    `json:"replica"` // counted from 1; 0 means none
 	Client  string `json:"client"`  // the User-Agent of a request or watch
 	User    string `json:"user"`
 	Verb    string `json:"verb"`   // of a request; of a commit ADDED, MODIFIED or DELETED, of an event also BOOKMARK or ERROR
@@ -56,18 +56,18 @@ type Record struct {
 	Rev     uint64 `json:"rv"`     // of a commit, or of the object or bookmark in an event
 	Code    int    `json:"code"`   // HTTP status of an answer
 	Text    string `json:"text"`   // of a fault: what it does; of a clock: by how much it moved; of an answer: its error, or its warnings
-	Hint    string `json:"hint"`   // what is missing, of a request that was refused: a rule, or a definition
+	Hint    string `json:"hint"`   // the missing rule or definition of a request that was refused
 	Spared  bool   `json:"spared"` // of a request: it is the test's own, to which no fault happens
 
-	// Before and After are what was stored before a commit and what is there after it. nil: nothing. Lines of JSON do not
-	// have them.
+	// Before and After are the stored bytes before and after a commit, or nil if there was no object. They are not part of the
+	// JSON form.
 	Before []byte `json:"-"`
 	After  []byte `json:"-"`
 }
 
 // Options say what a Trace keeps.
 type Options struct {
-	// Keep is how many records stay. 0: none.
+	// Keep is the number of records that are kept. 0 means none.
 	Keep int
 	// Hash keeps the fingerprints.
 	Hash bool
@@ -83,7 +83,7 @@ type Trace struct {
 	keep    int
 	start   time.Time // of the first record
 	last    time.Time
-	hash    hash.Hash // nil: none is kept
+	hash    hash.Hash // nil if none is kept
 	line    []byte
 	objects [2]uint64 // the sum of a hash of each commit: the order does not count
 	signals []chan struct{}
@@ -137,14 +137,14 @@ func (t *Trace) add(r *Record) uint64 {
 	return t.n
 }
 
-// count takes a commit into the sum of all commits.
+// count adds a commit to the sum of all commits.
 func (t *Trace) count(r *Record) {
 	h := sha256.Sum256([]byte(r.Verb + " " + r.What + " " + r.Key))
 	t.objects[0] += binary.LittleEndian.Uint64(h[:])
 	t.objects[1] += binary.LittleEndian.Uint64(h[8:])
 }
 
-// Reset forgets everything but who follows.
+// Reset clears everything but the followers.
 func (t *Trace) Reset() {
 	*t = Trace{keep: t.keep, hash: t.hash, signals: t.signals}
 	if t.hash != nil {
@@ -182,7 +182,7 @@ func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
 	}
 }
 
-// Log returns a copy of what is there.
+// Log returns a copy of the records that are kept.
 func (t *Trace) Log() *Log {
 	records := t.Since(0)
 	l := &Log{Header: Header{Dropped: t.n - uint64(len(records)), Hash: t.Hash()}, Records: records}
@@ -195,7 +195,7 @@ func (t *Trace) Log() *Log {
 // Log is the copy of a Trace, and what it takes to see it again.
 type Log struct {
 	Header
-	// Decisions are what was decided about faults, each as JSON; package fault reads them.
+	// Decisions are the decisions about faults, each as JSON that package fault reads.
 	Decisions [][]byte
 	Records   []Record // the oldest first
 }
