@@ -14,29 +14,29 @@ const (
 	Prompt   Group = "prompt" // lines of a shell, with kubectl and what stands beside it
 )
 
-// Command is one word that an operation can begin with, and all that is known of it: what Parse, World.Do, the help and
-// the completion of the page go by. Each stands in the file of what it does.
+// Command describes one command of the language, for Parse, World.Do, the help and the completion of the page. Each command is
+// defined in the file that implements it.
 type Command struct {
 	Name    string
 	Usage   string // what follows the name, flags aside
 	Help    string // one sentence
 	Example string // a line
 	Group   Group
-	Flags   []string // long names of those that it takes
-	Args    []Arg    // what its arguments are, in their order; of commands whose rest is one text: none
-	Words   []Choice // what its first argument is, or is most often
+	Flags   []string // long names of its flags
+	Args    []Arg    // kinds of its arguments, in order; none if the rest is one text
+	Words   []Choice // the values, or the most frequent values, of its first argument
 
-	needs int  // so many arguments have to be there
-	more  bool // the last one may be there again and again
+	needs int  // the least number of arguments
+	more  bool // the last argument may be repeated
 	text  bool // the rest of the line is one text, in a language of its own
 
-	check func(op *Op, at int) error     // what Args and Flags do not say; nil: they say it all
-	run   func(w *World, op *Op) error   // does it; an error means that nothing was done
-	plan  func(o *Options, op *Op) error // of those that stand first: says what the world is made with
-	build func(b *builder) error         // of Requests: makes what is sent
+	check func(op *Op, at int) error     // checks beyond Args and Flags, if any
+	run   func(w *World, op *Op) error   // runs it; after an error nothing has changed
+	plan  func(o *Options, op *Op) error // of commands that come first: sets options of the World
+	build func(b *builder) error         // of Requests: builds the requests
 }
 
-// Arg is what an argument of a command is. Parse checks those that are numbers or times, completion offers the others.
+// Arg is the kind of an argument of a command. Parse checks numbers and times, and completion suggests the other kinds.
 type Arg int
 
 // The arguments.
@@ -64,7 +64,7 @@ const (
 // Choice is a word, and what it means.
 type Choice struct{ Text, Help string }
 
-// Arg returns what the argument at n, counted from 0, is.
+// Arg returns the kind of the argument at index n.
 func (c *Command) Arg(n int) Arg {
 	switch {
 	case n < len(c.Args):

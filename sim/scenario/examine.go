@@ -179,8 +179,8 @@ func (w *World) let(op *Op) error {
 	return nil
 }
 
-// Value returns what stands on one side of a comparison: a field of the last answer or of a stored object, a count, or, as
-// $NAME, what let has kept. What is not there is an error.
+// Value evaluates one side of a comparison: a field of the last answer or of a stored object, a count, or $NAME, a variable that let
+// has set. A value that does not exist is an error.
 func (w *World) Value(text string) (string, error) {
 	text, err := w.substitute(text)
 	if err != nil {

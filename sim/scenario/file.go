@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// File is a scenario as a text file: what happens, and why it matters; the operations; the files they name; and what is
-// known to come of it.
+// File is a scenario as a text file: a story, the operations, the files that they name, and the expected transcript.
 //
 //	# Two clients read the same revision. Both write; the second write is refused.     Story
 //
@@ -48,7 +47,7 @@ type Line struct {
 // transcriptName is the file that holds the transcript, scriptName that of what stands before the first file.
 const transcriptName, scriptName = "transcript", ""
 
-// limits of a file that comes from somebody else.
+// Limits of a file from an untrusted source.
 const (
 	maxFile  = 1 << 20
 	maxLines = 5000

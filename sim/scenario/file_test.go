@@ -72,7 +72,7 @@ func TestReplay(t *testing.T) {
 	text := out.Trace(f, o).JSONL()
 	trace, err := ParseTrace(text)
 	is.NoErr(err)
-	is.Equal(len(trace.Decisions), 1) // what was decided is in it
+	is.Equal(len(trace.Decisions), 1) // it contains the decisions
 	again, difference, err := trace.Replay()
 	is.NoErr(err)
 	is.Equal(difference, "")

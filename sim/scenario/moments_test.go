@@ -35,12 +35,12 @@ func TestForksAndArchivesGoOn(t *testing.T) {
 	}
 }
 
-// traveller takes a World through a story. At each moment in which nobody does anything it may go on with another Cluster, which is
-// as the one before.
+// traveller runs a story in a World. At each moment at which the Cluster is at rest, it may replace the Cluster by a copy in the same
+// state.
 type traveller struct {
 	stepped bool // controllers go when the traveller says so
 	r       *rand.Rand
-	chance  float64 // of a move, at each moment
+	chance  float64 // probability of a move at each moment
 
 	w       *World
 	moments int
@@ -66,7 +66,7 @@ func (x *traveller) travel(t *testing.T, f *File) []byte {
 			if err != nil {
 				t.Fatalf("%s: %v", line.Text, err)
 			}
-			if r.Failure != "" && !x.stepped { // who steps need not wait for what a line expects at once
+			if r.Failure != "" && !x.stepped { // with stepped controllers an expectation need not hold at once
 				t.Errorf("%s: %s", line.Text, r.Failure)
 			}
 		}

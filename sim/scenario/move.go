@@ -42,8 +42,8 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 	return nil
 }
 
-// heal ends faults, troubles of replicas and what is held. The longest delay of a stalled connection or a read is less than
-// the minute after it.
+// heal ends faults, troubles of replicas and holds. It then lets a minute pass, which is longer than the longest delay of a stalled
+// connection or a read.
 func (w *World) heal(op *Op) error {
 	w.cluster.ClearFaults()
 	for n := 1; n <= w.cluster.Replicas(); n++ {

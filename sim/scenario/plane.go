@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// planeCommands are about the control plane's own controllers, not those that a scenario writes as rules: which run, when
-// they go, and what goes wrong with them.
+// planeCommands control the control plane's own controllers, not the controllers that a scenario defines by rules: which ones run, when
+// they reconcile, and their failures.
 var planeCommands = func() []Command {
 	list := []Command{
 		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; stands first",

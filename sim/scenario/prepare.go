@@ -66,7 +66,7 @@ func (o *Options) setSeed(op *Op) (err error) {
 	return err
 }
 
-// setAuth says who decides what clients may do.
+// setAuth sets the authorization mode.
 func (o *Options) setAuth(op *Op) error {
 	o.Auth = auth.AlwaysAllow
 	if op.Args[0] == "rbac" {

@@ -12,7 +12,7 @@ import (
 )
 
 // resolve returns the definition that a word names on a replica: pods, pod, po, Pod, deployments.apps,
-// deployments.v1.apps. Of several versions it is the one that the server prefers, which comes first.
+// deployments.v1.apps. If there are several versions, it returns the preferred version, which comes first.
 func (w *World) resolve(text string, replica int) (*resource.Definition, error) {
 	all := w.cluster.Server(replica).Table.All()
 	name, group, qualified := strings.Cut(text, ".")

@@ -8,24 +8,24 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// RunOptions say how a scenario is run. The zero value runs it as it is written.
+// RunOptions are options of Run. The zero value runs the scenario as it is written.
 type RunOptions struct {
-	// Seed takes the place of the one that the scenario names. 0: it does not.
+	// Seed replaces the scenario's seed unless it is 0.
 	Seed uint64
-	// Faults are added when the scenario's own preparations are done, as text of sim/fault. "": none.
+	// Faults are faults in the language of sim/fault. They are added after the scenario's own preparations.
 	Faults string
-	// Lenient lets requests fail, or not, whatever stands before them, and expect, too: only never and eventually count.
-	// An operation that makes no sense because of that is left out.
+	// Lenient ignores whether requests and expect fail, regardless of ! and ?: only never and eventually count. An operation that
+	// becomes impossible because of that is skipped.
 	Lenient bool
-	// Decisions are those of a run before, which faults then follow. nil: they are drawn.
+	// Decisions are the decisions of an earlier run, which faults repeat. If it is nil, decisions are drawn from the seed.
 	Decisions []fault.Decision
 }
 
-// Outcome is what came of a scenario.
+// Outcome is the result of a scenario.
 type Outcome struct {
 	Transcript string
 	Hash       string // of all frames
-	Semantic   string // of what became of the objects
+	Semantic   string // fingerprint of the resulting objects
 	Failure    *Failure
 	World      *World
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// complaints is a test that only remembers what it was told.
+// complaints implements the methods of a test and only records its messages.
 type complaints struct{ said []string }
 
 func (c *complaints) Helper() {}

@@ -47,8 +47,7 @@ func TestStoriesEndAlike(t *testing.T) {
 	}
 }
 
-// drawn are fields that the seed or the way there decides: names of nodes and addresses, what is signed, and how often something
-// was written.
+// drawn are fields that depend on the seed or on the order of events: names of nodes, addresses, signed values, and numbers of writes.
 var drawn = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields", "nodeName", "hostIP", "hostIPs", "podIP", "podIPs", "containerID",
 	"imageID", "clusterIP", "clusterIPs", "acquireTime", "renewTime", "certificate", "token"}
 
@@ -91,7 +90,7 @@ func outcome(t *testing.T, w *World) string {
 
 var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*Z`)
 
-// plain returns a value without what is drawn, and without times.
+// plain returns a value without drawn fields and times.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -27,26 +27,26 @@ type Options struct {
 	Strict bool
 	// Lenient makes only never and eventually Failures.
 	Lenient bool
-	// Agent returns the User-Agent of a client. nil: its name and a version, as in alice/v1.
+	// Agent returns the User-Agent of a client. If Agent is nil, it is the client's name and a version, such as alice/v1.
 	Agent func(client string) string
-	// Quiet leaves out lines and frames, and so what looks at frames: never, once and the condition seen. It is for work of
-	// which only the Recording counts.
+	// Quiet omits lines and frames, and with them the features that need frames: never, once and the condition seen. It is for runs
+	// of which only the recording counts.
 	Quiet bool
-	// Tap gets what comes over the wire. nil: nobody does.
+	// Tap receives the answers and events that servers send, if it is not nil.
 	Tap Tap
 }
 
-// Tap gets what servers send to clients, before the clients do. op is the number of the operation that asked.
+// Tap receives answers and events before the clients do. op is the number of the operation that sent the request.
 type Tap interface {
 	Answer(op int, a *apiserver.Answer)
-	// Event returns what the client of a watch gets in place of an event: to plant a bug.
+	// Event returns the events that the client of a watch receives in place of an event. Tests use it to plant bugs.
 	Event(op int, event []byte) [][]byte
 }
 
 // records is how many records of the cluster's trace are kept: more than a single step makes.
 const records = 1 << 14
 
-// World is a cluster, its clients and all that happened to them. It is for one goroutine.
+// World is a cluster, its clients and their history. It is not safe for concurrent use.
 type World struct {
 	transcript
 	options Options
@@ -68,26 +68,26 @@ type World struct {
 	vars      map[string]string
 	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
 	checks    []*standing              // never and once
-	recording *history                 // nil: nothing is recorded
-	newest    uint64                   // revision that others count from; 0: the store's
+	recording *history                 // nil if nothing is recorded
+	newest    uint64                   // base of relative revisions; 0 means the store's newest
 	healed    bool                     // nothing has gone wrong since heal
 	used      bool                     // something was done that seed and replicas would have to come before
 
 	sending  *call   // whose first record is to come
-	answered []*call // whose answers nobody has looked at
+	answered []*call // whose answers have not been handled yet
 	waiting  []*call
 	due      []func() // what timers of clients left to do
 	last     *call
-	because  uint64           // the frame that what is being done follows from; 0: an operation
-	shell    *kubectl.Session // what lines of a prompt leave for the next one; nil: there was none
+	because  uint64           // the frame that caused the current action; 0 for an operation
+	shell    *kubectl.Session // state that lines of a prompt share; nil before the first
 }
 
-// client is somebody who sends requests.
+// client sends requests under a name.
 type client struct {
 	name    string
 	jump    time.Duration // its clock against the cluster's
 	held    bool
-	replica int // 0: no route was set
+	replica int // 0 if no route was set
 	sent    int
 	rv      string // of its last answer
 	token   string // of its last page
@@ -123,14 +123,14 @@ func (w *World) boot() error {
 	return nil
 }
 
-// opAnswer is what an operation was answered: its last request, and how many there were.
+// opAnswer holds the last request of an operation and the number of its requests.
 type opAnswer struct {
 	last     *Exchange
 	requests int
 }
 
-// Do carries out one operation. An error says that the operation makes no sense here: it is not in the log, and nothing
-// has happened. What was expected and is not so is no error but a Failure of the Result.
+// Do runs one operation. It returns an error if the operation is invalid in the current state; the operation is then not in the log and
+// has no effect. An expectation that does not hold is not an error but a Failure of the Result.
 func (w *World) Do(op Op) (Result, error) {
 	saved, known := w.files, len(w.names)
 	if len(op.Files) > 0 {
@@ -211,7 +211,7 @@ func (w *World) client(name string) *client {
 	return c
 }
 
-// agent is the User-Agent of a client. The slash ends the name, for whoever looks for its beginning.
+// agent returns the User-Agent of a client. The slash marks the end of the name for code that compares prefixes.
 func (w *World) agent(client string) string {
 	if w.options.Agent != nil {
 		return w.options.Agent(client)

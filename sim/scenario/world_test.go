@@ -87,7 +87,7 @@ func TestFrames(t *testing.T) {
 		`"text":"`+frames[0].Text[:4]+strings.ReplaceAll(frames[0].Text[4:], "&", `\u0026`)+`","verb":"GET","replica":1}`)
 }
 
-// What makes no sense is refused, and nothing has happened.
+// An invalid operation is refused and has no effect.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -184,7 +184,7 @@ func randomLog(seed uint64, n int) []Op {
 	return out
 }
 
-// What a fault does to the cluster it does at each point, also when an answer or an event is on its way.
+// A fault can act on the cluster at each point, also while an answer or an event is being sent.
 func TestFaultsAtPoints(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"request.arrived", "request.decided", "request.validated", "store.committed", "replica.applied",

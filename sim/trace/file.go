@@ -11,7 +11,7 @@ import (
 // Format is the version of the lines that JSONL prints. Parse reads no other.
 const Format = 1
 
-// Header is what a record of a run says about the run.
+// Header describes a recorded run.
 //
 //	{"trace":1,"seed":7,"versions":["v1.36.3"],"go":"go1.26","module":"v0.3.0","level":"legal","hash":"…","semantic":"…"}
 //	{"decision":{"fault":"on update pods do fail Conflict","site":"request.decided update pods default/a","nth":1,"fired":true}}
@@ -25,7 +25,7 @@ type Header struct {
 	Dropped  uint64    `json:"dropped,omitempty"`  // how many records came before the first one and are gone
 	Start    time.Time `json:"start,omitzero"`     // of the first record, if records were dropped
 	Hash     string    `json:"hash,omitempty"`     // of all records, dropped ones included; "" when none was kept
-	Semantic string    `json:"semantic,omitempty"` // of what became of the objects; "" when none was kept
+	Semantic string    `json:"semantic,omitempty"` // fingerprint of the outcome; "" if none was kept
 }
 
 // headerLine is a Header as a line of JSON.

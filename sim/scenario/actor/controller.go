@@ -32,7 +32,7 @@ type controller struct {
 	again  bool // the last request has failed
 }
 
-// item is an object that is to be looked at.
+// item is an object that is to be reconciled.
 type item struct{ resource, key string }
 
 // queued is an item and the frame that led to it.
@@ -41,7 +41,7 @@ type queued struct {
 	cause uint64
 }
 
-// job is what is being done for an item.
+// job is the work in progress for an item.
 type job struct {
 	queued
 	rule int // the next rule to look at

@@ -97,7 +97,7 @@ func (c *controller) Objects(resource, namespace, name string) ([]object.Object,
 	return readCache(c.w, c.name, ": add it to watch", resource, namespace, name, c.caches...)
 }
 
-// fill replaces placeholders. What is not there becomes an empty text.
+// fill replaces placeholders. A missing value becomes the empty string.
 func (c *controller) fill(s condition.Scope, text string, i int) (string, error) {
 	return replacePlaceholders(text, func(inner string) (string, error) {
 		switch {

@@ -11,7 +11,7 @@ import (
 type Source struct {
 	Name      string // of the actor, and of its client
 	Resource  string
-	Namespace string // "": all
+	Namespace string // empty for all
 	Labels    string // a label selector
 	Fields    string // a field selector
 	PageSize  string

@@ -34,8 +34,8 @@ type reflector struct {
 
 	def         *resource.Definition
 	store       map[string]object.Object // by namespace/name
-	initial     map[string]object.Object // that a list or watch-list has sent so far; nil: none goes on
-	rv          string                   // resourceVersion up to which the store knows
+	initial     map[string]object.Object // received so far from a list or watch-list in progress, otherwise nil
+	rv          string                   // resourceVersion of the store
 	unavailable bool                     // the server did not have it
 	synced      bool
 	doing       string
@@ -227,7 +227,7 @@ func gone(s object.Object) bool {
 	})
 }
 
-// replace makes what was read the cache, and tells what changed by that.
+// replace replaces the cache by the objects of a list, and notifies the consumer of the changes.
 func (r *reflector) replace(rv string) {
 	old := r.store
 	r.store, r.initial, r.rv, r.unavailable, r.synced = r.initial, nil, rv, false, true

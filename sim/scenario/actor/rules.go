@@ -154,7 +154,7 @@ func texts(obj object.Object, name string) ([]string, error) {
 var shorts = map[string]string{"name": ".metadata.name", "namespace": ".metadata.namespace", "uid": ".metadata.uid",
 	"rv": ".metadata.resourceVersion"}
 
-// checkPlaceholder returns what is wrong with what stands between {{ and }}.
+// checkPlaceholder returns an error if the text between {{ and }} is invalid.
 func checkPlaceholder(inner string) (string, error) {
 	if inner == "i" || inner == "now" || inner == "me" || shorts[inner] != "" {
 		return "", nil

@@ -170,7 +170,7 @@ func length(v any) int64 {
 	return 0
 }
 
-// compare compares two values: numbers as numbers, everything else as text. Nothing equals what is absent but null.
+// compare compares two values: numbers as numbers, everything else as text. An absent value equals only null.
 func compare(a any, op string, b any) bool {
 	if op == "contains" {
 		return contains(a, b)

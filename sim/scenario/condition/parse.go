@@ -20,7 +20,7 @@ type parser struct {
 	err    error
 }
 
-// fail notes what is wrong at a token. What comes later is not read.
+// fail records an error at a token and ends parsing.
 func (p *parser) fail(at token, format string, args ...any) {
 	if p.err == nil {
 		p.err = Wrong(at.column, format, args...)

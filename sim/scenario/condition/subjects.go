@@ -159,7 +159,7 @@ func cacheOf(text string) string {
 	return ""
 }
 
-// cached reads what is asked of a cache: informer/NAME synced, informer/NAME sees pods/a, or any test.
+// cached parses a condition about a cache: informer/NAME synced, informer/NAME sees pods/a, or any test.
 func (p *parser) cached() test {
 	name := cacheOf(p.next().text)
 	if p.accept("synced") {
@@ -199,7 +199,7 @@ func (p *parser) cached() test {
 
 var eventTypes = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"}
 
-// watch reads watch/NAME, and what is said of it.
+// watch parses a condition about watch/NAME.
 func (p *parser) watch() test {
 	name := strings.TrimPrefix(p.next().text, "watch/")
 	switch t := p.next(); t.text {
