@@ -202,7 +202,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// A read of the server's bytes gives what is compared: kind, apiVersion and the revision make no other object.
+// ReadEvent and ReadAnswer parse the server's bytes into comparable objects: kind, apiVersion and the revision do not change the digest.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -236,7 +236,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// The log that watches without selectors tell is as good as the store's, for whoever cannot look into that.
+// Rebuild makes a log from watches without selectors that is as complete as the store's.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

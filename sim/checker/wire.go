@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ObjectOf takes out of a JSON object what is compared.
+// ObjectOf returns the Object of a JSON object.
 func ObjectOf(obj object.Object) (*Object, error) {
 	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels(),
 		Terminating: obj.DeletionTimestamp() != ""}

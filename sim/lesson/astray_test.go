@@ -20,9 +20,9 @@ const (
 
 var every = flag.Bool("every", false, "try every wrong command, some hundreds at every step")
 
-// TestAstray does, at every step of every lesson, what learners do who leave the way: mistyped words, other names, missing and
-// changed flags, the same thing twice, a later step first, time that passes, things that nobody asked for. After each of them
-// the lesson can be finished, with a text that is true, or it says which command is in the way; and without that it can.
+// TestAstray makes typical mistakes of learners at every step of every lesson: mistyped words, other names, missing and changed flags,
+// repeated commands, a later step first, time that passes, unrelated commands. After each mistake the lesson can be finished and its
+// texts are true, or Broken names the command that prevents it, and the lesson can be finished without that command.
 func TestAstray(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s := mustStart(t, l)
@@ -148,7 +148,7 @@ func wrongLines(s *Session) []string {
 	for _, line := range solution {
 		out = append(out, misspelled(line)...)
 	}
-	for _, line := range solution { // the same thing twice, and in somebody else's name
+	for _, line := range solution { // repeated, and as another client
 		out = append(out, line, line+" --as alice", line+" --dry-run", line+" -n kube-system")
 	}
 	for i := range s.lesson.Steps { // out of order

@@ -152,8 +152,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestTexts: a command in a text, which a page offers to run, is one of the solution; every value can be told; and no revision
-// is written by hand.
+// TestTexts checks that each command in a text, which the page offers to run, is part of the solution, that every live value can be
+// evaluated, and that no revision is written by hand.
 func TestTexts(t *testing.T) {
 	byHand := regexp.MustCompile(`\b4[0-9]{3}\b`) // the first write of a world gets 4005
 	eachLesson(t, func(t *testing.T, l *Lesson) {

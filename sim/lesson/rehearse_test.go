@@ -27,7 +27,7 @@ steps:
   text: Done.
 `
 
-// TestRehearse: a lesson in one file is taken with its own solutions, and what stands in the way of them is told.
+// TestRehearse runs a lesson in one file with its own solutions, and checks that Rehearse reports why they fail.
 func TestRehearse(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

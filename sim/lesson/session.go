@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Session is a lesson that somebody takes.
+// Session is a lesson in progress.
 type Session struct {
 	lesson *Lesson
 	world  *scenario.World
@@ -94,19 +94,19 @@ func (s *Session) Begun() int { return s.begun }
 // Requests returns how many requests the learner has sent.
 func (s *Session) Requests() int { return s.sent }
 
-// Question returns what the current step asks; without options it asks nothing.
+// Question returns the question of the current step; it has no options if the step asks nothing.
 func (s *Session) Question() Question { return s.asked }
 
-// Graded returns what became of the question of a step that has been passed.
+// Graded returns the graded question of a step that has been passed.
 func (s *Session) Graded(step int) Graded { return s.graded[step] }
 
-// Fill returns a text of the lesson with what is true now in the place of {{…}}.
+// Fill returns a text of the lesson with {{…}} replaced by current values.
 func (s *Session) Fill(text string) string {
 	out, _ := fill(s.world, text)
 	return out
 }
 
-// Solution returns the lines that do the current step, as it is now.
+// Solution returns the lines that pass the current step, with current values.
 func (s *Session) Solution() []string {
 	var out []string
 	for _, line := range s.Step().Solution {
@@ -115,8 +115,8 @@ func (s *Session) Solution() []string {
 	return out
 }
 
-// Do does an op of the learner, and goes on to the next step when the current one has been passed by it. An error says that
-// nothing was done.
+// Do runs an op of the learner, and begins the next step if the op has passed the current one. If it returns an error, the op had no
+// effect.
 func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
 	if len(s.lesson.Allow) > 0 && !slices.Contains(s.lesson.Allow, op.Name) {
 		return scenario.Result{}, fmt.Errorf("this lesson keeps to %s", strings.Join(s.lesson.Allow, ", "))
@@ -157,8 +157,8 @@ func (s *Session) unmet(conditions []string) string {
 	return ""
 }
 
-// pass grades the prediction and begins the next step. What others cannot do then, because of something that the learner did,
-// is left out: Broken says so.
+// pass grades the prediction and begins the next step. Ops of others that fail because of the learner's ops are skipped; Broken reports
+// them.
 func (s *Session) pass() {
 	g := Graded{Question: s.asked, Right: -1}
 	if right := s.right(); len(right) == 1 {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// translation is lesson.zh-CN.yaml: the texts of a lesson in another language, and nothing else. What a step does stands in
-// lesson.yaml, once.
+// translation is lesson.zh-CN.yaml: the texts of a lesson in another language and nothing else. The ops and checks of steps are only in
+// lesson.yaml.
 type translation struct {
 	Title string               `json:"title"`
 	About string               `json:"about"`

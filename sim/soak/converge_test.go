@@ -34,10 +34,9 @@ func TestConverge(t *testing.T) {
 	is.New(t).True(troubled >= 4) // there was trouble: requests had to be sent again
 }
 
-// converge has clients do errands that commute, each client with objects of its own and one request at a time, and each
-// request again and again until its answer is definite, as controllers do. Meanwhile trouble happens, one per round; then
-// everything heals. Whatever happened, the same has become of the objects: Result.Semantic does not depend on trouble. An
-// error says who was not done in time.
+// converge makes clients run errands that commute. Each client has its own objects, sends one request at a time, and repeats it until the
+// answer is definite, as controllers do. Meanwhile one trouble happens per round; then everything heals. The resulting objects
+// must not depend on the troubles: Result.Semantic is always the same. converge returns an error if a client does not finish in time.
 func converge(c Config, trouble []scenario.Op) (*Result, error) {
 	r, err := begin(Options{Config: c, Ops: trouble})
 	if err != nil {

@@ -52,7 +52,7 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (g *generator) one(n int) bool { return g.r.IntN(n) == 0 }
 
-// request is an op that sends one, which may fail, and nobody waits for the answer.
+// request is an op that sends a request which may fail, and does not wait for the answer.
 type request struct{ scenario.Op }
 
 func newRequest(verb, client string, args ...string) *request {

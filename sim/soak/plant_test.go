@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// calm is a run in which nothing goes wrong by itself, with enough watches to see what is planted.
+// calm configures a run without other troubles, with enough watches to detect a planted bug.
 func calm(seed uint64) Config {
 	return Config{Seed: seed, Ops: 250, Clients: 2, Replicas: 2, Names: 3, Work: []string{"create", "update", "delete", "patch", "watch", "get", "list"},
 		Trouble: []string{"advance"}, Calm: 6}
@@ -134,8 +134,8 @@ func opened(t *testing.T, text []byte) *scenario.Outcome {
 
 const lostFile = "testdata/lost.txtar"
 
-// Of a failing run of hundreds of ops the few are left that show the bug, as a scenario whose run fails in the same way.
-// kubesim run and the engine of the page open the same file in their tests; -update writes it anew.
+// Shrink reduces a failing run of hundreds of ops to the few that show the bug, as a scenario that fails in the same way.
+// kubesim run and the engine of the page open the same file in their tests; -update rewrites it.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -15,22 +15,22 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Options say how to run ops.
+// Options are options of Run.
 type Options struct {
 	Config Config
-	Ops    []scenario.Op // nil: those that Generate draws
-	// Tamper gets each event of a watch before its client and returns what the client gets instead: to plant a bug. watch
-	// is the number of the op that began it. If nil, events are unchanged.
+	Ops    []scenario.Op // if nil, Generate draws them
+	// Tamper receives each event of a watch before its client and returns the events that the client gets instead. Tests use it to
+	// plant bugs. watch is the number of the op that began the watch. If Tamper is nil, events are unchanged.
 	Tamper func(watch int, event []byte) [][]byte
 }
 
-// Result is what became of a run.
+// Result is the result of a run.
 type Result struct {
 	History    *checker.History
 	Violations []checker.Violation
 	Hash       string // of the trace, and of every byte that clients got
-	Semantic   string // of what became of the objects, whatever the order
-	Ops        int    // those that did something
+	Semantic   string // fingerprint of the resulting objects, independent of the order
+	Ops        int    // number of ops that had an effect
 
 	world *scenario.World
 }
@@ -142,10 +142,10 @@ func (r *runner) Event(op int, event []byte) [][]byte {
 	return [][]byte{event}
 }
 
-// settle heals everything, lets what is on its way arrive, and has every client take up its broken watches once more.
+// settle heals everything, delivers pending events, and makes every client restart its broken watches.
 func (r *runner) settle() error {
 	err := r.say("heal")
-	for _, s := range r.world.History().Streams { // those that a fault has silenced for ever, as clients do whose pings stay unanswered
+	for _, s := range r.world.History().Streams { // end streams that a fault has silenced, as clients do after unanswered pings
 		if err == nil && !s.Ended && r.stalls() {
 			err = r.say("stop --as " + s.Client)
 		}
