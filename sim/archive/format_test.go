@@ -48,9 +48,9 @@ func TestFormat1(t *testing.T) {
 	is.Equal(a.Info().Time, clock.Epoch().Add(19*time.Second)) // 12 s after the definition was deleted
 	is.Equal(patch(c, "/apis/example.com/v1/widgets/w", `{"metadata":{"finalizers":null}}`), wire.StatusOK)
 	c.Clock().(*clock.Manual).Advance(2 * time.Second)
-	is.True(!gone(definition)) // nobody has looked yet
+	is.True(!gone(definition)) // the third check is not due yet
 	c.Clock().(*clock.Manual).Advance(time.Second)
-	is.True(gone(definition)) // 15 s after: the third look
+	is.True(gone(definition)) // 15 s after: the third check
 	is.True(!gone(flow))
 	c.Clock().(*clock.Manual).Advance(38 * time.Second)
 	is.True(gone(flow)) // a minute after it was created

@@ -67,8 +67,8 @@ func (e entry) parse() (change, error) {
 	return c, err
 }
 
-// readLog reads the State that the log of a Journal leads to. The log may be torn: it counts as far as it is whole and
-// follows from what was there before.
+// readLog reads the State at the end of a Journal's log. The log may be torn: it is applied up to the first incomplete or inconsistent
+// entry.
 func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
 	if err := a.read(tx); err != nil {
 		return err
@@ -79,15 +79,14 @@ func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		a.info.Torn = fmt.Sprintf("behind revision %d: %s", h.Store.Rev(), first)
 	}
-	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // its API servers have not seen what the log says
+	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // its API servers have not seen the commits of the log
 		a.info.Oldest, a.info.Newest, a.info.Time = h.Store.Compacted(), h.Store.Rev(), h.Now
 		a.state = sim.Restarted(a.state, a.state.Options)
 	}
 	return nil
 }
 
-// redo adds to a history what a log says: commits, then leases and what was forgotten. Entries of what the history has
-// already do no harm.
+// redo applies a log to a history: commits, then leases and compactions. Entries that the history already contains are ignored.
 func redo(tx *buntdb.Tx, h *history.State) error {
 	commits, held := map[uint64]entry{}, h.Store.Rev()
 	collect := func(kind string) error {

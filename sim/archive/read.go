@@ -76,7 +76,7 @@ func each(tx *buntdb.Tx, kind string, f func(rev uint64, value string) error) er
 	})
 }
 
-// under yields what is of one kind, with the key behind it. An error names the key.
+// under calls f with the rest of the key and the value of each entry of one kind. An error names the key.
 func under(tx *buntdb.Tx, kind string, f func(rest, value string) error) error {
 	var bad error
 	err := tx.AscendGreaterOrEqual("", kind+":", func(key, value string) bool {

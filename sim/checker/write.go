@@ -81,7 +81,7 @@ func NoLostUpdate(e *Evidence, report Report) {
 	}
 }
 
-// deletedFrom checks that what a delete removed, or began to remove, was the revision that it named.
+// deletedFrom checks that a delete removed, or began to remove, the revision that it named.
 func (e *Evidence) deletedFrom(report Report, c *Call) {
 	for i, v := range e.versions[c.ID] {
 		if v.rev != c.Based {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// rows says who may import whom: a package imports only packages in rows above its own.
+// rows define the allowed imports: a package imports only packages in rows above its own.
 var rows = [][]string{
 	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline", "sim/words", "sim/linediff"},
 	{"sim/object"},

@@ -1,6 +1,6 @@
 package lesson
 
-// Rehearsed is a step as a learner sees it who follows the lesson's own solutions.
+// Rehearsed is a step as seen by a learner that follows the lesson's own solutions.
 type Rehearsed struct {
 	ID       string
 	Text     string

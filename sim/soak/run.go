@@ -53,7 +53,7 @@ type runner struct {
 	o       Options
 	world   *scenario.World
 	hash    hash.Hash
-	numbers []int // of each of the World's operations: what the hash calls it, 0 if it is not in the hash
+	numbers []int // number of each of the World's operations in the hash, 0 if it is not in the hash
 	done    int
 	moves   int // how often the run went on with another cluster
 }
