@@ -49,7 +49,7 @@ func TestCheckKnownDifferences(t *testing.T) {
 	tests := []struct {
 		name, known string
 		change      func(*Options[spy])
-		want        []string // beginnings of what is said
+		want        []string // prefixes of the messages
 	}{
 		{"an unlisted difference fails", "#", nil,
 			[]string{"fail/area/case: area/case bad differs:\n\t.body.a: want 2, got 1\n\t.body.metadata: missing", table}},
@@ -86,7 +86,7 @@ func TestCheckKnownDifferences(t *testing.T) {
 			said := said(opts)
 			is.Equal(len(said), len(tt.want)) // as many lines as expected
 			for i := range said {
-				is.True(strings.HasPrefix(said[i], tt.want[i])) // the line says what is expected
+				is.True(strings.HasPrefix(said[i], tt.want[i])) // the message is as expected
 			}
 		})
 	}

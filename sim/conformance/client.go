@@ -107,8 +107,8 @@ func (r request) build(ctx context.Context, t Target) (*http.Request, error) {
 	return req, nil
 }
 
-// requestURL returns a URL whose RequestURI is target, byte for byte. Where no path can say it ("/a/%zz" escapes
-// nothing) it is an opaque URL, so a transport must send URL.RequestURI() and not build a target from URL.Path.
+// requestURL returns a URL whose RequestURI is target, byte for byte. If target is not a valid path, such as "/a/%zz", it returns an
+// opaque URL, so a transport must send URL.RequestURI() and not build a target from URL.Path.
 func requestURL(base, target string) (*url.URL, error) {
 	b, err := url.Parse(base)
 	if err != nil {

@@ -48,7 +48,7 @@ func (p *playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.stream(w, r.Context(), rec.Get("body").(*Object))
 }
 
-// stepFor notes a request and returns the step it belongs to; false: the runner's own requests.
+// stepFor records a request and returns its step. It reports false for the runner's own requests.
 func (p *playback) stepFor(r *http.Request, body []byte) (Step, bool) {
 	if p.ns == "" && !p.c.NoNamespace {
 		o, _ := decode(body)

@@ -101,7 +101,7 @@ func only(v any, path, want string) {
 	}
 }
 
-// valueAt returns what is at a path of members, or nil.
+// valueAt returns the value at a path of members, or nil if there is none.
 func valueAt(v any, path ...string) any {
 	for _, p := range path {
 		o, ok := v.(*Object)

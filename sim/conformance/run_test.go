@@ -45,7 +45,7 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			is.True(rec != nil)                            // every step is recorded
 			is.Equal(difference(rec, clone(rec), ""), nil) // a recording agrees with itself
 			a, b := one.value(clone(rec), "", ""), two.value(clone(rec), "", "")
-			is.Equal(difference(a, b, ""), nil) // and normalising is a function of what was seen
+			is.Equal(difference(a, b, ""), nil) // and normalising is deterministic
 			steps[c.Area]++
 		}
 	}
@@ -303,7 +303,7 @@ func TestTarget(t *testing.T) {
 	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8, Areas: areas})
 }
 
-// lifeOf plays the situations against a server, or records those that have no recording.
+// lifeOf plays the situations against a server, or records the situations without a recording.
 func lifeOf(t *testing.T, target Target) {
 	t.Helper()
 	if os.Getenv("KUBESIM_RECORD") != "" {

@@ -134,7 +134,7 @@ func (v *variation) borrow(key string) (any, bool) {
 	return nil, false
 }
 
-// edge returns a value to put in the place of old: mostly of its type, at the edge of what is allowed.
+// edge returns a replacement for old: mostly an edge case of the same type.
 func (v *variation) edge(old any) any {
 	if v.IntN(12) == 0 {
 		return pick(v.Rand, []any{nil, "", Int("0"), true, newObject(), &List{}, "x", Int("-1")})

@@ -117,8 +117,8 @@ func (c *call) applyServerSide(info *client.Info) error {
 	return c.printObj(info, "serverside-applied")
 }
 
-// migrate changes an object that was applied by the client to one that is applied by the server: the fields that the client owned
-// go to the new manager (csaupgrade), and the annotation gets what is applied now.
+// migrate converts an object from client-side to server-side apply: the client-side manager's fields go to the new manager
+// (csaupgrade), and the annotation is set to the newly applied object.
 func migrate(h *client.Helper, info *client.Info, live object.Object, force bool) (object.Object, error) {
 	if live.Annotations()[patches.LastApplied] == "" {
 		return live, nil

@@ -127,7 +127,7 @@ var varying = []struct {
 // gaps are the spaces between columns, whose widths follow from values that differ.
 var gaps = regexp.MustCompile(` {2,}|-{5,}`)
 
-// normal puts labels in the place of what differs between runs. Where it does, how wide columns are differs, too.
+// normal replaces values that differ between runs by labels. If there are any, it also normalises the widths of columns.
 func normal(text string) string {
 	out := text
 	for _, v := range varying {
@@ -144,7 +144,7 @@ func normal(text string) string {
 	return out
 }
 
-// knownDifferences reads the file of lines that this kubectl answers otherwise, and why: SESSION: COMMAND LINE.
+// knownDifferences reads the file of lines whose output differs here, with the reasons: SESSION: COMMAND LINE.
 func knownDifferences(t *testing.T) map[string]bool {
 	t.Helper()
 	data, err := os.ReadFile("testdata/known_differences.txt")

@@ -156,8 +156,8 @@ func (b *Builder) NamespaceOf(m *Mapping, everywhere bool) string {
 	return b.Namespace
 }
 
-// Objects returns infos with their objects. One without a name becomes all objects that the selectors match. The errors are about
-// those that cannot be read.
+// Objects returns infos with their objects. An info without a name becomes one for each object that the selectors match. errs are the
+// errors of objects that cannot be read.
 func (b *Builder) Objects(infos []*Info) (out []*Info, errs []error) {
 	for _, info := range infos {
 		switch {

@@ -35,7 +35,7 @@ type Flag struct {
 	Required    bool
 }
 
-// Of reads a list of flags: output|o all? replicas#! from-literal* is -o/--output TEXT, --all, --replicas N, which is required, and
+// Of parses a list of flags: output|o all? replicas#! from-literal* is -o/--output TEXT, --all, --replicas N, which is required, and
 // --from-literal TEXT, which may be given several times.
 func Of(spec string) []Flag {
 	var out []Flag
@@ -51,7 +51,7 @@ func Of(spec string) []Flag {
 	return out
 }
 
-// Set is the flags of a command, and what a command line gives them.
+// Set holds the flags of a command and their values in a command line.
 type Set struct {
 	Known []Flag
 	Args  []string // the arguments that are neither flags nor their values

@@ -1,8 +1,8 @@
-// Package patches works out the patches that kubectl sends, and applies patches without a server.
+// Package patches computes the patches that kubectl sends, and applies patches without a server.
 //
-//	what was applied last ┐
-//	what is applied now   ├─ Between ─▶ a strategic merge patch, or a merge patch
-//	the live object       ┘
+//	the object applied last ┐
+//	the object applied now  ├─ Between ─▶ a strategic merge patch, or a merge patch
+//	the live object         ┘
 package patches
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// changes returns the patch that gives current the fields of modified and removes those that only original has
-// (strategicpatch.CreateThreeWayMergePatch). With a type it is a strategic merge patch, without one a merge patch.
+// changes returns the patch that sets the fields of modified in current, and removes the fields that original has and modified does not
+// (strategicpatch.CreateThreeWayMergePatch). If t is not nil it is a strategic merge patch, otherwise a merge patch.
 func changes(original, modified, current map[string]any, t *schema.Type) map[string]any {
 	patch := map[string]any{}
 	for _, k := range object.SortedKeys(modified) {

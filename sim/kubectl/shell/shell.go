@@ -1,8 +1,8 @@
-// Package shell carries out the lines of a prompt: pipes, files, here-documents, and the tools that are used beside kubectl.
+// Package shell runs the lines of a prompt: pipes, files, here-documents, and the tools that are used beside kubectl.
 //
 //	line ─ words ─▶ stage | stage | stage > file      each is a Command, which runs as a Process
 //
-// It knows as much of a shell as people type around kubectl. What containers run has loops and variables; that is
+// It supports the parts of a shell that people use around kubectl. Scripts of containers, with loops and variables, are run by
 // sim/kubelet/shell.
 package shell
 

@@ -173,7 +173,7 @@ func (c *plane) ask(method, path, body string) ([]byte, error) {
 	return text, err
 }
 
-// free is an address on which nobody listens.
+// free returns an unused address.
 func free() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

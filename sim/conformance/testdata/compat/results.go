@@ -19,7 +19,7 @@ const (
 	tableEnds   = "<!-- end of compat -->\n"
 )
 
-// write keeps new results beside those that there were, and makes the table of all of them.
+// write merges new results into the existing ones, and writes the results and their table.
 func (f flags) write(fresh map[string]result) error {
 	known, err := readResults()
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// server is what a client asks.
+// server is the server that a client uses.
 type server struct {
 	kubeconfig string
-	process    *exec.Cmd    // nil: it is another one
-	proxy      *http.Server // that leads to another one
+	process    *exec.Cmd    // nil for another server
+	proxy      *http.Server // forwards to another server
 }
 
 // start starts a kubesim whose files are in a folder; with -target it is that server.
@@ -103,7 +103,7 @@ func within(ctx context.Context, what string, so func() bool) error {
 	return nil
 }
 
-// reach is for addresses on this machine whose certificates nobody has signed.
+// reach is the client for local addresses with self-signed certificates.
 var reach = http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
 // unused is an environment variable with the name of a namespace that there is not: another server may have seen a run before.

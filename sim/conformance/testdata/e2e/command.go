@@ -18,8 +18,8 @@ type fate struct {
 	exit int32
 }
 
-// fate reads the commands of a pod. Those that the tests use to end by themselves are known: exit, true, false, echo, env
-// and sleep, with or without a shell around them; everything else runs on.
+// fate returns how and when the containers of a pod end, according to their commands. It knows the commands with which the tests make
+// containers end: exit, true, false, echo, env and sleep, with or without a shell around them. Other commands run forever.
 func (n *nodes) fate(pod *core.Pod) fate {
 	all := fate{ends: true}
 	for _, c := range pod.Spec.Containers {

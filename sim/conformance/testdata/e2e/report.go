@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// passes are the tests that pass on a real server, each time, passesOwn those that pass with kubesim's own controllers: one
-// name per line. Written by -target real -record, and by -target own -record.
+// passes lists the tests that pass on a real server each time, and passesOwn the tests that pass with kubesim's own controllers, one
+// name per line. They are written by -target real -record and by -target own -record.
 var (
 	//go:embed passes.txt
 	passes string
@@ -25,7 +25,7 @@ var (
 //go:embed complaints.txt
 var known string
 
-// report prints how the tests ended and what is worse than with a real server, which is an error.
+// report prints the results of the tests. It prints results that are worse than with a real server and returns an error for them.
 func report(f flags, results map[string]string, complaints map[string]int) error {
 	fmt.Print(summary(results))
 	var lines []string
@@ -131,7 +131,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b(\S+ )?[a-z0-9-]+/[a-z0-9-]+\b`), "NAME"},
 }
 
-// loop is how often somebody complains who does not get on: less may be chance, as is a conflict of two writers.
+// loop is the number of equal complaints that indicates a retry loop. Fewer may be chance, such as conflicts of two writers.
 const loop = 20
 
 // complaints are the warnings and errors in the logs of the controllers, and how often each is there.

@@ -12,7 +12,7 @@ type outcome struct {
 	packages map[string]gotest.Results
 }
 
-// row is what is known of a project after the runs.  A target that was not run is nil.
+// row holds the results of a project. The outcome of a target that was not run is nil.
 type row struct {
 	project
 	known         gotest.Verdicts
