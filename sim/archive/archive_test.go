@@ -118,7 +118,7 @@ func TestFile(t *testing.T) {
 	is.True(archive.Save(filepath.Join(path, "x"), c) != nil)
 }
 
-// Search finds records by object, by time and by what they are about, in their order.
+// Search finds records by object, time and resource, in their order.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -182,7 +182,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Every damage to a document of an archive is found when it is read, or does no harm.
+// A damaged document of an archive is refused by Read, or is harmless.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	_, data := saved(t, sim.Options{Bare: true, Trace: 10, NoHashes: true})

@@ -56,7 +56,7 @@ func TestFormat1(t *testing.T) {
 	is.True(gone(flow)) // a minute after it was created
 }
 
-// Options that format 2 keeps under other names are those of now. testdata has one, written when that was the format.
+// Options that have other names in format 2 are renamed. testdata has an archive that was written in that format.
 func TestFormat2(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

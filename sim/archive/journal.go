@@ -43,7 +43,7 @@ type Journal struct {
 }
 
 // OpenJournal opens the journal in a file and returns what the file holds, or nil if there is no file yet. If always is set,
-// each commit is on the disk before anything that reads the cluster can see it; otherwise it is there a second later.
+// each commit is on the disk before a client can see it; otherwise it is there within a second.
 func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
 	j := &Journal{path: path, policy: buntdb.EverySecond}
 	if always {
@@ -100,7 +100,7 @@ func (j *Journal) begin(s *sim.State) (*buntdb.DB, error) {
 
 // replace appends to a new file the commits since its state was taken, and replaces the old file by it.
 func (j *Journal) replace(db *buntdb.DB) error {
-	err := db.Update(func(tx *buntdb.Tx) error { // entries of what the state holds do no harm
+	err := db.Update(func(tx *buntdb.Tx) error { // entries that the state already contains are ignored
 		return set(tx, append(j.late, entry{logMark, "1"})...)
 	})
 	if err == nil && j.torn {
@@ -147,7 +147,7 @@ func set(tx *buntdb.Tx, entries ...entry) error {
 	return nil
 }
 
-// growth is how large a log becomes, at least, before it is worth writing the file anew.
+// growth is the least size of a log at which the file is rewritten.
 const growth = 32 << 20
 
 // Grown reports whether the log is larger than it need be: Keep makes it smaller.
@@ -164,7 +164,7 @@ func (j *Journal) Err() error {
 	return j.err
 }
 
-// Close brings everything to the disk and closes the journal: what the cluster stores from now on is not kept.
+// Close syncs everything to the disk and closes the journal. Later commits of the cluster are not recorded.
 func (j *Journal) Close() error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()

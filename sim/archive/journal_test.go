@@ -68,7 +68,7 @@ func TestJournal(t *testing.T) {
 	c, _ = resumed(t, dir, sim.Options{})
 	is.Equal(c.Revision(), rev)
 	is.Equal(everything(c), before)
-	is.True(!strings.Contains(uid, uidOf(ask(c, "POST", maps, "", `{"metadata":{"name":"d"}}`)))) // draws begin anew, with others
+	is.True(!strings.Contains(uid, uidOf(ask(c, "POST", maps, "", `{"metadata":{"name":"d"}}`)))) // random numbers differ after a restart
 	is.Equal(c.Revision(), rev+1)
 	before = everything(c)
 
@@ -76,7 +76,7 @@ func TestJournal(t *testing.T) {
 	is.Equal(everything(c), before)
 	is.NoErr(j.Close())
 	c.Clock().(*clock.Manual).Advance(2 * time.Hour)
-	is.True(!strings.Contains(everything(c), `"name":"e"`)) // the lease of an event goes on
+	is.True(!strings.Contains(everything(c), `"name":"e"`)) // the lease of an event is still valid
 }
 
 func uidOf(answer string) string {
@@ -202,7 +202,7 @@ func TestJournalKeeps(t *testing.T) {
 	is.Equal(everything(c), before)
 }
 
-// A journal that cannot write says so, and goes on when it can again.
+// A journal that cannot write returns an error, and continues when it can write again.
 func TestJournalFails(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()

@@ -18,7 +18,7 @@ import (
 // goes.
 const logMark = "~log"
 
-// kinds are those of the keys in a Journal's file.
+// kinds are the kinds of keys in a Journal's file.
 const kinds = " cluster kv event mark view trace put delete lease compact " + logMark + " "
 
 // entry is a set in the log of a Journal:
@@ -44,7 +44,7 @@ func checksum(name, text string) string {
 	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum([]byte(name), castagnoli), castagnoli, []byte(text)))
 }
 
-// change is what an entry says.
+// change is a parsed entry.
 type change struct {
 	put   bool
 	at    time.Time
@@ -52,7 +52,7 @@ type change struct {
 	value string
 }
 
-// parse returns what an entry says.
+// parse parses an entry.
 func (e entry) parse() (change, error) {
 	sum, text, _ := strings.Cut(e.value, " ")
 	if sum != checksum(e.name, text) {

@@ -21,7 +21,7 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// replicasMax is how many replicas a file may ask for.
+// replicasMax is the maximal number of replicas in a file.
 const replicasMax = 1000
 
 // reader reads a State from a database.
@@ -65,7 +65,7 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 	return nil
 }
 
-// each yields what belongs to the revisions of one kind, in their order. An error names the key.
+// each calls f with the revision and value of each entry of one kind, in order. An error names the key.
 func each(tx *buntdb.Tx, kind string, f func(rev uint64, value string) error) error {
 	return under(tx, kind, func(text, value string) error {
 		rev, err := strconv.ParseUint(text, 10, 64)
@@ -252,7 +252,7 @@ func (r *reader) marks(s *sim.State) error {
 	})
 }
 
-// controllers reads what controllers have to do, and what they know.
+// controllers reads the state of controllers.
 func (r *reader) controllers(s *sim.State) (err error) {
 	d := &r.doc
 	if d.Format == 1 {

@@ -79,7 +79,7 @@ func right() *History {
 	return h
 }
 
-// change changes an event of a stream without touching what it shares with others.
+// change changes an event of a stream without changing data that it shares with other events.
 func change(s *Stream, i int, f func(ev *Event, o *Object)) {
 	ev := s.Events[i]
 	if ev.Object != nil {
@@ -90,7 +90,7 @@ func change(s *Stream, i int, f func(ev *Event, o *Object)) {
 	s.Events[i] = ev
 }
 
-// TestPlanted breaks each promise in a history and wants it found. The streams and calls are those of right.
+// TestPlanted breaks each promise in the history of right, and checks that the violation is found.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -220,7 +220,7 @@ func TestRead(t *testing.T) {
 	is.True((&Call{Verb: "get"}).ReadAnswer(200, []byte(`{"kind":`)) != nil) // half an answer
 }
 
-// FuzzRead: whatever a server sends, it is read or refused.
+// FuzzRead checks that arbitrary answers and events are parsed or refused.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"7"}}}`))
 	f.Add([]byte(`{"kind":"List","metadata":{"resourceVersion":"9"},"items":[{"metadata":null},3]}`))

@@ -57,7 +57,7 @@ type Commit struct {
 	Step   int64   // when it happened, on the scale of Call.Called; 0 if unknown
 }
 
-// Scope is what a list or a watch is about.
+// Scope is the scope of a list or a watch.
 type Scope struct {
 	Resource  string
 	Namespace string // empty for all

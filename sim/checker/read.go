@@ -12,13 +12,13 @@ type token struct {
 	text  string
 }
 
-// page is what a continue token stands for.
+// page is the meaning of a continue token.
 type page struct {
 	rev   uint64 // of the list; 0 for the newest
-	after string // key behind which it goes on
+	after string // key after which it continues
 }
 
-// turnPages finds out what each continue token stands for.
+// turnPages determines the page of each continue token.
 func (e *Evidence) turnPages() {
 	e.pages = map[token]page{}
 	for _, c := range e.Calls {
@@ -172,7 +172,7 @@ func (e *Evidence) floors() []uint64 {
 	return out
 }
 
-// possible reports whether a get shows what the object was at some revision from low until its answer.
+// possible reports whether a get returned the state of the object at some revision from low until its answer.
 func (e *Evidence) possible(c *Call, low uint64) bool {
 	high := e.newest(c.Returned)
 	return same(c, e.at(c.ID, low)) || slices.ContainsFunc(e.versions[c.ID], func(v version) bool {

@@ -122,7 +122,7 @@ func (v *seen) mark() *Event {
 	return &v.Events[i]
 }
 
-// Filtered checks the type of each event against what the commit means to the selector.
+// Filtered checks that the type of each event matches the effect of the commit on the selector.
 func Filtered(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		for i := range v.initial {

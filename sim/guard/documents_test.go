@@ -163,7 +163,7 @@ func TestTourFinds(t *testing.T) {
 	is.Equal(tourComplaints(all, head+" | [list](../sim/conformance/testdata/cases/list) |\n"), []string{"C: it leads to nothing in column test"})
 }
 
-// TestCompatTable: the table of compatibility shows what make compat has found, and nothing else.
+// TestCompatTable checks that the table of compatibility shows exactly the results of make compat.
 func TestCompatTable(t *testing.T) {
 	t.Parallel()
 	all, err := texts()

@@ -146,7 +146,7 @@ func TestParsers(t *testing.T) {
 	}
 }
 
-// text prints a type as it stands in the file.
+// text returns the source text of a type.
 func (s source) text(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -32,7 +32,7 @@ var aboutKinds = map[string]string{
 	"sim/soak":        "it works on objects of some kinds",
 }
 
-// aboutKind returns the folder of aboutKinds in which a package lies, "" for one that works for every kind.
+// aboutKind returns the folder of aboutKinds that contains a package, or "" if the package works for every kind.
 func aboutKind(dir string) string {
 	for folder := range aboutKinds { // order does not matter: none lies in another
 		if dir == folder || strings.HasPrefix(dir, folder+"/") && dir != "sim/builtin/table" {

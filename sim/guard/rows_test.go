@@ -172,7 +172,7 @@ func TestRootModuleRequiresNoKubernetes(t *testing.T) {
 	}
 }
 
-// imported returns what each package of the root module, and each that it needs, imports.
+// imported returns the imports of each package of the root module and its dependencies.
 func imported(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}

@@ -86,7 +86,7 @@ func TestCompaction(t *testing.T) {
 	c.CatchUp()
 	is.Equal(c.told, []uint64{5})
 	_, there := c.TimeOf(4)
-	is.True(!there) // what only older revisions needed is forgotten, too
+	is.True(!there) // leases and marks of older revisions are dropped, too
 	at, there := c.TimeOf(5)
 	is.True(there)
 	is.Equal(at, clock.Epoch().Add(4*time.Minute))

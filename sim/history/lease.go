@@ -45,7 +45,7 @@ func (h *History) TakeUp() {
 	}
 }
 
-// lapse deletes an object whose time has come.
+// lapse deletes an object whose lease has expired.
 func (h *History) lapse(l Lease) {
 	if kv, err := h.log.Store.Get(l.Key, 0); err != nil || kv == nil || kv.ModRev != l.Rev {
 		return
@@ -55,7 +55,7 @@ func (h *History) lapse(l Lease) {
 	}
 }
 
-// forget drops what only revisions before the store's oldest one need.
+// forget drops the data that only revisions before the store's oldest one need.
 func (h *History) forget() {
 	first := h.log.Store.Compacted()
 	h.marks.forget(first)

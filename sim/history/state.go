@@ -59,7 +59,7 @@ func (h *History) StateAt(rev uint64, back bool) (State, error) {
 	return s, nil
 }
 
-// Load takes over what a State remembers. The timers of its leases are set by TakeUp.
+// Load restores a State. TakeUp sets the timers of its leases.
 func (h *History) Load(s State) error {
 	store, err := s.Store.Fork(0)
 	if err != nil {

@@ -86,7 +86,7 @@ func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 		changed = changed || err == nil && (op.Name != "get" && op.Name != "list" || rv != s.World().Cluster().Revision())
 	}
 	if len(s.did) == len(from.did) {
-		return false // it is where it was
+		return false // it is at the same step
 	}
 	at := fmt.Sprintf("step %s: after %q", from.Step().ID, wrong)
 	b := s.Broken()
@@ -106,7 +106,7 @@ func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 	return true
 }
 
-// again takes the first n operations of a session in a new one: undo does that, and beginning a step anew.
+// again runs the first n operations of a session in a new one, like undo and restarting a step.
 func again(t *testing.T, s *Session, n int) *Session {
 	t.Helper()
 	out := mustStart(t, s.lesson)

@@ -20,7 +20,7 @@ func ExampleFind() {
 	// watch [watch configmaps --rv={{start}} --bookmarks --name marked]
 }
 
-// A session goes on to the next step when the checks of a step hold.
+// A session continues with the next step when the checks of a step hold.
 func ExampleStart() {
 	l, err := lesson.Find("first")
 	if err != nil {

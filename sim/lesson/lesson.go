@@ -18,7 +18,7 @@ type Lesson struct {
 	About   string   // one sentence for the list of lessons
 	Level   string   // one of Levels, or "" if it is not on the map
 	Needs   []string // ids of lessons that come before
-	Minutes int      // how long it takes
+	Minutes int      // expected duration
 	Fewest  int      // the least number of requests that solve it; a test verifies it
 	Engine  string   // "core", or "cel" when its world has to evaluate CEL
 
@@ -42,7 +42,7 @@ type Step struct {
 	Solution []string // lines that pass the step, with {{…}}
 }
 
-// Predict asks what will happen before the learner finds out.
+// Predict asks the learner to predict the result of a step.
 type Predict struct {
 	Ask     string   `json:"ask"`
 	Options []Option `json:"options"`

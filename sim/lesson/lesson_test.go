@@ -21,7 +21,7 @@ func mustAll(t *testing.T) []*Lesson {
 	return all
 }
 
-// eachLesson runs a test for every lesson that this build can take.
+// eachLesson runs a test for every lesson that this build supports.
 func eachLesson(t *testing.T, test func(t *testing.T, l *Lesson)) {
 	t.Helper()
 	t.Parallel()
@@ -121,13 +121,13 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// bytesMax is how large a lesson may be when it is sent, in bytes, and all of them together.
+// The maximal compressed sizes of a lesson and of all lessons, in bytes.
 const (
 	bytesMax    = 6 << 10
 	allBytesMax = 100 << 10
 )
 
-// TestSize: gzip, which is never smaller than what a page gets, stands for it here.
+// TestSize measures the gzip sizes, which are never smaller than the sizes that a page receives.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	all := 0
@@ -260,7 +260,7 @@ func requests(lines []string) int {
 	return n
 }
 
-// subsets returns what can be left of some lines.
+// subsets returns all subsets of some lines.
 func subsets(lines []string) [][]string {
 	var out [][]string
 	for set := 1; set < 1<<len(lines); set++ {

@@ -50,7 +50,7 @@ type stepFile struct {
 	Solution []string `json:"solution"`
 }
 
-// wordsMax is how many words the text of a step may have: more is not read.
+// wordsMax is the maximal number of words in the text of a step, because learners do not read longer texts.
 const wordsMax = 60
 
 // Parse parses a lesson: lesson.yaml and text.en.md, whose sections may also be in the steps of lesson.yaml, as text. Its errors name the
@@ -99,7 +99,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 	return l, nil
 }
 
-// checkHead checks what a lesson says about itself.
+// checkHead checks the fields of a lesson except its steps.
 func (l *Lesson) checkHead() error {
 	switch {
 	case l.ID == "" || l.Title == "" || l.About == "":

@@ -55,7 +55,7 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// TestFault: an error says where in the file it is.
+// TestFault checks that an error has its path in the file.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []struct{ old, new, path string }{

@@ -13,7 +13,7 @@ type Session struct {
 	lesson *Lesson
 	world  *scenario.World
 	step   int
-	begun  int      // how many of the learner's ops were done when the current step began
+	begun  int      // number of the learner's ops before the current step began
 	asked  Question // that of the current step
 	graded []Graded // of each step passed
 	did    []deed   // by the learner
@@ -55,7 +55,7 @@ func Start(l *Lesson) (*Session, error) {
 	return s, nil
 }
 
-// begin does what others do at the beginning of a step, and asks its question.
+// begin runs the ops of others at the beginning of a step, and prepares its question.
 func (s *Session) begin() error {
 	s.begun = len(s.did)
 	for _, op := range s.Step().Do {
@@ -73,7 +73,7 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// Lesson returns what the session is about.
+// Lesson returns the lesson of the session.
 func (s *Session) Lesson() *Lesson { return s.lesson }
 
 // World returns the session's world. Only Do may change it.
@@ -88,10 +88,10 @@ func (s *Session) Index() int { return s.step }
 // Done reports whether the last step has been reached.
 func (s *Session) Done() bool { return s.step == len(s.lesson.Steps)-1 }
 
-// Begun returns after how many ops of the learner the current step began: going back there begins it anew.
+// Begun returns the number of the learner's ops before the current step. Going back to it restarts the step.
 func (s *Session) Begun() int { return s.begun }
 
-// Requests returns how many requests the learner has sent.
+// Requests returns the number of requests that the learner has sent.
 func (s *Session) Requests() int { return s.sent }
 
 // Question returns the question of the current step; it has no options if the step asks nothing.

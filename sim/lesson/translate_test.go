@@ -93,7 +93,7 @@ var (
 	sentence = regexp.MustCompile(`[A-Za-z']+( [A-Za-z']+){4,}`)
 )
 
-// sameWords says what a translation lacks, or has left in English.
+// sameWords reports texts that a translation lacks or has left in English.
 func sameWords(english, theirs string) error {
 	for _, kind := range []*regexp.Regexp{liveValues, codes} {
 		want, got := kind.FindAllString(english, -1), kind.FindAllString(theirs, -1)

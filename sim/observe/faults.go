@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Add puts faults behind those there are, and begins to observe. It refuses all of them when one can never happen.
+// Add appends faults to the existing ones, and begins to observe. It refuses all of them if one of them can never happen.
 func (o *Observer) Add(faults ...fault.Fault) error {
 	for _, f := range faults {
 		if a := f.Action(); a.Replica > o.Servers.Len() {
@@ -24,13 +24,13 @@ func (o *Observer) Add(faults ...fault.Fault) error {
 	return o.faults.Add(o.Schedule.Now(), faults...)
 }
 
-// Clear takes all faults away and releases what they hold.
+// Clear removes all faults and releases the events that they hold.
 func (o *Observer) Clear() {
 	o.faults.Clear()
 	o.Release()
 }
 
-// Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
+// Faults returns the current faults as text, each with its statistics. fault.Parse parses it.
 func (o *Observer) Faults() string { return o.faults.String() }
 
 // Decisions returns the decisions about faults, and the number of older decisions that were dropped.
@@ -128,8 +128,8 @@ func (c cluster) control(a fault.Action) {
 	}
 }
 
-// failure is the error that an action answers with. The texts are those of the real server where it has one for the
-// reason; those it gives for internal trouble say what injected them.
+// failure returns the error that an action answers with. If the real server has a text for the reason, it is used; the text of an
+// internal error names kubesim.
 func failure(a fault.Action, op *fault.Op) *status.Status {
 	resource := status.Resource{Group: op.Group, Resource: op.Resource}
 	if a.Kind == fault.Error {

@@ -62,7 +62,7 @@ type faultyEvent struct {
 	*gate
 	notice watchcache.Notice
 	frame  []byte
-	kept   bool // it does not pass now
+	kept   bool // it must not be sent now
 }
 
 // Drop implements fault.Event.
@@ -162,7 +162,7 @@ func (g *gate) sent(n watchcache.Notice) {
 	g.delivered(&r)
 }
 
-// hold remembers a gate for release and forgets those whose watches have ended.
+// hold adds a gate to the gates to release, and drops gates whose watches have ended.
 func (o *Observer) hold(g *gate) {
 	o.held = append(slices.DeleteFunc(o.held, func(x *gate) bool { return x == g || x.w.Ended() }), g)
 }

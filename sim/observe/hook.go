@@ -22,11 +22,11 @@ type hook struct {
 	replica int
 }
 
-// request is what the observer remembers of a request. It implements apiserver.Observation.
+// request is the observer's state of a request. It implements apiserver.Observation.
 type request struct {
 	h            *hook
 	e            *apiserver.Exchange
-	trace.Record        // what all of its records have in common
+	trace.Record        // the fields that all of its records share
 	arrived      uint64 // number of the first one
 	numbers      fault.Numbers
 
@@ -35,7 +35,7 @@ type request struct {
 	// The object that the request has written: its state after the request's last commit and before its first.
 	after, before *resource.Item
 	wrote         bool
-	made          string // key of what it has written
+	made          string // key of the object that it has written
 }
 
 // commit records a commit that the request has made.
@@ -94,7 +94,7 @@ func (q *request) record(site trace.Site) trace.Record {
 	return r
 }
 
-// op is what a fault compares with its trigger.
+// op returns the description of the request that faults compare with their triggers.
 func (q *request) op() *fault.Op {
 	e := q.e
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,

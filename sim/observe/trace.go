@@ -23,7 +23,7 @@ func (o *Observer) Trace() *trace.Log {
 	return l
 }
 
-// Header returns what a trace that is not complete yet says of the run.
+// Header returns the header of a trace that is not complete yet.
 func (o *Observer) Header() trace.Header {
 	if !o.Begun() {
 		return trace.Header{}
@@ -33,7 +33,7 @@ func (o *Observer) Header() trace.Header {
 	return l.Header
 }
 
-// head fills in what a trace says of the run.
+// head fills in the header of a trace.
 func (o *Observer) head(l *trace.Log) {
 	l.Seed, l.Go, l.Module = o.options.Seed, runtime.Version(), trace.Module()
 	for n := 1; n <= o.Servers.Len(); n++ {
@@ -93,7 +93,7 @@ type State struct {
 	LastCommit [2]uint64    // revision, and number of its record
 }
 
-// State returns what there is now.
+// State returns the current state.
 func (o *Observer) State() State {
 	if !o.Begun() {
 		return State{}
@@ -102,7 +102,7 @@ func (o *Observer) State() State {
 	return State{&faults, &records, [2]uint64{o.commit.rev, o.commit.record}}
 }
 
-// Load takes over the faults and the trace of a State. The trace of an Observer that has begun, and goes back, begins anew.
+// Load restores the faults and the trace of a State. The trace of an Observer that has begun, and goes back, restarts empty.
 func (o *Observer) Load(s State) (err error) {
 	begun := o.Begun()
 	if !begun && o.options.Trace <= 0 && s.Faults == nil {

@@ -30,7 +30,7 @@ type Party struct {
 	Exchange *apiserver.Exchange
 }
 
-// Reply is an answer and what it answers.
+// Reply is an answer together with its request.
 type Reply struct {
 	*apiserver.Exchange
 	Key     string // of the object, with a generated name if there is one
@@ -49,7 +49,7 @@ func (o *Observer) Attest(w Witness) {
 func (o *Observer) Halt(p *Party) {
 	o.later = append(o.later, func() {
 		if p.Own {
-			_ = o.Controllers.Stop(p.Client) // those of API servers go on
+			_ = o.Controllers.Stop(p.Client) // controllers of API servers cannot be stopped
 			return
 		}
 		_ = o.Add(fault.On("create,update,patch,delete,deletecollection", "*").Client(p.Client).TooManyRequests())

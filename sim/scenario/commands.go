@@ -2,7 +2,7 @@ package scenario
 
 import "slices"
 
-// Group says what a command is about.
+// Group is a group of commands in the help.
 type Group string
 
 // The groups of commands, in the order of a help text.
@@ -11,14 +11,14 @@ const (
 	Worldly  Group = "world"
 	Actors   Group = "actors"
 	Checks   Group = "checks"
-	Prompt   Group = "prompt" // lines of a shell, with kubectl and what stands beside it
+	Prompt   Group = "prompt" // lines of a shell, with kubectl and other tools
 )
 
 // Command describes one command of the language, for Parse, World.Do, the help and the completion of the page. Each command is
 // defined in the file that implements it.
 type Command struct {
 	Name    string
-	Usage   string // what follows the name, flags aside
+	Usage   string // the arguments, without flags
 	Help    string // one sentence
 	Example string // a line
 	Group   Group
@@ -61,7 +61,7 @@ const (
 	Path                           // /api/v1/pods
 )
 
-// Choice is a word, and what it means.
+// Choice is a word and its meaning.
 type Choice struct{ Text, Help string }
 
 // Arg returns the kind of the argument at index n.
@@ -85,10 +85,10 @@ func init() {
 		actorCommands, checkCommands, promptCommands)
 }
 
-// Commands returns what an operation can begin with, in the order of a help text.
+// Commands returns the commands in the order of the help.
 func Commands() []Command { return slices.Clone(commandTable) }
 
-// FindCommand returns the command of a name, nil if there is none. It is not to be changed.
+// FindCommand returns the command of a name, or nil if there is none. The result must not be changed.
 func FindCommand(name string) *Command {
 	for i := range commandTable {
 		if commandTable[i].Name == name {

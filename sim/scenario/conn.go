@@ -73,7 +73,7 @@ func (c *conn) Watch(r *kubectl.Request, patient time.Duration, event func(frame
 	return nil, nil
 }
 
-// Follow is kubectl.Conn's: the watch goes on, and what comes is printed when it does.
+// Follow implements kubectl.Conn. The watch stays open, and its events are printed as they arrive.
 func (c *conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.Answer, error) {
 	x := c.call(r)
 	x.heard = event

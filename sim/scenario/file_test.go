@@ -60,7 +60,7 @@ func TestFailure(t *testing.T) {
 	is.True(strings.HasPrefix(out.Failure.Text, "POST /api/v1/namespaces/default/configmaps has failed; put a ! before it")) // errors are announced
 }
 
-// A trace has all that it takes to run again, and a change in it is found.
+// A trace has all data that a replay needs, and a replay detects a change in it.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Kind says what a Frame is about.
+// Kind is the kind of a Frame.
 type Kind string
 
 // The kinds of frames.

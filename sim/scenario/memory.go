@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// about is what a request is about: objects of a resource, or one of them.
+// about identifies the target of a request: the objects of a resource, or one of them.
 type about struct{ resource, namespace, name, subresource string }
 
 // aboutOf parses a path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE, or a prefix of it. It returns the zero
@@ -45,13 +45,13 @@ func aboutOf(path string) (a about) {
 // memory is the knowledge that a client has gained from answers and events, besides its last answer.
 type memory struct {
 	known map[about]uint64  // the newest revision of each object
-	came  map[string]uint64 // how far its watches have come, by what they are about
+	came  map[string]uint64 // the last revision of its watches, by their scope
 	page  *call             // its last list if another page follows, otherwise nil
 }
 
 func newMemory() memory { return memory{known: map[about]uint64{}, came: map[string]uint64{}} }
 
-// scope names what a list or a watch is about, selectors included.
+// scope returns the scope of a list or a watch, including selectors.
 func (c *call) scope() string {
 	return c.path + "?" + c.query.Get("labelSelector") + "&" + c.query.Get("fieldSelector")
 }

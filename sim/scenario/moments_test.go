@@ -47,7 +47,7 @@ type traveller struct {
 	moves   int
 }
 
-// travel returns what an archive of the cluster has at the end.
+// travel runs a story and returns an archive of the final cluster.
 func (x *traveller) travel(t *testing.T, f *File) []byte {
 	t.Helper()
 	w, err := New(f.prepared(Options{Files: f.Files, Strict: true}))

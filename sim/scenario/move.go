@@ -17,7 +17,7 @@ func (w *World) reload(op *Op) error {
 	return w.move(op, func(c *sim.Cluster) (*sim.Cluster, error) { return sim.Load(c.State(), nil) })
 }
 
-// move goes on with another cluster that is as the one so far.
+// move continues with another cluster in the same state.
 func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
 	if len(w.actors) > 0 {
 		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].State().Name)

@@ -52,7 +52,7 @@ metadata: {name: a}
 	is.Equal(again.Hash, out.Hash) // all frames
 }
 
-// A command that fails is a failure unless the line says so; what waits for ever is one, too.
+// A command that fails is a failure unless the line has a !. A command that waits forever fails, too.
 func TestPromptFails(t *testing.T) {
 	is := is.New(t)
 	for script, want := range map[string]string{ // order does not matter

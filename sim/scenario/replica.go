@@ -51,7 +51,7 @@ func SetReplica(o *sim.ReplicaOptions, text string) error {
 	return nil
 }
 
-// switches reads A=true,B=false on top of what there is.
+// switches parses A=true,B=false and adds it to the existing values.
 func switches(before map[string]bool, text string) (map[string]bool, bool) {
 	out := cloned(before)
 	for part := range strings.SplitSeq(text, ",") {

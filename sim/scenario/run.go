@@ -33,11 +33,11 @@ type Outcome struct {
 // Failure is the first thing that went wrong.
 type Failure struct {
 	Line  int    // of the file
-	Text  string // what went wrong
+	Text  string // the error
 	Phase string // the transcript of the phase in which it did
 }
 
-// Error says what went wrong, and in which line, and shows the phase.
+// Error implements error: the error with its line and phase.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("line %d: %s\n\n%s", f.Line, f.Text, f.Phase)
 }
@@ -47,7 +47,7 @@ func Run(f *File, o RunOptions) (*Outcome, error) {
 	made := Options{Cluster: config.Cluster{Seed: o.Seed, Replay: o.Decisions}, Files: f.Files, Strict: !o.Lenient, Lenient: o.Lenient}
 	w, err := New(f.prepared(made))
 	if err != nil {
-		w, err = New(made) // the line that asks for what there is not will say so
+		w, err = New(made) // the line with the invalid setting will fail
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Run(f *File, o RunOptions) (*Outcome, error) {
 	return out, nil
 }
 
-// prepared returns the options with what the first lines of the file prepare, so that the cluster is made only once.
+// prepared returns the options with the settings of the file's first lines, so that the cluster is created only once.
 func (f *File) prepared(o Options) Options {
 	options := o
 	for _, line := range f.Lines {
@@ -125,7 +125,7 @@ func (r *runner) all() error {
 	return nil
 }
 
-// addFaults adds the faults of the options in front of the first operation that is no preparation.
+// addFaults adds the faults of the options before the first operation that is not a preparation.
 func (r *runner) addFaults(name string) error {
 	if r.faults || r.options.Faults == "" || name == "seed" || name == "replica" || name == "replicas" {
 		return nil

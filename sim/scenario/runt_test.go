@@ -19,7 +19,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 }
 func (c *complaints) Fatalf(format string, args ...any) { c.Errorf(format, args...) }
 
-// A scenario test fails when something goes wrong, when there is no transcript, and when it is another one.
+// A scenario test fails if the run fails, if the transcript is missing, and if it differs.
 func TestRunT(t *testing.T) {
 	t.Parallel()
 	if updating() {

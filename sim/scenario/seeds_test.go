@@ -51,11 +51,11 @@ func TestStoriesEndAlike(t *testing.T) {
 var drawn = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields", "nodeName", "hostIP", "hostIPs", "podIP", "podIPs", "containerID",
 	"imageID", "clusterIP", "clusterIPs", "acquireTime", "renewTime", "certificate", "token"}
 
-// outcome prints all objects but events and leases, without what a seed decides, sorted.
+// outcome prints all objects but events and leases, sorted, without the values that a seed decides.
 func outcome(t *testing.T, w *World) string {
 	t.Helper()
 	var all []object.Object
-	made := map[string]string{} // generated names and uids, and what stands for them
+	made := map[string]string{} // generated names and uids, and their replacements
 	seen := map[string]bool{"events": true, "events.events.k8s.io": true, "leases.coordination.k8s.io": true}
 	for _, d := range w.cluster.Server(1).Table.All() {
 		if seen[d.Storage] || seen[d.Resourced().String()] {

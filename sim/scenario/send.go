@@ -22,10 +22,10 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// patience is how long an operation waits for its answer, on the World's clock.
+// patience is the maximal time that an operation waits for its answer, on the World's clock.
 const patience = 10 * time.Minute
 
-// livelock is how many answers and events may follow from each other at one instant.
+// livelock is the maximal number of rounds of answers and events at one instant.
 const livelock = 1 << 14
 
 // call is one request on its way.
@@ -224,7 +224,7 @@ func (w *World) answer(c *call) {
 	}
 }
 
-// following does f as what follows from a frame.
+// following calls f with a frame as the cause of its actions.
 func (w *World) following(frame uint64, f func()) {
 	before := w.because
 	w.because = frame
@@ -257,7 +257,7 @@ func (c *call) learn() (rev uint64) {
 // watching reports whether the call asks for a watch.
 func (c *call) watching() bool { return c.query.Get("watch") != "" }
 
-// parseAnswer returns the object in an answer, nil if there is none.
+// parseAnswer returns the object in an answer, or nil if there is none.
 func (w *World) parseAnswer(x *Exchange) object.Object {
 	switch media := x.ResHeader.Get("Content-Type"); {
 	case strings.HasPrefix(media, "application/yaml"):
@@ -302,7 +302,7 @@ func (w *World) report(c *call) {
 	}
 }
 
-// request carries out an operation that sends requests: one after the other, each when the one before it is answered.
+// request runs an operation that sends requests. It sends each request after the answer to the one before.
 func (w *World) request(op *Op) error {
 	list, err := w.requests(op, nil)
 	if err != nil {
@@ -354,7 +354,7 @@ func passing(c *call) bool {
 	return slices.Contains([]int{429, 500, 503, 504}, c.answer.Code) || c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
 }
 
-// await lets time pass until c is answered, but not for ever.
+// await advances the clock until c is answered, at most by patience.
 func (w *World) await(c *call) {
 	until := w.clock.Now().Add(patience)
 	for c.answer == nil && w.moveOn(until) {

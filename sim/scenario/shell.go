@@ -84,7 +84,7 @@ func (f *promptFiles) Names(folder string) (out []string) {
 	return out
 }
 
-// errStill is the end of a wait for what does not happen.
+// errStill returns the error of a wait that has timed out.
 func errStill(command string) error {
 	return fmt.Errorf("%s: nothing came in %v of the world's time, and nothing will by itself; kubectl would wait on", command, patience)
 }

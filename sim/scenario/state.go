@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
-// ClientState is what a client is like.
+// ClientState is the state of a client.
 type ClientState struct {
 	Name     string
 	Replica  int // that its requests reach

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// plannedFaults is how many faults a random plan has at most.
+// plannedFaults is the maximal number of faults of a random plan.
 const plannedFaults = 4
 
 // Sweep runs a scenario under the random faults of many seeds.

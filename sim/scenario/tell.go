@@ -31,7 +31,7 @@ func (w *World) tell(c *call) {
 	}
 }
 
-// headline says in a line what an answer is.
+// headline describes an answer in one line.
 func headline(c *call) string {
 	x := c.exchange
 	text := strconv.Itoa(x.Code) + " " + statusText[x.Code]

@@ -24,7 +24,7 @@ type transcript struct {
 	ticked  time.Time // of the last frame
 }
 
-// start begins anew with a cluster.
+// start begins a new transcript with a cluster.
 func (t *transcript) start(c *sim.Cluster) {
 	t.goOn(c)
 	t.begin = t.clock.Now()
@@ -32,7 +32,7 @@ func (t *transcript) start(c *sim.Cluster) {
 	t.frames, t.print = nil, newFingerprint()
 }
 
-// goOn goes on with another cluster.
+// goOn continues with another cluster.
 func (t *transcript) goOn(c *sim.Cluster) { t.cluster, t.clock = c, c.Clock().(*clock.Manual) }
 
 // Result is the result of an operation.

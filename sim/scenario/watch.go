@@ -124,7 +124,7 @@ func (w *World) freeName() string {
 	}
 }
 
-// drain takes what waits in the queues of all watches. It reports whether there was anything.
+// drain handles the events in the queues of all watches. It reports whether there were any.
 func (w *World) drain() bool {
 	some := false
 	for i := 0; i < len(w.watches); i++ {
@@ -142,7 +142,7 @@ func (w *World) drain() bool {
 	return some
 }
 
-// take takes what waits in the queue of one watch.
+// take handles the events in the queue of one watch.
 func (w *World) take(x *watch) {
 	lock := w.cluster.Server(x.exchange.Replica).Lock
 	lock.Lock()
@@ -201,7 +201,7 @@ func (w *World) event(x *watch, frame []byte) {
 	w.say("%s ◀ %s", x.name, f.Text)
 }
 
-// describe fills in what a frame says of an event.
+// describe fills in the fields of a frame about an event.
 func (w *World) describe(x *watch, f *Frame, obj object.Object) {
 	switch {
 	case obj == nil:
@@ -300,7 +300,7 @@ func (w *World) Watches() []WatchState {
 	return out
 }
 
-// Events returns what a watch has received, nil for one that does not exist.
+// Events returns the events that a watch has received, or nil if there is no such watch.
 func (w *World) Events(name string) []Event {
 	if x := w.watchNamed(name); x != nil {
 		return x.events

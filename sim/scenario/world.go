@@ -43,7 +43,7 @@ type Tap interface {
 	Event(op int, event []byte) [][]byte
 }
 
-// records is how many records of the cluster's trace are kept: more than a single step makes.
+// records is the number of records of the cluster's trace that are kept: more than a single step makes.
 const records = 1 << 14
 
 // World is a cluster, its clients and their history. It is not safe for concurrent use.
@@ -57,8 +57,8 @@ type World struct {
 	seen    uint64            // records of the trace that have become frames
 	causes  map[uint64]uint64 // record of the trace -> frame
 	commits map[uint64]uint64 // revision -> frame
-	looked  looked            // on what controllers of the control plane do
-	compact uint64            // revision up to which the store has forgotten, as far as frames say
+	looked  looked            // reconciles of the control plane's controllers
+	compact uint64            // compacted revision in the last frame about a compaction
 
 	clients   map[string]*client
 	names     []string // of clients, in the order in which they appeared
@@ -76,7 +76,7 @@ type World struct {
 	sending  *call   // whose first record is to come
 	answered []*call // whose answers have not been handled yet
 	waiting  []*call
-	due      []func() // what timers of clients left to do
+	due      []func() // functions that timers of clients have queued
 	last     *call
 	because  uint64           // the frame that caused the current action; 0 for an operation
 	shell    *kubectl.Session // state that lines of a prompt share; nil before the first
@@ -100,11 +100,11 @@ func New(o Options) (*World, error) {
 	return w, w.boot()
 }
 
-// boot makes the cluster, and everything that depends on it, anew.
+// boot creates the cluster and everything that depends on it.
 func (w *World) boot() error {
 	kept := records
 	if w.options.Quiet {
-		kept = 1 // its hashes are those of all
+		kept = 1 // its hashes cover all records
 	}
 	o := w.options.Cluster
 	o.Bare, o.Clock, o.Trace = true, clock.NewManual(clock.Epoch()), kept
@@ -185,7 +185,7 @@ func (w *World) Log() []Op { return slices.Clip(w.log) }
 // Hash returns the fingerprint of all frames, bodies included.
 func (w *World) Hash() string { return w.print.text() }
 
-// Semantic returns the fingerprint of what became of the objects, whatever the way there: see trace.Trace.Semantic.
+// Semantic returns the fingerprint of the outcome, independent of the order of events: see trace.Trace.Semantic.
 func (w *World) Semantic() string { return w.cluster.Trace().Semantic }
 
 // Cluster returns the cluster. To change it from outside breaks the promise that the log is all there is.
@@ -200,7 +200,7 @@ func (w *World) NextTimer() (time.Time, bool) { return w.clock.Next() }
 // Files returns the files that operations can name.
 func (w *World) Files() map[string]string { return maps.Clone(w.files) }
 
-// client returns the client of a name, which appears when it is first spoken of.
+// client returns the client of a name, and creates it at its first use.
 func (w *World) client(name string) *client {
 	c := w.clients[name]
 	if c == nil {

@@ -26,7 +26,7 @@ func TestConverge(t *testing.T) {
 		rough, err := converge(c, all)
 		is.NoErr(err)
 		is.Equal(len(calm.Violations)+len(rough.Violations), 0) // no promise is broken either
-		is.Equal(calm.Semantic, rough.Semantic)                 // the same has become of the objects
+		is.Equal(calm.Semantic, rough.Semantic)                 // the resulting objects are the same
 		if calm.Hash != rough.Hash && len(rough.History.Calls) > len(calm.History.Calls) {
 			troubled++
 		}
@@ -76,7 +76,7 @@ func converge(c Config, trouble []scenario.Op) (*Result, error) {
 	return r.result(), nil
 }
 
-// errands are what one client has to do.
+// errands are the tasks of one client.
 type errands struct {
 	todo    []scenario.Op
 	pending *checker.Call
@@ -110,7 +110,7 @@ func errandsOf(c Config, client int) []scenario.Op {
 	return out
 }
 
-// step looks at the answer to the last request and sends the next one.
+// step handles the answer to the last request and sends the next one.
 func (e *errands) step(r *runner) error {
 	if c := e.pending; c != nil {
 		if c.Returned == 0 && e.moves == r.moves {

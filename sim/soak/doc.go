@@ -33,7 +33,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// Config says what a run is like. Swarm draws one from a seed.
+// Config configures a run. Swarm draws one from a seed.
 type Config struct {
 	Seed     uint64
 	Ops      int
@@ -47,13 +47,13 @@ type Config struct {
 	Extra    []string // faults, as text, that are there from the beginning
 }
 
-// work are the verbs of clients, and how often each is drawn when it is on.
+// work holds the verbs of clients and their weights.
 var work = map[string]int{
 	"create": 6, "update": 4, "patch": 4, "apply": 3, "delete": 3, "deletecollection": 1, "get": 3, "list": 4, "page": 3,
 	"watch": 4, "stop": 1,
 }
 
-// troubles are what happens to a cluster, and how often when it is on.
+// troubles holds the troubles of a cluster and their weights.
 var troubles = map[string]int{
 	"advance": 10, "compact": 2, "expire": 1, "hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1, "fork": 1, "reload": 1,
 	trouble.Lag.Name: 3, trouble.Cut.Name: 1, trouble.Resume.Name: 4, trouble.Restart.Name: 1, trouble.Stall.Name: 1, trouble.Close.Name: 1,

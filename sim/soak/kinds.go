@@ -34,7 +34,7 @@ const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 "storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"n":{"type":"integer"}}}}}}}]}}
 `
 
-// object adds the fields of an object: n is what makes each write another one.
+// object adds the fields of an object. n makes each write different.
 func (o *request) object(k kind, namespace string, n int) {
 	for _, f := range k.fields {
 		if strings.Contains(f, "%d") {

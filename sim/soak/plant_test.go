@@ -106,7 +106,7 @@ func lost() Options {
 	return Options{Config: c}
 }
 
-// A run is a scenario in which the same becomes of the objects, whatever goes wrong meanwhile.
+// A run is also a scenario, with the same resulting objects.
 func TestScenario(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 6; seed++ {

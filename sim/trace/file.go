@@ -22,7 +22,7 @@ type Header struct {
 	Go       string    `json:"go,omitempty"`       // version that the simulator was compiled with
 	Module   string    `json:"module,omitempty"`   // version of the simulator
 	Level    string    `json:"level,omitempty"`    // of the faults: legal, degraded or illegal; empty if there were none
-	Dropped  uint64    `json:"dropped,omitempty"`  // how many records came before the first one and are gone
+	Dropped  uint64    `json:"dropped,omitempty"`  // number of records that were dropped before the first one
 	Start    time.Time `json:"start,omitzero"`     // of the first record, if records were dropped
 	Hash     string    `json:"hash,omitempty"`     // of all records, dropped ones included; "" when none was kept
 	Semantic string    `json:"semantic,omitempty"` // fingerprint of the outcome; "" if none was kept

@@ -41,7 +41,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// A Trace that was saved goes on as if nothing had been.
+// A loaded Trace continues like the one that was saved.
 func TestState(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -76,7 +76,7 @@ func (r *Record) between() string {
 	return string(r.Site)
 }
 
-// client is the client's name without what its User-Agent says about the platform.
+// client returns the client's name: its User-Agent without the platform.
 func (r *Record) client() string {
 	name, _, _ := strings.Cut(r.Client, " ")
 	if name == "" {
@@ -85,7 +85,7 @@ func (r *Record) client() string {
 	return name
 }
 
-// story says what happened.
+// story returns a description of the record for people.
 func (r *Record) story() string {
 	switch r.Site {
 	case Fault, Clock:
@@ -162,7 +162,7 @@ func (l *Log) participants(b *bytes.Buffer) map[string]string {
 	return ids
 }
 
-// plainText takes out what ends a line, a message or an entity of a diagram.
+// plainText removes characters that end a line, a message or an entity of a diagram.
 func plainText(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", ";", ",", "#", " ", "<", "(", ">", ")").Replace(s)
 }

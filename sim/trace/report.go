@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ReportOptions say what a Report shows.
+// ReportOptions are options of Report.
 type ReportOptions struct {
 	// Lines is the number of newest steps that are shown in addition to the marked ones. 0 means all.
 	Lines int
@@ -139,7 +139,7 @@ func routineRequest(s *step) string {
 	return ""
 }
 
-// mark marks the steps of some records, and what led to them.
+// mark marks the steps of some records, and their causes.
 func (b *builder) mark(records []uint64) {
 	for _, n := range records {
 		s := b.records[n]

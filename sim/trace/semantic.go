@@ -27,7 +27,7 @@ func (t *Trace) Semantic(each func(yield func(key string, obj object.Object) boo
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// dropVolatile takes out of obj what depends on when and in which order it was written.
+// dropVolatile removes the fields of obj that depend on the time and the order of writes.
 func dropVolatile(obj object.Object) {
 	meta, ok := obj["metadata"].(map[string]any)
 	if !ok {

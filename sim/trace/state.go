@@ -17,7 +17,7 @@ type State struct {
 	Records []Record  `json:"-"` // the records that are still kept, the oldest first
 }
 
-// State returns a copy of what the Trace remembers.
+// State returns a copy of the Trace's state.
 func (t *Trace) State() State {
 	s := State{N: t.n, Start: t.start, Last: t.last, Objects: t.objects, Records: t.Since(0)}
 	if t.hash != nil {
@@ -26,7 +26,7 @@ func (t *Trace) State() State {
 	return s
 }
 
-// Load returns a Trace that goes on from s. It refuses a state that o cannot have led to.
+// Load returns a Trace that continues from s. It refuses a state that is inconsistent with o.
 func Load(o Options, s State) (*Trace, error) {
 	t := New(o)
 	t.n, t.start, t.last, t.objects = s.N, s.Start, s.Last, s.Objects

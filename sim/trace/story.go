@@ -86,7 +86,7 @@ func (p *printer) byObject(steps []*step, lines int) string {
 	return p.b.String()
 }
 
-// object is what a step is about, for its heading.
+// object returns the object of a step, for its heading.
 func (s *step) object() string {
 	resource, _, _ := strings.Cut(s.record.What, "/")
 	switch {
@@ -156,7 +156,7 @@ func parsed(data []byte) object.Object {
 	return obj
 }
 
-// date prints the day when it is another one.
+// date prints the day if it has changed.
 func (p *printer) date(at time.Time) {
 	if day := at.UTC().Format(dayFormat); day != p.day {
 		p.day = day
@@ -219,7 +219,7 @@ func (i *idle) add(s *step) {
 	i.last = s.at
 }
 
-// flush prints what has been counted.
+// flush prints the counted routine steps.
 func (p *printer) flush() {
 	if p.idle.counts == nil {
 		return

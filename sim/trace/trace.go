@@ -1,4 +1,4 @@
-// Package trace is the ordered record of what happened in a simulated cluster.
+// Package trace records requests, commits and events of a simulated cluster in their order.
 //
 //	 n  t           site
 //	41  00:00:12    request.arrived   op/v1  update pods default/a
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// Site says what a record is about.
+// Site is the kind of a record.
 type Site string
 
 // The sites, in the order in which a write passes them; Fault and Clock may stand anywhere.
@@ -65,7 +65,7 @@ type Record struct {
 	After  []byte `json:"-"`
 }
 
-// Options say what a Trace keeps.
+// Options are options of a Trace.
 type Options struct {
 	// Keep is the number of records that are kept. 0 means none.
 	Keep int
@@ -73,7 +73,7 @@ type Options struct {
 	Hash bool
 }
 
-// quiet is how far time has to move for a record of its own.
+// quiet is the least advance of the clock that gets its own record.
 const quiet = time.Second
 
 // Trace records. It is not safe for concurrent use: the cluster's lock is held.
@@ -152,7 +152,7 @@ func (t *Trace) Reset() {
 	}
 }
 
-// Len returns how many records there were, dropped ones included.
+// Len returns the number of records, dropped ones included.
 func (t *Trace) Len() uint64 { return t.n }
 
 // Hash returns the fingerprint of all records, or "" when none is kept.
@@ -192,7 +192,7 @@ func (t *Trace) Log() *Log {
 	return l
 }
 
-// Log is the copy of a Trace, and what it takes to see it again.
+// Log is a copy of a Trace, with the data that is needed to run it again.
 type Log struct {
 	Header
 	// Decisions are the decisions about faults, each as JSON that package fault reads.

@@ -92,7 +92,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Times count from the beginning, also when that is gone, and in a Trace that goes on from a saved one.
+// Times count from the first record, also if it was dropped, and in a Trace that continues from a saved one.
 func TestTimesCountFromTheStart(t *testing.T) {
 	is := is.New(t)
 	tr := New(Options{Keep: 1})

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// Actor is a client that acts by itself. It reads its cache as a condition.Reader.
+// Actor is a client that acts by itself. As a condition.Reader it reads its cache.
 type Actor interface {
 	condition.Reader
 
@@ -26,7 +26,7 @@ type Actor interface {
 	Able() error
 	// Start begins with nothing in memory.
 	Start()
-	// Crash forgets everything.
+	// Crash drops its caches and queues.
 	Crash()
 	// Step takes the next step. It reports whether there was one.
 	Step() bool
@@ -49,7 +49,7 @@ type State struct {
 	Queue    []string // of a controller: the keys that it has yet to handle
 }
 
-// World is what actors act in.
+// World is the environment of actors.
 type World interface {
 	// Say adds a line to the transcript.
 	Say(format string, args ...any)

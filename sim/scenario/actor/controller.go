@@ -25,7 +25,7 @@ type controller struct {
 	queue  []queued
 	job    *job
 	call   Request
-	fails  map[item]int // how often in a row its requests have failed
+	fails  map[item]int // number of consecutive failures of its requests
 	sleeps int          // objects that wait for their back-off
 	life   int
 	down   bool
@@ -44,9 +44,9 @@ type queued struct {
 // job is the work in progress for an item.
 type job struct {
 	queued
-	rule int // the next rule to look at
+	rule int // the next rule to evaluate
 	rest []work
-	line Line // made; its Requests are those not yet sent
+	line Line // built; its Requests are the requests that are not sent yet
 }
 
 // work is a request to send.
@@ -62,7 +62,7 @@ const (
 	longestRetry = 1000 * time.Second
 )
 
-// NewController returns an actor that acts by rules. s says what its informers read of each resource.
+// NewController returns an actor that acts by rules. s is the source of its informers.
 func NewController(w World, rules *Rules, s Source) (Actor, error) {
 	c := &controller{name: s.Name, w: w, rules: rules}
 	for _, res := range rules.Watch {
@@ -98,7 +98,7 @@ func (c *controller) Start() {
 	}
 }
 
-// resync looks at everything anew, now and then.
+// resync enqueues all objects periodically.
 func (c *controller) resync(life int) {
 	c.w.After(c.rules.Resync, func() {
 		if life == c.life {
@@ -149,7 +149,7 @@ func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 	}
 }
 
-// enqueue puts an item into the queue, unless it is there. cause is the frame that led to it.
+// enqueue adds an item to the queue unless it is already there. cause is the frame that led to it.
 func (c *controller) enqueue(it item, cause uint64) {
 	if !slices.ContainsFunc(c.queue, func(x queued) bool { return x.item == it }) {
 		c.queue = append(c.queue, queued{it, cause})
@@ -178,7 +178,7 @@ func (c *controller) synced() bool {
 	return !slices.ContainsFunc(c.caches, func(r *reflector) bool { return !r.synced })
 }
 
-// Step implements Actor. It sends the next request, or looks at the next object when there is none to send.
+// Step implements Actor. It sends the next request, or handles the next object if there is no request to send.
 func (c *controller) Step() bool {
 	if c.down || c.call != nil || !c.synced() {
 		return false
@@ -248,7 +248,7 @@ func (c *controller) sendCall() {
 	})
 }
 
-// retry ends the job and looks at its object again after a back-off.
+// retry ends the job and enqueues its object again after a back-off.
 func (c *controller) retry() {
 	it, cause := c.job.item, c.job.cause
 	c.job = nil

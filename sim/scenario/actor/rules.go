@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
-// Rules are what a controller does, as a file in YAML:
+// Rules are the rules of a controller, as a file in YAML:
 //
 //	watch: [widgets.example.com, pods]    # kept in caches; the resources of rules are added by themselves
 //	resync: 30s                           # look at everything anew so often; without it: only after events
@@ -121,7 +121,7 @@ func parseRule(obj object.Object, checkLine func(line string) error) (Rule, erro
 	return r, nil
 }
 
-// onlyFields refuses what does not belong there.
+// onlyFields refuses unknown fields.
 func onlyFields(obj object.Object, noun string, names ...string) error {
 	if obj == nil {
 		return fmt.Errorf("%s is an object with %s", noun, strings.Join(names, ", "))
@@ -165,7 +165,7 @@ func checkPlaceholder(inner string) (string, error) {
 	return "", nil
 }
 
-// replacePlaceholders replaces {{…}} by what f makes of it.
+// replacePlaceholders replaces each {{…}} by the result of f.
 func replacePlaceholders(text string, f func(inner string) (string, error)) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil

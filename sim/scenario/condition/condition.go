@@ -60,7 +60,7 @@ type Condition struct {
 // test is a part of a condition: it says whether that holds, and why not, or why.
 type test func(s *Scope) (bool, string)
 
-// operand is a part of a condition that has a value: nil if there is none.
+// operand is a part of a condition with a value, which may be nil.
 type operand struct {
 	text  string
 	value func(s *Scope) any
@@ -123,7 +123,7 @@ func Parse(text string, columns int) (*Condition, error) {
 	return &Condition{text: strings.TrimSpace(text), root: root}, nil
 }
 
-// ParseValue reads a value by itself. Its error is a *SyntaxError.
+// ParseValue parses one side of a comparison. Its error is a *SyntaxError.
 func ParseValue(text string, columns int) (Value, error) {
 	o, err := parse(text, columns, func(p *parser) operand { return p.operand(false) }, "the value ends before %q")
 	return Value{o}, err
