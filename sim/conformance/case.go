@@ -22,7 +22,7 @@ type Case struct {
 	Name        string // the file's name without .http
 	Title       string // the first comment line
 	NoNamespace bool   // no fresh namespace is made: {{ns}} is empty
-	Whole       bool   // of a situation: what every namespace has is compared, too
+	Whole       bool   // of a situation: the objects of every namespace are compared, too
 	Disturbs    bool   // of a situation: others beside it would not end as they do
 	Steps       []Step
 

@@ -267,7 +267,7 @@ type refused struct {
 
 func (r *refused) Error() string { return fmt.Sprintf("%s: %d %s", r.request, r.status, r.message) }
 
-// tidyUp removes what a case has made of a server that outlives it, whatever holds it.
+// tidyUp removes the objects of a case from a server that outlives it, ignoring finalizers.
 func (l *life) tidyUp() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

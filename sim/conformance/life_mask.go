@@ -100,7 +100,7 @@ func (m *masker) string(s, key string) string {
 	return timeForm.ReplaceAllLiteralString(s, "<time>")
 }
 
-// uid is the label of a uid: whose it is.
+// uid returns the label of a uid, which names its object.
 func (m *masker) uid(uid string) string {
 	m.seen.mu.Lock()
 	defer m.seen.mu.Unlock()
@@ -116,7 +116,7 @@ func (m *masker) uid(uid string) string {
 	return "<uid " + what
 }
 
-// ip is the label of a pod's address: whose it is.
+// ip returns the label of a pod's address, which names the pod.
 func (m *masker) ip(ip string) string {
 	for _, pod := range m.seen.there("Pod") {
 		if textAt(pod, "status", "podIP") == ip {

@@ -207,7 +207,7 @@ func (o *observer) there(kind string) (all []*Object) {
 	return all
 }
 
-// clusterWide returns the paths of what belongs to no namespace and is there.
+// clusterWide returns the paths of the existing objects without a namespace.
 func (o *observer) clusterWide() (paths []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

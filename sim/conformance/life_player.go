@@ -142,7 +142,7 @@ func (p *player) nextOf(pod *Object) func() error {
 	return nil
 }
 
-// roleOf says what becomes of a pod: what the last rule says that is about it, else its annotation, else that it is ready.
+// roleOf returns the behaviour of a pod: that of the last rule that matches it, or its annotation, or ready.
 func (p *player) roleOf(pod *Object) string {
 	for _, rule := range slices.Backward(p.rules) {
 		if hasLabels(pod, rule.Labels) {
@@ -196,7 +196,7 @@ func (p *player) exit(pod *Object, at string, code int) error {
 		conditionOf("ContainersReady", "False")+`, `+conditionOf("Ready", "False")+`]`)
 }
 
-// end lets a deleted pod go: its containers end, then it is removed.
+// end removes a deleted pod after its containers have ended.
 func (p *player) end(pod *Object, at string, over bool) error {
 	if !over && textAt(pod, "status", "phase") == "Running" {
 		if err := p.exit(pod, at, 137); err != nil {

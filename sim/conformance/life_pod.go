@@ -68,7 +68,7 @@ func containerNames(pod *Object) (names []string) {
 	return names
 }
 
-// restarts returns how often the first container was restarted.
+// restarts returns the restart count of the first container.
 func restarts(pod *Object) int {
 	for _, c := range itemsAt(pod, "status", "containerStatuses") {
 		if n, ok := c.(*Object).Get("restartCount").(Int); ok {
@@ -79,7 +79,7 @@ func restarts(pod *Object) int {
 	return 0
 }
 
-// containers prints the members of a status that say that all containers run, after what comes before them.
+// containers returns the members of a status in which all containers run, after the given members.
 func containers(pod *Object, ready bool, restarts int, before string) string {
 	states := make([]string, 0, 1)
 	for _, name := range containerNames(pod) {

@@ -110,7 +110,7 @@ func TestNextPod(t *testing.T) {
 	}
 }
 
-// TestExitCodes: several codes are those of completion indexes, the last that of all that follow.
+// TestExitCodes checks that several codes belong to completion indexes, and the last one to all following indexes.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -121,7 +121,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestSteps: what a situation says besides requests.
+// TestSteps checks the steps of situations without requests.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

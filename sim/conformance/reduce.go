@@ -82,7 +82,7 @@ func empty(v any) bool {
 	return false
 }
 
-// only keeps, of the list or map at path, what want ("key=value,value") names; see the package comment.
+// only keeps the elements of the list or map at path that want ("key=value,value") names; see the package comment.
 func only(v any, path, want string) {
 	key, list, _ := strings.Cut(want, "=")
 	wanted := strings.Split(list, ",")

@@ -94,7 +94,7 @@ type runner struct {
 	values values
 	norm   *normaliser
 
-	created []string // the paths of what the case created, if the target is tidied
+	created []string // the paths of the objects that the case created, if the target is tidied
 }
 
 func (r *runner) createNamespace(ns string) error {

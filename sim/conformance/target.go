@@ -13,7 +13,7 @@ import (
 type Target struct {
 	URL       string            // scheme and host
 	Transport http.RoundTripper // must send URL.RequestURI() and obey the request's context; the default is Network(false)
-	Second    *Target           // another API server over the same store, of which only URL and Transport count, nil if there is none
+	Second    *Target           // another API server over the same store, if any; only its URL and Transport are used
 	Token     string            // bearer token, empty if there is none
 	Seed      uint64            // draws the namespaces' names; a server that outlives a run needs another one each time
 
@@ -33,7 +33,7 @@ type Target struct {
 	tidy bool // Run deletes in the end what the case created: the server outlives it
 }
 
-// step is how far the clock moves at a time while a request waits.
+// step is the step by which the clock advances while a request waits.
 const step = 100 * time.Millisecond
 
 // sleep lets d pass.

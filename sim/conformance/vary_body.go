@@ -55,7 +55,7 @@ func (p place) set(x any) {
 	p.list.Items[p.index] = x
 }
 
-// placesOf lists every place below v but apiVersion and kind, in order: without those the rest is hardly looked at.
+// placesOf lists every place below v in order, except apiVersion and kind: with wrong ones the rest is hardly validated.
 func placesOf(v any, path string, into []place) []place {
 	switch v := v.(type) {
 	case *Object:
@@ -111,7 +111,7 @@ func (v *variation) edit(p place) string {
 	return p.path + ": " + short(x)
 }
 
-// borrow returns what some other body has under the key: a plausible value.
+// borrow returns the value of the key in another body, which is plausible.
 func (v *variation) borrow(key string) (any, bool) {
 	if key == "" || key == "metadata" || len(v.donors) == 0 {
 		return nil, false

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestEveryCaseIsPrintedAsItWasRead: Save writes what Load reads.
+// TestEveryCaseIsPrintedAsItWasRead checks that Save writes cases in the form that Load reads.
 func TestEveryCaseIsPrintedAsItWasRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -52,7 +52,7 @@ func TestVary(t *testing.T) {
 				changed++
 			}
 			again, err := parseCase(v.source())
-			is.NoErr(err) // what Save writes can be read
+			is.NoErr(err) // the saved file can be read
 			is.Equal(len(again.Steps), len(v.Steps))
 		}
 	}

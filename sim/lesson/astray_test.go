@@ -86,7 +86,7 @@ func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 		changed = changed || err == nil && (op.Name != "get" && op.Name != "list" || rv != s.World().Cluster().Revision())
 	}
 	if len(s.did) == len(from.did) {
-		return false // it is at the same step
+		return false // the command was refused
 	}
 	at := fmt.Sprintf("step %s: after %q", from.Step().ID, wrong)
 	b := s.Broken()

@@ -260,7 +260,7 @@ func requests(lines []string) int {
 	return n
 }
 
-// subsets returns all subsets of some lines.
+// subsets returns all non-empty subsets of some lines.
 func subsets(lines []string) [][]string {
 	var out [][]string
 	for set := 1; set < 1<<len(lines); set++ {

@@ -35,7 +35,7 @@ func changes(original, modified, current map[string]any, t *schema.Type) map[str
 	return patch
 }
 
-// fieldOf returns a field of a type, nil if it is not known.
+// fieldOf returns a field of a type, or nil if it is not known.
 func fieldOf(t *schema.Type, name string) *schema.Field {
 	if t == nil {
 		return nil
@@ -171,7 +171,7 @@ func Modified(obj object.Object) object.Object {
 	return out
 }
 
-// Original returns the object that was applied last, nil if there is none.
+// Original returns the object that was applied last, or nil if there is none.
 func Original(live object.Object) object.Object {
 	obj, err := object.Parse([]byte(strings.TrimSpace(live.Annotations()[LastApplied])))
 	if err != nil {
@@ -180,7 +180,7 @@ func Original(live object.Object) object.Object {
 	return obj
 }
 
-// Apply returns what a patch makes of an object, without a server.
+// Apply applies a patch to an object, without a server.
 func Apply(obj object.Object, kind string, body []byte) (object.Object, error) {
 	doc := object.JSON(map[string]any(obj))
 	t := client.TypeOf(obj)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// result is what came of a row when it was run last.
+// result is the result of the last run of a row.
 type result struct{ name, version, verdict string }
 
 const file = "results.txt" // a line per row: name, version, verdict, with tabs between them

@@ -11,7 +11,7 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// fate is what becomes of the containers of a pod that was started.
+// fate describes how the containers of a started pod end.
 type fate struct {
 	ends bool // by themselves
 	in   time.Duration

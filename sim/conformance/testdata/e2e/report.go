@@ -98,7 +98,7 @@ func passed(results map[string]string, before string) (names []string) {
 	return names
 }
 
-// record keeps what passed here too, and adds the complaints to those known. The lists of a first run are empty.
+// record keeps the tests that also passed in this run, and adds new complaints to the known ones. The lists of a first run are empty.
 func record(results map[string]string, complaints map[string]int) error {
 	all := append(slices.Collect(maps.Keys(complaints)), strings.Split(strings.TrimSpace(known), "\n")...)
 	slices.Sort(all)
@@ -116,10 +116,10 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// header is what klog puts before a message: level, date, time, process, file and line; message and error follow.
+// header matches klog's header of a message: level, date, time, process, file and line; message and error follow.
 var header = regexp.MustCompile(`^([WEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ([a-z0-9_.]+):\d+\] ("(?:[^"\\]|\\.)*"(?: err="(?:[^"\\]|\\.)*")?|.*)`)
 
-// varying are the parts of a message that differ from run to run, and what stands for them.
+// varying are the parts of a message that differ from run to run, and their replacements.
 var varying = []struct {
 	part *regexp.Regexp
 	name string
@@ -134,7 +134,7 @@ var varying = []struct {
 // loop is the number of equal complaints that indicates a retry loop. Fewer may be chance, such as conflicts of two writers.
 const loop = 20
 
-// complaints are the warnings and errors in the logs of the controllers, and how often each is there.
+// complaints returns the warnings and errors in the logs of the controllers, with their counts.
 func (c *cluster) complaints() map[string]int {
 	found := map[string]int{}
 	for _, name := range []string{"kube-controller-manager", "kube-scheduler"} {

@@ -110,7 +110,7 @@ func (f flags) compare(ctx context.Context, s *source, packages []pkg, known rea
 	return nil
 }
 
-// row runs a package over the programs that there are, unless it has results.
+// row runs a package over the available programs, unless it has results.
 func (f flags) row(ctx context.Context, p pkg) (row, error) {
 	r := row{pkg: p}
 	all, err := gotest.ReadVerdicts(p.file(), p.module)
@@ -160,7 +160,7 @@ func (f flags) keep(p pkg, now gotest.Results) (gotest.Results, error) {
 	return now, all.Write(p.file(), p.module)
 }
 
-// limit returns how long the package may take over kubesim: longer than over the real programs, because tests that fail often wait.
+// limit returns the time limit of the package over kubesim: longer than over the real programs, because failing tests often wait.
 func (r *row) limit() time.Duration {
 	if r.real == nil {
 		return limit

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
-// outcome is what a suite gave over one target.
+// outcome holds the results of a suite over one target.
 type outcome struct {
 	packages map[string]gotest.Results
 }
@@ -76,7 +76,7 @@ func (o *outcome) seconds() (sum float64) {
 	return sum
 }
 
-// time is how long all packages took, empty when they were not run.
+// time returns the total time of all packages, or "" if they were not run.
 func (o *outcome) time() string {
 	if o == nil {
 		return ""

@@ -79,7 +79,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// works asks a manager to do what managers do.
+// works exercises the usual functions of a manager.
 func works(t *testing.T, mgr ctrl.Manager, cfg *rest.Config) {
 	t.Helper()
 	is, ctx := is.New(t), t.Context()
