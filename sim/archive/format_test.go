@@ -27,8 +27,8 @@ func patch(c *sim.Cluster, path, body string) (code int) {
 	return code
 }
 
-// An archive of format 1 goes on where it stood: a definition waits for the last of its objects, and what only says that
-// servers made it is still to be deleted. testdata has one, written when that was the format.
+// A cluster from an archive of format 1 continues its work: a definition waits for the deletion of its last object, and an object that
+// servers have to clean up is still deleted. testdata has an archive that was written in that format.
 func TestFormat1(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -14,8 +14,7 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// logMark is the key that says that the file is a Journal's: the archive in it is whole, and the rest counts as far as it
-// goes.
+// logMark is the key that marks the file of a Journal: the archive before it is complete, and the log after it may be torn.
 const logMark = "~log"
 
 // kinds are the kinds of keys in a Journal's file.

@@ -317,8 +317,8 @@ func (r *reader) at(rev uint64) (*mvcc.View, error) {
 	return nil, fmt.Errorf("the view of revision %d is missing", rev)
 }
 
-// cache reads the cache of a resource, whose state is that of view. The states after its events that the store has
-// forgotten are found by taking events back, the newest first: those of other resources do not count.
+// cache reads the cache of a resource, whose current state is view. It computes states after events that the store has compacted by
+// undoing events, the newest first. Events of other resources are ignored.
 func (r *reader) cache(name string, x cache, view *mvcc.View) (watchcache.State, error) {
 	s := watchcache.State{Prefix: "/registry/" + name + "/", Capacity: x.Capacity, ListRev: x.ListRev,
 		Evicted: x.Evicted, Floor: x.Floor,

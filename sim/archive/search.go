@@ -32,9 +32,9 @@ type Query struct {
 //	index                10 ms         20 µs
 //	an index of buntdb   1 to 4 s      60 µs, and 250 µs to parse the records again
 //
-// An index of buntdb orders values, so each of some twenty comparisons for a record looks for members in two JSON texts: it
-// would pay after a thousand searches, and this one does after ten. A search by time needs no index, because records are in
-// the order of their times.
+// An index of buntdb orders values, so each of some twenty comparisons for a record searches members in two JSON texts: it would pay
+// off after a thousand searches, and the built-in index does after ten. A search by time needs no index, because records are
+// ordered by time.
 type index struct {
 	once            sync.Once
 	byClient, byKey map[string][]int

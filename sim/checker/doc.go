@@ -9,8 +9,8 @@
 //	                              Evidence ─▶ Ordered, Unique, Reliable, … ─▶ Violations
 //
 // Each check is a function named after the promise that it checks; Promises lists them with the promise in words. A
-// violation names the promise, the stream or call and the revisions. The promises are those of the API concepts
-// ("Efficient detection of changes", "Resource versions") in the words of etcd's guarantees for watches, and two of
+// violation names the promise, the stream or call and the revisions. The promises come from the API concepts
+// ("Efficient detection of changes", "Resource versions"), in the words of etcd's guarantees for watches. Two more are
 // kube-apiserver's own: initial events end exactly once, and a selector turns changes into ADDED and DELETED.
 //
 // A History consists of plain values. The simulator's History contains the store's own log. For a server whose store cannot be read,

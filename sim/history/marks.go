@@ -9,8 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/random"
 )
 
-// Mark is when a revision was made, and how far the random numbers were then: the first of the streams, the others had
-// not begun.
+// Mark is the time of a revision, and the state of the random numbers after it. It has only the streams that had begun, which come first.
 type Mark struct {
 	Rev     uint64
 	At      time.Time

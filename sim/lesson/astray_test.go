@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// leastWrong is how many wrong commands there are at least for every step, mostWrong how many are tried: drawn from a seed, unless
-// -every says all of them.
+// leastWrong is the least number of wrong commands for every step. mostWrong is the number of commands that are tried, drawn from a
+// seed; -every tries all of them.
 const (
 	leastWrong = 30
 	mostWrong  = 40
@@ -140,8 +140,7 @@ func finish(t *testing.T, s *Session, at string) {
 	}
 }
 
-// wrongLines returns plausible wrong commands for the current step of a session: variations of what would be right, and what
-// one may do anywhere.
+// wrongLines returns plausible wrong commands for the current step of a session: variations of the solution, and unrelated commands.
 func wrongLines(s *Session) []string {
 	solution := s.Solution()
 	var out []string

@@ -70,8 +70,8 @@ func (s *Session) finish() *Broken {
 	return nil
 }
 
-// Solve does what the solution of the current step says, and returns why that does not pass it, or "". A line of it that
-// makes no sense any more, as the learner has done that much, is left out. do, if it is not nil, takes the place of Do.
+// Solve runs the solution of the current step. It returns "" if the step is passed, and otherwise the reason why not. Lines of the
+// solution that are no longer possible, because the learner has already done them, are skipped. If do is not nil, it replaces Do.
 func (s *Session) Solve(do func(scenario.Op) error) string {
 	if do == nil {
 		do = func(op scenario.Op) error {

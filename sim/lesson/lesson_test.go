@@ -106,8 +106,8 @@ func take(t *testing.T, s *Session) {
 	}
 }
 
-// TestLevels: every lesson stands on the map, and each level is one stretch of the order, so that what a lesson builds on is above
-// it or before it.
+// TestLevels checks that every lesson is on the map, and that the lessons of each level are contiguous, so that the lessons that a lesson
+// needs are above it or before it.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -203,8 +203,8 @@ func sameCommands(t *testing.T, step, text string, solution []string) {
 	}
 }
 
-// TestFewest works out with how many requests a lesson can be done: at every step with those of the solution's lines, or of the
-// second hint, that are needed.
+// TestFewest computes the least number of requests that solve a lesson: at every step, with the necessary lines of the solution or of
+// the second hint.
 func TestFewest(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s, fewest := mustStart(t, l), 0

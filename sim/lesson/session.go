@@ -42,7 +42,7 @@ type Graded struct {
 	Right int
 }
 
-// Start makes the world of a lesson and begins its first step.
+// Start creates the World of a lesson and begins its first step.
 func Start(l *Lesson) (*Session, error) {
 	w, err := l.World()
 	if err != nil {

@@ -54,8 +54,7 @@ func (o *Observer) head(l *trace.Log) {
 	}
 }
 
-// Since returns the records after number n that are still there, and the number of the newest. After a Reset the numbers
-// begin anew.
+// Since returns the records after number n that are still kept, and the number of the newest record. A Reset restarts the numbers.
 func (o *Observer) Since(n uint64) (records []trace.Record, newest uint64) {
 	if !o.Begun() {
 		return nil, 0

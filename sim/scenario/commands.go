@@ -75,8 +75,7 @@ func (c *Command) Arg(n int) Arg {
 	return Nothing
 }
 
-// commandTable are the commands in the order of a help text. They are put together when the program starts because what
-// some of them do is to parse others.
+// commandTable lists the commands in the order of the help. It is initialised at run time because some commands parse other commands.
 var commandTable []Command
 
 func init() {

@@ -15,9 +15,9 @@ import (
 	controlplane "github.com/kubesim/kubesim/sim/controller"
 )
 
-// A story goes on in a fork, and as an archive has it, as if nothing had been: at any instant, and, where controllers wait for their
-// steps, between any two of them. At its end both clusters are the same, byte for byte: objects, history, what controllers remember
-// and have yet to do, random numbers and the hash of all that has happened.
+// A story continues unchanged in a fork, and in a cluster loaded from an archive: at any instant, and between any two steps of stepped
+// controllers. At the end both clusters are the same, byte for byte: objects, history, caches and queues of controllers, random
+// numbers and the hash of the trace.
 func TestForksAndArchivesGoOn(t *testing.T) {
 	t.Parallel()
 	for name, f := range stories(t) {

@@ -75,7 +75,7 @@ func (w *World) Objects(resource, namespace, name string, rev uint64) ([]object.
 	return w.cluster.Look(d, namespace, name, rev)
 }
 
-// FirstObjects is Objects for the first ones whose names begin with prefix, and says how many there are.
+// FirstObjects returns the first objects whose names begin with prefix, at most most, and the number of all such objects.
 func (w *World) FirstObjects(resource, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
 	d, err := w.known(resource)
 	if err != nil {

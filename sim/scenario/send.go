@@ -105,7 +105,7 @@ func (w *World) identity(client string) *auth.Client {
 	return &auth.Client{User: u}
 }
 
-// observe turns what the cluster has recorded since the last time into frames.
+// observe adds frames for the new records of the cluster's trace.
 func (w *World) observe() {
 	if w.options.Quiet {
 		return
@@ -158,8 +158,8 @@ func (w *World) record(r *trace.Record) {
 	}
 }
 
-// run takes in all that has happened: answers, events of watches, what timers of clients left to do. It goes on until
-// nothing is left; the clock stands still.
+// run handles answers, events of watches, and functions that timers of clients have queued, until nothing is left. It does not advance
+// the clock.
 func (w *World) run() {
 	for rounds := 0; rounds < livelock; rounds++ {
 		w.observe()

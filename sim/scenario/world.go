@@ -14,11 +14,10 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
-// Options say how a World begins. The zero value is one API server of the newest version, seed 1, no files.
+// Options are options of a World. The zero value is one API server of the newest version, seed 1, no files.
 type Options struct {
-	// Cluster is what the World is made of: Seed, Replicas, Controllers, Nodes, Replay, and Auth, which says whether roles decide what
-	// clients may do. With auth.RBAC each client is the user of its name; admin is of the group system:masters. It is Bare, has a
-	// clock of its own, and keeps a trace.
+	// Cluster configures the cluster: Seed, Replicas, Controllers, Nodes, Replay, and Auth, the authorization mode. With auth.RBAC
+	// each client is the user of its name, and admin is in the group system:masters. The World sets Bare, the clock and the trace.
 	config.Cluster
 
 	Files map[string]string // by name; operations may bring more

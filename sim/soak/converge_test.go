@@ -83,8 +83,8 @@ type errands struct {
 	moves   int // of the runner when it was sent
 }
 
-// errandsOf draws the errands of a client: its objects have its name in theirs, and nothing that it does depends on when
-// it is done.
+// errandsOf draws the errands of a client. The names of its objects contain its own name, and the result of an errand does not depend
+// on its time.
 func errandsOf(c Config, client int) []scenario.Op {
 	r := rand.New(rand.NewPCG(c.Seed, uint64(client)))
 	kinds := []string{"configmaps", "leases.coordination.k8s.io", "clusterroles.rbac.authorization.k8s.io", "widgets.example.com"}

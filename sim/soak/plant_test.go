@@ -41,8 +41,8 @@ var (
 	end      = regexp.MustCompile(`,"annotations":\{"k8s.io/initial-events-end":"true"\}`)
 )
 
-// TestServerBugs plants what only a bug in a server does, by Illegal faults and by changing what goes over the wire, and
-// wants the promise that it breaks.
+// TestServerBugs plants behaviour that only a bug in a server can cause, by Illegal faults and by changing events on the wire, and checks
+// that the broken promise is found.
 func TestServerBugs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

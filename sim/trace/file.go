@@ -61,8 +61,8 @@ func (l *Log) AppendRecords(b []byte) []byte {
 	return b
 }
 
-// Parse reads what JSONL printed. Lines of another kind than its three are an error that names the line; a file may
-// have been cut off after any line.
+// Parse parses the output of JSONL. For a line that is not of one of its three kinds it returns an error that names the line. The file
+// may be truncated after any line.
 func Parse(data []byte) (*Log, error) {
 	l := &Log{}
 	n := 0

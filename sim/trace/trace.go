@@ -8,12 +8,12 @@
 //	45              watch.sent         │ MODIFIED        cause 43   a line per watch
 //	46              request.answered  ◀┘ 200             cause 41
 //
-// A Trace keeps the newest records in a ring and counts what it dropped. Records are plain values: to keep the tail of
-// a trace costs a copy per record and no allocation. With Options.Hash it also keeps two fingerprints of everything that
-// ever happened, dropped records included: one of the records in their order, and one of what became of each object in
-// any order (Semantic), which is what two runs of concurrent clients have in common.
+// A Trace keeps the newest records in a ring and counts dropped ones. Records are plain values: keeping the tail of a trace costs a copy
+// per record and no allocation. With Options.Hash it also keeps two fingerprints of all records, dropped ones included: one of the
+// records in their order, and one of the outcome for each object, independent of the order (Semantic), which is the same for
+// equivalent runs of concurrent clients.
 //
-// A Log is a copy of a Trace to look at: as JSONL (file.go), as a timeline and as a sequence diagram.
+// A Log is a copy of a Trace for printing: as JSONL (file.go), as a timeline and as a sequence diagram.
 package trace
 
 import (

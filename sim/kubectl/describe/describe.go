@@ -65,7 +65,7 @@ var describers = map[string]func(d *describer, obj object.Object){
 	"poddisruptionbudgets.policy":          (*describer).budget,
 }
 
-// Describe returns the output of kubectl describe for an object, with its events if events is set.
+// Describe writes the output of kubectl describe for an object, with its events if events is set.
 func Describe(w io.Writer, r client.Reader, info *client.Info, events bool) error {
 	d := &describer{Reader: r, info: info}
 	resource := info.Mapping.GroupResource()

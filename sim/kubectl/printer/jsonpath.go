@@ -65,7 +65,7 @@ func SortObjects(list []*client.Info, order string) {
 	})
 }
 
-// SortRows sorts the rows of a table by a field of their objects. If no object has the field, it returns an error.
+// SortRows sorts the rows of a table by a field of their objects. If no object has the field, it returns nil.
 func SortRows(rows []object.Object, order string) []object.Object {
 	path, err := RelaxedJSONPath(order)
 	if err != nil {

@@ -136,7 +136,7 @@ func Since(now time.Time, e object.Object) string {
 	return text
 }
 
-// Age returns the time since a time.
+// Age returns the age of a timestamp.
 func Age(now time.Time, text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

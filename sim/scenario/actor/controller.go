@@ -9,13 +9,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// controller is a client that acts on what its informers show, by rules:
+// controller is a client that acts on the caches of its informers, by rules:
 //
 //	informers ─ event ─▶ queue of objects ─▶ the next one, as the cache shows it ─▶ rule after rule: when? ─▶ its requests
 //	   ▲                     ▲   └── again after a back-off, when a request fails ◀────────────────────────────┘    │
 //	   └─────────────────────┴───────────────────────────────── what they change comes back as events ◀────────────┘
 //
-// It sends one request each step, and waits for its answer. Between two steps it may crash.
+// It sends one request in each step, and waits for its answer. It may crash between two steps.
 type controller struct {
 	name   string
 	w      World
@@ -121,8 +121,8 @@ func (c *controller) Crash() {
 	}
 }
 
-// changed puts into the queue what an event is about: the object, and all objects in its namespace that rules look at
-// with this resource in view.
+// changed enqueues the object of an event if a rule is for its resource, and all objects in its namespace that other rules are for,
+// because their conditions may depend on the object.
 func (c *controller) changed(d *resource.Definition, obj object.Object) {
 	for _, rule := range c.rules.Rules {
 		if r := c.cacheFor(rule.For); r != nil && r.def.Storage == d.Storage {
@@ -132,8 +132,7 @@ func (c *controller) changed(d *resource.Definition, obj object.Object) {
 	c.enqueueAll(d.Storage, obj.Namespace(), c.w.Cause())
 }
 
-// enqueueAll puts all objects into the queue that rules look at, in a namespace if it is not "", except those of one
-// resource.
+// enqueueAll enqueues all objects that rules are for, in a namespace if it is not empty, except the objects of one resource.
 func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 	for _, rule := range c.rules.Rules {
 		r := c.cacheFor(rule.For)
