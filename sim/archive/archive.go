@@ -3,37 +3,36 @@
 //	sim.Cluster ─ State ─▶ Write ─▶ bytes ─ Read ─▶ Archive ─┬─ Cluster()          as it was saved
 //	                                                         ├─ ClusterAt(4711)    as it was at a revision
 //	                                                         ├─ ClusterAtTime(t)   as it was at a time
-//	                                                         └─ Search(Query)      what the trace tells
+//	                                                         └─ Search(Query)      records of the trace
 //
 // An archive is the append-only file of a buntdb database, whose every line is a set:
 //
 //	cluster               one JSON document: options, time, random numbers, replicas, faults
-//	kv:REV                what was written at a revision: key, revision of its creation, value
-//	event:REV             a commit: key, put or delete, and the revision of what was there before
-//	mark:REV              when it was made, and the random numbers after it
-//	view:REV              a state that no commit leads to: the revisions of all that was stored
+//	kv:REV                the value written at a revision: key, revision of its creation, value
+//	event:REV             a commit: key, put or delete, and the revision of the value before
+//	mark:REV              the time of the commit, and the random numbers after it
+//	view:REV              a state that no commit leads to: the revisions of all stored values
 //	trace:TIME:N          a record of the trace, as JSON
 //
-// A Journal adds to such a file what is committed from then on (journal.go). Reading one returns the cluster as it was at the
-// last commit, with its API servers started anew.
+// A Journal appends later commits to such a file (journal.go). Reading it returns the cluster as it was at the last commit, with
+// restarted API servers.
 //
-// A loaded cluster answers as the saved one would have: lists and watches from old revisions, continue tokens, fields'
-// managers, generated names. It does not have open watches, requests that waited, and the functions that a program has
-// registered.
+// A loaded cluster answers like the saved one: lists and watches from old revisions, continue tokens, managed fields, generated
+// names. It does not have open watches, pending requests, and functions that a program has registered.
 //
 // The database is open while an archive is written or read, and from Journal.Keep to Journal.Close. An open database has a
-// goroutine that ticks on the wall clock and sees nothing but the database. That is why package sim does not import this one:
-// a program that wants a file opens it and closes it. In a testing/synctest bubble the goroutine ends one second of the
-// bubble's time after the database is closed.
+// goroutine that ticks on the wall clock and accesses only the database. Package sim does not import this package for that reason:
+// programs open and close files themselves. In a testing/synctest bubble the goroutine ends one second of the bubble's time after
+// the database is closed.
 //
 // Limits of buntdb:
 //
-//	lengths      it allocates what a length in a file says, so it is given only sets that are whole (whole)
-//	torn file    it cuts the file, so a Journal never opens the file that it found: it writes a new one
-//	memory       it holds the file, so a Journal takes about as much memory as its file is long
-//	fsync        it drops the error, so a Journal learns of failed writes, but not of a disk that failed after them
-//	Shrink       it writes secrets to a file that all may read, and renames it before it is on the disk: Keep takes its place
-//	indexes      over 100,000 records one takes a second or more to build, as long as 1,000 scans (search.go)
+//	lengths      it trusts the lengths in a file when it allocates, so it gets only complete sets (whole)
+//	torn file    it truncates the file, so a Journal never opens the existing file: it writes a new one
+//	memory       it holds the file in memory, so a Journal needs about as much memory as its file is long
+//	fsync        it drops the error, so a Journal detects failed writes, but not a disk that fails after them
+//	Shrink       it writes secrets to a world-readable file, and renames it before it is synced: Journal uses Keep instead
+//	indexes      an index over 100,000 records takes a second or more to build, as long as 1,000 scans (search.go)
 package archive
 
 import (
@@ -51,9 +50,9 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// format is the version of the file. Read reads those before it, too:
+// format is the version of the file. Read reads older versions, too:
 //
-//	1  had fields of its own for what two controllers remember, and nothing of others
+//	1  had separate fields for the state of two controllers, and no state of others
 const format = 3
 
 // Archive is a saved cluster.
@@ -64,7 +63,7 @@ type Archive struct {
 	index   index          // of records
 }
 
-// Info says what an Archive holds.
+// Info describes the contents of an Archive.
 type Info struct {
 	Module  string      // version of the simulator that saved it
 	Options sim.Options // of the cluster, without its clock
@@ -73,14 +72,14 @@ type Info struct {
 	Newest  uint64
 	Records int // of the trace
 	Size    int // in bytes
-	Commits int // since the cluster was saved: a Journal's
+	Commits int // commits of a Journal since the cluster was saved
 
-	// Torn says behind which revision the log of a Journal ends before the file does, and why: the machine or the process
-	// ended while it was written. What is behind that place does not count. If Torn is empty, the log is whole.
+	// Torn names the revision after which the log of a Journal is damaged, and the error. This happens if the machine or the process
+	// stops during a write. The rest of the file is ignored. If Torn is empty, the log is complete.
 	Torn string
 }
 
-// Write writes a cluster as it is now. Equal clusters give equal bytes.
+// Write writes the current state of a cluster. Equal clusters give equal bytes.
 func Write(w io.Writer, c *sim.Cluster) error { return writeState(w, c.State()) }
 
 // writeState is Write for the state of a cluster.
@@ -215,18 +214,18 @@ func whole(data []byte) int {
 	}
 }
 
-// Info returns what the Archive holds.
+// Info describes the contents of the Archive.
 func (a *Archive) Info() Info { return a.info }
 
-// State returns what was saved, for sim.Cluster.Recall. It is to be loaded by one caller at a time.
+// State returns the saved state, for sim.Cluster.Recall. Only one caller at a time may load it.
 func (a *Archive) State() *sim.State { return a.state }
 
 // Cluster returns the cluster as it was saved, on a clock.Manual that stands where its clock stood.
 func (a *Archive) Cluster() (*sim.Cluster, error) { return a.ClusterOn(nil) }
 
-// ClusterOn is Cluster on another clock, which must not be behind the one that the cluster had. nil: a clock.Manual.
+// ClusterOn is like Cluster with another clock, which must not be behind the saved cluster's clock. If k is nil, it uses a clock.Manual.
 func (a *Archive) ClusterOn(k clock.Clock) (c *sim.Cluster, err error) {
-	defer func() { // the file may hold, in a valid form, what no server would have stored
+	defer func() { // a valid file may contain objects that no server would have stored
 		if r := recover(); r != nil {
 			c, err = nil, fmt.Errorf("archive: the file holds an object that this version cannot read: %v", r)
 		}

@@ -97,7 +97,7 @@ func TestTimeTravel(t *testing.T) {
 	is.Equal(ask(then, "GET", maps, "", ""), want) // the same name and uid, and b with its managed fields
 }
 
-// A file is replaced as a whole, and what is wrong with one is said with its name.
+// Save replaces a file as a whole, and errors about a file contain its name.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -118,7 +118,7 @@ func TestFile(t *testing.T) {
 	is.True(archive.Save(filepath.Join(path, "x"), c) != nil)
 }
 
-// Search finds records by object, by time and by what they are about, in their order.
+// Search finds records by object, time and resource, in their order.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -157,7 +157,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, it is read or refused, and what is read can be loaded or is refused.
+// Read accepts or refuses any file without a panic, and so does Cluster with an archive that was read.
 func FuzzRead(f *testing.F) {
 	_, data := saved(f, sim.Options{Bare: true, Replicas: make([]sim.ReplicaOptions, 2), Trace: 10, NoHashes: true})
 	f.Add(data)
@@ -182,7 +182,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Every damage to a document of an archive is found when it is read, or does no harm.
+// A damaged document of an archive is refused by Read, or is harmless.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	_, data := saved(t, sim.Options{Bare: true, Trace: 10, NoHashes: true})

@@ -32,13 +32,13 @@ type document struct {
 	Routes  map[string]int
 	Servers []apiServer
 	Faults  *fault.State
-	Trace   *trace.State // without its records; nil: nothing is recorded
+	Trace   *trace.State // without its records; nil if nothing is recorded
 	Last    [2]uint64
 
 	Controllers *controller.State
-	Lagging     map[string]map[string]uint64 // revisions of what controllers know of resources that lag, by their names
+	Lagging     map[string]map[string]uint64 // known revisions of resources that lag, by controller and resource
 
-	// What format 1 says of controllers.
+	// The state of controllers in format 1.
 	Cleanups []cleanup `json:",omitempty"`
 	Ensure   time.Time `json:",omitzero"`
 }
@@ -90,19 +90,19 @@ func (o *options) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// cleanup is a deletion of the objects of a definition that goes on.
+// cleanup is an unfinished deletion of the objects of a definition.
 type cleanup struct {
 	Name string
 	server.Cleanup
 }
 
-// stream is the random numbers of one purpose.
+// stream is the state of the random numbers of one purpose.
 type stream struct {
 	Purpose string
 	State   []byte
 }
 
-// apiServer is a replica. Views are named by their revision; those that the store does not have are view:REV.
+// apiServer is the state of a replica. It refers to views by their revision; views that the store does not have are in view:REV.
 type apiServer struct {
 	Position uint64
 	Alone    map[string]uint64

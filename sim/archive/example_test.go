@@ -21,7 +21,7 @@ func painted() *sim.Cluster {
 	return c
 }
 
-// What was saved can be opened as it was at each revision since the last compaction.
+// A saved cluster can be opened at each revision since the last compaction.
 func ExampleRead() {
 	c := painted()
 	var file bytes.Buffer
@@ -63,7 +63,8 @@ func ExampleOpen() {
 	// Output: 4006 <nil>
 }
 
-// A journal has each commit before anybody knows of it. Whoever opens it next goes on from there, however the process ended.
+// A journal contains each commit before a client can see it. The next process that opens it continues from there, however the last one
+// ended.
 func ExampleOpenJournal() {
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {

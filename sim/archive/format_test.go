@@ -27,8 +27,8 @@ func patch(c *sim.Cluster, path, body string) (code int) {
 	return code
 }
 
-// An archive of format 1 goes on where it stood: a definition waits for the last of its objects, and what only says that
-// servers made it is still to be deleted. testdata has one, written when that was the format.
+// A cluster from an archive of format 1 continues its work: a definition waits for the deletion of its last object, and an object that
+// servers have to clean up is still deleted. testdata has an archive that was written in that format.
 func TestFormat1(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -48,15 +48,15 @@ func TestFormat1(t *testing.T) {
 	is.Equal(a.Info().Time, clock.Epoch().Add(19*time.Second)) // 12 s after the definition was deleted
 	is.Equal(patch(c, "/apis/example.com/v1/widgets/w", `{"metadata":{"finalizers":null}}`), wire.StatusOK)
 	c.Clock().(*clock.Manual).Advance(2 * time.Second)
-	is.True(!gone(definition)) // nobody has looked yet
+	is.True(!gone(definition)) // the third check is not due yet
 	c.Clock().(*clock.Manual).Advance(time.Second)
-	is.True(gone(definition)) // 15 s after: the third look
+	is.True(gone(definition)) // 15 s after: the third check
 	is.True(!gone(flow))
 	c.Clock().(*clock.Manual).Advance(38 * time.Second)
 	is.True(gone(flow)) // a minute after it was created
 }
 
-// Options that format 2 keeps under other names are those of now. testdata has one, written when that was the format.
+// Options that have other names in format 2 are renamed. testdata has an archive that was written in that format.
 func TestFormat2(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -14,17 +14,17 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// Journal keeps what a cluster stores in a file, so that it outlives the process however that ends:
+// Journal keeps the store of a cluster in a file, which survives the end of the process, including a crash:
 //
 //	the cluster when Keep began   an archive
 //	~log
-//	put:REV  delete:REV           each commit since, written before anything that reads the cluster can see it
-//	lease:REV                     when what was put at REV ends
-//	compact:REV                   when everything before REV was forgotten
+//	put:REV  delete:REV           each commit since, written before a client can see it
+//	lease:REV                     when the object that was put at REV expires
+//	compact:REV                   when the store was compacted to REV
 //
-// The file is a buntdb database that is open from Keep to Close. A commit is one set in it: what the operating system has
-// taken over survives the end of the process, and buntdb brings it to the disk each second (SyncPolicy EverySecond) or before
-// the commit goes on (Always). Keep begins a file anew, beside the old one, whose place it takes as a whole:
+// The file is a buntdb database that is open from Keep to Close. A commit is one set in it. Once it has reached the operating system it
+// survives the end of the process, and buntdb syncs it to the disk each second (SyncPolicy EverySecond) or before the commit
+// continues (Always). Keep writes a new file beside the old one and replaces the old one as a whole:
 //
 //	commits ─▶ FILE ───────────────────────────────┐
 //	       └─▶ late, while Keep writes FILE.part ──┴─▶ added to it ─▶ renamed to FILE
@@ -39,11 +39,11 @@ type Journal struct {
 	db   *buntdb.DB // nil before Keep
 	base int64      // size of the file when Keep had written it
 	late []entry    // nil unless Keep is writing
-	err  error      // the first that the log met: it ends there
+	err  error      // the first write error, at which the log ends
 }
 
 // OpenJournal opens the journal in a file and returns what the file holds, or nil if there is no file yet. If always is set,
-// each commit is on the disk before anything that reads the cluster can see it; otherwise it is there a second later.
+// each commit is on the disk before a client can see it; otherwise it is there within a second.
 func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
 	j := &Journal{path: path, policy: buntdb.EverySecond}
 	if always {
@@ -64,7 +64,7 @@ func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
 	return j, a, nil
 }
 
-// Keep writes what the cluster is now and, from now on, each commit. A torn file stays beside the new one as FILE.torn.
+// Keep writes the current state of the cluster and, from now on, each commit. A torn file is kept beside the new one as FILE.torn.
 func (j *Journal) Keep(c *sim.Cluster) error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()
@@ -85,7 +85,7 @@ func (j *Journal) Keep(c *sim.Cluster) error {
 	return err
 }
 
-// begin writes a new file beside the old one and opens it. For now, each write to it is brought to the disk.
+// begin writes a new file beside the old one and opens it. At first each write to it is synced to the disk.
 func (j *Journal) begin(s *sim.State) (*buntdb.DB, error) {
 	part := j.path + ".part"
 	if err := saveState(part, s); err != nil {
@@ -98,9 +98,9 @@ func (j *Journal) begin(s *sim.State) (*buntdb.DB, error) {
 	return db, db.SetConfig(buntdb.Config{SyncPolicy: buntdb.Always, AutoShrinkDisabled: true})
 }
 
-// replace adds to a new file what was committed since the state that it holds, and lets it take the place of the old one.
+// replace appends to a new file the commits since its state was taken, and replaces the old file by it.
 func (j *Journal) replace(db *buntdb.DB) error {
-	err := db.Update(func(tx *buntdb.Tx) error { // entries of what the state holds do no harm
+	err := db.Update(func(tx *buntdb.Tx) error { // entries that the state already contains are ignored
 		return set(tx, append(j.late, entry{logMark, "1"})...)
 	})
 	if err == nil && j.torn {
@@ -147,7 +147,7 @@ func set(tx *buntdb.Tx, entries ...entry) error {
 	return nil
 }
 
-// growth is how large a log becomes, at least, before it is worth writing the file anew.
+// growth is the least size of a log at which the file is rewritten.
 const growth = 32 << 20
 
 // Grown reports whether the log is larger than it need be: Keep makes it smaller.
@@ -164,7 +164,7 @@ func (j *Journal) Err() error {
 	return j.err
 }
 
-// Close brings everything to the disk and closes the journal: what the cluster stores from now on is not kept.
+// Close syncs everything to the disk and closes the journal. Later commits of the cluster are not recorded.
 func (j *Journal) Close() error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// resumed opens the journal in a folder and starts a cluster over what is in it.
+// resumed opens the journal in a folder and starts a cluster from its contents.
 func resumed(t *testing.T, dir string, o sim.Options) (*sim.Cluster, *archive.Journal) {
 	t.Helper()
 	j, a, err := archive.OpenJournal(filepath.Join(dir, "file"), false)
@@ -42,7 +42,7 @@ func resumed(t *testing.T, dir string, o sim.Options) (*sim.Cluster, *archive.Jo
 const definition = `{"metadata":{"name":"ws.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":{"plural":"ws","kind":"W"},
 	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// everything is what a client sees of the objects that the tests write.
+// everything returns the answers of reads of all objects that the tests write.
 func everything(c *sim.Cluster) string {
 	all := ask(c, "GET", maps, "", "") + ask(c, "GET", "/apis/x.io/v1/ws", "", "") +
 		ask(c, "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/ws.x.io", "", "") +
@@ -50,7 +50,7 @@ func everything(c *sim.Cluster) string {
 	return all
 }
 
-// Whoever stored something finds it again, with its revisions, after the end of the process: without Close.
+// Stored objects and their revisions survive the end of the process, also without Close.
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()
@@ -68,7 +68,7 @@ func TestJournal(t *testing.T) {
 	c, _ = resumed(t, dir, sim.Options{})
 	is.Equal(c.Revision(), rev)
 	is.Equal(everything(c), before)
-	is.True(!strings.Contains(uid, uidOf(ask(c, "POST", maps, "", `{"metadata":{"name":"d"}}`)))) // draws begin anew, with others
+	is.True(!strings.Contains(uid, uidOf(ask(c, "POST", maps, "", `{"metadata":{"name":"d"}}`)))) // random numbers differ after a restart
 	is.Equal(c.Revision(), rev+1)
 	before = everything(c)
 
@@ -76,7 +76,7 @@ func TestJournal(t *testing.T) {
 	is.Equal(everything(c), before)
 	is.NoErr(j.Close())
 	c.Clock().(*clock.Manual).Advance(2 * time.Hour)
-	is.True(!strings.Contains(everything(c), `"name":"e"`)) // the lease of an event goes on
+	is.True(!strings.Contains(everything(c), `"name":"e"`)) // the lease of an event is still valid
 }
 
 func uidOf(answer string) string {
@@ -102,8 +102,8 @@ func TestJournalTakesUp(t *testing.T) {
 	is.True(strings.Contains(ask(c, "GET", path, "", ""), `"NotFound"`))
 }
 
-// Wherever the process was cut off while it wrote, the next one finds all whole commits before, and so it does where a part
-// of the log is not what was written; it says where the log ends, and keeps the file.
+// If the process stops during a write, at any byte, or a part of the log is damaged, the next process finds all complete commits before.
+// It reports where the log ends, and keeps the file.
 func TestJournalTorn(t *testing.T) {
 	t.Parallel()
 	is, path := is.New(t), filepath.Join(t.TempDir(), "file")
@@ -127,7 +127,7 @@ func TestJournalTorn(t *testing.T) {
 	}
 	is.Equal(len(found), 3) // none, one and both
 	_, err = archive.Read(bytes.NewReader(file[:len(whole)-1]))
-	is.True(err != nil) // of an archive proper everything is needed
+	is.True(err != nil) // an archive without a log must be complete
 
 	for old, now := range map[string]string{"put:": "pot:", `"name":"a"`: `"name":"x"`, "/registry/": "/etc/passw", "4005": "4006"} {
 		damaged := append(bytes.Clone(whole), bytes.Replace(file[len(whole):], []byte(old), []byte(now), 1)...)
@@ -146,7 +146,7 @@ func TestJournalTorn(t *testing.T) {
 	is.Equal(torn, file[:len(file)-3])
 }
 
-// What the store forgets is forgotten in the file, too: it does not grow from one end of a process to the next.
+// A compaction of the store is also in the file, so that the file does not grow from one process to the next.
 func TestJournalForgets(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()
@@ -167,7 +167,7 @@ func TestJournalForgets(t *testing.T) {
 	is.Equal(everything(again), everything(c))
 }
 
-// What is committed while Keep writes is in the new file, and a process that ends meanwhile leaves the old one.
+// Commits during Keep are in the new file, and a process that ends during Keep leaves the old file.
 func TestJournalKeeps(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()
@@ -202,7 +202,7 @@ func TestJournalKeeps(t *testing.T) {
 	is.Equal(everything(c), before)
 }
 
-// A journal that cannot write says so, and goes on when it can again.
+// A journal that cannot write returns an error, and continues when it can write again.
 func TestJournalFails(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()

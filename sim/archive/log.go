@@ -14,11 +14,10 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// logMark is the key that says that the file is a Journal's: the archive in it is whole, and the rest counts as far as it
-// goes.
+// logMark is the key that marks the file of a Journal: the archive before it is complete, and the log after it may be torn.
 const logMark = "~log"
 
-// kinds are those of the keys in a Journal's file.
+// kinds are the kinds of keys in a Journal's file.
 const kinds = " cluster kv event mark view trace put delete lease compact " + logMark + " "
 
 // entry is a set in the log of a Journal:
@@ -44,7 +43,7 @@ func checksum(name, text string) string {
 	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum([]byte(name), castagnoli), castagnoli, []byte(text)))
 }
 
-// change is what an entry says.
+// change is a parsed entry.
 type change struct {
 	put   bool
 	at    time.Time
@@ -52,7 +51,7 @@ type change struct {
 	value string
 }
 
-// parse returns what an entry says.
+// parse parses an entry.
 func (e entry) parse() (change, error) {
 	sum, text, _ := strings.Cut(e.value, " ")
 	if sum != checksum(e.name, text) {
@@ -67,8 +66,8 @@ func (e entry) parse() (change, error) {
 	return c, err
 }
 
-// readLog reads the State that the log of a Journal leads to. The log may be torn: it counts as far as it is whole and
-// follows from what was there before.
+// readLog reads the State at the end of a Journal's log. The log may be torn: it is applied up to the first incomplete or inconsistent
+// entry.
 func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
 	if err := a.read(tx); err != nil {
 		return err
@@ -79,15 +78,14 @@ func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		a.info.Torn = fmt.Sprintf("behind revision %d: %s", h.Store.Rev(), first)
 	}
-	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // its API servers have not seen what the log says
+	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // its API servers have not seen the commits of the log
 		a.info.Oldest, a.info.Newest, a.info.Time = h.Store.Compacted(), h.Store.Rev(), h.Now
 		a.state = sim.Restarted(a.state, a.state.Options)
 	}
 	return nil
 }
 
-// redo adds to a history what a log says: commits, then leases and what was forgotten. Entries of what the history has
-// already do no harm.
+// redo applies a log to a history: commits, then leases and compactions. Entries that the history already contains are ignored.
 func redo(tx *buntdb.Tx, h *history.State) error {
 	commits, held := map[uint64]entry{}, h.Store.Rev()
 	collect := func(kind string) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim"
 )
 
-// FuzzLog reads logs whose checksums are right, whatever they say, and one torn anywhere: what does not follow from what was
-// there before ends the log, and what is there then can be used.
+// FuzzLog reads logs with valid checksums and arbitrary contents, and logs that are torn at any byte: an inconsistent entry ends the log,
+// and the cluster up to that point can be used.
 func FuzzLog(f *testing.F) {
 	c, err := sim.New(sim.Options{Bare: true})
 	if err != nil {

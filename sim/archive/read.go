@@ -21,7 +21,7 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// replicasMax is how many replicas a file may ask for.
+// replicasMax is the maximal number of replicas in a file.
 const replicasMax = 1000
 
 // reader reads a State from a database.
@@ -65,7 +65,7 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 	return nil
 }
 
-// each yields what belongs to the revisions of one kind, in their order. An error names the key.
+// each calls f with the revision and value of each entry of one kind, in order. An error names the key.
 func each(tx *buntdb.Tx, kind string, f func(rev uint64, value string) error) error {
 	return under(tx, kind, func(text, value string) error {
 		rev, err := strconv.ParseUint(text, 10, 64)
@@ -76,7 +76,7 @@ func each(tx *buntdb.Tx, kind string, f func(rev uint64, value string) error) er
 	})
 }
 
-// under yields what is of one kind, with the key behind it. An error names the key.
+// under calls f with the rest of the key and the value of each entry of one kind. An error names the key.
 func under(tx *buntdb.Tx, kind string, f func(rest, value string) error) error {
 	var bad error
 	err := tx.AscendGreaterOrEqual("", kind+":", func(key, value string) bool {
@@ -252,7 +252,7 @@ func (r *reader) marks(s *sim.State) error {
 	})
 }
 
-// controllers reads what controllers have to do, and what they know.
+// controllers reads the state of controllers.
 func (r *reader) controllers(s *sim.State) (err error) {
 	d := &r.doc
 	if d.Format == 1 {
@@ -317,8 +317,8 @@ func (r *reader) at(rev uint64) (*mvcc.View, error) {
 	return nil, fmt.Errorf("the view of revision %d is missing", rev)
 }
 
-// cache reads the cache of a resource, whose state is that of view. The states after its events that the store has
-// forgotten are found by taking events back, the newest first: those of other resources do not count.
+// cache reads the cache of a resource, whose current state is view. It computes states after events that the store has compacted by
+// undoing events, the newest first. Events of other resources are ignored.
 func (r *reader) cache(name string, x cache, view *mvcc.View) (watchcache.State, error) {
 	s := watchcache.State{Prefix: "/registry/" + name + "/", Capacity: x.Capacity, ListRev: x.ListRev,
 		Evicted: x.Evicted, Floor: x.Floor,

@@ -8,23 +8,23 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Query says which records of the trace are asked for: those that meet all that is set.
+// Query selects the records of the trace that match all fields that are set.
 type Query struct {
 	// Client is the User-Agent of the request or watch.
 	Client string
-	// What is the resource, as pods, deployments.apps or pods/status.
+	// What is the resource, such as pods, deployments.apps or pods/status.
 	What string
-	// Key is the object, as default/a; with What it names one.
+	// Key is the namespace and name, such as default/a; together with What it identifies an object.
 	Key string
-	// Site is what the record is about.
+	// Site is the site of the record.
 	Site trace.Site
 	// From and Until bound the time, both included. A zero time is no bound.
 	From, Until time.Time
-	// Limit is how many records there are at most. If it is 0, there is no limit.
+	// Limit is the maximal number of records. 0 means no limit.
 	Limit int
 }
 
-// index says where in the trace the records of a client and of a key are. Search builds it when it first needs it. Measured
+// index finds the records of a client and of a key in the trace. Search builds it when it first needs it. Measured
 // with 100,000 records, of which a search finds 100 (BenchmarkSearch, and the same search with CreateIndex):
 //
 //	                     built in      a search
@@ -32,9 +32,9 @@ type Query struct {
 //	index                10 ms         20 µs
 //	an index of buntdb   1 to 4 s      60 µs, and 250 µs to parse the records again
 //
-// An index of buntdb orders values, so each of some twenty comparisons for a record looks for members in two JSON texts: it
-// would pay after a thousand searches, and this one does after ten. A search by time needs no index, because records are in
-// the order of their times.
+// An index of buntdb orders values, so each of some twenty comparisons for a record searches members in two JSON texts: it would pay
+// off after a thousand searches, and the built-in index does after ten. A search by time needs no index, because records are
+// ordered by time.
 type index struct {
 	once            sync.Once
 	byClient, byKey map[string][]int

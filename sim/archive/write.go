@@ -21,7 +21,7 @@ type writer struct {
 	err   error
 }
 
-// numbered names what belongs to a revision. The names sort as the revisions do.
+// numbered returns the key of an entry of a revision. Keys sort in the order of revisions.
 func numbered(kind string, rev uint64) string { return fmt.Sprintf("%s:%020d", kind, rev) }
 
 func (w *writer) set(key, value string) {
@@ -98,7 +98,7 @@ func (w *writer) event(e *mvcc.Event) {
 	w.set(numbered("event", e.Rev), fmt.Sprintf("%q %s %d", e.Key, verb, prev))
 }
 
-// server writes what a replica has and the store has not.
+// server writes the state of a replica that the store does not have.
 func (w *writer) server(r replica.ServerState) apiServer {
 	x := apiServer{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
 		Caches:  map[string]cache{},
@@ -118,7 +118,7 @@ func (w *writer) server(r replica.ServerState) apiServer {
 	return x
 }
 
-// controllers writes what controllers have to do, and what they know that the store has not.
+// controllers writes the state of controllers, including cached objects that the store does not have.
 func (w *writer) controllers(d *document) {
 	d.Controllers = w.state.Controllers
 	if d.Controllers == nil {
@@ -152,7 +152,7 @@ func (w *writer) trace(d *document) {
 	if s == nil {
 		return
 	}
-	d.Trace = s // whose Records are no part of its JSON
+	d.Trace = s // its Records are not part of its JSON
 	for i := range s.Records {
 		r := &s.Records[i]
 		w.set(recordKey(r.At.UnixNano(), r.N), string(r.AppendJSON(nil)))

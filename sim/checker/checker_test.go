@@ -79,7 +79,7 @@ func right() *History {
 	return h
 }
 
-// change changes an event of a stream without touching what it shares with others.
+// change changes an event of a stream without changing data that it shares with other events.
 func change(s *Stream, i int, f func(ev *Event, o *Object)) {
 	ev := s.Events[i]
 	if ev.Object != nil {
@@ -90,7 +90,7 @@ func change(s *Stream, i int, f func(ev *Event, o *Object)) {
 	s.Events[i] = ev
 }
 
-// TestPlanted breaks each promise in a history and wants it found. The streams and calls are those of right.
+// TestPlanted breaks each promise in the history of right, and checks that the violation is found.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -202,7 +202,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// A read of the server's bytes gives what is compared: kind, apiVersion and the revision make no other object.
+// ReadEvent and ReadAnswer parse the server's bytes into comparable objects: kind, apiVersion and the revision do not change the digest.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -220,7 +220,7 @@ func TestRead(t *testing.T) {
 	is.True((&Call{Verb: "get"}).ReadAnswer(200, []byte(`{"kind":`)) != nil) // half an answer
 }
 
-// FuzzRead: whatever a server sends, it is read or refused.
+// FuzzRead checks that arbitrary answers and events are parsed or refused.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"7"}}}`))
 	f.Add([]byte(`{"kind":"List","metadata":{"resourceVersion":"9"},"items":[{"metadata":null},3]}`))
@@ -236,7 +236,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// The log that watches without selectors tell is as good as the store's, for whoever cannot look into that.
+// Rebuild makes a log from watches without selectors that is as complete as the store's.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,4 +1,4 @@
-// Package checker judges what clients saw of an API server against what happened in its store.
+// Package checker checks the answers and events that clients received from an API server against the log of its store.
 //
 //	the store's log   Commit 4001 ─ 4002 ─ 4003 ─ 4004 ─ 4005
 //	                    │      │      │      │      │
@@ -9,12 +9,12 @@
 //	                              Evidence ─▶ Ordered, Unique, Reliable, … ─▶ Violations
 //
 // Each check is a function named after the promise that it checks; Promises lists them with the promise in words. A
-// violation names the promise, the stream or call and the revisions. The promises are those of the API concepts
-// ("Efficient detection of changes", "Resource versions") in the words of etcd's guarantees for watches, and two of
+// violation names the promise, the stream or call and the revisions. The promises come from the API concepts
+// ("Efficient detection of changes", "Resource versions"), in the words of etcd's guarantees for watches. Two more are
 // kube-apiserver's own: initial events end exactly once, and a selector turns changes into ADDED and DELETED.
 //
-// A History is plain values. The simulator's comes with the store's own log; for a server whose store nobody can look
-// into, Rebuild makes the log from the watches that saw everything.
+// A History consists of plain values. The simulator's History contains the store's own log. For a server whose store cannot be read,
+// Rebuild makes the log from watches that received everything.
 package checker
 
 import (
@@ -37,7 +37,7 @@ func (id ID) Key() string {
 // String returns resource namespace/name.
 func (id ID) String() string { return id.Resource + " " + id.Key() }
 
-// Object is what is compared of an object.
+// Object is the part of an object that the checks compare.
 type Object struct {
 	Namespace, Name, UID string
 	Rev                  uint64 // metadata.resourceVersion
@@ -46,22 +46,22 @@ type Object struct {
 	Digest               uint64 // of everything except kind, apiVersion and resourceVersion
 }
 
-// key is that of its ID.
+// key returns the key of the object's ID.
 func (o *Object) key() string { return ID{Namespace: o.Namespace, Name: o.Name}.Key() }
 
 // Commit is one revision of the store.
 type Commit struct {
 	ID
 	Rev    uint64
-	Object *Object // nil: it was deleted
-	Step   int64   // when it happened, on the scale of Call.Called; 0: not known
+	Object *Object // nil if it was deleted
+	Step   int64   // when it happened, on the scale of Call.Called; 0 if unknown
 }
 
-// Scope is what a list or a watch is about.
+// Scope is the scope of a list or a watch.
 type Scope struct {
 	Resource  string
-	Namespace string // "": all
-	Name      string // of the one object that a field selector names; "": all
+	Namespace string // empty for all
+	Name      string // of the one object that a field selector names; empty for all
 	Selector  string // of labels
 }
 
@@ -79,7 +79,7 @@ type Call struct {
 	Continue string
 	Based    uint64 // resourceVersion that a write names as its precondition, 0 if there is none
 
-	Called, Returned int64 // when it was sent and answered, counted in steps; Returned 0: never
+	Called, Returned int64 // when it was sent and answered, in steps; Returned is 0 without an answer
 	Code             int
 	Reason           string // of an error's Status
 	Broken           bool   // the answer did not arrive whole
@@ -89,14 +89,14 @@ type Call struct {
 	Next    string    // continue token, of an answer or of a 410
 }
 
-// Done reports whether the call was answered and did what it was to do.
+// Done reports whether the call was answered and succeeded.
 func (c *Call) Done() bool { return c.Returned != 0 && !c.Broken && c.Code >= 200 && c.Code < 300 }
 
-// Unknown reports whether nobody can tell from the answer what the server did: there is none, it broke off, or it is an
-// error of the server (5xx).
+// Unknown reports whether the answer does not show what the server did: there is no answer, it broke off, or it is a server
+// error (5xx).
 func (c *Call) Unknown() bool { return c.Returned == 0 || c.Broken || c.Code >= 500 }
 
-// Write reports whether the call is to change something.
+// Write reports whether the call is a write.
 func (c *Call) Write() bool { return c.Verb != "get" && c.Verb != "list" }
 
 func (c *Call) String() string {
@@ -113,7 +113,7 @@ type Stream struct {
 	Client    string
 	Scope     Scope
 	Version   string // the resourceVersion parameter
-	Initial   bool   // initial events were asked for, if only by leaving out the parameters that say no
+	Initial   bool   // initial events were requested, explicitly or by default
 	Bookmarks bool
 	Called    int64 // when it was asked for
 	Events    []Event
@@ -151,18 +151,18 @@ func (e *Event) String() string {
 	return fmt.Sprintf("%s at %d", e.Type, e.Rev)
 }
 
-// History is what happened and what was seen of it.
+// History is the log of a store together with the calls and streams of its clients.
 type History struct {
 	From    uint64   // the log begins after this revision
-	Before  []Commit // what there was then
+	Before  []Commit // the objects at that revision
 	Commits []Commit // the log, in order
 	Calls   []*Call
 	Streams []*Stream
 
-	// Unreadable says of answers and events what nobody could read.
+	// Unreadable lists the errors of answers and events that could not be parsed.
 	Unreadable []string
 
-	// Settled says that nothing is on its way any more: a stream that has not ended has delivered everything.
+	// Settled means that no events are pending: a stream that has not ended has delivered everything.
 	Settled bool
 	// Expiring are resources whose objects go away by themselves.
 	Expiring []string

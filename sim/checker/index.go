@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Evidence is a History with what the checks look up in it.
+// Evidence is a History with the indexes that the checks use.
 //
 //	versions   configmaps default/a: 4001 {…} ─ 4004 {…} ─ 4007 gone        per object, oldest first
 //	ids        configmaps: default/a, default/b, kube-public/a              per resource, in the order of lists
@@ -22,7 +22,7 @@ type Evidence struct {
 	pages    map[token]page
 }
 
-// version is an object from a revision on, nil if it is not there.
+// version is the state of an object from a revision on, nil if it does not exist.
 type version struct {
 	rev uint64
 	obj *Object
@@ -86,7 +86,7 @@ type due struct {
 	id   ID
 }
 
-// change returns what a commit means to a scope; kind is "" when it means nothing.
+// change returns the event that a commit causes in a scope. kind is "" if it causes none.
 func (e *Evidence) change(s *Scope, c *Commit) due {
 	now, was := e.matches(s, c.Object), e.matches(s, e.at(c.ID, c.Rev-1))
 	d := due{rev: c.Rev, id: c.ID}
@@ -101,7 +101,7 @@ func (e *Evidence) change(s *Scope, c *Commit) due {
 	return d
 }
 
-// due returns what a watch of a scope has to deliver of the revisions after one, up to another one included.
+// due returns the events that a watch of a scope has to deliver for the revisions after one, up to and including another one.
 func (e *Evidence) due(s *Scope, after, until uint64) []due {
 	list := e.log[s.Resource]
 	i := sort.Search(len(list), func(i int) bool { return e.Commits[list[i]].Rev > after })
@@ -127,7 +127,7 @@ func (e *Evidence) commit(rev uint64) *Commit {
 	return &e.Commits[i]
 }
 
-// timed reports whether it is known when commits happened.
+// timed reports whether the steps of commits are known.
 func (e *Evidence) timed() bool { return len(e.Commits) == 0 || e.Commits[0].Step != 0 }
 
 // newest returns the newest revision that the store had reached at a step; of a log that says nothing of steps, none is

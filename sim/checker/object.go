@@ -34,8 +34,8 @@ func Monotone(e *Evidence, report Report) {
 	}
 }
 
-// shown yields every object that clients saw, with who showed it. deleted: as it was before it went away, with the
-// revision of that.
+// shown yields every object that clients received, with the stream or call that returned it. deleted means that the object is in its
+// last state before the deletion, with the revision of the deletion.
 func (e *Evidence) shown(yield func(where string, id ID, o *Object, deleted bool)) {
 	for _, v := range e.streams {
 		for ev := range shown(v.Events) {
@@ -81,7 +81,7 @@ func (e *Evidence) origin(id ID, o *Object, deleted bool) *Object {
 	return logged
 }
 
-// UIDConsistent checks uids in the log, and those that clients saw against it.
+// UIDConsistent checks the uids in the log, and compares the uids that clients received with it.
 func UIDConsistent(e *Evidence, report Report) {
 	owner := map[string]ID{}
 	for _, list := range [][]Commit{e.Before, e.Commits} {
@@ -107,7 +107,7 @@ func UIDConsistent(e *Evidence, report Report) {
 	})
 }
 
-// Faithful checks that whatever clients saw is in the log as they saw it.
+// Faithful checks that every object that clients received is in the log unchanged.
 func Faithful(e *Evidence, report Report) {
 	e.shown(func(where string, id ID, o *Object, deleted bool) {
 		switch logged := e.origin(id, o, deleted); {

@@ -2,17 +2,17 @@ package checker
 
 import "fmt"
 
-// Promise is one thing that a server promises its clients, and the check of it.
+// Promise is a guarantee of a server to its clients, and its check.
 type Promise struct {
 	Name  string
 	Text  string
 	Check func(*Evidence, Report)
 }
 
-// Report tells of one place where a promise was broken.
+// Report reports one violation of a promise.
 type Report func(format string, args ...any)
 
-// Promises are all that Check looks at.
+// Promises are the promises that Check checks.
 var Promises = []Promise{
 	{"Readable", "what a server sends can be read", Readable},
 	{"Ordered", "a watch delivers events in the order of their revisions", Ordered},
@@ -32,7 +32,7 @@ var Promises = []Promise{
 	{"NoLostUpdate", "a write that names the revision it is based on replaces that revision and no other", NoLostUpdate},
 }
 
-// violationsMax is how many violations of one promise are told.
+// violationsMax is the maximal number of reported violations of one promise.
 const violationsMax = 5
 
 // Check checks all promises.
@@ -50,7 +50,7 @@ func Check(h *History) []Violation {
 	return out
 }
 
-// Readable checks that there was nothing that could not be read.
+// Readable checks that all answers and events could be parsed.
 func Readable(e *Evidence, report Report) {
 	for _, text := range e.Unreadable {
 		report("%s", text)

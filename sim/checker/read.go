@@ -12,13 +12,13 @@ type token struct {
 	text  string
 }
 
-// page is what a continue token stands for.
+// page is the meaning of a continue token.
 type page struct {
-	rev   uint64 // of the list; 0: the newest
-	after string // key behind which it goes on
+	rev   uint64 // of the list; 0 for the newest
+	after string // key after which it continues
 }
 
-// turnPages finds out what each continue token stands for.
+// turnPages determines the page of each continue token.
 func (e *Evidence) turnPages() {
 	e.pages = map[token]page{}
 	for _, c := range e.Calls {
@@ -32,7 +32,7 @@ func (e *Evidence) turnPages() {
 	}
 }
 
-// AtomicList checks that each list, page of one, and each stream's initial state is what the log says for its revision.
+// AtomicList checks that each list, page of a list, and initial state of a stream equals the log's state at its revision.
 func AtomicList(e *Evidence, report Report) {
 	for _, c := range e.Calls {
 		if c.Verb != "list" || !c.Done() {
@@ -46,7 +46,7 @@ func AtomicList(e *Evidence, report Report) {
 			}
 		}
 		if c.Rev < e.From {
-			continue // before anybody looked
+			continue // before the history begins
 		}
 		if c.Rev > e.newest(c.Returned) {
 			report("%s: the list is at %d, the store has only reached %d", c, c.Rev, e.newest(c.Returned))
@@ -163,7 +163,7 @@ func (e *Evidence) floors() []uint64 {
 			out[i] = e.newest(c.Called - 1)
 			continue
 		}
-		for _, p := range e.Calls { // steps of commits are not known: only what somebody was told counts
+		for _, p := range e.Calls { // the steps of commits are unknown, so only revisions in earlier answers count
 			if p.Returned != 0 && p.Returned < c.Called && p.Done() && p.Verb != "delete" && p.Verb != "deletecollection" {
 				out[i] = max(out[i], p.Rev)
 			}
@@ -172,7 +172,7 @@ func (e *Evidence) floors() []uint64 {
 	return out
 }
 
-// possible reports whether a get shows what the object was at some revision from low until its answer.
+// possible reports whether a get returned the state of the object at some revision from low until its answer.
 func (e *Evidence) possible(c *Call, low uint64) bool {
 	high := e.newest(c.Returned)
 	return same(c, e.at(c.ID, low)) || slices.ContainsFunc(e.versions[c.ID], func(v version) bool {

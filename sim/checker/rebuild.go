@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Rebuild makes the log of a history from lists and from the streams that took up where they were made and have no
-// selector, one of each per resource: for a server whose store cannot be looked into. The steps of such commits are not
-// known, and what the streams do not tell is not known either: they must have been read to their end.
+// Rebuild makes the log of a history from lists, and from streams without selectors that begin at the revisions of the lists, one of each
+// per resource. It is for servers whose store cannot be read. The steps of such commits are unknown. The streams must have been
+// read to their end, because the log has only the commits that they delivered.
 func Rebuild(h *History, lists []*Call, full []*Stream) {
 	h.From, h.Before, h.Commits = math.MaxUint64, nil, nil
 	for _, l := range lists {

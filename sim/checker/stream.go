@@ -76,7 +76,7 @@ func (e *Evidence) guess(v *seen, events []Event) {
 	}
 }
 
-// fit returns how many events are as they are when the stream begins with the state of a revision.
+// fit returns the number of events that match a stream that begins with the state of a revision.
 func (e *Evidence) fit(v *seen, events []Event, rev uint64) int {
 	n := 0
 	for _, o := range e.state(&v.Scope, rev) {
@@ -97,7 +97,7 @@ func (e *Evidence) fit(v *seen, events []Event, rev uint64) int {
 	return n
 }
 
-// changes yields the live events that are no bookmarks, with their places.
+// changes yields the live events except bookmarks, with their indexes.
 func (v *seen) changes(yield func(i int, ev *Event) bool) {
 	for i := range v.live {
 		if v.live[i].Type != Bookmark && !yield(i, &v.live[i]) {
@@ -117,7 +117,7 @@ func shown(events []Event) iter.Seq[*Event] {
 	}
 }
 
-// id returns whose event it is.
+// id returns the ID of the event's object.
 func (v *seen) id(ev *Event) ID { return ID{v.Scope.Resource, ev.Object.Namespace, ev.Object.Name} }
 
 // revs returns the revisions of the live events, and where each was received first.

@@ -122,7 +122,7 @@ func (v *seen) mark() *Event {
 	return &v.Events[i]
 }
 
-// Filtered checks the type of each event against what the commit means to the selector.
+// Filtered checks that the type of each event matches the effect of the commit on the selector.
 func Filtered(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		for i := range v.initial {
@@ -147,8 +147,8 @@ func Filtered(e *Evidence, report Report) {
 	}
 }
 
-// InitialEventsEnd checks that there is exactly one bookmark that ends the initial events where they were asked for with
-// bookmarks, none elsewhere, and that the initial events before it are in the order of keys.
+// InitialEventsEnd checks that exactly one bookmark ends the initial events of a watch that requested them with bookmarks, that other
+// watches have none, and that the initial events before it are in the order of keys.
 func InitialEventsEnd(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		early := slices.ContainsFunc(v.Events, func(ev Event) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ObjectOf takes out of a JSON object what is compared.
+// ObjectOf returns the Object of a JSON object.
 func ObjectOf(obj object.Object) (*Object, error) {
 	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels(),
 		Terminating: obj.DeletionTimestamp() != ""}
@@ -35,7 +35,8 @@ func (c *Call) ReadAnswer(code int, body []byte) error {
 	return c.TakeAnswer(code, obj)
 }
 
-// TakeAnswer fills in what the body of an answer says about a call. nil, a body that cannot be read, makes it Broken.
+// TakeAnswer fills in the result of a call from the body of its answer. If obj is nil, the body could not be parsed and the call is
+// Broken.
 func (c *Call) TakeAnswer(code int, obj object.Object) (err error) {
 	c.Code = code
 	switch {

@@ -2,8 +2,8 @@ package checker
 
 import "slices"
 
-// Accounted checks that a write which succeeded is in the log, that no two creates claim one commit, and that each
-// commit is one that a client was told of or cannot have been told of.
+// Accounted checks that each successful write is in the log, that no two creates claim the same commit, and that each commit is in an
+// answer or can come from a write whose answer does not name a commit.
 func Accounted(e *Evidence, report Report) {
 	claimed := map[uint64]*Call{}
 	for _, c := range e.Calls {
@@ -62,8 +62,8 @@ func (e *Evidence) explained(c *Commit, calls, wide []*Call) bool {
 // ends reports whether a commit removes an object or begins to.
 func ends(c *Commit) bool { return c.Object == nil || c.Object.Terminating }
 
-// NoLostUpdate checks that a write based on a revision followed it: nobody else's write lies between. A PUT that created
-// its object is left out: of kinds that allow that, the server does not look at the revision.
+// NoLostUpdate checks that a write based on a revision directly follows it, without another write in between. A PUT that created its
+// object is skipped: for kinds that allow that, the server ignores the revision.
 func NoLostUpdate(e *Evidence, report Report) {
 	for _, c := range e.Calls {
 		switch {
@@ -81,7 +81,7 @@ func NoLostUpdate(e *Evidence, report Report) {
 	}
 }
 
-// deletedFrom checks that what a delete removed, or began to remove, was the revision that it named.
+// deletedFrom checks that a delete removed, or began to remove, the revision that it named.
 func (e *Evidence) deletedFrom(report Report, c *Call) {
 	for i, v := range e.versions[c.ID] {
 		if v.rev != c.Based {

@@ -22,7 +22,7 @@ type Case struct {
 	Name        string // the file's name without .http
 	Title       string // the first comment line
 	NoNamespace bool   // no fresh namespace is made: {{ns}} is empty
-	Whole       bool   // of a situation: what every namespace has is compared, too
+	Whole       bool   // of a situation: the objects of every namespace are compared, too
 	Disturbs    bool   // of a situation: others beside it would not end as they do
 	Steps       []Step
 
@@ -68,7 +68,7 @@ type Watch struct {
 	End    bool // compare whether the server ended the stream
 }
 
-// Until says to repeat a step.
+// Until repeats a step until its answer has a status.
 type Until struct {
 	Status string
 	Within time.Duration
@@ -77,8 +77,8 @@ type Until struct {
 // Only keeps a part of a list or map: see the package comment.
 type Only struct{ Path, Want string }
 
-// Minor returns the Kubernetes minor whose server the case was recorded from, which stands behind the area's name: that of
-// since-1.37 is 1.37. "": any server since 1.36 (see doc.go).
+// Minor returns the Kubernetes minor of the server from which the case was recorded. It is the suffix of the area's name: 1.37 for
+// since-1.37. It is "" for cases that run on any server since 1.36 (see doc.go).
 func (c Case) Minor() string {
 	i := strings.LastIndex(c.Area, "-1.")
 	if i < 0 {
@@ -90,21 +90,21 @@ func (c Case) Minor() string {
 // ID is "area/name".
 func (c Case) ID() string { return c.Area + "/" + c.Name }
 
-// NeedsSecond reports whether the case talks to two API servers over one store.
+// NeedsSecond reports whether the case sends requests to two API servers over one store.
 func (c Case) NeedsSecond() bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Second })
 }
 
-// NeedsControl reports whether the case makes the store forget.
+// NeedsControl reports whether the case compacts the store.
 func (c Case) NeedsControl() bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Control != "" })
 }
 
-// Alone reports whether the case must not run beside others on one server: it makes the store forget, it looks at what
-// is not in a namespace of its own, it disturbs others, or it was recorded that two lists saw the same revision.
+// Alone reports whether the case must not run beside others on one server: it compacts the store, reads objects outside its own
+// namespace, disturbs other cases, or expects two lists at the same revision.
 func (c Case) Alone() bool { return c.NeedsControl() || c.NoNamespace || c.Disturbs || c.quiet() }
 
-// quiet reports whether two recorded steps have the same list revision: nobody else may write in between.
+// quiet reports whether two recorded steps have the same list revision, so that no other case may write in between.
 func (c Case) quiet() bool {
 	seen := map[string]bool{}
 	for _, s := range c.Steps {

@@ -19,25 +19,25 @@ type TB[T any] interface {
 	Run(name string, f func(T)) bool
 }
 
-// Options say how Check runs. The zero value runs every recorded case, one after the other.
+// Options are options of Check. The zero value runs every recorded case, one after the other.
 type Options[T any] struct {
-	Cases []Case // nil: Cases()
-	// Areas are those whose cases are played; nil: all. What only go test -run leaves out is played nevertheless where Workers
-	// play ahead, and may leave behind what other cases are about.
+	Cases []Case // the default is Cases()
+	// Areas are the areas whose cases are played; nil means all. With Workers, cases that only go test -run excludes are played
+	// nevertheless, and may leave objects that affect other cases.
 	Areas []string
-	Known string // known differences in their text form; empty: KnownDifferences()
-	// Play plays a case: Run, or RunLife for situations. Nil: Run.
+	Known string // known differences in their text form; the default is KnownDifferences()
+	// Play plays a case: Run, or RunLife for situations. The default is Run.
 	Play func(context.Context, Target, Case) []StepResult
 
-	// Isolate runs the body of each case, typically testing/synctest.Test: time is then virtual. Nil: f(t).
+	// Isolate runs the body of each case, typically testing/synctest.Test: time is then virtual. The default calls f(t).
 	Isolate func(t T, f func(T))
-	// Workers is how many cases run at the same time, against targets that already exist: for servers that share the
-	// real time with the test. Cases that disturb others run last, alone on their server. 0: each case runs in its own subtest.
+	// Workers is the number of cases that run at the same time, against existing targets. It is for servers that run in real time.
+	// Cases that disturb others run last, alone on their server. If Workers is 0, each case runs in its own subtest.
 	Workers int
-	// Again plays a case that differs once more after all others, alone, and compares that run. The expectations are the same. Beside others
-	// in real time, objects of other cases change pages of lists, and a second may begin between two steps recorded within one.
+	// Again repeats each case that differs, alone and after all others, and compares that run with the same expectations. In real time,
+	// objects of concurrent cases change pages of lists, and a second may begin between two steps that were recorded within one.
 	Again bool
-	// Lines is how many differences are printed for a step; 0: 3.
+	// Lines is the number of differences that are printed for a step. The default is 3.
 	Lines int
 }
 
@@ -116,8 +116,8 @@ func areas(cases []Case) [][]Case {
 	return out
 }
 
-// runAhead runs every case that can run, Workers at a time. Those that disturb others run one after the other, when the others
-// of their server have ended.
+// runAhead runs every case that can run, Workers at a time. Cases that disturb others run one after the other, when all other cases
+// on their server have ended.
 func (c *check[T]) runAhead(t T) {
 	type server struct {
 		beside sync.WaitGroup

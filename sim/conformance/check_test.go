@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// spy is a TB that notes what a test says.
+// spy is a TB that records the messages of a test.
 type spy struct {
 	name string
 	out  *[]string
@@ -49,7 +49,7 @@ func TestCheckKnownDifferences(t *testing.T) {
 	tests := []struct {
 		name, known string
 		change      func(*Options[spy])
-		want        []string // beginnings of what is said
+		want        []string // prefixes of the messages
 	}{
 		{"an unlisted difference fails", "#", nil,
 			[]string{"fail/area/case: area/case bad differs:\n\t.body.a: want 2, got 1\n\t.body.metadata: missing", table}},
@@ -86,13 +86,13 @@ func TestCheckKnownDifferences(t *testing.T) {
 			said := said(opts)
 			is.Equal(len(said), len(tt.want)) // as many lines as expected
 			for i := range said {
-				is.True(strings.HasPrefix(said[i], tt.want[i])) // the line says what is expected
+				is.True(strings.HasPrefix(said[i], tt.want[i])) // the message is as expected
 			}
 		})
 	}
 }
 
-// Cases that disturb others never run while others of their server do; those of another server may.
+// Cases that disturb others never run beside other cases on their server, but may run beside cases on another server.
 func TestLoneCases(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestLoneCases(t *testing.T) {
 	})
 }
 
-// atFirst returns what plays a case that differs the first time.
+// atFirst returns a Play for a case that differs only the first time.
 func atFirst() func(context.Context, Target, Case) []StepResult {
 	plays := 0
 	return func(context.Context, Target, Case) []StepResult {
@@ -142,7 +142,7 @@ func atFirst() func(context.Context, Target, Case) []StepResult {
 // withoutLast leaves out the step that differs.
 func withoutLast(o *Options[spy]) { o.Cases[0].Steps = o.Cases[0].Steps[:1] }
 
-// said runs Check against a server that answers {"a":1} and returns what it says.
+// said runs Check against a server that answers {"a":1} and returns the messages.
 func said(opts Options[spy]) (out []string) {
 	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"a":1}`) })
 	defer func() {

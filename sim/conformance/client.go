@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// patience is how long a request may wait for its answer.
+// patience is the maximal time that a request waits for its answer.
 const patience = 30 * time.Second
 
 // network is the transport of a Target that has none.
@@ -43,7 +43,7 @@ type exchange struct {
 	ended  bool  // the server ended the watch
 }
 
-// request is what a step sends, all placeholders replaced.
+// request is the request of a step, with all placeholders replaced.
 type request struct {
 	method, target string
 	headers        []Header
@@ -107,8 +107,8 @@ func (r request) build(ctx context.Context, t Target) (*http.Request, error) {
 	return req, nil
 }
 
-// requestURL returns a URL whose RequestURI is target, byte for byte. Where no path can say it ("/a/%zz" escapes
-// nothing) it is an opaque URL, so a transport must send URL.RequestURI() and not build a target from URL.Path.
+// requestURL returns a URL whose RequestURI is target, byte for byte. If target is not a valid path, such as "/a/%zz", it returns an
+// opaque URL, so a transport must send URL.RequestURI() and not build a target from URL.Path.
 func requestURL(base, target string) (*url.URL, error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -155,7 +155,7 @@ func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
 	})
 }
 
-// unzip replaces a compressed body by what it holds.
+// unzip decompresses a body.
 func (e *exchange) unzip() error {
 	if len(e.body) == 0 {
 		return nil
@@ -168,7 +168,7 @@ func (e *exchange) unzip() error {
 	return err
 }
 
-// plain reads what a body holds that may be compressed.
+// plain reads a body and decompresses it if necessary.
 func (e *exchange) plain(body io.Reader) (io.Reader, error) {
 	if e.header.Get("Content-Encoding") != "gzip" {
 		return body, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// difference lists where got is not what want says, one line per place, with its JSON path.
+// difference lists the differences between want and got, one line each, with the JSON path.
 func difference(want, got any, path string) []string {
 	switch w := want.(type) {
 	case *Object:

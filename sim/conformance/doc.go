@@ -16,9 +16,9 @@
 //	# @watch events=3 seconds=2     read a watch until 3 events came or 2 s passed; end=1: compare also whether the server ended it
 //	# @sleep 0.5                    wait before the step
 //	# @until status=200 seconds=10  repeat the step every 0.05 s until it answers that status
-//	# @control compact              no request: the store forgets old revisions; expire: the watch caches forget too
+//	# @control compact              no request: compact the store; expire: drop the history of the watch caches, too
 //	# @server 2                     send the step to Target.Second, another API server over the same store
-//	# @only groups name=apps,batch  of a list keep the items whose path has these values; of a map ('@only paths =a,b') the keys
+//	# @only groups name=apps,batch  keep the items of a list whose path has these values, or the keys of a map ('@only paths =a,b')
 //	# @ignore metadata.foo          leave a JSON path out of the comparison
 //	# @mask metadata.continue       compare only that the JSON path has a value
 //	# @header etag=*                compare one more response header; '=*': only that it is there
@@ -34,9 +34,9 @@
 // {{rv+5:step.metadata.resourceVersion}} adds to a number, {{repeat:3:x}} is xxx.
 //
 // Uids, resourceVersions, times, generated names, continue tokens and ages differ from run to run. They become labels
-// numbered by first appearance, so whether two of them are equal is still compared. Nothing else is forgiven.
+// numbered by first appearance, so whether two of them are equal is still compared. Everything else must be equal.
 //
-// Vary draws variations of a case, Ask plays one on a real server, Shrink and Save keep what a simulator answers
+// Vary draws variations of a case, Ask plays one on a real server, and Shrink and Save store the steps that a simulator answers
 // differently; "make journeys" does so until enough agree.
 //
 // Record writes the recordings of new cases: "KUBESIM_RECORD=1 make conformance-real KUBESIM_TARGET=…". testdata/real is a real
@@ -44,51 +44,51 @@
 //
 // # Situations
 //
-//	testdata/life/AREA/NAME.http   what a user does to a cluster in which controllers act
-//	testdata/life/AREA/NAME.res    what came of it in a real one: kube-apiserver and kube-controller-manager v1.36.3
+//	testdata/life/AREA/NAME.http   a user's requests to a cluster with controllers
+//	testdata/life/AREA/NAME.res    the recorded states of a real cluster: kube-apiserver and kube-controller-manager v1.36.3
 //
-// Not answers are compared there but states: of all objects of the case's namespaces, of those without a namespace that have
-// {{ns}} in their names, and of the events about them. A request's own answer is compared by its status, and an error by its
-// message. Steps without a request are
+// A situation compares states instead of answers: all objects in the case's namespaces, objects without a namespace that have
+// {{ns}} in their names, and the events about them. The answer to a request is compared only by its status, and an error also by
+// its message. Steps without a request are
 //
-//	# @settle quiet=2             wait until nothing has moved for 2 s (which is the default), and no pod is left to play
-//	# @state quiet=2 pods events  the same; then compare what there is, of these resources or of all. @ignore, @mask and @only
-//	                              go for the state: {"objects": {"pods/web-0": …}, "events": [{"about": "Pod/web-0", …}]}
-//	# @pass 30                    let 30 s pass; :50: until the minute's second 50
-//	# @play app=web exit 1        pods with these labels do that from now on
+//	# @settle quiet=2             wait until nothing has changed for 2 s (the default), and no pod is left to play
+//	# @state quiet=2 pods events  the same; then compare the objects of these resources, or of all. @ignore, @mask and @only
+//	                              apply to the state: {"objects": {"pods/web-0": …}, "events": [{"about": "Pod/web-0", …}]}
+//	# @pass 30                    let 30 s pass; with :50, until second 50 of the minute
+//	# @play app=web exit 1        pods with these labels behave like this from now on
 //
 // The service account default and the ConfigMap kube-root-ca.crt, which every namespace has, are left out unless the head of
-// the file says "# @whole". "# @alone" says that no other may run beside it: all of the cluster feels it.
+// the file has "# @whole". With "# @alone" no other case may run beside it, because it affects the whole cluster.
 //
-// There is no scheduler and no kubelet: the harness binds pods to the node {{ns}}-node, or to that which the affinity of a
-// DaemonSet's pod names, runs them and removes those that are deleted, one at a time and only when nothing has moved for a
-// second, so that controllers see one change after the other on both sides. What becomes of a pod says its annotation "play",
-// or the last @play that is about it:
+// There is no scheduler and no kubelet. The harness binds pods to the node {{ns}}-node, or to the node in the affinity of a
+// DaemonSet's pod, runs them, and removes deleted pods. It plays one pod at a time and only when nothing has changed for a second, so
+// that controllers see one change after the other on both sides. The behaviour of a pod is set by its annotation "play", or by the
+// last @play that matches it:
 //
-//	ready         it is bound, runs and is ready: without an annotation, too
+//	ready         it is bound, runs and is ready; this is the default
 //	unready       it is bound, runs and is not ready
 //	pending       it stays unbound
-//	exit 1        it runs, then its containers end with that code; exit 0,1: with that of its completion index
-//	restart 3     it runs and is ready, and its containers were restarted so often
+//	exit 1        it runs, then its containers end with that code; with exit 0,1 the code is chosen by the completion index
+//	restart 3     it runs and is ready, and its containers have been restarted 3 times
 //	hang          it is ready, and does not end when it is deleted
 //
 // Nodes that a case makes become Ready and stay alive unless they have the annotation play: silent.
 //
-// Times are <time>; a uid is <uid KIND/NAME>; a generated name is numbered, web-<hash:1>-<2>, those that begin alike in the
-// order of what is said of them: a number means the same pod in all of a state. resourceVersions are left out, and of
-// managedFields all but who manages how.
+// Times are <time>; a uid is <uid KIND/NAME>; a generated name is numbered, web-<hash:1>-<2>. Names with the same prefix are
+// ordered by the parts of the state that contain them, and a number means the same pod in the whole state. resourceVersions are
+// left out, and managedFields are reduced to manager, operation and subresource.
 //
-// RunLife plays a situation, for Check as fake's TestLife does on virtual time, where it takes milliseconds. To record one,
+// RunLife plays a situation; fake's TestLife passes it to Check, on virtual time, where it takes milliseconds. To record one,
 // write NAME.http, then
 //
-//	make real CONTROLLERS=1       # both programs; what they do in rounds is faster than by default (testdata/real/controllers.go)
+//	make real CONTROLLERS=1       # both programs; periodic work is faster than by default (testdata/real/controllers.go)
 //	KUBESIM_RECORD=1 make life-real KUBESIM_TARGET=http://127.0.0.1:6480 KUBESIM_TOKEN=admintoken
-//	make life                     # what kubesim does
+//	make life                     # play it on kubesim
 //
-// Each is recorded twice, and what is not the same again is no recording: let time pass, or settle for longer. What agrees not
-// yet stands in testdata/life/known_differences.txt with the reason; a case listed there that agrees fails the test. Over HTTP,
-// kubesim serve --auth rbac --controllers='*,-kube-scheduler' is played by make life-real, too.
+// Each situation is recorded twice, and a recording is refused if the two runs differ: let time pass, or settle for longer. Known
+// differences are listed in testdata/life/known_differences.txt with the reason; a case listed there that agrees fails the test.
+// make life-real also plays situations against kubesim over HTTP: kubesim serve --auth rbac --controllers='*,-kube-scheduler'.
 //
-// The package is support for tests and belongs to no row of the design: it is an HTTP client, knows nothing of the
-// simulator, and runs against a real cluster too.
+// The package is support for tests and belongs to no row of the design: it is an HTTP client, does not depend on the
+// simulator, and also runs against a real cluster.
 package conformance

@@ -67,7 +67,7 @@ func clone(v any) any {
 	return v
 }
 
-// each returns a list of what f makes of each item.
+// each returns the list of the results of f for each item.
 func (l *List) each(f func(any) any) *List {
 	out := &List{Items: make([]any, len(l.Items))}
 	for i, x := range l.Items {

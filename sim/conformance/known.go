@@ -37,7 +37,7 @@ func parseKnown(text string, cases []Case) (known, error) {
 	return out, nil
 }
 
-// names reports whether an entry stands for at least one step.
+// names reports whether an entry matches at least one step.
 func names(cases []Case, entry string) bool {
 	for _, c := range cases {
 		if entry == areaEntry(c.Area) || entry == caseEntry(c) {

@@ -20,27 +20,27 @@ func LifeCases() ([]Case, error) { return Load(embeddedLife, "testdata/life") }
 //go:embed testdata/life/known_differences.txt
 var lifeDifferences string
 
-// LifeDifferences returns the list of what is known to differ in them.
+// LifeDifferences returns the list of known differences in situations.
 func LifeDifferences() string { return lifeDifferences }
 
 const (
-	// roundRest is how long nothing has to move before the next pod is played: controllers are done by then, also that which
-	// gathers what happens to the pods of a Job for a second.
+	// roundRest is the time without changes before the next pod is played. By then controllers are done, including the Job
+	// controller, which batches pod changes for a second.
 	roundRest = 1200 * time.Millisecond
-	// settleRest is how long nothing has to move before a situation has settled.
+	// settleRest is the time without changes after which a situation has settled.
 	settleRest = 2 * time.Second
-	// settleMax bounds what comes to no rest.
+	// settleMax limits the time that a situation may take to settle.
 	settleMax = 5 * time.Minute
-	// odd is what the harness waits longer each time: on virtual time it would else wake up in the same instant as a controller
-	// that waits for whole seconds, and chance would say who is first.
+	// odd is added to each wait of the harness. On virtual time it would otherwise wake up in the same instant as a controller that
+	// waits for whole seconds, and their order would be random.
 	odd = 7 * time.Millisecond
 )
 
-// Settle is a step without a request: it waits until nothing moves.
+// Settle is a step without a request: it waits until nothing changes.
 type Settle struct {
-	Quiet   time.Duration // for so long
-	Compare bool          // and then compares what there is
-	Of      []string      // of these resources, by plural name, events being one; empty: of all
+	Quiet   time.Duration // the required time without changes
+	Compare bool          // then compare the state
+	Of      []string      // plural names of the resources to compare, including events; all if empty
 }
 
 func parseSettle(value string, compare bool) (*Settle, error) {
@@ -60,7 +60,7 @@ func parseSettle(value string, compare bool) (*Settle, error) {
 	return s, nil
 }
 
-// String prints it as parseSettle reads it.
+// String returns the form that parseSettle parses.
 func (s *Settle) String() string {
 	name := "settle"
 	if s.Compare {
@@ -75,8 +75,8 @@ func (s *Settle) String() string {
 
 // Pass is a step without a request: it lets time pass.
 type Pass struct {
-	For time.Duration // so long; 0: to a second of the minute
-	To  int           // which
+	For time.Duration // the time to pass; if 0, time passes until second To of the minute
+	To  int           // the second
 }
 
 func parsePass(value string) (p *Pass, err error) {
@@ -89,7 +89,7 @@ func parsePass(value string) (p *Pass, err error) {
 	return p, err
 }
 
-// String prints it as parsePass reads it.
+// String returns the form that parsePass parses.
 func (p *Pass) String() string {
 	if p.For == 0 {
 		return fmt.Sprintf("pass :%02d", p.To)
@@ -97,7 +97,7 @@ func (p *Pass) String() string {
 	return fmt.Sprintf("pass %g", p.For.Seconds())
 }
 
-// left is how long it takes from a time on.
+// left returns the remaining time at now.
 func (p *Pass) left(now time.Time) time.Duration {
 	if p.For > 0 {
 		return p.For
@@ -109,10 +109,10 @@ func (p *Pass) left(now time.Time) time.Duration {
 	return next.Sub(now)
 }
 
-// life is a situation under way: the requests of its case, the pods that are played, and what is seen of it all.
+// life is a situation in progress: the requests of its case, the player of its pods, and the observer of its objects.
 type life struct {
 	runner
-	whole  bool // what every namespace has is compared, too
+	whole  bool // compare the objects that every namespace has, too
 	seen   *observer
 	player *player
 }
@@ -141,7 +141,7 @@ func RunLife(ctx context.Context, t Target, c Case) []StepResult {
 	return out
 }
 
-// begin makes the namespace of the case, watches all that becomes of it, and makes a node.
+// begin creates the namespace of the case, begins to watch it, and creates a node.
 func (l *life) begin() error {
 	ns, err := l.ask(http.MethodPost, "/api/v1/namespaces", `{"metadata": {"name": "`+l.seen.ns+`"}}`)
 	if err != nil {
@@ -154,7 +154,7 @@ func (l *life) begin() error {
 	return l.player.begin()
 }
 
-// step does what a step says and returns what is compared: of a request, how it was answered.
+// step runs a step and returns the value to compare: the state, or the status and error of a request's answer.
 func (l *life) step(s Step) (any, error) {
 	out := newObject()
 	switch {
@@ -185,7 +185,7 @@ func (l *life) step(s Step) (any, error) {
 	out.Set("status", Int(strconv.Itoa(e.status)))
 	v, err := decode(e.body)
 	if err != nil {
-		return out, nil // what it says does not matter
+		return out, nil // its content is not compared
 	}
 	l.values[s.Name] = v
 	if e.status == http.StatusCreated {
@@ -267,7 +267,7 @@ type refused struct {
 
 func (r *refused) Error() string { return fmt.Sprintf("%s: %d %s", r.request, r.status, r.message) }
 
-// tidyUp removes what a case has made of a server that outlives it, whatever holds it.
+// tidyUp removes the objects of a case from a server that outlives it, ignoring finalizers.
 func (l *life) tidyUp() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

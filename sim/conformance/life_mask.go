@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// masker replaces what differs from run to run. What means the same object or value gets the same label:
+// masker replaces values that differ from run to run. The same object or value gets the same label:
 //
-//	web-7d9f-x2x9k, web-7d9f-b4k2p   web-<hash:1>-<1>, web-<hash:1>-<2>, also where they are gone
-//	the uid of an object             <uid ReplicaSet/web-<hash:1>>, or <uid of a former …> when it is gone
+//	web-7d9f-x2x9k, web-7d9f-b4k2p   web-<hash:1>-<1>, web-<hash:1>-<2>, also after their deletion
+//	the uid of an object             <uid ReplicaSet/web-<hash:1>>, or <uid of a former …> after its deletion
 //	the address of a pod             <ip of web-<hash:1>-<1>>
-//	times, ports that were drawn     <time> <port>
+//	times, allocated ports           <time> <port>
 //
-// resourceVersions are left out, and of managedFields all but who manages how.
+// resourceVersions are left out, and managedFields are reduced to manager, operation and subresource.
 type masker struct {
 	seen  *observer
 	norm  *normaliser
-	drawn map[string]string // generated name -> what it begins with; of a template's hash "hash"
-	label map[string]string // the same -> what it is replaced by
+	drawn map[string]string // generated name -> its prefix, or "hash" for a template's hash
+	label map[string]string // generated name -> its replacement
 	text  *strings.Replacer
 }
 
-// hashLabels are the labels whose values are made of how a template prints in Go. That of a pod of a StatefulSet is the name
-// of its revision, with a hyphen, which is made of its JSON: it is left as it is.
+// hashLabels are the labels whose values are hashes of a template's Go representation. The label of a StatefulSet's pod is the name of
+// its revision, with a hyphen, which is a hash of its JSON: it is not masked.
 var hashLabels = []string{"pod-template-hash", "controller-revision-hash"}
 
 var (
@@ -40,7 +40,7 @@ func newMasker(seen *observer) *masker {
 	return &masker{seen: seen, norm: newNormaliser(seen.ns), drawn: maps.Clone(seen.drawn)}
 }
 
-// draw notes what was drawn in an object: its name, or the hash of its template.
+// draw records the generated values of an object: its name, and the hash of its template.
 func draw(obj *Object, into map[string]string) {
 	name, prefix, ok := generatedName(obj)
 	if ok {
@@ -100,7 +100,7 @@ func (m *masker) string(s, key string) string {
 	return timeForm.ReplaceAllLiteralString(s, "<time>")
 }
 
-// uid is the label of a uid: whose it is.
+// uid returns the label of a uid, which names its object.
 func (m *masker) uid(uid string) string {
 	m.seen.mu.Lock()
 	defer m.seen.mu.Unlock()
@@ -116,7 +116,7 @@ func (m *masker) uid(uid string) string {
 	return "<uid " + what
 }
 
-// ip is the label of a pod's address: whose it is.
+// ip returns the label of a pod's address, which names the pod.
 func (m *masker) ip(ip string) string {
 	for _, pod := range m.seen.there("Pod") {
 		if textAt(pod, "status", "podIP") == ip {
@@ -126,7 +126,7 @@ func (m *masker) ip(ip string) string {
 	return "<ip>"
 }
 
-// managersOf is who manages the fields of an object, and how.
+// managersOf returns the manager, operation and subresource of each entry of managedFields, sorted and without duplicates.
 func managersOf(entries any) any {
 	list, _ := entries.(*List)
 	var out []string
@@ -141,7 +141,7 @@ func managersOf(entries any) any {
 	return texts
 }
 
-// event is what is compared of an event.
+// event returns the parts of an event that are compared.
 func (m *masker) event(e *Object) *Object {
 	out := newObject()
 	out.Set("about", m.string(textAt(e, "involvedObject", "kind")+"/"+textAt(e, "involvedObject", "name"), ""))
@@ -153,8 +153,8 @@ func (m *masker) event(e *Object) *Object {
 	return out
 }
 
-// name draws up the labels of generated names. Those that begin alike are numbered in the order of what is said of them,
-// so that in two runs the same number stands for what has fared the same.
+// name assigns the labels of generated names. Names with the same prefix are numbered in the order of the entries that contain them,
+// so that in two runs the same number stands for objects in the same state.
 func (m *masker) name(entries []entry) {
 	m.label = map[string]string{}
 	texts := make([]string, len(entries))
@@ -167,7 +167,7 @@ func (m *masker) name(entries []entry) {
 	m.text = m.replacer(func(name string) string { return m.label[name] })
 }
 
-// number numbers those names whose beginnings hold no name that has yet to be numbered.
+// number numbers the names whose prefixes contain no name that has yet to be numbered.
 func (m *masker) number(texts []string) {
 	numbered := m.replacer(func(name string) string { return cmp.Or(m.label[name], "*") })
 	said := map[string]string{} // of each name

@@ -18,7 +18,7 @@ type resourceAt struct {
 	namespaced              bool
 }
 
-// collection is the path of all its objects of a namespace, or of all.
+// collection returns the path of all objects of the resource in a namespace, or in all namespaces.
 func (r resourceAt) collection(namespace string) string {
 	if r.namespaced && namespace != "" {
 		return r.path + "/namespaces/" + namespace + "/" + r.name
@@ -26,8 +26,8 @@ func (r resourceAt) collection(namespace string) string {
 	return r.path + "/" + r.name
 }
 
-// resources asks discovery for what can be listed and watched, each resource in the version that is preferred. Leases, which
-// tell the time, are left out, the second view on events, and custom resources of other cases.
+// resources returns the resources in discovery that can be listed and watched, each in its preferred version. It leaves out leases,
+// which change all the time, events.k8s.io, which duplicates events, and custom resources of other cases.
 func (l *life) resources() (all []resourceAt, err error) {
 	for _, root := range []string{"/api", "/apis"} {
 		e, err := request{method: http.MethodGet, target: root, headers: []Header{{"Accept",
@@ -66,19 +66,19 @@ func appendGroup(all []resourceAt, root string, group any) []resourceAt {
 	return all
 }
 
-// observer knows what has become of a case: all that has its namespace in its name or is about something that has.
+// observer records the objects of a case: objects that have its namespace in their names, and objects that refer to them.
 type observer struct {
 	ns      string
 	watches sync.WaitGroup
 
 	mu      sync.Mutex
-	moved   time.Time          // when something has changed last
-	last    string             // what it was
+	moved   time.Time          // time of the last change
+	last    string             // description of the last change
 	order   []string           // uids in the order in which they were first seen
-	objects map[string]*Object // uid -> as it was seen last, also those that are gone
+	objects map[string]*Object // last known state by uid, also of deleted objects
 	gone    map[string]bool    // by uid
-	drawn   map[string]string  // names that were drawn, as masker has them: an update may lose the generateName
-	paths   map[string]string  // uid -> path of what belongs to no namespace
+	drawn   map[string]string  // generated names, as in masker: an update may remove the generateName
+	paths   map[string]string  // uid -> path of an object without a namespace
 }
 
 func newObserver(ns string) *observer {
@@ -207,7 +207,7 @@ func (o *observer) there(kind string) (all []*Object) {
 	return all
 }
 
-// clusterWide returns the paths of what belongs to no namespace and is there.
+// clusterWide returns the paths of the existing objects without a namespace.
 func (o *observer) clusterWide() (paths []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

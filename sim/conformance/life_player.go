@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Play says what becomes of pods from now on.
+// Play sets the behaviour of pods from now on.
 type Play struct {
-	Labels string // a=b,c=d: those that have these labels
-	As     string // what: see the package comment
+	Labels string // a=b,c=d: of pods with these labels
+	As     string // the behaviour: see the package comment
 }
 
 func parsePlay(value string) (*Play, error) {
@@ -35,15 +35,15 @@ func parsePlay(value string) (*Play, error) {
 	return nil, fmt.Errorf("@play %s: pods can be ready, unready, pending, hang, exit CODE, restart COUNT", value)
 }
 
-// player is scheduler and kubelet of a case: it binds pods, runs them as their annotation "play" or a rule says, and removes
-// those that are deleted, one pod at a time, so that controllers always see one change after the other.
+// player is the scheduler and kubelet of a case: it binds pods, runs them according to their annotation "play" or a rule, and removes
+// deleted pods. It plays one pod at a time, so that controllers always see one change after the other.
 type player struct {
 	*life
 	rules []Play
 	ips   int
 }
 
-// begin makes the node on which pods run, and keeps nodes alive.
+// begin creates the node on which pods run, and keeps nodes alive.
 func (p *player) begin() error {
 	node, err := p.ask(http.MethodPost, "/api/v1/nodes", `{"metadata": {"name": "`+p.node()+`", "labels": {"case": "`+p.seen.ns+`"}}}`)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *player) begin() error {
 	return nil
 }
 
-// node is the name of the node that every case has.
+// node returns the name of the node that every case has.
 func (p *player) node() string { return p.seen.ns + "-node" }
 
 // any reports whether something is left to play.
@@ -77,14 +77,14 @@ func (p *player) play() (bool, error) {
 	p.seen.move()
 	err := do()
 	if r := (*refused)(nil); errors.As(err, &r) && (r.status == http.StatusNotFound || r.status == http.StatusConflict) {
-		err = nil // it has gone or changed meanwhile
+		err = nil // it was deleted or changed meanwhile
 	}
 	p.seen.move()
 	return true, err
 }
 
-// next returns the next action, or nil: for nodes first, then for pods that are being deleted, then for the others, the pods of one
-// owner together.
+// next returns the next action, or nil if there is none. Nodes come first, then pods that are being deleted, then other pods, grouped by
+// owner.
 func (p *player) next() func() error {
 	for _, node := range p.seen.there("Node") {
 		if !silent(node) && condition(node, "Ready") == nil {
@@ -142,7 +142,7 @@ func (p *player) nextOf(pod *Object) func() error {
 	return nil
 }
 
-// roleOf says what becomes of a pod: what the last rule says that is about it, else its annotation, else that it is ready.
+// roleOf returns the behaviour of a pod: that of the last rule that matches it, or its annotation, or ready.
 func (p *player) roleOf(pod *Object) string {
 	for _, rule := range slices.Backward(p.rules) {
 		if hasLabels(pod, rule.Labels) {
@@ -196,7 +196,7 @@ func (p *player) exit(pod *Object, at string, code int) error {
 		conditionOf("ContainersReady", "False")+`, `+conditionOf("Ready", "False")+`]`)
 }
 
-// end lets a deleted pod go: its containers end, then it is removed.
+// end removes a deleted pod after its containers have ended.
 func (p *player) end(pod *Object, at string, over bool) error {
 	if !over && textAt(pod, "status", "phase") == "Running" {
 		if err := p.exit(pod, at, 137); err != nil {

@@ -24,7 +24,7 @@ func ownerOf(pod *Object) string {
 	return textAt(pod, "metadata", "uid")
 }
 
-// ordinal is the name of a pod, but not what was drawn in it, and what makes its place among those of one owner.
+// ordinal returns the sort key of a pod among the pods of one owner: its name without a generated suffix, and its node.
 func ordinal(pod *Object) string {
 	return cmp.Or(textAt(pod, "metadata", "generateName"), textAt(pod, "metadata", "name")) + " " + textAt(pod, "spec", "nodeName")
 }
@@ -39,7 +39,7 @@ func condition(obj *Object, kind string) *Object {
 	return nil
 }
 
-// silent reports whether nobody plays a node.
+// silent reports whether the player leaves a node alone.
 func silent(node *Object) bool { return valueAt(node, "metadata", "annotations", "play") == "silent" }
 
 // hasLabels reports whether an object has the labels a=b,c=d.
@@ -68,7 +68,7 @@ func containerNames(pod *Object) (names []string) {
 	return names
 }
 
-// restarts returns how often the first container was restarted.
+// restarts returns the restart count of the first container.
 func restarts(pod *Object) int {
 	for _, c := range itemsAt(pod, "status", "containerStatuses") {
 		if n, ok := c.(*Object).Get("restartCount").(Int); ok {
@@ -79,7 +79,7 @@ func restarts(pod *Object) int {
 	return 0
 }
 
-// containers prints the members of a status that say that all containers run, after what comes before them.
+// containers returns the members of a status in which all containers run, after the given members.
 func containers(pod *Object, ready bool, restarts int, before string) string {
 	states := make([]string, 0, 1)
 	for _, name := range containerNames(pod) {

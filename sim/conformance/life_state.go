@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// state returns what there is of a case, without what differs from run to run:
+// state returns the state of a case, without values that differ from run to run:
 //
 //	objects   "deployments/web": the object, …
-//	events    what was said of which object, how often, by whom
+//	events    message, object, count and source of each event
 //
-// of are the plural names of the resources to return, with events as one; none: all.
+// of are the plural names of the resources to return, including events. If of is empty, state returns all.
 func (l *life) state(of []string) (any, error) {
 	resources, err := l.resources()
 	if err != nil {

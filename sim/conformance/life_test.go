@@ -48,7 +48,7 @@ const (
 	uidB = "bbbbbbbb-0000-4000-8000-000000000000"
 )
 
-// TestMask: the same thing has the same label in all of a state, and what was drawn decides no number.
+// TestMask checks that an object has the same label in the whole state, and that the numbers do not depend on generated values.
 func TestMask(t *testing.T) {
 	t.Parallel()
 	pod := func(name, uid, phase string) string {
@@ -82,7 +82,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestNextPod: what is deleted goes before what starts, those of one owner together, and a role decides what is done.
+// TestNextPod checks that deleted pods come before starting ones, grouped by owner, and that the role decides the action.
 func TestNextPod(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -110,7 +110,7 @@ func TestNextPod(t *testing.T) {
 	}
 }
 
-// TestExitCodes: several codes are those of completion indexes, the last that of all that follow.
+// TestExitCodes checks that several codes belong to completion indexes, and the last one to all following indexes.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -121,7 +121,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestSteps: what a situation says besides requests.
+// TestSteps checks the steps of situations without requests.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

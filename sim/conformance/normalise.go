@@ -28,7 +28,7 @@ type labels struct {
 	order []string // values
 }
 
-// normaliser turns what differs from run to run into labels. One serves a whole case, so that labels connect its steps.
+// normaliser replaces values that differ from run to run by labels. A case uses one normaliser, so that labels connect its steps.
 //
 //	"uid": "6f…"   -> <uid:1>        "resourceVersion": "4711" -> <rv:2>, of a list <listrv:1>
 //	a time         -> <time>         the namespace             -> <ns>
@@ -180,7 +180,7 @@ func (n *normaliser) table(v *Object) {
 	}
 }
 
-// generatedName returns the name of an object, what it begins with, and whether the rest was drawn.
+// generatedName returns the name of an object, its prefix, and whether the rest was generated.
 func generatedName(v *Object) (name, prefix string, drawn bool) {
 	name, prefix = textAt(v, "metadata", "name"), textAt(v, "metadata", "generateName")
 	return name, prefix, prefix != "" && strings.HasPrefix(name, prefix) && utf8.RuneCountInString(name) == utf8.RuneCountInString(prefix)+5

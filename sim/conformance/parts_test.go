@@ -108,7 +108,7 @@ func TestReduce(t *testing.T) {
 		is := is.New(t)
 		v := mustDecode(t, object)
 		is.NoErr(reduce(v, tt.step, nil))
-		is.Equal(encode(v, false), tt.want) // what is left
+		is.Equal(encode(v, false), tt.want) // the reduced object
 	}
 }
 

@@ -48,7 +48,7 @@ func (p *playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.stream(w, r.Context(), rec.Get("body").(*Object))
 }
 
-// stepFor notes a request and returns the step it belongs to; false: the runner's own requests.
+// stepFor records a request and returns its step. It reports false for the runner's own requests.
 func (p *playback) stepFor(r *http.Request, body []byte) (Step, bool) {
 	if p.ns == "" && !p.c.NoNamespace {
 		o, _ := decode(body)
@@ -89,7 +89,7 @@ func (p *playback) stream(w http.ResponseWriter, ctx context.Context, body *Obje
 	}
 }
 
-// body returns the bytes that a recorded body stands for.
+// body returns the bytes of a recorded body.
 func (p *playback) body(v any) string {
 	text, ok := v.(string)
 	if !ok {
@@ -160,7 +160,7 @@ func (p *playback) fill(s string) string {
 	return strings.ReplaceAll(plain.Replace(s), "<ns>", p.ns)
 }
 
-// inProcess is a transport that calls a handler without a socket and streams what it writes.
+// inProcess is a transport that calls a handler without a socket and streams its output.
 type inProcess struct{ handler http.Handler }
 
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {

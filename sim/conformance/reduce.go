@@ -82,7 +82,7 @@ func empty(v any) bool {
 	return false
 }
 
-// only keeps, of the list or map at path, what want ("key=value,value") names; see the package comment.
+// only keeps the elements of the list or map at path that want ("key=value,value") names; see the package comment.
 func only(v any, path, want string) {
 	key, list, _ := strings.Cut(want, "=")
 	wanted := strings.Split(list, ",")
@@ -101,7 +101,7 @@ func only(v any, path, want string) {
 	}
 }
 
-// valueAt returns what is at a path of members, or nil.
+// valueAt returns the value at a path of members, or nil if there is none.
 func valueAt(v any, path ...string) any {
 	for _, p := range path {
 		o, ok := v.(*Object)

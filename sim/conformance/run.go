@@ -16,7 +16,7 @@ import (
 type StepResult struct {
 	Name        string
 	Target      string   // the request target as sent; empty for a control
-	Differences []string // empty: the answer agrees with the recording
+	Differences []string // empty if the answer agrees with the recording
 	Want, Got   any      // the recorded and the normalised answer
 }
 
@@ -94,7 +94,7 @@ type runner struct {
 	values values
 	norm   *normaliser
 
-	created []string // the paths of what the case created, if the target is tidied
+	created []string // the paths of the objects that the case created, if the target is tidied
 }
 
 func (r *runner) createNamespace(ns string) error {
@@ -106,7 +106,7 @@ func (r *runner) createNamespace(ns string) error {
 	return err
 }
 
-// deleteNamespace cleans up; that it may fail does not matter, no other case uses the name.
+// deleteNamespace cleans up. Errors are ignored, because no other case uses the name.
 func (r *runner) deleteNamespace(ns string) {
 	path := "/api/v1/namespaces/" + ns
 	_, _ = request{method: http.MethodDelete, target: path}.send(r.ctx, r.target)
@@ -115,7 +115,7 @@ func (r *runner) deleteNamespace(ns string) {
 	}
 }
 
-// noteCreated remembers the path of an object that a request has created. What has no path (a review) is left alone.
+// noteCreated records the path of an object that a request has created. Objects without a path (reviews) are skipped.
 func (r *runner) noteCreated(req request, answer []byte) {
 	path, _, _ := strings.Cut(req.target, "?")
 	if req.method == http.MethodPost {
@@ -132,8 +132,8 @@ func (r *runner) noteCreated(req request, answer []byte) {
 	r.created = append(r.created, path)
 }
 
-// deleteCreated deletes what the case created, the newest first and without regard to finalizers. What is gone already,
-// or is kept by someone who insists, is not looked at again.
+// deleteCreated deletes the objects that the case created, the newest first, after removing their finalizers. It ignores errors, and does
+// not check whether a finalizer was added again.
 func (r *runner) deleteCreated() {
 	for _, path := range slices.Backward(r.created) {
 		for _, q := range []request{
@@ -147,7 +147,7 @@ func (r *runner) deleteCreated() {
 	}
 }
 
-// finalize lets a deleted namespace go at once: where no controller empties namespaces, nobody else does.
+// finalize removes a deleted namespace at once, because servers without a namespace controller never do.
 func (r *runner) finalize(path string) {
 	name, ok := strings.CutPrefix(path, "/api/v1/namespaces/")
 	if ok && !strings.Contains(name, "/") {
@@ -278,7 +278,7 @@ func (r *runner) structured(v any, s Step) (any, error) {
 	return r.norm.value(v, "", ""), nil
 }
 
-// raw returns a body as text. What stands there as a resourceVersion gets a label first.
+// raw returns a body as text. Its resourceVersions get labels first.
 func (r *runner) raw(body []byte) string {
 	text := lenient(body)
 	for _, m := range rvInText.FindAllStringSubmatch(text, -1) {

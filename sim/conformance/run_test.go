@@ -31,7 +31,7 @@ func TestRunAgreesWithPlayback(t *testing.T) {
 	}, Options[*testing.T]{Isolate: synctest.Test, Known: "# none"})
 }
 
-// TestRecordingsAgreeWithThemselves compares each recording with itself and, normalised anew, with its copy.
+// TestRecordingsAgreeWithThemselves compares each recording with itself and, normalised again, with its copy.
 func TestRecordingsAgreeWithThemselves(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -45,7 +45,7 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			is.True(rec != nil)                            // every step is recorded
 			is.Equal(difference(rec, clone(rec), ""), nil) // a recording agrees with itself
 			a, b := one.value(clone(rec), "", ""), two.value(clone(rec), "", "")
-			is.Equal(difference(a, b, ""), nil) // and normalising is a function of what was seen
+			is.Equal(difference(a, b, ""), nil) // and normalising is deterministic
 			steps[c.Area]++
 		}
 	}
@@ -54,7 +54,7 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 
 var update = flag.Bool("update", false, "write STEPS.md anew")
 
-// checkSteps compares how many steps an area has with STEPS.md, so that none is lost unseen.
+// checkSteps compares the number of steps of an area with STEPS.md, so that no step is lost unnoticed.
 func checkSteps(t *testing.T, steps map[string]int) {
 	t.Helper()
 	is := is.New(t)
@@ -113,7 +113,7 @@ func TestRecord(t *testing.T) {
 	})}}
 	done, err := Record(t.Context(), target, dir)
 	is.NoErr(err)
-	is.Equal(done, []string{"area/new"}) // only what had no recording
+	is.Equal(done, []string{"area/new"}) // only cases without a recording
 	text, err := os.ReadFile(dir + "/area/new.res")
 	is.NoErr(err)
 	is.Equal(string(text), "### one\n{\n \"body\": {\n  \"a\": 1,\n  \"metadata\": {\n   \"uid\": \"<uid:1>\"\n  }\n },\n"+
@@ -159,7 +159,7 @@ func TestTargetsAreSentByteForByte(t *testing.T) {
 	}
 }
 
-// TestHeaders checks what a request carries by default and how a step changes it.
+// TestHeaders checks the default headers of a request, and headers that a step sets.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -254,7 +254,7 @@ func TestServerEndsAWatch(t *testing.T) {
 	})}}
 	e, err := request{method: "GET", target: "/", watch: &Watch{Events: 9, Within: time.Minute}}.send(context.Background(), target)
 	is.NoErr(err)
-	is.Equal(len(e.events.Items), 2) // an empty line is no event
+	is.Equal(len(e.events.Items), 2) // an empty line is not an event
 	is.True(e.ended)                 // the server ended it
 }
 
@@ -303,7 +303,7 @@ func TestTarget(t *testing.T) {
 	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8, Areas: areas})
 }
 
-// lifeOf plays the situations against a server, or records those that have no recording.
+// lifeOf plays the situations against a server, or records the situations without a recording.
 func lifeOf(t *testing.T, target Target) {
 	t.Helper()
 	if os.Getenv("KUBESIM_RECORD") != "" {
@@ -323,5 +323,5 @@ func lifeOf(t *testing.T, target Target) {
 		Options[*testing.T]{Cases: cases, Known: LifeDifferences(), Play: RunLife, Workers: lifeWorkers})
 }
 
-// lifeWorkers is how many situations are played at a time.
+// lifeWorkers is the number of situations that are played at a time.
 const lifeWorkers = 8

@@ -12,19 +12,19 @@ import (
 // Target is a server to compare.
 type Target struct {
 	URL       string            // scheme and host
-	Transport http.RoundTripper // nil: Network(false). It must send URL.RequestURI() and obey the request's context
-	Second    *Target           // another API server over the same store, of which only URL and Transport count, nil if there is none
+	Transport http.RoundTripper // must send URL.RequestURI() and obey the request's context; the default is Network(false)
+	Second    *Target           // another API server over the same store, if any; only its URL and Transport are used
 	Token     string            // bearer token, empty if there is none
 	Seed      uint64            // draws the namespaces' names; a server that outlives a run needs another one each time
 
-	// Minor is the server's, "1.37": cases of another one do not run. If empty, they do.
+	// Minor is the server's minor, such as "1.37". Cases of other minors do not run. If it is empty, all cases run.
 	Minor string
 
 	// NoControl says that the server has no POST /sim/v1/compact and /sim/v1/expire, as a real one.
 	NoControl bool
 
-	// Advance moves the server's clock and reports whether it could. Nil: time passes by itself, that is by package
-	// time, which in a testing/synctest bubble costs nothing.
+	// Advance advances the server's clock and reports whether it could. If it is nil, time passes by itself, by package
+	// time, which takes no real time in a testing/synctest bubble.
 	Advance func(time.Duration) bool
 	// Settle returns when nothing more can happen without time passing, neither in the server nor in the requests under
 	// way; synctest.Wait does that. Required with Advance.
@@ -33,7 +33,7 @@ type Target struct {
 	tidy bool // Run deletes in the end what the case created: the server outlives it
 }
 
-// step is how far the clock moves at a time while a request waits.
+// step is the step by which the clock advances while a request waits.
 const step = 100 * time.Millisecond
 
 // sleep lets d pass.
@@ -75,7 +75,7 @@ func (t Target) during(limit time.Duration, expire, f func()) {
 	}
 }
 
-// control makes the store ("compact"), or the store and every watch cache ("expire"), forget what was.
+// control drops the history of the store ("compact"), or of the store and every watch cache ("expire").
 func (t Target) control(ctx context.Context, verb string) error {
 	e, err := request{method: http.MethodPost, target: "/sim/v1/" + verb}.send(ctx, t)
 	if err == nil && e.status/100 != 2 {

@@ -98,7 +98,7 @@ func descend(v any, parts []string, expr string) (any, error) {
 	return v, nil
 }
 
-// longestKey returns how many parts make up the longest key of o that parts begin with.
+// longestKey returns the number of parts in the longest key of o that is a prefix of parts.
 func longestKey(o *Object, parts []string) int {
 	for n := len(parts); n > 0; n-- {
 		if o.Has(strings.Join(parts[:n], ".")) {

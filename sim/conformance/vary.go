@@ -27,7 +27,7 @@ func Vary(c Case, seed uint64, donors []Case) Case {
 	v.c.Steps = slices.Clone(c.Steps)
 	for i, s := range c.Steps {
 		v.names[s.Name] = 1
-		if s.Until != nil { // what a variation waits for may never come
+		if s.Until != nil { // the result that a variation waits for may never come
 			v.c.Steps[i].Until = &Until{s.Until.Status, min(s.Until.Within, untilMax)}
 		}
 	}
@@ -49,13 +49,13 @@ type variation struct {
 	*rand.Rand
 	c      Case
 	donors []Case
-	names  map[string]int // step name -> how many have been made from it
+	names  map[string]int // number of steps that were made from each step, by name
 }
 
-// change makes one change and says which, or returns "" where it does not apply.
+// change makes one change and returns its description, or "" if it does not apply.
 type change func(*variation) string
 
-// changes are drawn with equal chances; what finds most stands more than once.
+// changes are drawn with equal probabilities; the most productive ones are listed more than once.
 var changes = []change{
 	(*variation).dropStep, (*variation).repeatStep, (*variation).swapSteps, (*variation).takeStep,
 	(*variation).readBack, (*variation).readBack, (*variation).rewrite, (*variation).rewrite,
@@ -81,7 +81,7 @@ func (v *variation) step(fits func(Step) bool) int {
 	return pick(v.Rand, at)
 }
 
-// change lets f change a step that fits, and returns what f says of it, or "" if it is left as it was.
+// change lets f change a step that fits, and returns f's description, or "" if the step is unchanged.
 func (v *variation) change(fits func(Step) bool, f func(s *Step) string) string {
 	i := v.step(fits)
 	if i < 0 {
@@ -167,7 +167,7 @@ var accepts = []string{
 	"application/vnd.kubernetes.protobuf,application/json",
 }
 
-// readBack reads, after some step, what the step wrote, or the collection it is in.
+// readBack adds a read of the object that a step wrote, or of its collection.
 func (v *variation) readBack() string {
 	i := v.step(func(s Step) bool { return s.Method != "GET" && s.Watch == nil })
 	if i < 0 {

@@ -55,7 +55,7 @@ func (p place) set(x any) {
 	p.list.Items[p.index] = x
 }
 
-// placesOf lists every place below v but apiVersion and kind, in order: without those the rest is hardly looked at.
+// placesOf lists every place below v in order, except apiVersion and kind: with wrong ones the rest is hardly validated.
 func placesOf(v any, path string, into []place) []place {
 	switch v := v.(type) {
 	case *Object:
@@ -111,7 +111,7 @@ func (v *variation) edit(p place) string {
 	return p.path + ": " + short(x)
 }
 
-// borrow returns what some other body has under the key: a plausible value.
+// borrow returns the value of the key in another body, which is plausible.
 func (v *variation) borrow(key string) (any, bool) {
 	if key == "" || key == "metadata" || len(v.donors) == 0 {
 		return nil, false
@@ -134,7 +134,7 @@ func (v *variation) borrow(key string) (any, bool) {
 	return nil, false
 }
 
-// edge returns a value to put in the place of old: mostly of its type, at the edge of what is allowed.
+// edge returns a replacement for old: mostly an edge case of the same type.
 func (v *variation) edge(old any) any {
 	if v.IntN(12) == 0 {
 		return pick(v.Rand, []any{nil, "", Int("0"), true, newObject(), &List{}, "x", Int("-1")})

@@ -77,7 +77,7 @@ var (
 	}
 )
 
-// query adds a parameter that fits the verb, or removes those that are there.
+// query adds a parameter that fits the verb, or removes the existing parameters.
 func (v *variation) query() string {
 	return v.change(func(s Step) bool { return s.Watch == nil }, func(s *Step) string {
 		path, query, _ := strings.Cut(s.Target, "?")
@@ -101,7 +101,7 @@ func (v *variation) query() string {
 	})
 }
 
-// header changes how the answer is to look, who asks, or with which program.
+// header sets Accept, Impersonate-User or User-Agent.
 func (v *variation) header() string {
 	return v.change(func(s Step) bool { return s.Watch == nil }, func(s *Step) string {
 		name, value := "Accept", pick(v.Rand, accepts)
@@ -119,7 +119,7 @@ func (v *variation) header() string {
 	})
 }
 
-// hides reports whether something of the answer is left out that another format would show: the paths are those of JSON.
+// hides reports whether the step leaves out parts of the answer that another format would show, because its paths only apply to JSON.
 func (s Step) hides() bool {
 	return len(s.Mask) > 0 || slices.ContainsFunc(s.Ignore, func(path string) bool { return !strings.HasPrefix(path, "metadata") })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestEveryCaseIsPrintedAsItWasRead: Save writes what Load reads.
+// TestEveryCaseIsPrintedAsItWasRead checks that Save writes cases in the form that Load reads.
 func TestEveryCaseIsPrintedAsItWasRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -52,14 +52,14 @@ func TestVary(t *testing.T) {
 				changed++
 			}
 			again, err := parseCase(v.source())
-			is.NoErr(err) // what Save writes can be read
+			is.NoErr(err) // the saved file can be read
 			is.Equal(len(again.Steps), len(v.Steps))
 		}
 	}
 	is.True(changed > len(cases)*19) // nearly every case can be varied
 }
 
-// TestAskAndUntil: what was created is deleted; what is not answered twice alike ends the case.
+// TestAskAndUntil checks that Ask deletes created objects, and that Until ends the case at the first step whose answers differ.
 func TestAskAndUntil(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -81,13 +81,13 @@ func TestAskAndUntil(t *testing.T) {
 	c, err := parseCase("# T\n# @no-namespace\n\n### make\nPOST /widgets\n\n{}\n\n### lost\nGET /{{none.x}}\n\n### random\nGET /random\n\n### last\nGET /last\n")
 	is.NoErr(err)
 	asked := Ask(t.Context(), target, c)
-	is.Equal(len(asked.Steps), 3) // what cannot be sent is left out
+	is.Equal(len(asked.Steps), 3) // a step that cannot be sent is left out
 	is.Equal(seen[len(seen)-2:], []string{"PATCH /widgets/w", "DELETE /widgets/w?gracePeriodSeconds=0&propagationPolicy=Background"})
 	for _, r := range Run(t.Context(), target, asked.Until(asked)) {
 		is.Equal(r.Agrees(), r.Name == "make") // the others count
 	}
 	stable := asked.Until(Ask(t.Context(), target, asked))
-	is.Equal(len(stable.Steps), 1) // up to what is random
+	is.Equal(len(stable.Steps), 1) // up to the random step
 
 	dir := t.TempDir()
 	asked.Area, asked.Name = "area", "name"

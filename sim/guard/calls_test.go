@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// forbidden says which functions clock and sim must not use, and what to use instead. "*" is the whole package.
+// forbidden lists the functions that clock and sim must not use, and their replacements. "*" is the whole package.
 var forbidden = map[string]struct {
 	names   []string
 	instead string

@@ -116,7 +116,7 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// tourComplaints says what is wrong with a chapter of the tour.
+// tourComplaints returns the errors in a chapter of the tour.
 func tourComplaints(all map[string][]byte, row string) (wrong []string) {
 	cells := strings.Split(strings.Trim(strings.TrimSpace(row), "|"), "|")
 	if len(cells) != 4 {
@@ -163,7 +163,7 @@ func TestTourFinds(t *testing.T) {
 	is.Equal(tourComplaints(all, head+" | [list](../sim/conformance/testdata/cases/list) |\n"), []string{"C: it leads to nothing in column test"})
 }
 
-// TestCompatTable: the table of compatibility shows what make compat has found, and nothing else.
+// TestCompatTable checks that the table of compatibility shows exactly the results of make compat.
 func TestCompatTable(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -201,13 +201,13 @@ func TestCompatTableFinds(t *testing.T) {
 	is.True(compatComplaint(document, "") != "")
 }
 
-// usedPackages are those that people call in their tests and programs, not only we.
+// usedPackages are the packages that users import in their tests and programs.
 var usedPackages = []string{
 	"clock", "fake", "fake/ctrl", "sim", "sim/archive", "sim/auth", "sim/auth/token", "sim/checker", "sim/cron", "sim/fault", "sim/lesson",
 	"sim/mvcc", "sim/object", "sim/quantity", "sim/scenario", "sim/selector", "sim/soak", "sim/trace",
 }
 
-// TestConstructorsHaveExamples: whoever is to make something finds in its documentation how, as code that runs.
+// TestConstructorsHaveExamples checks that each constructor of usedPackages has a runnable example.
 func TestConstructorsHaveExamples(t *testing.T) {
 	t.Parallel()
 	made, shown := 0, map[string]bool{}
@@ -231,7 +231,7 @@ func TestConstructorsHaveExamples(t *testing.T) {
 	}
 }
 
-// constructors are the exported functions of a package that return something of an exported type of it, in the order of files.
+// constructors returns the exported functions of a package that return a value of one of its exported types, in the order of files.
 func constructors(files []source) (names []string) {
 	types := map[string]bool{}
 	for _, s := range files {

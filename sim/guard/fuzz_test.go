@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// parsing is a package that reads what comes from outside.
+// parsing describes a package that parses external input.
 type parsing struct {
 	reads   string
 	targets []string // fuzz targets in the package
-	why     string   // there is none: whose targets reach it, or who writes what it reads
+	why     string   // reason for having no target: another package's target covers it, or its input is trusted
 }
 
-// parsers are all of them, by folder. A package with a function that reads a text or bytes has a row; a row has a fuzz target,
-// or says why not.
+// parsers lists them by folder. A package with a function that parses text or bytes has a row; a row has a fuzz target or a reason
+// for having none.
 var parsers = map[string]parsing{
 	"examples/crds":               {reads: "manifests", targets: []string{"FuzzParts"}},
 	"examples/frobber":            {reads: "objects of several versions", targets: []string{"FuzzNormalize", "FuzzRoundTrip"}},
@@ -94,13 +94,13 @@ var parsers = map[string]parsing{
 	"wasm/engine":                 {reads: "messages of the page, what is in a link (web/src/share/codec.ts unpacks it), texts that are shown side by side, protobuf that is shown", targets: []string{"FuzzDiff", "FuzzHandle", "FuzzOpenWire", "FuzzYAMLLines"}},
 }
 
-// parses finds functions by their names; those that are meant take a text, bytes or a reader.
+// parses matches the names of parsing functions. Of these only functions count that take text, bytes or a reader.
 var parses = regexp.MustCompile(`^(Parse|parse|Read|read|Decode|decode|Unmarshal|unmarshal|Load|load|Open|open|tokenize|scan)([A-Z].*)?$`)
 
-// texts of the types that are read.
+// readable lists the types of parameters that can be parsed.
 var readable = []string{"string", "[]byte", "io.Reader", "[]string", "*bufio.Reader", "[][]byte", "json.RawMessage"}
 
-// reads reports whether a function has a parameter that can be read, and a result: who has none makes nothing of it.
+// reads reports whether a function has a parameter that can be parsed, and a result. A function without a result does not parse.
 func reads(f *ast.FuncDecl, text func(ast.Expr) string) bool {
 	return f.Type.Results != nil && slices.ContainsFunc(f.Type.Params.List, func(p *ast.Field) bool { return slices.Contains(readable, text(p.Type)) })
 }
@@ -146,7 +146,7 @@ func TestParsers(t *testing.T) {
 	}
 }
 
-// text prints a type as it stands in the file.
+// text returns the source text of a type.
 func (s source) text(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -90,7 +90,7 @@ func (c *checked) findRelaxed() {
 	}
 }
 
-// findEnders notes the functions that may end a test, until there are no more.
+// findEnders collects the functions that may end a test until it finds no more.
 func (c *checked) findEnders() {
 	for more := true; more; {
 		more = false

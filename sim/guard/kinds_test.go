@@ -32,7 +32,7 @@ var aboutKinds = map[string]string{
 	"sim/soak":        "it works on objects of some kinds",
 }
 
-// aboutKind returns the folder of aboutKinds in which a package lies, "" for one that works for every kind.
+// aboutKind returns the folder of aboutKinds that contains a package, or "" if the package works for every kind.
 func aboutKind(dir string) string {
 	for folder := range aboutKinds { // order does not matter: none lies in another
 		if dir == folder || strings.HasPrefix(dir, folder+"/") && dir != "sim/builtin/table" {
@@ -60,7 +60,8 @@ var namedKinds = map[string]string{
 	"sim/metadata Event": "the API machinery forbids it in every owner reference, also where no server serves events and in objects within custom ones (apimachinery validation.BannedOwners)",
 }
 
-// TestNoKindByName: generic code asks the Definition. What is special about a kind stands in the package of its group.
+// TestNoKindByName checks that generic code uses the Definition and names no kind. The special behaviour of a kind belongs in the
+// package of its group.
 func TestNoKindByName(t *testing.T) {
 	t.Parallel()
 	set, err := schema.Load(schema.Default)
@@ -113,8 +114,8 @@ func TestNoKindByName(t *testing.T) {
 	}
 }
 
-// TestNoMinorByName: what is known of a Kubernetes minor stands in its row of schema.Releases, or asks Context.Since. Texts may
-// have a minor as an example, but none is only that.
+// TestNoMinorByName checks that no code names a Kubernetes minor: differences between minors belong in the rows of schema.Releases or
+// use Context.Since. A text may mention a minor as an example, but must not consist of it.
 func TestNoMinorByName(t *testing.T) {
 	t.Parallel()
 	rows := 0
@@ -155,8 +156,7 @@ func TestNoMinorByName(t *testing.T) {
 	}
 }
 
-// TestGatesAreKnown: a rule that asks for a feature gate asks for one that a server can have. Of others it would always hear
-// that they are disabled.
+// TestGatesAreKnown checks that rules ask only for feature gates that a server can have. An unknown gate would always be disabled.
 func TestGatesAreKnown(t *testing.T) {
 	t.Parallel()
 	server, err := kind.Server(schema.Default, nil)
@@ -191,8 +191,8 @@ func TestGatesAreKnown(t *testing.T) {
 	}
 }
 
-// TestStructsAreNamed: a rule names a struct by its constant, so that a name which is not generated does not compile, and what
-// is generated for rules to name is named by one.
+// TestStructsAreNamed checks that rules name structs by generated constants, so that an unknown name does not compile, and that each
+// generated constant is used by a rule.
 func TestStructsAreNamed(t *testing.T) {
 	t.Parallel()
 	named := map[string]bool{}

@@ -18,10 +18,10 @@ var translated = map[string]string{
 	"wasm/engine/run.go":      "what a page asks for when it boots",
 }
 
-// TestOptionsAreNotCopied: an option is a field of config.Cluster or config.Server, and who needs it gets the struct. Fields that are
-// copied into another struct by hand are one more place that a new option has to be added to:
+// TestOptionsAreNotCopied checks that options are passed as a config.Cluster or config.Server. Code that copies their fields into another
+// struct would have to be changed for each new option:
 //
-//	sim.Options{Seed: o.Seed, Nodes: o.Nodes}         hand the struct over
+//	sim.Options{Seed: o.Seed, Nodes: o.Nodes}         pass the struct instead
 //	made.Seed, made.Nodes = o.Seed, o.Nodes           here, too
 func TestOptionsAreNotCopied(t *testing.T) {
 	t.Parallel()

@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestRootIsStraight: the files of package sim name what is in others one way only, so that each can be read after those
-// that it names: options and lock, the Cluster, then what can be done with one.
+// TestRootIsStraight checks that references between the files of package sim have no cycles, so that each file can be read after the
+// files that it uses: options and lock, the Cluster, then the operations on it.
 func TestRootIsStraight(t *testing.T) {
 	t.Parallel()
 	files := mustSources(t, func(s source) bool { return s.dir() == "sim" && !s.isTest() })
@@ -20,7 +20,7 @@ func TestRootIsStraight(t *testing.T) {
 	}
 }
 
-// TestOneLock: the lock of a Cluster is taken in lock.go, which does what has become due.
+// TestOneLock checks that the lock of a Cluster is taken only in lock.go, which does the work that has become due.
 func TestOneLock(t *testing.T) {
 	t.Parallel()
 	locks := 0
@@ -72,7 +72,7 @@ func circles(files []source) (found []string) {
 		var look func(n ast.Node) bool
 		look = func(n ast.Node) bool {
 			switch n := n.(type) {
-			case *ast.SelectorExpr: // what is behind the dot is a method, or somebody else's
+			case *ast.SelectorExpr: // the name after the dot is a method, or belongs to another package
 				take("." + n.Sel.Name)
 				ast.Inspect(n.X, look)
 				return false

@@ -49,7 +49,7 @@ func TestReadmeRows(t *testing.T) {
 	}
 }
 
-// inReadme returns the folder of a package as sim/README names it: those of sim without "sim/".
+// inReadme returns the folder of a package as sim/README names it: folders of sim without "sim/".
 func inReadme(name string) string {
 	if name == "sim" || name == "clock" || name == "fake" || name == "wasm" || strings.HasPrefix(name, "fake/") || strings.HasPrefix(name, "wasm/") {
 		return name

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// rows says who may import whom: a package imports only packages in rows above its own.
+// rows define the allowed imports: a package imports only packages in rows above its own.
 var rows = [][]string{
 	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline", "sim/words", "sim/linediff"},
 	{"sim/object"},
@@ -172,7 +172,7 @@ func TestRootModuleRequiresNoKubernetes(t *testing.T) {
 	}
 }
 
-// imported returns what each package of the root module, and each that it needs, imports.
+// imported returns the imports of each package of the root module and its dependencies.
 func imported(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}

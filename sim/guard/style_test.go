@@ -70,7 +70,7 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// vague are package names that say nothing of what is inside.
+// vague matches package names that do not describe their contents.
 var vague = regexp.MustCompile(`^(utils?|common|helpers?|types|misc|base|shared|lib)$`)
 
 func TestPackageNames(t *testing.T) {

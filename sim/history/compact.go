@@ -6,24 +6,24 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// compactionInterval is how often the store forgets: each time everything before the revision that was the newest one
-// interval earlier. A revision can be read for 5 to 10 minutes (DefaultCompactInterval).
+// compactionInterval is the interval of compactions. Each compacts to the revision that was the newest one interval earlier, so a
+// revision can be read for 5 to 10 minutes (DefaultCompactInterval).
 const compactionInterval = 5 * time.Minute
 
-// Compaction is when the store forgets next and what, on the Cluster's clock. There is no timer: nobody can see a compaction
-// before the next request, so it is done when the Cluster's lock is next taken.
+// Compaction is the schedule of compactions, on the Cluster's clock. There is no timer: a compaction is not visible before the next
+// request, so it is done when the Cluster's lock is next taken.
 type Compaction struct {
 	Next    time.Time
-	Seen    uint64    // revision that is compacted then: the newest at the last one
+	Seen    uint64    // revision to compact to at Next: the newest one at the last compaction
 	Floor   uint64    // compacted revision that the caches have yet to learn about, 0 if they know
-	FloorAt time.Time // when they do
+	FloorAt time.Time // when they learn about it
 }
 
 // CatchUp does the compactions that have become due.
 func (h *History) CatchUp() {
 	now, k := h.schedule.Now(), &h.compact
 	for !now.Before(k.Next) {
-		_ = h.compactTo(k.Seen, k.Next) // there may be nothing new to forget
+		_ = h.compactTo(k.Seen, k.Next) // fails if it is already compacted
 		k.Seen = h.log.Store.Rev()
 		if k.Next = k.Next.Add(compactionInterval); h.log.Store.Compacted() == k.Seen {
 			if skip := now.Sub(k.Next) / compactionInterval; skip >= 0 { // nothing has happened since: one more is enough
@@ -37,10 +37,10 @@ func (h *History) CatchUp() {
 	}
 }
 
-// Compact makes the store forget every revision before the newest. The caches learn of it when they next look.
-func (h *History) Compact() { _ = h.CompactTo(h.log.Store.Rev()) } // what is forgotten already may be
+// Compact compacts the store to the newest revision. The caches learn of it at their next poll.
+func (h *History) Compact() { _ = h.CompactTo(h.log.Store.Rev()) } // an error means that it is already compacted
 
-// CompactTo makes the store forget every revision before rev.
+// CompactTo compacts the store to rev.
 func (h *History) CompactTo(rev uint64) error { return h.compactTo(rev, h.schedule.Now()) }
 
 // Expire makes the store and the caches forget all history.
@@ -49,7 +49,7 @@ func (h *History) Expire() {
 	h.caches.Forget()
 }
 
-// compactTo makes the store forget everything before rev. A store that has already forgotten it stays as it is.
+// compactTo compacts the store to rev. It returns an error and changes nothing if the store is already compacted further.
 func (h *History) compactTo(rev uint64, at time.Time) error {
 	if err := h.log.Store.Compact(rev); err != nil {
 		return err
@@ -62,8 +62,8 @@ func (h *History) compactTo(rev uint64, at time.Time) error {
 	return nil
 }
 
-// Compact makes a State forget what its cluster forgot at a time after it was taken. The commits of before and after that
-// time are in the State.
+// Compact applies a compaction to a State that its cluster did after the State was taken. The State already has the commits before
+// and after the compaction.
 func (s *State) Compact(rev uint64, at time.Time) error {
 	if err := s.Store.Compact(rev); err != nil {
 		return err
@@ -75,13 +75,12 @@ func (s *State) Compact(rev uint64, at time.Time) error {
 	return nil
 }
 
-// Floor returns the revision before which the caches know that the store has forgotten everything. It reports false when
-// they have yet to learn of a compaction.
+// Floor returns the compacted revision. known is false if the caches have yet to learn of it.
 func (h *History) Floor() (rev uint64, known bool) {
 	return h.log.Store.Compacted(), h.compact.Floor == 0
 }
 
-// compactionAt returns what the next compaction was at a time of the past, when rev was the newest revision.
+// compactionAt returns the schedule of compactions at a time in the past, when rev was the newest revision.
 func (h *History) compactionAt(at time.Time, rev uint64) Compaction {
 	next := h.compact.Next
 	for next.Add(-compactionInterval).After(at) {

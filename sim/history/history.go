@@ -1,15 +1,14 @@
-// Package history is what a cluster remembers: when each revision of its store was made, when what was stored ends by
-// itself, and when the store forgets.
+// Package history records the time of each revision of a cluster's store, the leases of stored objects, and compactions.
 //
 //	revision   4004      4005      4006      4007
 //	           compacted
 //	marks                00:00:01  00:00:01  00:00:12   when it was committed, and the random numbers after it
 //	leases               events/a until 01:00:01        then it is deleted, unless it is written again
-//	journal              ────────────────────────▶      a copy of the log, kept by somebody else
+//	journal              ────────────────────────▶      a copy of the log, kept by a Journal
 //	compaction           next 00:05:00, of 4007
 //
-// A State is all of that: a cluster that goes on from it, as an archive's or as a fork, answers as this one would have.
-// StateAt is one of the past.
+// A State is all of that: a cluster that continues from it, loaded from an archive or as a fork, answers as the original would have.
+// StateAt returns a State of the past.
 package history
 
 import (
@@ -21,21 +20,21 @@ import (
 	"github.com/kubesim/kubesim/sim/random"
 )
 
-// Caches are what API servers remember of the store.
+// Caches are the watch caches of API servers.
 type Caches interface {
-	// Compacted tells the caches that the store has forgotten everything before a revision.
+	// Compacted notifies the caches that the store is compacted to a revision.
 	Compacted(rev uint64)
 	// Forget makes the caches forget all history.
 	Forget()
 }
 
-// History is what a cluster remembers of its log. The Cluster's lock guards it.
+// History is the history of a cluster's log. The Cluster's lock guards it.
 type History struct {
 	log      *commit.Log
 	schedule *clock.Schedule
 	random   *random.Streams
 	caches   Caches
-	journal  Journal // nil: nobody keeps a log
+	journal  Journal // nil if there is none
 
 	marks   marks
 	leases  []Lease
@@ -47,13 +46,13 @@ func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, cach
 	return &History{log: log, schedule: schedule, random: random, caches: caches}
 }
 
-// Reset forgets everything, the store too. From now on the store compacts anew.
+// Reset clears everything, including the store, and restarts the schedule of compactions.
 func (h *History) Reset() {
 	h.marks, h.leases = marks{}, nil
 	h.compact = Compaction{Next: h.schedule.Now().Add(compactionInterval)}
 }
 
-// Begin makes a store the cluster's, which goes on from its oldest revision. It returns the state there.
+// Begin sets the cluster's store. The cluster continues from its oldest revision, whose view Begin returns.
 func (h *History) Begin(store *mvcc.Store) *mvcc.View {
 	first := store.Compacted()
 	h.log.Store = store
@@ -69,7 +68,7 @@ func (h *History) Begin(store *mvcc.Store) *mvcc.View {
 // Remember marks a revision that was just committed.
 func (h *History) Remember(rev uint64) { h.marks.add(rev, h.schedule.Now(), h.random) }
 
-// Committed is commit.Listener's. The journal has a commit before anybody else knows of it.
+// Committed implements commit.Listener. The journal receives a commit before any cache or client.
 func (h *History) Committed(c *commit.Commit) {
 	h.marks.add(c.Rev, c.At, h.random)
 	if h.journal != nil {
@@ -77,11 +76,10 @@ func (h *History) Committed(c *commit.Commit) {
 	}
 }
 
-// Store is the cluster's store.
+// Store returns the cluster's store.
 func (h *History) Store() *mvcc.Store { return h.log.Store }
 
-// RevisionAt returns the newest revision that there was at a time of the past. It reports false when the store does not go
-// back so far.
+// RevisionAt returns the newest revision at a time in the past. It reports false if the store does not go back so far.
 func (h *History) RevisionAt(t time.Time) (uint64, bool) {
 	rev := h.marks.revisionAt(t)
 	return rev, rev >= h.log.Store.Compacted() && rev != 0
@@ -96,7 +94,7 @@ func (h *History) TimeOf(rev uint64) (time.Time, bool) {
 	return m.At, true
 }
 
-// Restore takes the store back to an older revision that it still has: what was written since then has never happened.
+// Restore resets the store to an older revision that it still has. Later commits are dropped from the history.
 func (h *History) Restore(rev uint64) error {
 	if err := h.log.Store.Restore(rev); err != nil {
 		return err

@@ -14,13 +14,13 @@ import (
 	"github.com/matryer/is"
 )
 
-// cluster is the least that has a history.
+// cluster is a minimal cluster with a history.
 type cluster struct {
 	*history.History
 	clock  *clock.Manual
 	log    commit.Log
 	random random.Streams
-	told   []uint64 // what caches were told of compactions
+	told   []uint64 // compactions that the caches were notified of; 0 for Forget
 }
 
 func (c *cluster) Compacted(rev uint64)                   { c.told = append(c.told, rev) }
@@ -44,7 +44,7 @@ func (c *cluster) put(key string) {
 	c.log.Committed(nil, c.log.Store.Put(key, nil, nil))
 }
 
-// A state of the past has the time and the random numbers of then, and what is written from there is as it was.
+// A State of the past has the time and the random numbers of that revision, and repeated writes from it have the same result.
 func TestStateAt(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -66,7 +66,7 @@ func TestStateAt(t *testing.T) {
 	is.Equal(err.Error(), "revision 9: the store has those from 1 to 5")
 }
 
-// Each interval the store forgets what was there before the interval; caches learn of it 15 s later.
+// At each interval the store is compacted to the beginning of the interval; caches learn of it 15 s later.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -76,7 +76,7 @@ func TestCompaction(t *testing.T) {
 	}
 	c.clock.AdvanceTo(clock.Epoch().Add(5 * time.Minute))
 	c.CatchUp()
-	is.Equal(c.Store().Compacted(), uint64(1)) // it has only seen which revision is the newest
+	is.Equal(c.Store().Compacted(), uint64(1)) // it has only recorded the newest revision
 	c.clock.Advance(5 * time.Minute)
 	c.CatchUp()
 	is.Equal(c.Store().Compacted(), uint64(5))
@@ -86,7 +86,7 @@ func TestCompaction(t *testing.T) {
 	c.CatchUp()
 	is.Equal(c.told, []uint64{5})
 	_, there := c.TimeOf(4)
-	is.True(!there) // what only older revisions needed is forgotten, too
+	is.True(!there) // leases and marks of older revisions are dropped, too
 	at, there := c.TimeOf(5)
 	is.True(there)
 	is.Equal(at, clock.Epoch().Add(4*time.Minute))

@@ -7,16 +7,15 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Lease is the end of an object that was written at revision Rev, unless it is written again before At.
+// Lease deletes an object that was written at revision Rev, unless it is written again before At.
 type Lease struct {
 	Key string
 	Rev uint64
 	At  time.Time
 }
 
-// Journal keeps a log of what a cluster stores, as etcd does. It is told of each commit before anybody else knows of it,
-// of each lease, and of what the store forgets: everything before a revision. The Cluster's lock is held: a Journal must not
-// ask the Cluster.
+// Journal keeps a log of a cluster's store, as etcd does. Its methods are called for each commit, before any cache or client receives
+// it, for each lease, and for each compaction. The Cluster's lock is held: a Journal must not call the Cluster.
 type Journal interface {
 	Commit(e *mvcc.Event, at time.Time)
 	Grant(l Lease)
@@ -46,7 +45,7 @@ func (h *History) TakeUp() {
 	}
 }
 
-// lapse deletes an object whose time has come.
+// lapse deletes an object whose lease has expired.
 func (h *History) lapse(l Lease) {
 	if kv, err := h.log.Store.Get(l.Key, 0); err != nil || kv == nil || kv.ModRev != l.Rev {
 		return
@@ -56,7 +55,7 @@ func (h *History) lapse(l Lease) {
 	}
 }
 
-// forget drops what only revisions before the store's oldest one need.
+// forget drops the data that only revisions before the store's oldest one need.
 func (h *History) forget() {
 	first := h.log.Store.Compacted()
 	h.marks.forget(first)

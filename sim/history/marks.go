@@ -9,16 +9,15 @@ import (
 	"github.com/kubesim/kubesim/sim/random"
 )
 
-// Mark is when a revision was made, and how far the random numbers were then: the first of the streams, the others had
-// not begun.
+// Mark is the time of a revision, and the state of the random numbers after it. It has only the streams that had begun, which come first.
 type Mark struct {
 	Rev     uint64
 	At      time.Time
 	Streams []rand.PCG
 }
 
-// marks are what is remembered of each revision beside what the store holds, as far back as the store goes, so that a
-// fork can go on from there as the cluster once did:
+// marks hold the data of each revision that the store does not have, back to the oldest revision of the store. With them a fork can
+// continue from a revision as the cluster did:
 //
 //	revision   4005      4006      4007
 //	at         00:00:01  00:00:01  00:00:12   when it was committed
@@ -28,10 +27,10 @@ type marks struct {
 	room []rand.PCG // where the next marks keep their streams
 }
 
-// roomMin is for how many streams memory is made at once.
+// roomMin is the least number of streams for which memory is allocated at once.
 const roomMin = 512
 
-// add remembers a revision that was just committed.
+// add adds the mark of a revision that was just committed.
 func (p *marks) add(rev uint64, at time.Time, s *random.Streams) {
 	if cap(p.room)-len(p.room) < s.Len() {
 		p.room = make([]rand.PCG, 0, max(roomMin, s.Len()))
@@ -59,14 +58,14 @@ func (p *marks) revisionAt(t time.Time) uint64 {
 	return p.list[i-1].Rev
 }
 
-// forget drops what is remembered of the revisions before first.
+// forget drops the marks of the revisions before first.
 func (p *marks) forget(first uint64) {
 	if i := sort.Search(len(p.list), func(i int) bool { return p.list[i].Rev >= first }); i > 0 {
 		p.list = slices.Clone(p.list[i:])
 	}
 }
 
-// undo drops what is remembered of the revisions after last: they have never happened.
+// undo drops the marks of the revisions after last.
 func (p *marks) undo(last uint64) {
 	i := sort.Search(len(p.list), func(i int) bool { return p.list[i].Rev > last })
 	p.list = p.list[:i:i]

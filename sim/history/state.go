@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/random"
 )
 
-// State is a history at rest. It shares nothing that changes with the one it was taken from.
+// State is a copy of a History's state. It shares no mutable data with the History.
 //
 //	Store    views and commits since the last compaction; Marks say when each was made
 type State struct {
@@ -21,7 +21,7 @@ type State struct {
 	Leases     []Lease
 }
 
-// State returns what is remembered now.
+// State returns the current state.
 func (h *History) State() State {
 	store, err := h.log.Store.Fork(0)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *History) State() State {
 		Compaction: h.compact, Leases: slices.Clone(h.leases)}
 }
 
-// StateAt returns what was remembered when a revision had just been written. back says that the time goes back, too.
+// StateAt returns the state just after a revision was written. If back is set, the time goes back, too.
 func (h *History) StateAt(rev uint64, back bool) (State, error) {
 	s := h.State()
 	store, err := h.log.Store.Fork(rev)
@@ -59,7 +59,7 @@ func (h *History) StateAt(rev uint64, back bool) (State, error) {
 	return s, nil
 }
 
-// Load takes over what a State remembers. The timers of its leases are set by TakeUp.
+// Load restores a State. TakeUp sets the timers of its leases.
 func (h *History) Load(s State) error {
 	store, err := s.Store.Fork(0)
 	if err != nil {

@@ -46,7 +46,7 @@ func runApply(c *call) error {
 // clientSide is the manager of the fields that an apply of the client owns.
 const clientSide = "kubectl-client-side-apply"
 
-// applyClientSide creates an object, or patches it with what has changed since the last time.
+// applyClientSide creates an object, or patches it with the changes since the last apply.
 func (c *call) applyClientSide(info *client.Info) error {
 	modified := patches.Modified(info.Object)
 	live, err := c.Get(info.Path(), nil)
@@ -84,7 +84,7 @@ func (c *call) applyClientSide(info *client.Info) error {
 	return c.printObj(info, "configured")
 }
 
-// conflictHelp is what kubectl prints below the error of an apply of fields that others own.
+// conflictHelp is the text that kubectl prints below the error of an apply of fields that other managers own.
 const conflictHelp = `
 Please review the fields above--they currently have other managers. Here
 are the ways you can resolve this warning:
@@ -98,7 +98,7 @@ are the ways you can resolve this warning:
   stop managing the field (remove it from their configuration).
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts`
 
-// applyServerSide sends an object as it is and lets the server work out what it changes (server-side apply).
+// applyServerSide sends the whole object, and the server computes the changes (server-side apply).
 func (c *call) applyServerSide(info *client.Info) error {
 	h := c.helper("kubectl")
 	obj, err := h.Apply(info, info.Object, c.On("force-conflicts"))
@@ -117,8 +117,8 @@ func (c *call) applyServerSide(info *client.Info) error {
 	return c.printObj(info, "serverside-applied")
 }
 
-// migrate changes an object that was applied by the client to one that is applied by the server: the fields that the client owned
-// go to the new manager (csaupgrade), and the annotation gets what is applied now.
+// migrate converts an object from client-side to server-side apply: the client-side manager's fields go to the new manager
+// (csaupgrade), and the annotation is set to the newly applied object.
 func migrate(h *client.Helper, info *client.Info, live object.Object, force bool) (object.Object, error) {
 	if live.Annotations()[patches.LastApplied] == "" {
 		return live, nil
@@ -168,7 +168,7 @@ func unite(into, from map[string]any) {
 	}
 }
 
-// prunable are the resources among which apply --prune looks.
+// prunable are the resources that apply --prune prunes.
 var prunable = strings.Fields("configmaps endpoints persistentvolumeclaims pods replicationcontrollers secrets services jobs.batch " +
 	"cronjobs.batch ingresses.networking.k8s.io daemonsets.apps deployments.apps replicasets.apps statefulsets.apps")
 

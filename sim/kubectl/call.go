@@ -113,7 +113,7 @@ const (
 	dryServer
 )
 
-// suffix returns what follows a line about something that was not done.
+// suffix returns the suffix of a line about a change that was not made, such as with --dry-run.
 func (d dryRun) suffix() string { return [...]string{"", " (dry run)", " (server dry run)"}[d] }
 
 func (c *call) dryRun() dryRun {

@@ -139,7 +139,7 @@ func printChanged(w io.Writer, now map[string]string, changed map[string]any) {
 	}
 }
 
-// runScale sets how many replicas there are.
+// runScale sets the number of replicas.
 func runScale(c *call) error {
 	n := c.Number("replicas", -1)
 	if n < 0 {

@@ -56,7 +56,7 @@ func Complete(line string, src Source) (from int, items []Item) {
 	return from, items
 }
 
-// CommonPrefix returns the longest text that all items begin with, as far as a shell completes by itself.
+// CommonPrefix returns the longest common prefix of all items, which a shell inserts by itself.
 func CommonPrefix(items []Item) string {
 	if len(items) == 0 {
 		return ""
@@ -97,7 +97,7 @@ func completeVerb(before []string, start string, src Source) (items []Item) {
 			return values(f, src)
 		}
 	}
-	_ = f.Parse(rest) // what cannot be read is not an argument
+	_ = f.Parse(rest) // arguments that cannot be parsed are ignored
 	return append(items, completeArgument(f, start, src)...)
 }
 

@@ -24,7 +24,7 @@ func (shop) Objects(resource, namespace string) []kubectl.Item {
 
 func (shop) Files() []kubectl.Item { return []kubectl.Item{{Text: "cm.yaml"}} }
 
-// What Tab offers, and how far it completes by itself.
+// Complete returns the completions of a line, and CommonPrefix the part that Tab inserts by itself.
 func TestComplete(t *testing.T) {
 	is := is.New(t)
 	for line, want := range map[string]string{ // order does not matter
@@ -49,15 +49,15 @@ func TestComplete(t *testing.T) {
 		var texts []string
 		for _, i := range items {
 			texts = append(texts, strings.TrimSuffix(i.Text, "="))
-			is.True(strings.HasPrefix(i.Text, line[from:])) // takes the place of what is there
+			is.True(strings.HasPrefix(i.Text, line[from:])) // it replaces the text from there on
 		}
-		is.Equal(line+": "+strings.Join(texts, " "), line+": "+want) // what is offered
+		is.Equal(line+": "+strings.Join(texts, " "), line+": "+want) // the completions
 	}
 	_, items := kubectl.Complete("kubectl delete deploy w", shop{})
-	is.Equal(kubectl.CommonPrefix(items), "web-") // as far as a shell goes by itself
+	is.Equal(kubectl.CommonPrefix(items), "web-") // the part that a shell inserts by itself
 }
 
-// What is pasted becomes lines and named files.
+// Paste turns pasted text into lines and named files.
 func TestPaste(t *testing.T) {
 	is := is.New(t)
 	const doc = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: paint}\n"

@@ -16,7 +16,7 @@ type Config struct {
 	User     string
 	Current  string // the name of the context in use
 	Contexts []Context
-	// Save writes the Config to where it is from. If it is nil, changes stay in the Config.
+	// Save writes the Config to its source. If it is nil, changes stay in the Config.
 	Save func() error
 }
 
@@ -25,7 +25,7 @@ type Context struct {
 	Name, Cluster, User, Namespace string
 }
 
-// context returns the context of a name, "" for the one in use. It returns nil if there is no such context.
+// context returns the context of a name, or the current one if name is empty. It returns nil if there is no such context.
 func (c *Config) context(name string) *Context {
 	if name == "" {
 		name = c.Current

@@ -61,7 +61,7 @@ func generatorVerbs(list []generate.Generator) []verb {
 	return out
 }
 
-// runGenerator creates what a generator makes.
+// runGenerator creates the objects of a generator.
 func runGenerator(c *call, g *generate.Generator) error {
 	name, err := c.nameArgument()
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *call) nameArgument() (string, error) {
 // Object implements generate.Server.
 func (c *call) Object(name string) (*client.Info, error) { return c.One([]string{name}) }
 
-// createGenerated sends what a generator has made and prints that it is done. If noun is set, errors of the server begin with it.
+// createGenerated creates a generated object and prints a message. If noun is set, errors of the server begin with it.
 func (c *call) createGenerated(obj object.Object, noun, done, manager string) error {
 	if err := c.checkDryRun(); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (d *deletion) check() error {
 	return d.checkDryRun()
 }
 
-// cascades are the values of --cascade, and what they are in the API.
+// cascades maps the values of --cascade to those of the API.
 var cascades = map[string]string{"": "Background", flags.Unchanged: "Background", "true": "Background", "background": "Background",
 	"foreground": "Foreground", "orphan": "Orphan", "false": "Orphan"}
 
@@ -114,7 +114,7 @@ func (d *deletion) all(list []*client.Info, wait bool) error {
 	return err
 }
 
-// week is how long a command waits without --timeout.
+// week is the time that a command waits without --timeout.
 const week = 7 * 24 * time.Hour
 
 // until returns when --timeout is over.
@@ -142,7 +142,7 @@ func (d *deletion) print(info *client.Info) {
 	d.Printf("%s %q %s%s%s\n", info.Mapping.GroupKind(), info.Name, how, from, d.dryRun.suffix())
 }
 
-// remove sends the request that deletes an object and returns the uid of what it deletes, "" if the answer does not say.
+// remove sends the request that deletes an object and returns the uid of the object, or "" if the answer does not have it.
 func (d *deletion) remove(info *client.Info) (uid string, err error) {
 	o := object.Object{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": cascades[d.Text("cascade")]}
 	switch {

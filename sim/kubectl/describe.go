@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// runDescribe prints what there is to know of objects.
+// runDescribe prints details of objects.
 func runDescribe(c *call) error {
 	if len(c.Args) == 0 && !c.Given("filename") {
 		return fmt.Errorf("You must specify the type of resource to describe. %s", useResources)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// runDiff prints what apply would change, as diff -u -N does. The exit code is 1 if there is something, and 2 for an error.
+// runDiff prints the changes of an apply, as diff -u -N does. The exit code is 1 if there are changes, and 2 for an error.
 func runDiff(c *call) error {
 	list, err := c.fileInfos("diff")
 	if err != nil {
@@ -76,7 +76,7 @@ func hideSecrets(live, merged object.Object) {
 	}
 }
 
-// wouldBe returns an object as it is, nil if it is not there, and as an apply would leave it.
+// wouldBe returns the live object, or nil if it does not exist, and the object after an apply.
 func (c *call) wouldBe(info *client.Info) (live, merged object.Object, err error) {
 	live, err = c.Get(info.Path(), nil)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/shell"
 )
 
-// one answers whatever it is asked with the same, and has one file. Time passes while somebody waits.
+// one is a Conn that gives the same answer to every request, and has one file. Waiting advances its time.
 type one struct {
 	answer, file []byte
 	now          time.Duration

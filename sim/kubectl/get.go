@@ -92,7 +92,7 @@ func (c *call) raw(method, path string) error {
 	return nil
 }
 
-// print prints objects in the format of --output: one as it is, more than one as a list.
+// print prints objects in the format of --output: a single object by itself, several as a list.
 func (g *getter) print(p printer.Printer) error {
 	found, errs := g.read()
 	if order := g.Text("sort-by"); order != "" {
@@ -121,7 +121,7 @@ func (g *getter) print(p printer.Printer) error {
 	return errors.Join(errs...)
 }
 
-// read returns the objects of all infos. With --ignore-not-found it is not an error if one is not there.
+// read returns the objects of all infos. With --ignore-not-found a missing object is not an error.
 func (g *getter) read() ([]*client.Info, []error) {
 	for _, info := range g.infos {
 		if info.Name != "" && g.Given("subresource") {

@@ -119,7 +119,7 @@ func (g *getter) flush() {
 	g.pending = resourceRows{}
 }
 
-// watch prints what there is, and then what changes.
+// watch prints the existing objects, and then their changes.
 func (g *getter) watch() error {
 	if len(g.infos) > 1 {
 		return fmt.Errorf("you may only specify a single resource type")

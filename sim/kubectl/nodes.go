@@ -130,7 +130,7 @@ func (d *drainer) drain(info *client.Info) error {
 	return d.evictAll(pods)
 }
 
-// filter returns why a pod must not be evicted, "" if it may be, and whether it is left alone.
+// filter returns the reason why a pod must not be evicted, or "" if it may be, and whether drain skips it.
 func (d *drainer) filter(obj object.Object) (why string, ignore bool) {
 	phase := obj.String("status", "phase")
 	done := phase == "Succeeded" || phase == "Failed"
@@ -157,7 +157,7 @@ func (d *drainer) filter(obj object.Object) (why string, ignore bool) {
 	return "", false
 }
 
-// retryEviction is how long drain waits before it tries again what a disruption budget did not allow.
+// retryEviction is the time that drain waits before it retries an eviction that a disruption budget did not allow.
 const retryEviction = 5 * time.Second
 
 // evictAll evicts pods and waits until they are gone.
@@ -213,7 +213,7 @@ func (d *drainer) evict(info *client.Info) error {
 	return err
 }
 
-// effects are what a taint can do to pods.
+// effects are the effects of taints.
 var effects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 
 // runTaint sets and removes taints: key=value:effect, key:effect-, key-.
@@ -240,7 +240,7 @@ func runTaint(c *call) error {
 	return c.visit(args, client.Selection{}, func(info *client.Info) error { return c.taintOne(info, set, gone) })
 }
 
-// taintOf reads a taint, and whether it is to be removed.
+// taintOf parses a taint, and whether it is to be removed.
 func taintOf(text string) (t object.Object, remove bool, err error) {
 	body, remove := strings.CutSuffix(text, "-")
 	body, effect, has := strings.Cut(body, ":")

@@ -73,7 +73,7 @@ func pickFirst(known *flags.Set, args []string) (rest, before []string) {
 	return args, before
 }
 
-// findVerb returns the verb of a name or an alias, nil if there is none.
+// findVerb returns the verb of a name or an alias, or nil if there is none.
 func findVerb(list []verb, name string) *verb {
 	for i := range list {
 		if list[i].name == name || slices.Contains(strings.Fields(list[i].aliases), name) {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// podNamed returns the pod of NAME or TYPE/NAME, where a workload stands for its first pod.
+// podNamed returns the pod of NAME or TYPE/NAME. For a workload it returns the first pod.
 func (c *call) podNamed(text string) (*client.Info, error) {
 	if !strings.Contains(text, "/") {
 		text = "pods/" + text

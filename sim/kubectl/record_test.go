@@ -13,13 +13,13 @@ import (
 	"testing"
 )
 
-// TestRecord records sessions anew: each line is run by bash with the real kubectl, and what it prints is written into the
-// file. Lines are added by hand, outputs never.
+// TestRecord records sessions again: bash runs each line with the real kubectl, and the output is written into the file. Lines are
+// added by hand, outputs never.
 //
 //	KUBESIM_RECORD=get,write         the sessions, or all
 //	KUBESIM_KUBECTL=/path/kubectl    of the version that is simulated
 //	KUBESIM_TARGET=http://…          a fresh kube-apiserver without controllers, for "# server: plain"
-//	KUBESIM_TOKEN=…                  of somebody who may do everything there
+//	KUBESIM_TOKEN=…                  token of a user with all rights there
 //	KUBESIM_PROGRAM=/path/kubesim    which serves for "# server: nodes"
 func TestRecord(t *testing.T) {
 	wanted := os.Getenv("KUBESIM_RECORD")

@@ -23,7 +23,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// pipes is a listener whose connections are pipes: a bubble of synctest knows what waits on them.
+// pipes is a listener whose connections are pipes, so that goroutines waiting on them are durably blocked in a synctest bubble.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -65,7 +65,7 @@ func edit(editor, text string) (string, error) {
 	return text, nil
 }
 
-// replay runs the lines of a session against a server of its own and calls got with what each printed.
+// replay runs the lines of a session against a new server and calls got with the output of each.
 func replay(t *testing.T, s *session, got func(at *step, output string, code int)) {
 	synctest.Test(t, func(t *testing.T) {
 		o := fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: !s.nodes}
@@ -99,7 +99,7 @@ func replay(t *testing.T, s *session, got func(at *step, output string, code int
 	})
 }
 
-// varying are values that differ between any two runs, and what stands in their place.
+// varying are patterns of values that differ between runs, and their replacements.
 var varying = []struct {
 	pattern *regexp.Regexp
 	label   string
@@ -127,7 +127,7 @@ var varying = []struct {
 // gaps are the spaces between columns, whose widths follow from values that differ.
 var gaps = regexp.MustCompile(` {2,}|-{5,}`)
 
-// normal puts labels in the place of what differs between runs. Where it does, how wide columns are differs, too.
+// normal replaces values that differ between runs by labels. If there are any, it also normalises the widths of columns.
 func normal(text string) string {
 	out := text
 	for _, v := range varying {
@@ -144,7 +144,7 @@ func normal(text string) string {
 	return out
 }
 
-// knownDifferences reads the file of lines that this kubectl answers otherwise, and why: SESSION: COMMAND LINE.
+// knownDifferences reads the file of lines whose output differs here, with the reasons: SESSION: COMMAND LINE.
 func knownDifferences(t *testing.T) map[string]bool {
 	t.Helper()
 	data, err := os.ReadFile("testdata/known_differences.txt")

@@ -26,7 +26,7 @@ func isRolledOut(kind string) bool {
 	return slices.Contains([]string{"Deployment", "DaemonSet", "StatefulSet"}, kind)
 }
 
-// patchRollout sends a patch and prints that it is done.
+// patchRollout sends a patch and prints a message.
 func (c *call) patchRollout(info *client.Info, body any, done string) error {
 	kind := "strategic"
 	if client.TypeOf(info.Object) == nil {
@@ -75,7 +75,7 @@ func pause(c *call, value any, done string) error {
 	})
 }
 
-// runRolloutStatus waits until a rollout is done and prints how far it is whenever that changes.
+// runRolloutStatus waits until a rollout is done and prints its progress whenever it changes.
 func runRolloutStatus(c *call) error {
 	until := c.until()
 	return c.visitRollout(func(info *client.Info) error {

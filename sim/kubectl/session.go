@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/shell"
 )
 
-// What a Session is given.
+// The types of a Session's parameters.
 type (
 	Conn    = client.Conn
 	Request = client.Request
@@ -19,12 +19,12 @@ type (
 	Files   = shell.Files
 )
 
-// Session is what one command line leaves for the next one: the server, the user, and what the server serves.
+// Session is the state that command lines share: the server, the user, and the resources that the server serves.
 type Session struct {
 	Conn   Conn
 	Files  Files
 	Config *Config
-	// Edit edits a text with the editor of a name, "" for the usual one. If it is nil, there is no editor.
+	// Edit edits a text with the named editor, or the default one if editor is empty. If Edit is nil, there is no editor.
 	Edit func(editor, text string) (string, error)
 
 	Out, Err io.Writer // of Run
@@ -37,14 +37,14 @@ func (s *Session) Run(args []string, stdin []byte) int {
 	return s.kubectl(&shell.Process{Argv: args, Stdin: stdin, Out: s.Out, Err: s.Err, Files: s.Files})
 }
 
-// Line runs what was typed at a prompt, with pipes, files and here-documents, and returns the exit code. Lines after the first are
+// Line runs a command line of a prompt, with pipes, files and here-documents, and returns the exit code. Lines after the first are
 // here-documents or further commands.
 func (s *Session) Line(text string, out, errors io.Writer) int {
 	sh := &shell.Shell{Files: s.Files, Commands: map[string]shell.Command{"kubectl": s.kubectl, "k": s.kubectl, "curl": s.curl, "sleep": s.sleep}}
 	return sh.Line(text, out, errors)
 }
 
-// tools are the names of what can be typed at a prompt.
+// tools are the names of the commands at a prompt.
 var tools = append([]string{"kubectl", "k"}, slices.Sorted(slices.Values(append(shell.Names(), "curl", "sleep")))...)
 
 // kubectl runs a command of kubectl.

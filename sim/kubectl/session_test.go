@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// session is a file of testdata/sessions: what somebody typed, and what the real kubectl printed.
+// session is a file of testdata/sessions: commands, and the output of the real kubectl.
 //
-//	# server: plain          or nodes: what the session needs
+//	# server: plain          or nodes: the server that the session needs
 //	# a comment
-//	$ kubectl get pod nope   what was typed; lines with > belong to it, as at a shell's second prompt
-//	Error from server …      what was printed, on stdout and stderr
+//	$ kubectl get pod nope   a command; lines with > belong to it, as at a shell's second prompt
+//	Error from server …      its output on stdout and stderr
 //	[exit 1]                 its exit code, if that is not 0
 //
-// What does not end in a line break is followed by [no newline].
+// Output that does not end in a line break is followed by [no newline].
 type session struct {
 	name  string
 	nodes bool
@@ -101,7 +101,7 @@ func (s *session) String() string {
 	return b.String()
 }
 
-// TestSessionsReadBack: a file is what is read from it, so that a recording changes nothing but what was printed.
+// TestSessionsReadBack checks that a parsed file prints unchanged, so that a recording changes only outputs.
 func TestSessionsReadBack(t *testing.T) {
 	for _, s := range sessions(t) {
 		data, err := os.ReadFile(filepath.Join(folder, s.name+".txt"))

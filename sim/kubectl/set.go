@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// splitArguments takes apart resources and what follows them: a=b, a-.
+// splitArguments separates resources from the changes after them: a=b, a-.
 func splitArguments(args []string, isOther func(string) bool) (resources, others []string) {
 	for _, a := range args {
 		if isOther(a) {
@@ -27,7 +27,7 @@ func splitArguments(args []string, isOther func(string) bool) (resources, others
 // isPair reports whether an argument is a=b.
 func isPair(arg string) bool { return strings.Contains(arg, "=") }
 
-// update changes the objects of a set command and sends what has changed.
+// update changes the objects of a set command and sends the changes.
 func (c *call) update(args []string, done string, change func(m *client.Mapping, obj object.Object) error) error {
 	if err := c.checkDryRun(); err != nil {
 		return err

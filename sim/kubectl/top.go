@@ -42,7 +42,7 @@ func (c *call) measured(resource, namespace string) ([]object.Object, error) {
 	return items, nil
 }
 
-// amount returns how much of a resource a node, a container, or all containers of a pod use.
+// amount returns the usage of a resource by a node, a container, or all containers of a pod.
 func amount(obj object.Object, name string) quantity.Quantity {
 	if v, ok := obj.Get("usage", name); ok {
 		return quantity.Of(v)
@@ -59,7 +59,7 @@ func amount(obj object.Object, name string) quantity.Quantity {
 func milli(q quantity.Quantity) string { return fmt.Sprintf("%dm", q.MilliValue()) }
 func mebi(q quantity.Quantity) string  { return fmt.Sprintf("%dMi", q.Value()/(1<<20)) }
 
-// runTopNode prints what nodes use. The last column is empty, so that the one before it is padded.
+// runTopNode prints the usage of nodes. The last column is empty, so that the one before it is padded.
 func runTopNode(c *call) error {
 	used, err := c.measured("nodes", "")
 	if err != nil {
@@ -89,7 +89,7 @@ func runTopNode(c *call) error {
 	return nil
 }
 
-// runTopPod prints what pods use.
+// runTopPod prints the usage of pods.
 func runTopPod(c *call) error {
 	namespace := c.Namespace
 	all := c.On("all-namespaces")

@@ -79,7 +79,7 @@ func (c *call) patchOne(info *client.Info, kind string, body []byte) error {
 	return nil
 }
 
-// runReplace replaces objects by those of files.
+// runReplace replaces objects by the objects in files.
 func runReplace(c *call) error {
 	if raw := c.Text("raw"); raw != "" {
 		return c.raw(wire.MethodPut, raw)

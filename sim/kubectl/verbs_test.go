@@ -104,7 +104,7 @@ var unrecorded = map[string]string{
 	"proxy":            "it is not simulated",
 }
 
-// TestSessionsCoverVerbs: each verb is in a session, so that the real kubectl has said what it prints.
+// TestSessionsCoverVerbs checks that each verb is in a session, so that its output is recorded from the real kubectl.
 func TestSessionsCoverVerbs(t *testing.T) {
 	names, err := filepath.Glob("testdata/sessions/*.txt")
 	if err != nil || len(names) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// leastWrong is how many wrong commands there are at least for every step, mostWrong how many are tried: drawn from a seed, unless
-// -every says all of them.
+// leastWrong is the least number of wrong commands for every step. mostWrong is the number of commands that are tried, drawn from a
+// seed; -every tries all of them.
 const (
 	leastWrong = 30
 	mostWrong  = 40
@@ -20,9 +20,9 @@ const (
 
 var every = flag.Bool("every", false, "try every wrong command, some hundreds at every step")
 
-// TestAstray does, at every step of every lesson, what learners do who leave the way: mistyped words, other names, missing and
-// changed flags, the same thing twice, a later step first, time that passes, things that nobody asked for. After each of them
-// the lesson can be finished, with a text that is true, or it says which command is in the way; and without that it can.
+// TestAstray makes typical mistakes of learners at every step of every lesson: mistyped words, other names, missing and changed flags,
+// repeated commands, a later step first, time that passes, unrelated commands. After each mistake the lesson can be finished and its
+// texts are true, or Broken names the command that prevents it, and the lesson can be finished without that command.
 func TestAstray(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s := mustStart(t, l)
@@ -86,7 +86,7 @@ func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 		changed = changed || err == nil && (op.Name != "get" && op.Name != "list" || rv != s.World().Cluster().Revision())
 	}
 	if len(s.did) == len(from.did) {
-		return false // it is where it was
+		return false // the command was refused
 	}
 	at := fmt.Sprintf("step %s: after %q", from.Step().ID, wrong)
 	b := s.Broken()
@@ -106,7 +106,7 @@ func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 	return true
 }
 
-// again takes the first n operations of a session in a new one: undo does that, and beginning a step anew.
+// again runs the first n operations of a session in a new one, like undo and restarting a step.
 func again(t *testing.T, s *Session, n int) *Session {
 	t.Helper()
 	out := mustStart(t, s.lesson)
@@ -140,15 +140,14 @@ func finish(t *testing.T, s *Session, at string) {
 	}
 }
 
-// wrongLines returns plausible wrong commands for the current step of a session: variations of what would be right, and what
-// one may do anywhere.
+// wrongLines returns plausible wrong commands for the current step of a session: variations of the solution, and unrelated commands.
 func wrongLines(s *Session) []string {
 	solution := s.Solution()
 	var out []string
 	for _, line := range solution {
 		out = append(out, misspelled(line)...)
 	}
-	for _, line := range solution { // the same thing twice, and in somebody else's name
+	for _, line := range solution { // repeated, and as another client
 		out = append(out, line, line+" --as alice", line+" --dry-run", line+" -n kube-system")
 	}
 	for i := range s.lesson.Steps { // out of order

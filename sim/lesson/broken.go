@@ -6,20 +6,19 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// longest is how many ops of a learner are looked at: beyond, whoever is lost in a lesson begins it anew.
+// longest is the maximal number of ops for which Broken checks a lesson. After more ops the learner has to restart the lesson.
 const longest = 300
 
-// Broken says that a lesson cannot be finished any more by doing what its steps ask for, or that what they say is not true
-// any more.
+// Broken describes why a lesson can no longer be finished by following its steps, or why their texts are no longer true.
 type Broken struct {
-	N    int    // the op of the learner since which it is so, counted from 1, 0 if there was none
+	N    int    // the learner's op that broke the lesson, counted from 1; 0 if there was none
 	Line string // that op
 	Step int    // the step that cannot be finished, counted from 0
-	Why  string // what is in the way
+	Why  string // the reason
 }
 
-// Broken looks whether the lesson can be finished from here. It does the rest of the lesson, as its solutions say, in a
-// world of its own, and so needs about the time of the lesson's ops so far. If nil, it can.
+// Broken returns nil if the lesson can be finished from here. It follows the solutions of the remaining steps in a separate World, which
+// takes about as long as the lesson's ops so far.
 func (s *Session) Broken() *Broken {
 	if len(s.did) > longest {
 		return nil
@@ -44,7 +43,7 @@ func (s *Session) Broken() *Broken {
 	return b
 }
 
-// brokenAfter looks whether the lesson can be finished after the first n ops of the learner.
+// brokenAfter returns nil if the lesson can be finished after the first n ops of the learner.
 func (s *Session) brokenAfter(n int) *Broken {
 	t, err := Start(s.lesson)
 	for i := 0; i < n && err == nil; i++ {
@@ -71,8 +70,8 @@ func (s *Session) finish() *Broken {
 	return nil
 }
 
-// Solve does what the solution of the current step says, and returns why that does not pass it, or "". A line of it that
-// makes no sense any more, as the learner has done that much, is left out. do, if it is not nil, takes the place of Do.
+// Solve runs the solution of the current step. It returns "" if the step is passed, and otherwise the reason why not. Lines of the
+// solution that are no longer possible, because the learner has already done them, are skipped. If do is not nil, it replaces Do.
 func (s *Session) Solve(do func(scenario.Op) error) string {
 	if do == nil {
 		do = func(op scenario.Op) error {

@@ -20,7 +20,7 @@ func ExampleFind() {
 	// watch [watch configmaps --rv={{start}} --bookmarks --name marked]
 }
 
-// A session goes on to the next step when the checks of a step hold.
+// A session continues with the next step when the checks of a step hold.
 func ExampleStart() {
 	l, err := lesson.Find("first")
 	if err != nil {
@@ -44,7 +44,7 @@ func ExampleStart() {
 	// change
 }
 
-// Parse says what is wrong with a lesson that somebody writes.
+// Parse describes the errors in a lesson that a user has written.
 func ExampleParse() {
 	_, err := lesson.Parse([]byte("id: mine\ntitle: Mine\nabout: A try.\nsteps:\n- id: only\n"), []byte("## other\nHello.\n"))
 	fmt.Println(err)

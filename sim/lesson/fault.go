@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Fault is what is wrong with a lesson, and where.
+// Fault is an error in a lesson, with its place.
 type Fault struct {
 	Path string // in lesson.yaml, such as steps[1].check[0]
 	Err  error
 }
 
-// Error says what is wrong, and in which step.
+// Error implements error. The text names the step.
 func (f *Fault) Error() string { return f.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// within says that an error is about a part of a field, and puts a name before its text.
+// within adds a field to the path of an error, and a name before its text.
 func within(field, name string, err error) error {
 	path := field
 	var inner *Fault
@@ -30,7 +30,7 @@ func within(field, name string, err error) error {
 	return &Fault{strings.ReplaceAll(path, ".[", "["), fmt.Errorf("%s: %w", name, err)}
 }
 
-// decode reads JSON strictly: a field that v does not have is a mistake.
+// decode parses JSON strictly: a field that v does not have is an error.
 func decode(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

@@ -16,16 +16,16 @@ type Lesson struct {
 	ID      string
 	Title   string
 	About   string   // one sentence for the list of lessons
-	Level   string   // one of Levels, or "": it is not on the map
+	Level   string   // one of Levels, or "" if it is not on the map
 	Needs   []string // ids of lessons that come before
-	Minutes int      // how long it takes
-	Fewest  int      // with how many requests it can be done: a test works it out
+	Minutes int      // expected duration
+	Fewest  int      // the least number of requests that solve it; a test verifies it
 	Engine  string   // "core", or "cel" when its world has to evaluate CEL
 
-	config.Cluster // of which a lesson says Seed, Replicas, Controllers and Nodes
+	config.Cluster // a lesson sets Seed, Replicas, Controllers and Nodes
 
 	Files map[string]string // that ops may name
-	Allow []string          // commands that the learner may use; empty: all
+	Allow []string          // commands that the learner may use; all if empty
 	Setup []scenario.Op     // done before the first step
 	Steps []Step
 }
@@ -36,24 +36,24 @@ type Step struct {
 	Text     string // Markdown: paragraphs, `code`, **bold** and lists, with {{…}} for live values
 	Predict  *Predict
 	Needs    []string      // conditions of sim/scenario under which the text is true, until the step is passed
-	Do       []scenario.Op // what others do when the step begins; let keeps values for {{…}}
+	Do       []scenario.Op // ops of others when the step begins; let stores values for {{…}}
 	Check    []string      // conditions that all have to hold when the step has been done
 	Hints    []string
-	Solution []string // lines that do it, with {{…}}
+	Solution []string // lines that pass the step, with {{…}}
 }
 
-// Predict asks what will happen before the learner finds out.
+// Predict asks the learner to predict the result of a step.
 type Predict struct {
 	Ask     string   `json:"ask"`
 	Options []Option `json:"options"`
 }
 
-// Option is one answer to a question: it is right if its condition holds when the step has been passed. {{…}} in it is what
-// was true when the question was asked.
+// Option is one answer to a question: it is right if its condition holds when the step has been passed. {{…}} in it is evaluated when the
+// question is asked.
 type Option struct {
 	Say string `json:"say"`
 	If  string `json:"if"`
-	Why string `json:"why"` // for those who chose it and were wrong
+	Why string `json:"why"` // the explanation for learners who chose it and were wrong
 }
 
 // Levels are the levels of the map, in the order in which they are meant to be taken.

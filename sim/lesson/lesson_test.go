@@ -21,7 +21,7 @@ func mustAll(t *testing.T) []*Lesson {
 	return all
 }
 
-// eachLesson runs a test for every lesson that this build can take.
+// eachLesson runs a test for every lesson that this build supports.
 func eachLesson(t *testing.T, test func(t *testing.T, l *Lesson)) {
 	t.Helper()
 	t.Parallel()
@@ -106,8 +106,8 @@ func take(t *testing.T, s *Session) {
 	}
 }
 
-// TestLevels: every lesson stands on the map, and each level is one stretch of the order, so that what a lesson builds on is above
-// it or before it.
+// TestLevels checks that every lesson is on the map, and that the lessons of each level are contiguous, so that the lessons that a lesson
+// needs are above it or before it.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -121,13 +121,13 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// bytesMax is how large a lesson may be when it is sent, in bytes, and all of them together.
+// The maximal compressed sizes of a lesson and of all lessons, in bytes.
 const (
 	bytesMax    = 6 << 10
 	allBytesMax = 100 << 10
 )
 
-// TestSize: gzip, which is never smaller than what a page gets, stands for it here.
+// TestSize measures the gzip sizes, which are never smaller than the sizes that a page receives.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	all := 0
@@ -152,8 +152,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestTexts: a command in a text, which a page offers to run, is one of the solution; every value can be told; and no revision
-// is written by hand.
+// TestTexts checks that each command in a text, which the page offers to run, is part of the solution, that every live value can be
+// evaluated, and that no revision is written by hand.
 func TestTexts(t *testing.T) {
 	byHand := regexp.MustCompile(`\b4[0-9]{3}\b`) // the first write of a world gets 4005
 	eachLesson(t, func(t *testing.T, l *Lesson) {
@@ -203,8 +203,8 @@ func sameCommands(t *testing.T, step, text string, solution []string) {
 	}
 }
 
-// TestFewest works out with how many requests a lesson can be done: at every step with those of the solution's lines, or of the
-// second hint, that are needed.
+// TestFewest computes the least number of requests that solve a lesson: at every step, with the necessary lines of the solution or of
+// the second hint.
 func TestFewest(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s, fewest := mustStart(t, l), 0
@@ -260,7 +260,7 @@ func requests(lines []string) int {
 	return n
 }
 
-// subsets returns what can be left of some lines.
+// subsets returns all non-empty subsets of some lines.
 func subsets(lines []string) [][]string {
 	var out [][]string
 	for set := 1; set < 1<<len(lines); set++ {

@@ -50,11 +50,11 @@ type stepFile struct {
 	Solution []string `json:"solution"`
 }
 
-// wordsMax is how many words the text of a step may have: more is not read.
+// wordsMax is the maximal number of words in the text of a step, because learners do not read longer texts.
 const wordsMax = 60
 
-// Parse reads a lesson: lesson.yaml and text.en.md, whose sections may also stand in the steps of lesson.yaml, as text. Its errors
-// say what is wrong, in which step, and how to mend it; a *Fault among them says where in lesson.yaml.
+// Parse parses a lesson: lesson.yaml and text.en.md, whose sections may also be in the steps of lesson.yaml, as text. Its errors name the
+// step, the problem and a correction; a *Fault also has the path in lesson.yaml.
 func Parse(about, text []byte) (*Lesson, error) {
 	raw, err := codec.YAMLToJSON(about)
 	if err != nil {
@@ -99,7 +99,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 	return l, nil
 }
 
-// checkHead checks what a lesson says about itself.
+// checkHead checks the fields of a lesson except its steps.
 func (l *Lesson) checkHead() error {
 	switch {
 	case l.ID == "" || l.Title == "" || l.About == "":
@@ -159,7 +159,7 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	return out, nil
 }
 
-// check says what is wrong with a question. nil is none.
+// check returns an error if a question is invalid. A nil question is valid.
 func (p *Predict) check() error {
 	switch {
 	case p == nil:
@@ -178,7 +178,7 @@ func (p *Predict) check() error {
 	return nil
 }
 
-// conditions says which of some conditions is none.
+// conditions returns an error for the first text that is not a valid condition.
 func conditions(texts []string) error {
 	for i, c := range texts {
 		if _, err := scenario.ParseCondition(pretend(c)); err != nil {

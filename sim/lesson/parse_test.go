@@ -15,7 +15,7 @@ const (
 	someText = "## a\nCreate `a`.\n\n## end\nThat was it.\n"
 )
 
-// TestParse: what is wrong with a lesson is said with the step and with how to mend it.
+// TestParse checks that errors in a lesson name the step and a correction.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

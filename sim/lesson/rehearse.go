@@ -1,18 +1,18 @@
 package lesson
 
-// Rehearsed is a step as a learner meets it who does what the lesson's own solutions say.
+// Rehearsed is a step as seen by a learner that follows the lesson's own solutions.
 type Rehearsed struct {
 	ID       string
 	Text     string
 	Question     // without options it asks nothing
-	Right    int // which option was right, -1: none
+	Right    int // index of the right option, -1 if there is none
 	Hints    []string
 	Solution []string
 }
 
-// Rehearse takes a lesson with its own solutions, and returns its steps as far as they can be reached. Broken is why the last of
-// them cannot be passed: what it needs is not so, its check holds before anything was done or does not hold after its solution, or
-// its question has not exactly one right answer. If nil, the lesson can be solved.
+// Rehearse runs a lesson with its own solutions, and returns the steps that can be reached. Broken is nil if the lesson can be solved;
+// otherwise it describes why the last returned step cannot be passed: its needs do not hold, its check holds before its solution or
+// does not hold after it, or its question does not have exactly one right answer.
 func Rehearse(l *Lesson) ([]Rehearsed, *Broken) {
 	s, err := Start(l)
 	if err != nil {

@@ -27,7 +27,7 @@ steps:
   text: Done.
 `
 
-// TestRehearse: a lesson in one file is taken with its own solutions, and what stands in the way of them is told.
+// TestRehearse runs a lesson in one file with its own solutions, and checks that Rehearse reports why they fail.
 func TestRehearse(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -55,7 +55,7 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// TestFault: an error says where in the file it is.
+// TestFault checks that an error has its path in the file.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []struct{ old, new, path string }{

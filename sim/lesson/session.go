@@ -8,12 +8,12 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Session is a lesson that somebody takes.
+// Session is a lesson in progress.
 type Session struct {
 	lesson *Lesson
 	world  *scenario.World
 	step   int
-	begun  int      // how many of the learner's ops were done when the current step began
+	begun  int      // number of the learner's ops before the current step began
 	asked  Question // that of the current step
 	graded []Graded // of each step passed
 	did    []deed   // by the learner
@@ -42,7 +42,7 @@ type Graded struct {
 	Right int
 }
 
-// Start makes the world of a lesson and begins its first step.
+// Start creates the World of a lesson and begins its first step.
 func Start(l *Lesson) (*Session, error) {
 	w, err := l.World()
 	if err != nil {
@@ -55,7 +55,7 @@ func Start(l *Lesson) (*Session, error) {
 	return s, nil
 }
 
-// begin does what others do at the beginning of a step, and asks its question.
+// begin runs the ops of others at the beginning of a step, and prepares its question.
 func (s *Session) begin() error {
 	s.begun = len(s.did)
 	for _, op := range s.Step().Do {
@@ -73,7 +73,7 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// Lesson returns what the session is about.
+// Lesson returns the lesson of the session.
 func (s *Session) Lesson() *Lesson { return s.lesson }
 
 // World returns the session's world. Only Do may change it.
@@ -88,25 +88,25 @@ func (s *Session) Index() int { return s.step }
 // Done reports whether the last step has been reached.
 func (s *Session) Done() bool { return s.step == len(s.lesson.Steps)-1 }
 
-// Begun returns after how many ops of the learner the current step began: going back there begins it anew.
+// Begun returns the number of the learner's ops before the current step. Going back to it restarts the step.
 func (s *Session) Begun() int { return s.begun }
 
-// Requests returns how many requests the learner has sent.
+// Requests returns the number of requests that the learner has sent.
 func (s *Session) Requests() int { return s.sent }
 
-// Question returns what the current step asks; without options it asks nothing.
+// Question returns the question of the current step; it has no options if the step asks nothing.
 func (s *Session) Question() Question { return s.asked }
 
-// Graded returns what became of the question of a step that has been passed.
+// Graded returns the graded question of a step that has been passed.
 func (s *Session) Graded(step int) Graded { return s.graded[step] }
 
-// Fill returns a text of the lesson with what is true now in the place of {{…}}.
+// Fill returns a text of the lesson with {{…}} replaced by current values.
 func (s *Session) Fill(text string) string {
 	out, _ := fill(s.world, text)
 	return out
 }
 
-// Solution returns the lines that do the current step, as it is now.
+// Solution returns the lines that pass the current step, with current values.
 func (s *Session) Solution() []string {
 	var out []string
 	for _, line := range s.Step().Solution {
@@ -115,8 +115,8 @@ func (s *Session) Solution() []string {
 	return out
 }
 
-// Do does an op of the learner, and goes on to the next step when the current one has been passed by it. An error says that
-// nothing was done.
+// Do runs an op of the learner, and begins the next step if the op has passed the current one. If it returns an error, the op had no
+// effect.
 func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
 	if len(s.lesson.Allow) > 0 && !slices.Contains(s.lesson.Allow, op.Name) {
 		return scenario.Result{}, fmt.Errorf("this lesson keeps to %s", strings.Join(s.lesson.Allow, ", "))
@@ -157,8 +157,8 @@ func (s *Session) unmet(conditions []string) string {
 	return ""
 }
 
-// pass grades the prediction and begins the next step. What others cannot do then, because of something that the learner did,
-// is left out: Broken says so.
+// pass grades the prediction and begins the next step. Ops of others that fail because of the learner's ops are skipped; Broken reports
+// them.
 func (s *Session) pass() {
 	g := Graded{Question: s.asked, Right: -1}
 	if right := s.right(); len(right) == 1 {

@@ -9,19 +9,19 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// translation is lesson.zh-CN.yaml: the texts of a lesson in another language, and nothing else. What a step does stands in
-// lesson.yaml, once.
+// translation is lesson.zh-CN.yaml: the texts of a lesson in another language and nothing else. The ops and checks of steps are only in
+// lesson.yaml.
 type translation struct {
 	Title string               `json:"title"`
 	About string               `json:"about"`
-	Steps map[string]stepWords `json:"steps"` // by what they say
+	Steps map[string]stepWords `json:"steps"` // by the ids of the steps
 }
 
 type stepWords struct {
 	Text    string   `json:"text"`
 	Ask     string   `json:"ask"`
 	Options []Choice `json:"options"`
-	Hint    []string `json:"hint"` // those hints that are no lines of sim/scenario
+	Hint    []string `json:"hint"` // without the hints that are lines of sim/scenario
 }
 
 // Translate returns a lesson that speaks another language: words is its lesson.LANGUAGE.yaml. It must have every text of the

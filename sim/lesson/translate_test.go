@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// languages are those that every lesson is translated into.
+// languages are the languages of the translations that every lesson has.
 var languages = []string{"zh-CN"}
 
 func translate(t *testing.T, l *Lesson, language string) *Lesson {
@@ -88,13 +88,12 @@ func texts(l, english *Lesson) map[string]string {
 var (
 	liveValues = regexp.MustCompile(`\{\{[^}]*\}\}`)
 	codes      = regexp.MustCompile("`[^`]+`")
-	// What the server, commands and fields are called is the same in every language: codes, flags, names with capitals inside,
-	// fields, paths, files.
+	// Technical names are the same in every language: codes, flags, names with capitals inside, fields, paths, files.
 	names    = regexp.MustCompile(`\b[1-5][0-9]{2}\b|(^| )--?[A-Za-z][a-z-]*(=[A-Za-z]+)?|\b[A-Z]{4,}\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\$\w+|\b[a-z]+\.(yaml|json)\b|KEP-\d+`)
 	sentence = regexp.MustCompile(`[A-Za-z']+( [A-Za-z']+){4,}`)
 )
 
-// sameWords says what a translation lacks, or has left in English.
+// sameWords reports texts that a translation lacks or has left in English.
 func sameWords(english, theirs string) error {
 	for _, kind := range []*regexp.Regexp{liveValues, codes} {
 		want, got := kind.FindAllString(english, -1), kind.FindAllString(theirs, -1)

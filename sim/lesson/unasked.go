@@ -16,13 +16,13 @@ type Unasked struct {
 // Effect is one thing that an op has done.
 type Effect struct {
 	Kind string `json:"kind"` // created, changed, deleted, watch, time, or did: something else, such as lag 1
-	Of   string `json:"of"`   // the object, the name of the watch, how much time, or the line
+	Of   string `json:"of"`   // the object, the name of the watch, the time, or the line
 }
 
-// mostEffects is how many things are named of one op.
+// mostEffects is the maximal number of reported effects of one op.
 const mostEffects = 5
 
-// Unasked returns what the learner did since the current step began that it did not ask for.
+// Unasked returns the effects of the learner's ops in the current step that the step did not ask for.
 func (s *Session) Unasked() []Unasked {
 	var out []Unasked
 	var solution []string
@@ -43,7 +43,7 @@ func (s *Session) Unasked() []Unasked {
 	return out
 }
 
-// effects returns what an op of the learner has done, others included that it gave reason to.
+// effects returns the effects of a learner's op, including the reactions of other clients.
 func (s *Session) effects(i int) []Effect {
 	var out []Effect
 	add := func(kind, of string) {

@@ -8,17 +8,17 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// gone stands in a text for a value that is not there any more.
+// gone replaces a value that no longer exists.
 const gone = "…"
 
-// fill puts what is true now in the place of every {{…}} of a text:
+// fill replaces every {{…}} of a text by its current value:
 //
-//	{{listed}}          what a line "let listed = …" of the lesson has kept; {{revision}} is the store's newest
-//	{{listed+1}}        a number, and one more
+//	{{listed}}          the value that a line "let listed = …" has stored; {{revision}} is the store's newest
+//	{{listed+1}}        a number plus one
 //	{{cm/paint.rv}}     the resourceVersion of a stored object
 //	{{cm/paint .data.color}}, {{count pods}}, {{.metadata.name}}    any other value of sim/scenario
 //
-// The text is whole also when there is an error: what cannot be told is "…" in it.
+// The text is complete even if fill returns an error: values that cannot be evaluated are "…" in it.
 func fill(w *scenario.World, text string) (string, error) {
 	var out strings.Builder
 	var first error

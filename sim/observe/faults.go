@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Add puts faults behind those there are, and begins to observe. It refuses all of them when one can never happen.
+// Add appends faults to the existing ones, and begins to observe. It refuses all of them if one of them can never happen.
 func (o *Observer) Add(faults ...fault.Fault) error {
 	for _, f := range faults {
 		if a := f.Action(); a.Replica > o.Servers.Len() {
@@ -24,26 +24,26 @@ func (o *Observer) Add(faults ...fault.Fault) error {
 	return o.faults.Add(o.Schedule.Now(), faults...)
 }
 
-// Clear takes all faults away and releases what they hold.
+// Clear removes all faults and releases the events that they hold.
 func (o *Observer) Clear() {
 	o.faults.Clear()
 	o.Release()
 }
 
-// Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
+// Faults returns the current faults as text, each with its statistics. fault.Parse parses it.
 func (o *Observer) Faults() string { return o.faults.String() }
 
-// Decisions returns what was decided about faults, and how many older decisions were forgotten.
+// Decisions returns the decisions about faults, and the number of older decisions that were dropped.
 func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
 	return o.faults.Decisions()
 }
 
-// faulty is a request, its answer, or a commit that none made, to which faults happen.
+// faulty is the target of faults: a request, its answer, or a commit that no request made.
 type faulty struct {
 	cluster
-	apiserver.Verdict // what becomes of it
+	apiserver.Verdict // the outcome that faults choose
 	op                *fault.Op
-	answer            *apiserver.Answer // nil: there is none yet
+	answer            *apiserver.Answer // nil before there is one
 }
 
 // Fail implements fault.Request and fault.Reply.
@@ -55,11 +55,11 @@ func (x *faulty) Answer(a fault.Action) { x.Object = a.Object }
 // Delay implements fault.Request and fault.Reply.
 func (x *faulty) Delay(a fault.Action) { x.Wait += a.Wait }
 
-// Truncate is fault.Reply's.
+// Truncate implements fault.Reply.
 func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
 
-// carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made, and answer what
-// is about to be sent, nil before that.
+// carryOut asks the injector for the faults at a point and applies them. e is the request, or nil for a commit that no request made.
+// answer is the answer that is about to be sent, or nil before that.
 func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, answer *apiserver.Answer) *faulty {
 	x := &faulty{cluster: cluster{o: o}, op: op, answer: answer}
 	if q := known(e); q != nil && p != fault.RequestArrived && p != fault.RequestAnswered {
@@ -89,11 +89,11 @@ func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	o.add(r)
 }
 
-// cluster is fault.Cluster. Histories are forgotten and replicas lag at once; what else is done to a replica is done when
-// the lock is given back, because the commit that triggers it is not done with.
+// cluster implements fault.Cluster. It compacts histories and makes replicas lag at once. Other changes to a replica wait until the
+// lock is released, because the commit that triggers them is still being processed.
 type cluster struct {
 	o    *Observer
-	busy int // the replica that is in the middle of the request; 0: none is
+	busy int // the replica that is processing the request, or 0
 }
 
 func (c cluster) Compact(fault.Action) { c.o.History.Compact() }
@@ -128,8 +128,8 @@ func (c cluster) control(a fault.Action) {
 	}
 }
 
-// failure is the error that an action answers with. The texts are those of the real server where it has one for the
-// reason; those it gives for internal trouble say what injected them.
+// failure returns the error that an action answers with. If the real server has a text for the reason, it is used; the text of an
+// internal error names kubesim.
 func failure(a fault.Action, op *fault.Op) *status.Status {
 	resource := status.Resource{Group: op.Group, Resource: op.Resource}
 	if a.Kind == fault.Error {

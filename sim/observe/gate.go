@@ -8,17 +8,17 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// gate is the observer at one watch. What it keeps back waits in its queue, and everything behind it: a stream has an
-// order.
+// gate is the observer of one watch. An event that a fault holds waits in its queue together with all later events, because a
+// stream is ordered.
 //
 //	cache ─▶ pass ─┬─ nothing waits, no fault ─▶ the watch's queue ─▶ client
-//	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided anew, one after the other
+//	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided again, one after the other
 type gate struct {
 	q       *request
 	w       *watchcache.Watch
 	queue   []waitingEvent
 	waiting bool
-	untold  []trace.Record // events in a stream that is held: witnesses are told when it goes on
+	untold  []trace.Record // events in a stream that is held; witnesses are notified when it is released
 }
 
 type waitingEvent struct {
@@ -26,7 +26,7 @@ type waitingEvent struct {
 	frame  []byte
 }
 
-// pass is watchcache.Watch's Gate.
+// pass is the Gate of a watchcache.Watch. It reports whether the event may be sent now.
 func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 	if n.Type == watchcache.Error {
 		g.sent(n)
@@ -43,7 +43,7 @@ func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 	return true
 }
 
-// decide asks the faults about an event. It reports false when the event does not pass now.
+// decide applies the faults for an event. It reports false if the event must not be sent now.
 func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 	o := g.q.h.Observer
 	op := g.op(n)
@@ -57,15 +57,15 @@ func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 	return true
 }
 
-// faultyEvent is an event to which faults happen.
+// faultyEvent is an event that faults apply to. It implements fault.Event.
 type faultyEvent struct {
 	*gate
 	notice watchcache.Notice
 	frame  []byte
-	kept   bool // it does not pass now
+	kept   bool // it must not be sent now
 }
 
-// Drop is fault.Event's, as are those below.
+// Drop implements fault.Event.
 func (x *faultyEvent) Drop(fault.Action) { x.kept = true }
 
 // Close ends the watch.
@@ -97,14 +97,14 @@ func (x *faultyEvent) Delay(a fault.Action) {
 	x.q.h.Schedule.After(a.Wait, x.release)
 }
 
-// Compact is fault.Cluster's, as are those below: it happens when the lock is given back, because the event is on its way
-// through the caches that it is about.
+// Compact implements fault.Cluster. Like Expire and Treat it takes effect when the lock is released, because the event is still on its
+// way through the caches that it changes.
 func (x *faultyEvent) Compact(a fault.Action) { x.later(cluster.Compact, a) }
 
-// Expire is fault.Cluster's.
+// Expire implements fault.Cluster.
 func (x *faultyEvent) Expire(a fault.Action) { x.later(cluster.Expire, a) }
 
-// Treat is fault.Cluster's.
+// Treat implements fault.Cluster.
 func (x *faultyEvent) Treat(a fault.Action) { x.later(cluster.Treat, a) }
 
 func (x *faultyEvent) later(do func(cluster, fault.Action), a fault.Action) {
@@ -129,7 +129,7 @@ func (g *gate) wait(n watchcache.Notice, frame []byte) {
 	g.queue = append(g.queue, waitingEvent{n, frame})
 }
 
-// release sends the event that waits, and those behind it as far as no fault keeps them.
+// release sends the held event, and the events behind it until a fault holds one of them.
 func (g *gate) release() {
 	if !g.waiting {
 		return
@@ -162,12 +162,12 @@ func (g *gate) sent(n watchcache.Notice) {
 	g.delivered(&r)
 }
 
-// hold remembers a gate for release and forgets those whose watches have ended.
+// hold adds a gate to the gates to release, and drops gates whose watches have ended.
 func (o *Observer) hold(g *gate) {
 	o.held = append(slices.DeleteFunc(o.held, func(x *gate) bool { return x == g || x.w.Ended() }), g)
 }
 
-// Release lets go the watch events that faults hold. Faults may hold those behind them.
+// Release sends the watch events that faults hold. Faults may hold the events behind them.
 func (o *Observer) Release() {
 	held := o.held
 	o.held = nil

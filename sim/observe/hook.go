@@ -22,23 +22,23 @@ type hook struct {
 	replica int
 }
 
-// request is what the observer remembers of a request. It implements apiserver.Observation.
+// request is the observer's state of a request. It implements apiserver.Observation.
 type request struct {
 	h            *hook
 	e            *apiserver.Exchange
-	trace.Record        // what all of its records have in common
+	trace.Record        // the fields that all of its records share
 	arrived      uint64 // number of the first one
 	numbers      fault.Numbers
 
-	refused *auth.Attributes // the last question about its user's rights that was answered with no; nil: there is none
+	refused *auth.Attributes // the last authorization request of its user that was denied, if any
 
-	// What the request has written of its object: what is there after its last commit and was there before its first.
+	// The object that the request has written: its state after the request's last commit and before its first.
 	after, before *resource.Item
 	wrote         bool
-	made          string // key of what it has written
+	made          string // key of the object that it has written
 }
 
-// commit takes in a commit that the request has made.
+// commit records a commit that the request has made.
 func (q *request) commit(r *trace.Record, e *commit.Commit) {
 	if r.What != strings.TrimSuffix(q.What, subresourceOf(q.What)) || q.Key != r.Key && q.Verb != "create" {
 		return
@@ -52,7 +52,7 @@ func (q *request) commit(r *trace.Record, e *commit.Commit) {
 	}
 }
 
-// written makes what the request has written the objects of an op.
+// written sets the objects of an op to the object that the request has written, before and after.
 func (q *request) written(op *fault.Op) {
 	if !q.wrote {
 		return
@@ -72,7 +72,8 @@ func subresourceOf(resource string) string {
 	return "/" + sub
 }
 
-// requestOf returns what is known of a request; of one that arrived before anybody looked, what can still be told.
+// requestOf returns the observer's record of a request. If the request arrived before the observer began, requestOf creates the record
+// from the Exchange.
 func (h *hook) requestOf(e *apiserver.Exchange) *request {
 	if q := known(e); q != nil {
 		return q
@@ -93,7 +94,7 @@ func (q *request) record(site trace.Site) trace.Record {
 	return r
 }
 
-// op is what a fault compares with its trigger.
+// op returns the description of the request that faults compare with their triggers.
 func (q *request) op() *fault.Op {
 	e := q.e
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
@@ -158,8 +159,8 @@ func (q *request) Sent(a *apiserver.Answer) {
 	q.h.answered(q.e, &r)
 }
 
-// explain adds to the record of an answer the name that a new object got, what an error says, what was warned of, and what is
-// missing where something is.
+// explain adds to the record of an answer the name of a created object, the error message, the warnings, and a hint at the missing
+// rule or definition.
 func (q *request) explain(r *trace.Record) {
 	if q.Verb == "create" && q.after != nil {
 		r.Key = q.made

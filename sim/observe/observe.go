@@ -22,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Cluster is what an Observer sees, and what faults change.
+// Cluster holds the parts of a cluster that an Observer observes and that faults change.
 type Cluster struct {
 	Log      *commit.Log
 	History  *history.History
@@ -36,17 +36,17 @@ type Cluster struct {
 type Observer struct {
 	Cluster
 	options *config.Cluster
-	trace   *trace.Trace // nil: it has not begun
+	trace   *trace.Trace // nil before it has begun
 	faults  *fault.Injector
 	hooks   []*hook // of each server; none before it has begun
 
 	witnesses []Witness
-	untold    []*gate // those with events that witnesses have to be told of
+	untold    []*gate // gates with events that the witnesses still have to be notified of
 
 	commit  commitMark // the newest commit
 	delayed []*delayed // requests and answers that wait
 	held    []*gate    // watches with an event that waits for Release
-	later   []func()   // what is done when the lock is given back
+	later   []func()   // functions to call when the lock is released
 }
 
 // commitMark finds the record of the newest commit again.
@@ -95,7 +95,7 @@ func (o *Observer) Asked(n int, at auth.Attributes, allowed bool) {
 	}
 }
 
-// injector returns what decides about faults.
+// injector returns an Injector for the options.
 func injector(o *config.Cluster) *fault.Injector {
 	in := fault.NewInjector(o.Seed)
 	if o.Replay != nil {
@@ -104,7 +104,7 @@ func injector(o *config.Cluster) *fault.Injector {
 	return in
 }
 
-// Reset begins anew with the seed of now: the trace is empty, and there are no faults.
+// Reset restarts with the current seed, an empty trace and no faults.
 func (o *Observer) Reset() {
 	o.faults = injector(o.options)
 	if !o.Begun() {
@@ -114,7 +114,7 @@ func (o *Observer) Reset() {
 	o.commit, o.later, o.delayed, o.held = commitMark{}, nil, nil, nil
 }
 
-// Flush lets everything that waits happen now: nobody waits for a cluster that has ended.
+// Flush runs everything that is delayed at once, because the clock of a stopped cluster does not advance.
 func (o *Observer) Flush() {
 	o.faults.Clear()
 	list := o.delayed
@@ -126,7 +126,7 @@ func (o *Observer) Flush() {
 	o.held = nil
 }
 
-// After does what had to wait until the lock is given back.
+// After runs the functions that had to wait until the lock is released.
 func (o *Observer) After() {
 	for len(o.later) > 0 {
 		f := o.later[0]
@@ -188,7 +188,7 @@ func exchangeOf(e *commit.Commit) *apiserver.Exchange {
 	return x
 }
 
-// known returns what the observer remembers of a request, or nil if it has not seen it arrive.
+// known returns the observer's state of a request, or nil if the request arrived before the observer began.
 func known(x *apiserver.Exchange) *request {
 	if x == nil {
 		return nil
@@ -197,7 +197,7 @@ func known(x *apiserver.Exchange) *request {
 	return q
 }
 
-// states returns what was stored before a commit and what is there after it; nil: nothing, or nobody serves it.
+// states returns the stored bytes before and after a commit. They are nil if there was no object or no replica serves its resource.
 func states(e *commit.Commit) (before, after []byte) {
 	if it := e.Before(); it != nil {
 		before = it.Bytes
@@ -208,7 +208,7 @@ func states(e *commit.Commit) (before, after []byte) {
 	return before, after
 }
 
-// commitRecord is what a trace says of a commit.
+// commitRecord returns the trace record of a commit.
 func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
 	r := trace.Record{Site: site, Verb: watchcache.Modified, Rev: e.Rev, Key: e.Key}
 	if d := e.Definition; d != nil {
@@ -225,7 +225,7 @@ func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
 
 var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modified: "update", watchcache.Deleted: "delete"}
 
-// commitOp is what a fault compares with its trigger.
+// commitOp returns the description of a commit that faults compare with their triggers.
 func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.Op {
 	op := &fault.Op{Commit: commitVerbs[verb], Replica: replica}
 	d := e.Definition

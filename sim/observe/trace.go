@@ -23,7 +23,7 @@ func (o *Observer) Trace() *trace.Log {
 	return l
 }
 
-// Header returns what a trace that is not complete yet says of the run.
+// Header returns the header of a trace that is not complete yet.
 func (o *Observer) Header() trace.Header {
 	if !o.Begun() {
 		return trace.Header{}
@@ -33,7 +33,7 @@ func (o *Observer) Header() trace.Header {
 	return l.Header
 }
 
-// head fills in what a trace says of the run.
+// head fills in the header of a trace.
 func (o *Observer) head(l *trace.Log) {
 	l.Seed, l.Go, l.Module = o.options.Seed, runtime.Version(), trace.Module()
 	for n := 1; n <= o.Servers.Len(); n++ {
@@ -54,8 +54,7 @@ func (o *Observer) head(l *trace.Log) {
 	}
 }
 
-// Since returns the records after number n that are still there, and the number of the newest. After a Reset the numbers
-// begin anew.
+// Since returns the records after number n that are still kept, and the number of the newest record. A Reset restarts the numbers.
 func (o *Observer) Since(n uint64) (records []trace.Record, newest uint64) {
 	if !o.Begun() {
 		return nil, 0
@@ -66,7 +65,8 @@ func (o *Observer) Since(n uint64) (records []trace.Record, newest uint64) {
 	return o.trace.Since(n), o.trace.Len()
 }
 
-// Follow returns a channel that is signalled when there are new records, until stop is called. nil: there are none.
+// Follow returns a channel that is signalled when there are new records, until stop is called. The channel is nil if nothing is
+// recorded.
 func (o *Observer) Follow() (more <-chan struct{}, stop func()) {
 	if !o.Begun() {
 		return nil, func() {}
@@ -74,7 +74,7 @@ func (o *Observer) Follow() (more <-chan struct{}, stop func()) {
 	return o.trace.Follow()
 }
 
-// objects yields what is stored, in the order of the keys.
+// objects yields the stored objects in the order of their keys.
 func (o *Observer) objects(yield func(key string, obj object.Object) bool) {
 	o.Log.Newest().Range("", "", func(kv *mvcc.KV) bool {
 		d := o.Servers.Definition(commit.Storage(kv.Key))
@@ -87,12 +87,12 @@ func (o *Observer) objects(yield func(key string, obj object.Object) bool) {
 
 // State is an Observer at rest.
 type State struct {
-	Faults     *fault.State // nil: there have been none
-	Records    *trace.State // nil: the trace begins anew
+	Faults     *fault.State // nil if there have been none
+	Records    *trace.State // if nil, the trace begins empty
 	LastCommit [2]uint64    // revision, and number of its record
 }
 
-// State returns what there is now.
+// State returns the current state.
 func (o *Observer) State() State {
 	if !o.Begun() {
 		return State{}
@@ -101,7 +101,7 @@ func (o *Observer) State() State {
 	return State{&faults, &records, [2]uint64{o.commit.rev, o.commit.record}}
 }
 
-// Load takes over the faults and the trace of a State. The trace of an Observer that has begun, and goes back, begins anew.
+// Load restores the faults and the trace of a State. The trace of an Observer that has begun, and goes back, restarts empty.
 func (o *Observer) Load(s State) (err error) {
 	begun := o.Begun()
 	if !begun && o.options.Trace <= 0 && s.Faults == nil {

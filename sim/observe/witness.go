@@ -9,54 +9,54 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Witness is told of everything that goes through a cluster, as it happens and under the Cluster's lock: it must not ask the
-// Cluster, and is not to change what it is told of.
+// Witness is notified of all commits, answers, events and authorization decisions of a cluster as they happen. Its methods run under
+// the Cluster's lock: they must not call the Cluster, and must not change their arguments.
 type Witness interface {
-	// Wrote is told of a commit before any replica knows it, and of the number of its record in the trace.
+	// Wrote is called for each commit before any replica receives it. record is the number of its record in the trace.
 	Wrote(e *commit.Commit, by *Party, record uint64)
-	// Answered is told of an answer before it is sent.
+	// Answered is called for each answer before it is sent.
 	Answered(*Reply)
-	// Delivered is told of an event that goes to a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, of which object, and its
-	// revision or that of the bookmark.
+	// Delivered is called for each event that is sent to a watch. eventType is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, key names
+	// the object, and rev is the revision of the object or the bookmark.
 	Delivered(watch *apiserver.Exchange, eventType, key string, rev uint64)
-	// Asked is told of a decision about what a user may do; byRoles says whether roles alone allow it.
+	// Asked is called for each authorization decision. byRoles reports whether roles alone allow a request.
 	Asked(at auth.Attributes, allowed bool, byRoles func(auth.Attributes) bool)
 }
 
-// Party is who does something. It is empty where the store acts, such as when it removes what has expired.
+// Party is the author of a change. It is empty if the store itself acts, such as when it removes expired objects.
 type Party struct {
 	resource.Actor
-	// Exchange is the request. nil: there is none.
+	// Exchange is the request, or nil if there is none.
 	Exchange *apiserver.Exchange
 }
 
-// Reply is an answer and what it answers.
+// Reply is an answer together with its request.
 type Reply struct {
 	*apiserver.Exchange
-	Key     string // of the object: that which the server gave it, where it did
+	Key     string // of the object, with a generated name if there is one
 	Code    int
 	Message string // of an error
 	Record  uint64 // number, in the trace, of the record with which the request began
 }
 
-// Attest begins to tell a Witness, and to observe.
+// Attest registers a Witness and begins to observe.
 func (o *Observer) Attest(w Witness) {
 	o.Begin()
 	o.witnesses = append(o.witnesses, w)
 }
 
-// Halt ends what a party does over and over again, once the lock is given back.
+// Halt stops a party's repeated writes as soon as the lock is released.
 func (o *Observer) Halt(p *Party) {
 	o.later = append(o.later, func() {
 		if p.Own {
-			_ = o.Controllers.Stop(p.Client) // those of API servers go on
+			_ = o.Controllers.Stop(p.Client) // controllers of API servers cannot be stopped
 			return
 		}
 		_ = o.Add(fault.On("create,update,patch,delete,deletecollection", "*").Client(p.Client).TooManyRequests())
 	})
 }
 
-// wrote tells the witnesses of a commit.
+// wrote notifies the witnesses of a commit.
 func (o *Observer) wrote(e *commit.Commit) {
 	if len(o.witnesses) == 0 || e.Definition == nil {
 		return
@@ -73,7 +73,7 @@ func (o *Observer) wrote(e *commit.Commit) {
 	}
 }
 
-// answered tells the witnesses of an answer.
+// answered notifies the witnesses of an answer.
 func (h *hook) answered(e *apiserver.Exchange, r *trace.Record) {
 	if len(h.witnesses) == 0 {
 		return
@@ -84,7 +84,7 @@ func (h *hook) answered(e *apiserver.Exchange, r *trace.Record) {
 	}
 }
 
-// delivered tells the witnesses of an event.
+// delivered notifies the witnesses of an event.
 func (g *gate) delivered(r *trace.Record) {
 	if len(g.q.h.witnesses) == 0 {
 		return
@@ -104,7 +104,8 @@ func (g *gate) tell(r *trace.Record) {
 	}
 }
 
-// tellReleased tells the witnesses what has been held up and goes on now. What was in a stream that broke, nobody gets.
+// tellReleased notifies the witnesses of events in streams that are no longer held. Events in a broken stream are dropped, because no
+// client receives them.
 func (o *Observer) tellReleased() {
 	held := o.untold
 	o.untold = nil
@@ -123,7 +124,7 @@ func (o *Observer) tellReleased() {
 	}
 }
 
-// asked notifies the witnesses of a decision about what a user may do.
+// asked notifies the witnesses of an authorization decision.
 func (h *hook) asked(at auth.Attributes, allowed bool) {
 	e, _ := at.By.(*apiserver.Exchange)
 	at.By = nil // which is not to be kept
@@ -136,13 +137,13 @@ func (h *hook) asked(at auth.Attributes, allowed bool) {
 	}
 }
 
-// byRoles reports whether roles alone allow what somebody asks for.
+// byRoles reports whether roles alone allow a request.
 func (h *hook) byRoles(at auth.Attributes) bool {
 	api := h.Servers.At(h.replica).API()
 	return api.Auth.ByRoles(at, api.Registry.Reader())
 }
 
-// message is what an error says. "": there was none.
+// message returns the message of a request's error, or "" if there was none.
 func message(e *apiserver.Exchange) string {
 	if e.Failure == nil {
 		return ""

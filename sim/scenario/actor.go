@@ -71,7 +71,7 @@ func actOr(k *trouble.Kind, do func(w *World, a actor.Actor, op *Op) error) func
 	}
 }
 
-// sourceOf returns what the flags of an operation say that an actor reads. Its client appears.
+// sourceOf returns the Source of an actor according to the flags of an operation, and creates its client.
 func (w *World) sourceOf(op *Op) actor.Source {
 	name := w.client(op.Args[0]).name
 	return actor.Source{Name: name, Resource: op.arg(1), Namespace: op.value("namespace"), Labels: op.value("selector"),
@@ -106,7 +106,7 @@ func newController(w *World, op *Op) (actor.Actor, error) {
 	return a, nil
 }
 
-// Rules are what a controller does.
+// Rules are the rules of a controller.
 type Rules = actor.Rules
 
 // ParseRules reads the rules of a controller.
@@ -186,7 +186,7 @@ func (w *World) actor(name string) actor.Actor {
 	return nil
 }
 
-// settleSteps is how many things controllers may do before the clock moves on.
+// settleSteps is the maximal number of steps of controllers in one settle.
 const settleSteps = 10_000
 
 // settle lets all controllers work, in turn, until none has anything left to do.

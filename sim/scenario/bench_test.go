@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkDo is what an operation costs: a log of 100 creates and reads with a watch open, the World included.
+// BenchmarkDo measures a log of 100 creates and reads with an open watch, including the World.
 func BenchmarkDo(b *testing.B) {
 	var log []Op
 	for _, line := range []string{"watch cm --rv 0", "create cm a", "get cm a", "patch cm a -p '{\"data\":{\"k\":\"v\"}}'", "delete cm a"} {
@@ -34,7 +34,7 @@ func BenchmarkDo(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/101, "µs/op")
 }
 
-// BenchmarkNew is what a World costs.
+// BenchmarkNew measures the creation of a World.
 func BenchmarkNew(b *testing.B) {
 	for range b.N {
 		if _, err := New(Options{}); err != nil {

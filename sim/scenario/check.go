@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// examine looks at what can be known to be wrong before an operation is carried out. at is where its rest begins. What a
-// variable gives is looked at when it is known.
+// examine reports errors that can be found before an operation runs. at is the column at which its arguments begin. Variables are
+// skipped: their values are checked when they are substituted.
 func (c *Command) examine(op *Op, at int) error {
 	for i, text := range op.Args {
 		if condition.IsVariable(text) {
@@ -35,7 +35,7 @@ func (c *Command) examine(op *Op, at int) error {
 	return nil
 }
 
-// check looks at the text of an argument.
+// check reports an error in the text of an argument.
 func (a Arg) check(command, text string, at int) error {
 	switch a {
 	case Number, Replica:

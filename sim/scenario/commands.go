@@ -2,7 +2,7 @@ package scenario
 
 import "slices"
 
-// Group says what a command is about.
+// Group is a group of commands in the help.
 type Group string
 
 // The groups of commands, in the order of a help text.
@@ -11,32 +11,32 @@ const (
 	Worldly  Group = "world"
 	Actors   Group = "actors"
 	Checks   Group = "checks"
-	Prompt   Group = "prompt" // lines of a shell, with kubectl and what stands beside it
+	Prompt   Group = "prompt" // lines of a shell, with kubectl and other tools
 )
 
-// Command is one word that an operation can begin with, and all that is known of it: what Parse, World.Do, the help and
-// the completion of the page go by. Each stands in the file of what it does.
+// Command describes one command of the language, for Parse, World.Do, the help and the completion of the page. Each command is
+// defined in the file that implements it.
 type Command struct {
 	Name    string
-	Usage   string // what follows the name, flags aside
+	Usage   string // the arguments, without flags
 	Help    string // one sentence
 	Example string // a line
 	Group   Group
-	Flags   []string // long names of those that it takes
-	Args    []Arg    // what its arguments are, in their order; of commands whose rest is one text: none
-	Words   []Choice // what its first argument is, or is most often
+	Flags   []string // long names of its flags
+	Args    []Arg    // kinds of its arguments, in order; none if the rest is one text
+	Words   []Choice // the values, or the most frequent values, of its first argument
 
-	needs int  // so many arguments have to be there
-	more  bool // the last one may be there again and again
+	needs int  // the least number of arguments
+	more  bool // the last argument may be repeated
 	text  bool // the rest of the line is one text, in a language of its own
 
-	check func(op *Op, at int) error     // what Args and Flags do not say; nil: they say it all
-	run   func(w *World, op *Op) error   // does it; an error means that nothing was done
-	plan  func(o *Options, op *Op) error // of those that stand first: says what the world is made with
-	build func(b *builder) error         // of Requests: makes what is sent
+	check func(op *Op, at int) error     // checks beyond Args and Flags, if any
+	run   func(w *World, op *Op) error   // runs it; after an error nothing has changed
+	plan  func(o *Options, op *Op) error // of commands that come first: sets options of the World
+	build func(b *builder) error         // of Requests: builds the requests
 }
 
-// Arg is what an argument of a command is. Parse checks those that are numbers or times, completion offers the others.
+// Arg is the kind of an argument of a command. Parse checks numbers and times, and completion suggests the other kinds.
 type Arg int
 
 // The arguments.
@@ -61,10 +61,10 @@ const (
 	Path                           // /api/v1/pods
 )
 
-// Choice is a word, and what it means.
+// Choice is a word and its meaning.
 type Choice struct{ Text, Help string }
 
-// Arg returns what the argument at n, counted from 0, is.
+// Arg returns the kind of the argument at index n.
 func (c *Command) Arg(n int) Arg {
 	switch {
 	case n < len(c.Args):
@@ -75,8 +75,7 @@ func (c *Command) Arg(n int) Arg {
 	return Nothing
 }
 
-// commandTable are the commands in the order of a help text. They are put together when the program starts because what
-// some of them do is to parse others.
+// commandTable lists the commands in the order of the help. It is initialised at run time because some commands parse other commands.
 var commandTable []Command
 
 func init() {
@@ -85,10 +84,10 @@ func init() {
 		actorCommands, checkCommands, promptCommands)
 }
 
-// Commands returns what an operation can begin with, in the order of a help text.
+// Commands returns the commands in the order of the help.
 func Commands() []Command { return slices.Clone(commandTable) }
 
-// FindCommand returns the command of a name, nil if there is none. It is not to be changed.
+// FindCommand returns the command of a name, or nil if there is none. The result must not be changed.
 func FindCommand(name string) *Command {
 	for i := range commandTable {
 		if commandTable[i].Name == name {

@@ -22,14 +22,14 @@ func TestCommands(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			is := is.New(t)
 			is.Equal(len(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n != c.Name })), 1) // once in the table
-			is.True(c.Help != "" && c.run != nil)                                                                // says what it does, and does it
+			is.True(c.Help != "" && c.run != nil)                                                                // it has a help text and a function
 			is.Equal(c.build != nil, c.Group == Requests)                                                        // only requests are sent
 			op, err := Parse(c.Example)
 			is.NoErr(err)                        // its example can be read
 			is.Equal(op.Name, c.Name)            // and is its own
 			is.Equal(op.String(), c.Example)     // as it would be printed
-			is.True(c.needs <= len(c.Args))      // it is known what has to be there
-			is.True(!c.more || len(c.Args) > 0)  // and what may be there again
+			is.True(c.needs <= len(c.Args))      // the required arguments have kinds
+			is.True(!c.more || len(c.Args) > 0)  // and the repeated argument, too
 			is.True(!c.text || len(c.Args) == 0) // a text has no arguments
 			for _, f := range c.Flags {
 				is.True(findFlag(f) != nil) // all flags are known

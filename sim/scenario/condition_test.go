@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What holds, what does not, and why.
+// Conditions hold or do not hold, and give the reason.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	w := world(t, Options{Files: map[string]string{"pods.yaml": `
@@ -68,7 +68,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// What is wrong with a condition is said before anything is done.
+// Errors in a condition are reported before the operation runs.
 func TestConditionErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{ // order does not matter
@@ -124,7 +124,7 @@ func FuzzParseRules(f *testing.F) {
 	})
 }
 
-// What is wrong with rules is said with the rule and the way out.
+// An error in rules names the rule and suggests a correction.
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{ // order does not matter

@@ -8,17 +8,17 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// conn sends the requests of a prompt as those of the client "you", whose frames they are. What waits lets the World's time
-// pass.
+// conn implements kubectl.Conn for a prompt. Its requests are those of the client "you" and appear in that client's frames. Waiting
+// advances the World's clock.
 type conn struct{ w *World }
 
-// Now is kubectl.Conn's.
+// Now implements kubectl.Conn.
 func (c *conn) Now() time.Time { return c.w.clock.Now() }
 
-// Sleep is kubectl.Conn's.
+// Sleep implements kubectl.Conn.
 func (c *conn) Sleep(d time.Duration) { c.w.moveTo(c.w.clock.Now().Add(d)) }
 
-// call makes the request; one that says who sends it, as curl does, is sent by a client of that name.
+// call builds a call. If the User-Agent is not kubectl's, as with curl, the call is sent by the client of that name.
 func (c *conn) call(r *kubectl.Request) *call {
 	client := c.w.client(you)
 	header := r.Header.Clone()
@@ -46,10 +46,10 @@ func (c *conn) send(x *call) (*kubectl.Answer, error) {
 	return &kubectl.Answer{Code: x.exchange.Code, Header: x.exchange.ResHeader, Body: x.exchange.ResBody}, nil
 }
 
-// Do is kubectl.Conn's.
+// Do implements kubectl.Conn.
 func (c *conn) Do(r *kubectl.Request) (*kubectl.Answer, error) { return c.send(c.call(r)) }
 
-// Watch is kubectl.Conn's. Time passes until the event comes that is waited for.
+// Watch implements kubectl.Conn. The clock advances until the awaited event arrives.
 func (c *conn) Watch(r *kubectl.Request, patient time.Duration, event func(frame []byte) bool) (*kubectl.Answer, error) {
 	w, more := c.w, true
 	x := c.call(r)
@@ -73,7 +73,7 @@ func (c *conn) Watch(r *kubectl.Request, patient time.Duration, event func(frame
 	return nil, nil
 }
 
-// Follow is kubectl.Conn's: the watch goes on, and what comes is printed when it does.
+// Follow implements kubectl.Conn. The watch stays open, and its events are printed as they arrive.
 func (c *conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.Answer, error) {
 	x := c.call(r)
 	x.heard = event
@@ -85,7 +85,7 @@ func (c *conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.An
 	return nil, nil
 }
 
-// Exec is kubectl.Conn's.
+// Exec implements kubectl.Conn.
 func (c *conn) Exec(r *kubectl.Request, stdin []byte, out func(isError bool, data []byte)) (*kubectl.Answer, error) {
 	w := c.w
 	r.Header.Set("Connection", "Upgrade")

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
-// carryOut does what an operation says. An error means that nothing was done.
+// carryOut runs an operation. If it returns an error, the operation had no effect.
 func (w *World) carryOut(op Op) error {
 	c := FindCommand(op.Name)
 	if c == nil {

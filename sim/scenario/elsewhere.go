@@ -6,18 +6,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Request is what an operation asks for, for whoever sends it to another server than the World's own.
+// Request is a request of an operation, for callers that send it to another server than the World's own.
 type Request struct {
 	*Exchange
 	call *call
 
-	// Call or Stream is what is to be noted of it; the other one is nil.
+	// Call or Stream is the request's entry in the recorded history; the other one is nil.
 	Call   *checker.Call
 	Stream *checker.Stream
 }
 
-// Requests returns the requests of an operation, and sends none. Revisions that count from the store's newest one count
-// from newest.
+// Requests returns the requests of an operation without sending them. Revisions relative to the store's newest one are relative to
+// newest.
 func (w *World) Requests(op Op, newest uint64) ([]*Request, error) {
 	w.newest = newest
 	list, err := w.requests(&op, nil)

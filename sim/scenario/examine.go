@@ -12,11 +12,11 @@ import (
 type standing struct {
 	condition *condition.Condition
 	never     bool
-	then      string // what once does
+	then      string // the operation of once
 	done      bool
 }
 
-// checkCommands look at the world: now, at once or later.
+// checkCommands check conditions: now, after every commit, or later.
 var checkCommands = []Command{
 	{Name: "expect", Usage: "CONDITION", Help: "it holds now", Example: "expect count pods == 2",
 		Group: Checks, text: true, check: checkCondition, run: (*World).expect},
@@ -76,7 +76,7 @@ func parseOnce(text string, at int) (*condition.Condition, string, error) {
 	return c, line, nil
 }
 
-// patienceOfChecks is how long eventually waits if it does not say.
+// patienceOfChecks is the default time limit of eventually.
 const patienceOfChecks = time.Minute
 
 // parseEventually reads a condition, and within DURATION in front of it.
@@ -179,8 +179,8 @@ func (w *World) let(op *Op) error {
 	return nil
 }
 
-// Value returns what stands on one side of a comparison: a field of the last answer or of a stored object, a count, or, as
-// $NAME, what let has kept. What is not there is an error.
+// Value evaluates one side of a comparison: a field of the last answer or of a stored object, a count, or $NAME, a variable that let
+// has set. A value that does not exist is an error.
 func (w *World) Value(text string) (string, error) {
 	text, err := w.substitute(text)
 	if err != nil {
@@ -200,7 +200,7 @@ func (w *World) Value(text string) (string, error) {
 	return condition.Show(v), nil
 }
 
-// committed looks at the standing conditions after a commit.
+// committed evaluates the standing conditions after a commit.
 func (w *World) committed(rev uint64) {
 	for _, s := range w.checks {
 		if !s.done {
@@ -209,7 +209,7 @@ func (w *World) committed(rev uint64) {
 	}
 }
 
-// look looks at one standing condition, in the store as it was at a revision.
+// look evaluates one standing condition on the store at a revision.
 func (w *World) look(s *standing, rev uint64) {
 	if rev < w.cluster.Compacted() {
 		rev = 0 // that revision cannot be read any more
@@ -226,7 +226,7 @@ func (w *World) look(s *standing, rev uint64) {
 	}
 }
 
-// doOnce does what a once does. It may come in the middle of an operation.
+// doOnce runs the operation of a once, possibly in the middle of another operation.
 func (w *World) doOnce(s *standing) {
 	w.say("once %s: %s", s.condition, s.then)
 	op, err := Parse(s.then)

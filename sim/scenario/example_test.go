@@ -29,7 +29,7 @@ func ExampleParse() {
 	// column 27: --grace is a number, not "soon"
 }
 
-// A World does operations one after the other, and says what holds.
+// A World runs operations one after the other, and reports whether conditions hold.
 func ExampleNew() {
 	w, err := scenario.New(scenario.Options{})
 	if err != nil {
@@ -135,7 +135,7 @@ func ExampleRunT() {
 	// Output: <nil>
 }
 
-// aloud stands for the *testing.T of a test.
+// aloud replaces the *testing.T of a test.
 type aloud struct{}
 
 func (aloud) Helper()                           {}

@@ -9,9 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// Export returns a scenario of what has been done in a World, which a run of it does again. A request that has failed gets a !,
-// and a line behind it that says what is expected, so that the run passes. A file that has been changed in between is there
-// under a name for each text that it had.
+// Export returns a scenario that repeats the operations of a World. A request that failed gets a ! and an expect line after it, so that
+// the run passes. A file that changed during the session gets one name for each of its texts.
 func (w *World) Export(story string) *File {
 	f := &File{Story: story, Files: maps.Clone(w.options.Files)}
 	if f.Files == nil {

@@ -23,7 +23,7 @@ func checkFault(op *Op, at int) error {
 	return nil
 }
 
-// fault adds faults, or clears or releases those there are.
+// fault adds faults, or clears or releases the existing ones.
 func (w *World) fault(op *Op) error {
 	w.used, w.healed = true, false
 	switch op.Text {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// File is a scenario as a text file: what happens, and why it matters; the operations; the files they name; and what is
-// known to come of it.
+// File is a scenario as a text file: a story, the operations, the files that they name, and the expected transcript.
 //
 //	# Two clients read the same revision. Both write; the second write is refused.     Story
 //
@@ -45,10 +44,10 @@ type Line struct {
 	Phase  string // the comment above it, "" for none
 }
 
-// transcriptName is the file that holds the transcript, scriptName that of what stands before the first file.
+// transcriptName is the name of the file with the transcript, and scriptName that of the text before the first file.
 const transcriptName, scriptName = "transcript", ""
 
-// limits of a file that comes from somebody else.
+// Limits of a file from an untrusted source.
 const (
 	maxFile  = 1 << 20
 	maxLines = 5000
@@ -108,7 +107,7 @@ func (f *File) parseScript() error {
 			continue
 		}
 		if len(comment) > 0 {
-			if story && len(f.Lines) == 0 && len(comment) > 0 { // no blank line behind the story: it is the first phase, too
+			if story && len(f.Lines) == 0 && len(comment) > 0 { // without a blank line after it, the story is also the first phase
 				f.Story = strings.Join(comment, "\n")
 			}
 			phase, comment = strings.Join(comment, "\n"), nil
@@ -139,7 +138,7 @@ func (f *File) Format() []byte {
 	return []byte(b.String())
 }
 
-// ending returns a text that ends in a line break, if it is not empty.
+// ending returns the text with a line break at its end, unless it is empty.
 func ending(s string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s

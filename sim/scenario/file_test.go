@@ -60,7 +60,7 @@ func TestFailure(t *testing.T) {
 	is.True(strings.HasPrefix(out.Failure.Text, "POST /api/v1/namespaces/default/configmaps has failed; put a ! before it")) // errors are announced
 }
 
-// A trace has all that it takes to run again, and a change in it is found.
+// A trace has all data that a replay needs, and a replay detects a change in it.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -72,7 +72,7 @@ func TestReplay(t *testing.T) {
 	text := out.Trace(f, o).JSONL()
 	trace, err := ParseTrace(text)
 	is.NoErr(err)
-	is.Equal(len(trace.Decisions), 1) // what was decided is in it
+	is.Equal(len(trace.Decisions), 1) // it contains the decisions
 	again, difference, err := trace.Replay()
 	is.NoErr(err)
 	is.Equal(difference, "")

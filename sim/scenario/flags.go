@@ -6,8 +6,8 @@ import "slices"
 type Flag struct {
 	Name   string   // without dashes
 	Short  string   // one letter, or ""
-	Value  string   // what its value is called; "": it takes none
-	Values []string // the only values there are; nil: any
+	Value  string   // placeholder of its value; empty if it takes none
+	Values []string // the allowed values; nil allows any
 	Help   string
 	repeat bool // may be given several times
 	number bool // its value is a number

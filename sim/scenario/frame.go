@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Kind says what a Frame is about.
+// Kind is the kind of a Frame.
 type Kind string
 
 // The kinds of frames.
@@ -43,18 +43,18 @@ type Frame struct {
 	RV    uint64 // the revision that it is about, or the store's newest one
 	Lane  string // store, replica/N, watch/NAME, client/NAME, controller/NAME
 	Kind  Kind
-	Cause uint64 // the N of the frame that led to this one; 0: nothing in the World did
-	Op    int    // the number of the operation during which it happened, counted from 1; 0: before the first
+	Cause uint64 // the N of the frame that led to this one, or 0
+	Op    int    // the number of the operation during which it happened, counted from 1; 0 before the first
 
 	Ref     string // of http.*: the N of the http.req; of commits and events: "configmaps default/a"
 	Text    string // for people, one line
 	Verb    string // of commits and events: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; of requests: the method
 	Code    int    // of http.res: the status; of an ERROR event, or a reconcile that failed: that of its Status
 	Reason  string // of a Status
-	Replica int    // counted from 1; 0: none
+	Replica int    // counted from 1; 0 means none
 
 	Exchange *Exchange // of http.req and http.res
-	Object   []byte    // of an event: its bytes on the wire, shared by all who look
+	Object   []byte    // of an event: its bytes on the wire, shared by all readers
 }
 
 // Exchange is a request and its answer. Both are complete when Answered is set.
@@ -67,17 +67,17 @@ type Exchange struct {
 	Header  wire.Header
 	Body    []byte
 
-	Answered  uint64 // N of its http.res frame; 0: it waits
+	Answered  uint64 // N of its http.res frame; 0 while it waits
 	Code      int
 	Reason    string // of a Status
 	ResHeader wire.Header
-	ResBody   []byte // as it arrived; of a watch: nothing, its events are frames
+	ResBody   []byte // as it arrived; empty for a watch, whose events are frames
 	Lost      int    // bytes that did not arrive: the connection broke
 	Watch     string // the name of the watch that it began
 }
 
-// AppendJSON appends the frame as one JSON object without line breaks. Revisions are strings, as numbers in a page are
-// not exact; what is zero is left out, except n, vt, rv, lane and kind. Headers and bodies are left out, too.
+// AppendJSON appends the frame as one JSON object without line breaks. Revisions are strings, because numbers in JavaScript are not
+// exact. Zero values are omitted, except n, vt, rv, lane and kind. Headers and bodies are omitted, too.
 func (f *Frame) AppendJSON(b []byte) []byte {
 	b = strconv.AppendUint(append(b, `{"n":`...), f.N, 10)
 	b = strconv.AppendInt(append(b, `,"vt":`...), f.VT, 10)
@@ -95,18 +95,18 @@ func (f *Frame) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// MarshalJSON is AppendJSON.
+// MarshalJSON returns the result of AppendJSON.
 func (f Frame) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
 
-// fingerprint is the hash of all frames, with the bytes that AppendJSON leaves out. It is no cryptographic one: it tells
-// runs apart that nobody made alike on purpose.
+// fingerprint is the hash of all frames, including the bytes that AppendJSON omits. The hash is not cryptographic: it does not protect
+// against runs that were made to collide.
 //
-// It is of what was asked, written and told: who looked on does not count. Frames of reconciles have no part in it, nor in how the
-// others are numbered, and what is done to a controller is done to the store, so that hashes that are kept in files stay true.
+// It covers requests, commits and events. So that hashes in existing files stay valid, it skips the frames of reconciles, also in the
+// numbering of the other frames, and counts frames in the lane of a controller as frames of the store.
 type fingerprint struct {
 	hash    hash.Hash
 	line    []byte
-	numbers []uint64 // by N-1: as which number a frame counts; 0: it does not
+	numbers []uint64 // number of each frame in the fingerprint, by N-1; 0 if it is skipped
 	last    uint64
 }
 
@@ -140,7 +140,7 @@ func (p *fingerprint) add(frame *Frame) {
 	p.hash.Write(p.line)
 }
 
-// number is as which number a frame counts; 0: it does not, or there is none.
+// number returns the number of frame n in the fingerprint, or 0 if the frame is skipped or n is 0.
 func (p *fingerprint) number(n uint64) uint64 {
 	if n == 0 {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// historyCommands let revisions be forgotten, or be taken back.
+// historyCommands compact or restore revisions.
 var historyCommands = []Command{
 	{Name: "record", Help: "keep what clients do and see from here on, for expect promises kept", Example: "record",
 		Group: Worldly, run: (*World).startRecording},
@@ -50,7 +50,7 @@ func (w *World) restore(op *Op) error {
 	if err := w.cluster.Restore(rev); err != nil {
 		return err
 	}
-	maps.DeleteFunc(w.commits, func(r, _ uint64) bool { return r > rev }) // those have never happened now
+	maps.DeleteFunc(w.commits, func(r, _ uint64) bool { return r > rev }) // the restore has removed these commits
 	w.happened(op, "store", 0)
 	return nil
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// looked is what controllers of the control plane have done that is no frame yet, and the reconcile whose frame came last.
+// looked holds the reconciles of the control plane's controllers that have no frame yet, and the reconcile that got the last frame.
 //
 //	store               ■ 4046                      ■ 4047
 //	controller/NAME        └─▶ reconcile, cause 4046 ──┘ the cause of what it writes
 type looked struct {
 	reconciles []controlplane.Reconcile
 	last       controlplane.Reconcile
-	frame      uint64 // of the last one; 0: there was none
+	frame      uint64 // of the last reconcile, 0 if there was none
 }
 
-// laneOf is the lane of a controller of the control plane.
+// laneOf returns the lane of a controller of the control plane.
 func laneOf(controller string) string { return "controller/" + controller }
 
-// lookOn notes from now on what controllers do. A reconcile of which nothing comes leaves no frame: whoever is told of a commit
-// looks at it, most often for nothing.
+// lookOn begins to record the reconciles of controllers. A reconcile without an effect leaves no frame: every controller that is
+// notified of a commit reconciles, and most of these reconciles do nothing.
 func (w *World) lookOn() {
 	w.looked = looked{}
 	if w.options.Quiet {
@@ -37,7 +37,7 @@ func (w *World) lookOn() {
 	})
 }
 
-// reconciledBefore makes frames of what controllers have done before a revision was written.
+// reconciledBefore adds frames for the reconciles that began before a revision was written.
 func (w *World) reconciledBefore(rev uint64) {
 	l := &w.looked
 	for len(l.reconciles) > 0 && l.reconciles[0].Before < rev {
@@ -47,7 +47,7 @@ func (w *World) reconciledBefore(rev uint64) {
 		if r.Failed != nil {
 			f.Code, f.Reason = r.Failed.Code, string(r.Failed.Reason)
 		}
-		if r.After > r.Before { // else time is seen to have passed when something else happens
+		if r.After > r.Before { // otherwise the passage of time becomes visible with another frame
 			w.tickFrame()
 		}
 		l.last, l.frame = r, w.append(f)
@@ -62,7 +62,7 @@ func (l *looked) writes(r *trace.Record) uint64 {
 	return l.frame
 }
 
-// tellReconcile is a reconcile for people: "default/web reads deployments.apps, pods at 4046, writes 2".
+// tellReconcile describes a reconcile for people: "default/web reads deployments.apps, pods at 4046, writes 2".
 func tellReconcile(r *controlplane.Reconcile) string {
 	text := strings.TrimSpace(r.Key.String())
 	if len(r.Read) > 0 {
@@ -79,7 +79,7 @@ func tellReconcile(r *controlplane.Reconcile) string {
 	return strings.TrimSpace(text)
 }
 
-// stepController lets a controller of the control plane do the next n things. It reports false if there is none of that name.
+// stepController makes a controller of the control plane take its next n steps. It reports false if no controller has that name.
 func (w *World) stepController(name string, n int) (known bool) {
 	did := 0
 	w.cluster.Control(func(m *controlplane.Manager) {

@@ -18,7 +18,7 @@ func (w *World) file(name string) (string, error) {
 	return "", unknown("file", name, object.SortedKeys(w.files), "; a scenario has files after lines such as -- "+name+" --")
 }
 
-// manifest returns the objects in a file, YAML or JSON. template fills in what is about an object; nil: nothing is.
+// manifest returns the objects in a file, YAML or JSON. template fills in placeholders about an object; if it is nil, there are none.
 func (w *World) manifest(name string, template func(string) (string, error)) ([]object.Object, error) {
 	text, err := w.file(name)
 	if err == nil && template != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// about is what a request is about: objects of a resource, or one of them.
+// about identifies the target of a request: the objects of a resource, or one of them.
 type about struct{ resource, namespace, name, subresource string }
 
-// aboutOf reads a path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE, or less of it. Of one that is
-// none it is nothing.
+// aboutOf parses a path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE, or a prefix of it. It returns the zero
+// value for other paths.
 func aboutOf(path string) (a about) {
 	parts := strings.SplitN(path, "/", 9) // the first one is empty
 	var group string
@@ -42,16 +42,16 @@ func aboutOf(path string) (a about) {
 	return a
 }
 
-// memory is what a client knows from what it was shown, beside its last answer.
+// memory is the knowledge that a client has gained from answers and events, besides its last answer.
 type memory struct {
 	known map[about]uint64  // the newest revision of each object
-	came  map[string]uint64 // how far its watches have come, by what they are about
-	page  *call             // its last list, if another page follows; nil: none does
+	came  map[string]uint64 // the last revision of its watches, by their scope
+	page  *call             // its last list if another page follows, otherwise nil
 }
 
 func newMemory() memory { return memory{known: map[about]uint64{}, came: map[string]uint64{}} }
 
-// scope names what a list or a watch is about, selectors included.
+// scope returns the scope of a list or a watch, including selectors.
 func (c *call) scope() string {
 	return c.path + "?" + c.query.Get("labelSelector") + "&" + c.query.Get("fieldSelector")
 }
@@ -113,7 +113,7 @@ func (b *builder) nextPage() error {
 	return nil
 }
 
-// recall returns the revision that a word stands for, 0 for none: what was seen, or how far from the newest one.
+// recall returns the revision that a word stands for, or 0 for none: "seen", or an offset from the newest revision.
 func (b *builder) recall(word string, d *resource.Definition, namespace, name string, q url.Values) (uint64, error) {
 	switch {
 	case word != "seen":

@@ -15,9 +15,9 @@ import (
 	controlplane "github.com/kubesim/kubesim/sim/controller"
 )
 
-// A story goes on in a fork, and as an archive has it, as if nothing had been: at any instant, and, where controllers wait for their
-// steps, between any two of them. At its end both clusters are the same, byte for byte: objects, history, what controllers remember
-// and have yet to do, random numbers and the hash of all that has happened.
+// A story continues unchanged in a fork, and in a cluster loaded from an archive: at any instant, and between any two steps of stepped
+// controllers. At the end both clusters are the same, byte for byte: objects, history, caches and queues of controllers, random
+// numbers and the hash of the trace.
 func TestForksAndArchivesGoOn(t *testing.T) {
 	t.Parallel()
 	for name, f := range stories(t) {
@@ -35,19 +35,19 @@ func TestForksAndArchivesGoOn(t *testing.T) {
 	}
 }
 
-// traveller takes a World through a story. At each moment in which nobody does anything it may go on with another Cluster, which is
-// as the one before.
+// traveller runs a story in a World. At each moment at which the Cluster is at rest, it may replace the Cluster by a copy in the same
+// state.
 type traveller struct {
 	stepped bool // controllers go when the traveller says so
 	r       *rand.Rand
-	chance  float64 // of a move, at each moment
+	chance  float64 // probability of a move at each moment
 
 	w       *World
 	moments int
 	moves   int
 }
 
-// travel returns what an archive of the cluster has at the end.
+// travel runs a story and returns an archive of the final cluster.
 func (x *traveller) travel(t *testing.T, f *File) []byte {
 	t.Helper()
 	w, err := New(f.prepared(Options{Files: f.Files, Strict: true}))
@@ -66,7 +66,7 @@ func (x *traveller) travel(t *testing.T, f *File) []byte {
 			if err != nil {
 				t.Fatalf("%s: %v", line.Text, err)
 			}
-			if r.Failure != "" && !x.stepped { // who steps need not wait for what a line expects at once
+			if r.Failure != "" && !x.stepped { // with stepped controllers an expectation need not hold at once
 				t.Errorf("%s: %s", line.Text, r.Failure)
 			}
 		}

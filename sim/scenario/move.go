@@ -17,7 +17,7 @@ func (w *World) reload(op *Op) error {
 	return w.move(op, func(c *sim.Cluster) (*sim.Cluster, error) { return sim.Load(c.State(), nil) })
 }
 
-// move goes on with another cluster that is as the one so far.
+// move continues with another cluster in the same state.
 func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
 	if len(w.actors) > 0 {
 		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].State().Name)
@@ -42,8 +42,8 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 	return nil
 }
 
-// heal ends faults, troubles of replicas and what is held. The longest delay of a stalled connection or a read is less than
-// the minute after it.
+// heal ends faults, troubles of replicas and holds. It then lets a minute pass, which is longer than the longest delay of a stalled
+// connection or a read.
 func (w *World) heal(op *Op) error {
 	w.cluster.ClearFaults()
 	for n := 1; n <= w.cluster.Replicas(); n++ {

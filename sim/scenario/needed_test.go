@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Of every controller there is a story that goes wrong without it.
+// Every controller has a story that fails without it.
 func TestEveryControllerHasAStory(t *testing.T) {
 	t.Parallel()
 	all := stories(t)
@@ -29,7 +29,7 @@ func TestEveryControllerHasAStory(t *testing.T) {
 	}
 }
 
-// failsWithout reports whether a story goes wrong when a controller does not run. What is done to the controller is left out.
+// failsWithout reports whether a story fails if a controller does not run. Operations on the controller are left out.
 func failsWithout(t *testing.T, f *File, controller string) bool {
 	t.Helper()
 	without := *f

@@ -19,8 +19,8 @@ type Op struct {
 	Name  string      // of the command
 	Fails bool        // a ! stands before it: the request must fail
 	May   bool        // a ? stands before it: the request may fail
-	Async bool        // an & stands after it: nobody waits for the answer
-	Args  []string    // that are no flags
+	Async bool        // an & stands after it: the operation does not wait for the answer
+	Args  []string    // without flags
 	Flags []FlagValue // in their order
 	Text  string      // of commands whose rest is a language of its own: the rest
 
@@ -31,7 +31,7 @@ type Op struct {
 // FlagValue is one flag of an operation.
 type FlagValue struct {
 	Name  string // the long one
-	Value string // "": it takes none
+	Value string // empty if it takes none
 }
 
 // Flag returns the value of a flag, the last one if there are several, and whether it is there.

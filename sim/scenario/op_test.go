@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// The text form and the JSON form say the same, and what is printed is read back.
+// The text form and the JSON form are equivalent, and both can be parsed again.
 func TestOpForms(t *testing.T) {
 	t.Parallel()
 	for line, canonical := range map[string]string{ // order does not matter
@@ -36,7 +36,7 @@ func TestOpForms(t *testing.T) {
 	}
 }
 
-// An error says where, what is wrong, and how to mend it.
+// An error gives the column, the problem and a correction.
 func TestOpErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{ // order does not matter

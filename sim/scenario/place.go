@@ -2,7 +2,7 @@ package scenario
 
 import "time"
 
-// placeCommands say where clients are and what they see.
+// placeCommands control the routes, watches and clocks of clients.
 var placeCommands = []Command{
 	{Name: "route", Usage: "CLIENT N", Help: "lead a client's next requests to a replica", Example: "route alice 2",
 		Group: Worldly, Args: []Arg{Client, Replica}, needs: 2, run: place(func(w *World, c *client, op *Op) error {

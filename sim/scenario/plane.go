@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// planeCommands are about the control plane's own controllers, not those that a scenario writes as rules: which run, when
-// they go, and what goes wrong with them.
+// planeCommands control the control plane's own controllers, not the controllers that a scenario defines by rules: which ones run, when
+// they reconcile, and their failures.
 var planeCommands = func() []Command {
 	list := []Command{
 		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; stands first",
@@ -49,13 +49,13 @@ func (o *Options) setControllers(op *Op) error {
 	return nil
 }
 
-// setNodes says how many nodes there are.
+// setNodes sets the number of nodes.
 func (o *Options) setNodes(op *Op) (err error) {
 	o.Nodes, err = strconv.Atoi(op.Args[0])
 	return err
 }
 
-// plane does something to what runs the controllers.
+// plane returns the run function of a command that calls f with the Manager of the controllers.
 func plane(do func(m *controlplane.Manager, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) (err error) {
 		w.cluster.Control(func(m *controlplane.Manager) { err = do(m, op) })
@@ -80,7 +80,7 @@ func reconcile(m *controlplane.Manager, op *Op) error {
 	return nil
 }
 
-// setMetric says what a metric is until it is said anew: see autoscaling.Metric.
+// setMetric sets the value of a metric until it is set again: see autoscaling.Metric.
 func setMetric(m *controlplane.Manager, op *Op) error {
 	r, err := m.Reconciler(autoscaling.Name)
 	if err != nil {
@@ -127,7 +127,7 @@ func (w *World) unknownController(name string, known bool) error {
 	return unknown("controller", name, w.Controllers(), "; the command controllers says which run")
 }
 
-// controls does something to a controller of the control plane, if that is what a name is of.
+// controls applies a trouble to the controller of a name. It reports false if no controller of the control plane has the name.
 func (w *World) controls(k *trouble.Kind, op *Op) (known bool, err error) {
 	w.cluster.Control(func(m *controlplane.Manager) {
 		if known = m.Has(op.Args[0]); known {

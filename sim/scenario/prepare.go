@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// prepareCommands say what the world is made with, and come before all others.
+// prepareCommands set options of the World. They come before all other commands.
 var prepareCommands = []Command{
 	{Name: "seed", Usage: "N", Help: "decide all names, uids and draws; stands first", Example: "seed 7",
 		Group: Worldly, Args: []Arg{Number}, needs: 1, plan: (*Options).setSeed, run: (*World).prepare},
@@ -40,7 +40,7 @@ func checkAuth(op *Op, at int) error {
 	return nil
 }
 
-// prepare sets what the cluster is made with, and makes it anew if that has changed.
+// prepare sets the options of the cluster, and creates it again if they have changed.
 func (w *World) prepare(op *Op) error {
 	if w.used {
 		return fmt.Errorf("%s decides what the world is made with: put it before everything else", op.Name)
@@ -66,7 +66,7 @@ func (o *Options) setSeed(op *Op) (err error) {
 	return err
 }
 
-// setAuth says who decides what clients may do.
+// setAuth sets the authorization mode.
 func (o *Options) setAuth(op *Op) error {
 	o.Auth = auth.AlwaysAllow
 	if op.Args[0] == "rbac" {
@@ -75,7 +75,7 @@ func (o *Options) setAuth(op *Op) error {
 	return nil
 }
 
-// setReplicas says how many replicas there are.
+// setReplicas sets the number of replicas.
 func (o *Options) setReplicas(op *Op) error {
 	n, err := o.haveReplicas(op.Args[0])
 	if err == nil {

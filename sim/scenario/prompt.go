@@ -1,6 +1,6 @@
 package scenario
 
-// promptCommands are what one types at the prompt of a shell: the whole line is sim/kubectl's, with its pipes and files.
+// promptCommands are the commands of a shell prompt. sim/kubectl runs the whole line, with its pipes and files.
 var promptCommands = []Command{
 	prompt("kubectl", "WORD …", "kubectl's own words: get, describe, create, apply, rollout, …", "kubectl get pods -o wide"),
 	prompt("k", "WORD …", "the same as kubectl", "k get pods"),

@@ -7,8 +7,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Lines of a prompt are operations as others are: what waits lets the world's time pass, watches go on, what fails has to
-// have been expected, and a replay gives the same.
+// Lines of a prompt are operations like others: waiting advances the World's clock, watches stay open, failures must be marked with !,
+// and a replay has the same result.
 func TestPrompt(t *testing.T) {
 	is := is.New(t)
 	f, err := ParseFile([]byte(`
@@ -52,7 +52,7 @@ metadata: {name: a}
 	is.Equal(again.Hash, out.Hash) // all frames
 }
 
-// A command that fails is a failure unless the line says so; what waits for ever is one, too.
+// A command that fails is a failure unless the line has a !. A command that waits forever fails, too.
 func TestPromptFails(t *testing.T) {
 	is := is.New(t)
 	for script, want := range map[string]string{ // order does not matter

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a client was shown is what "seen" stands for: of an object, and of watches of the same.
+// "seen" stands for the newest revision that a client has received, of an object or on a watch of the same scope.
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	w := world(t, Options{})
@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 	is.Equal(r[4].HTTP, nil) // that was the last one
 }
 
-// A client's oldest watch ends when it is told to, or makes room for another one.
+// A client's oldest watch ends on "stop --as", or when a new watch exceeds --at-most.
 func TestOldestWatch(t *testing.T) {
 	t.Parallel()
 	w := world(t, Options{})
@@ -47,7 +47,7 @@ func TestOldestWatch(t *testing.T) {
 	holds(t, w, "watch/b closed", "watch/c open", "watch/d open")
 }
 
-// While clients look away time passes in one piece.
+// During a pause time passes in one step.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -57,7 +57,7 @@ func TestPause(t *testing.T) {
 	is.True(!strings.HasPrefix(r[2].Lines[0], "-- 00:10:00"))        // otherwise it comes bit by bit
 }
 
-// A fork and what is loaded from an archive go on as the cluster did, without what was open.
+// A fork, and a cluster that is loaded from an archive, continue like the cluster, without its open requests and watches.
 func TestMove(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"fork", "reload"} {
@@ -73,7 +73,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// Promises are judged from the operation record on; what is delivered late counts after heal.
+// Promises are checked from the operation record on; late delivery counts after heal.
 func TestPromises(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -86,14 +86,14 @@ func TestPromises(t *testing.T) {
 	do(t, w, "heal")
 	holds(t, w, "promises kept", "watch/w saw ADDED c")
 	do(t, w, "fault on watch configmaps event=ADDED do drop", "create cm lost")
-	holds(t, w, "promises kept") // nobody can know yet
+	holds(t, w, "promises kept") // not decidable before heal
 	do(t, w, "heal")
 	_, why, err := w.Holds("promises kept")
 	is.NoErr(err)
 	is.True(strings.HasPrefix(why, "Bookmarkable: ") || strings.HasPrefix(why, "Delivered: "))
 }
 
-// Requests are what an operation would send; who sends them elsewhere says what the client is to remember.
+// Requests returns the requests that an operation would send. A caller that sends them to another server reports the answers.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// rawCommands send what no other command can say.
+// rawCommands send arbitrary HTTP requests.
 var rawCommands = []Command{
 	{Name: "request", Usage: "METHOD PATH", Help: "send any HTTP request", Example: "request GET /apis -H 'Accept: application/yaml'",
 		Group: Requests, Flags: []string{"as", "via", "header", "filename", "data", "output", "name"},

@@ -59,7 +59,7 @@ func (b *builder) read() error {
 	return nil
 }
 
-// readable returns what a read or a watch is about, and its parameters.
+// readable returns the resource and name of a read or a watch, and its parameters.
 func (b *builder) readable() (q url.Values, d *resource.Definition, name string, err error) {
 	if q, err = b.query(); err != nil {
 		return nil, nil, "", err

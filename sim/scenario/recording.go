@@ -15,14 +15,14 @@ import (
 // expiring are resources whose objects go away by themselves: an Event after an hour.
 var expiring = []string{"events"}
 
-// history is what happened and what was seen of it. Steps are the numbers of operations.
+// history records commits, requests and the events of watches. Steps are the numbers of operations.
 type history struct {
 	checker.History
-	objects map[string]*checker.Object // as they were committed, by their text: most answers are the same
-	events  map[string]checker.Event   // by their text: watches of one resource have most of them in common
+	objects map[string]*checker.Object // committed objects by their text, because most answers have the same text
+	events  map[string]checker.Event   // by their text, because watches of one resource share most events
 }
 
-// History returns what was recorded, nil if nothing is. It grows.
+// History returns the recorded history, or nil if nothing is recorded. It grows with further operations.
 func (w *World) History() *checker.History {
 	if w.recording == nil {
 		return nil
@@ -30,7 +30,7 @@ func (w *World) History() *checker.History {
 	return &w.recording.History
 }
 
-// startRecording notes what happens from here on.
+// startRecording begins to record.
 func (w *World) startRecording(op *Op) (err error) {
 	if w.recording, err = newHistory(w); err != nil {
 		return err
@@ -40,10 +40,10 @@ func (w *World) startRecording(op *Op) (err error) {
 	return nil
 }
 
-// committing notes a commit. The cluster's lock is held.
+// committing records a commit. The cluster's lock is held.
 func (w *World) committing(c sim.Commit) { w.recording.committed(w.op, &c, w.read(c.Object)) }
 
-// newHistory returns one that begins now, with what there is.
+// newHistory returns a history that begins now, with the existing objects.
 func newHistory(w *World) (*history, error) {
 	h := &history{checker.History{From: w.cluster.Revision(), Expiring: expiring}, map[string]*checker.Object{},
 		map[string]checker.Event{}}
@@ -91,7 +91,7 @@ func (h *history) committed(op int, c *sim.Commit, obj object.Object) {
 	h.Commits = append(h.Commits, made)
 }
 
-// moved notes that the world goes on with another cluster: what was open stays behind.
+// moved records that the World continues with another cluster, which ends all open streams.
 func (h *history) moved() {
 	for _, s := range h.Streams {
 		s.Ended = true
@@ -104,8 +104,8 @@ func (h *history) unreadable(err error) {
 	}
 }
 
-// sent notes a request. What nobody can judge is not noted, it returns nil: reads of subresources, and by fields other than the
-// name.
+// sent records a request. It returns nil for requests that no promise covers: reads of subresources, and reads with a selector of fields
+// other than the name.
 func (h *history) sent(c *call) *noted {
 	a, q := c.about, c.query
 	fields := q.Get("fieldSelector")
@@ -151,7 +151,7 @@ func (h *history) sent(c *call) *noted {
 
 var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
-// asked reads the body of a write: the name of an object that is created, and the revision that a write is based on.
+// asked parses the body of a write: the name of a created object, and the revision that the write is based on.
 func asked(c *checker.Call, body []byte) (based uint64) {
 	if c.Name != "" && !bytes.Contains(body, []byte("resourceVersion")) {
 		return 0
@@ -174,14 +174,14 @@ func asked(c *checker.Call, body []byte) (based uint64) {
 	return based
 }
 
-// noted notes what becomes of a call, or what comes on a watch: the other one is nil.
+// noted records the result of a call or the events of a watch; the other one is nil.
 type noted struct {
 	h      *history
 	call   *checker.Call
 	stream *checker.Stream
 }
 
-// answered notes an answer. One from which nobody can tell what became of the object counts as broken off.
+// answered records an answer. An answer that does not show the resulting object counts as a broken connection.
 func (n *noted) answered(op int, c *call) {
 	if n.stream != nil {
 		n.stream.Ended = c.answer.Watch == nil
@@ -217,7 +217,7 @@ func (n *noted) event(op int, text []byte, frame object.Object) {
 	n.stream.Events = append(n.stream.Events, ev)
 }
 
-// ended notes that the watch is over. n may be nil: nobody notes anything.
+// ended records the end of the watch. n may be nil if nothing is recorded.
 func (n *noted) ended() {
 	if n != nil && n.stream != nil {
 		n.stream.Ended = true

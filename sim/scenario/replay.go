@@ -12,7 +12,7 @@ import (
 // traceFormat is the form of trace files; a reader refuses any other.
 const traceFormat = "kubesim scenario trace 1"
 
-// TraceHeader is the first line of a trace file: all that it takes to run the scenario again, and what came of it.
+// TraceHeader is the first line of a trace file: the data that is needed to run the scenario again, and the result.
 //
 //	{"format":"kubesim scenario trace 1","version":"v1.36.3","seed":"7","scenario":"…",…}   the header
 //	{"fault":"on update …","site":"…","nth":1,…}    a line for each decision

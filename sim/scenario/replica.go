@@ -16,9 +16,9 @@ import (
 //
 //	version=1.35                                   a minor or a release
 //	gates=NAME=true,NAME=false                     feature gates
-//	serve=autoscaling/v1=false,batch/v1/cronjobs=false   what is not served
-//	storage=RESOURCE=GROUP/VERSION                 in which version a resource is stored
-//	peers=true                                     requests for what it does not serve go to another replica
+//	serve=autoscaling/v1=false,batch/v1/cronjobs=false   versions and resources that are not served
+//	storage=RESOURCE=GROUP/VERSION                 the storage version of a resource
+//	peers=true                                     requests for resources that it does not serve go to another replica
 func SetReplica(o *sim.ReplicaOptions, text string) error {
 	name, value, _ := strings.Cut(text, "=")
 	if value == "" {
@@ -51,7 +51,7 @@ func SetReplica(o *sim.ReplicaOptions, text string) error {
 	return nil
 }
 
-// switches reads A=true,B=false on top of what there is.
+// switches parses A=true,B=false and adds it to the existing values.
 func switches(before map[string]bool, text string) (map[string]bool, bool) {
 	out := cloned(before)
 	for part := range strings.SplitSeq(text, ",") {

@@ -19,10 +19,10 @@ type builder struct {
 	replica int
 	out     []*call
 
-	template func(string) (string, error) // fills in manifests; nil: they are as they stand
+	template func(string) (string, error) // fills in manifests, if not nil
 }
 
-// requests returns the HTTP requests of an operation. template fills in its manifests; nil: they are as they stand.
+// requests returns the HTTP requests of an operation. template fills in its manifests; if it is nil, they are used unchanged.
 func (w *World) requests(op *Op, template func(string) (string, error)) ([]*call, error) {
 	b := &builder{w: w, op: op, client: w.client(cmp.Or(op.value("as"), you)), template: template}
 	var err error
@@ -45,7 +45,7 @@ func (w *World) reached(c *client, via string) (int, error) {
 func (b *builder) add(method, path string, query url.Values, contentType string, body []byte) *call {
 	x := &Exchange{Client: b.client.name, Replica: b.replica, Method: method, Path: path, Body: body,
 		Header: wire.Header{"User-Agent": {b.w.agent(b.client.name)}, "Accept": {accepts[b.op.value("output")]}}}
-	if len(query) > 0 && !b.w.options.Quiet { // nobody reads it
+	if len(query) > 0 && !b.w.options.Quiet { // a quiet World does not record paths
 		x.Path += "?" + query.Encode()
 	}
 	if contentType != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // resolve returns the definition that a word names on a replica: pods, pod, po, Pod, deployments.apps,
-// deployments.v1.apps. Of several versions it is the one that the server prefers, which comes first.
+// deployments.v1.apps. If there are several versions, it returns the preferred version, which comes first.
 func (w *World) resolve(text string, replica int) (*resource.Definition, error) {
 	all := w.cluster.Server(replica).Table.All()
 	name, group, qualified := strings.Cut(text, ".")
@@ -75,7 +75,7 @@ func (w *World) Objects(resource, namespace, name string, rev uint64) ([]object.
 	return w.cluster.Look(d, namespace, name, rev)
 }
 
-// FirstObjects is Objects for the first ones whose names begin with prefix, and says how many there are.
+// FirstObjects returns the first objects whose names begin with prefix, at most most, and the number of all such objects.
 func (w *World) FirstObjects(resource, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
 	d, err := w.known(resource)
 	if err != nil {

@@ -8,24 +8,24 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// RunOptions say how a scenario is run. The zero value runs it as it is written.
+// RunOptions are options of Run. The zero value runs the scenario as it is written.
 type RunOptions struct {
-	// Seed takes the place of the one that the scenario names. 0: it does not.
+	// Seed replaces the scenario's seed unless it is 0.
 	Seed uint64
-	// Faults are added when the scenario's own preparations are done, as text of sim/fault. "": none.
+	// Faults are faults in the language of sim/fault. They are added after the scenario's own preparations.
 	Faults string
-	// Lenient lets requests fail, or not, whatever stands before them, and expect, too: only never and eventually count.
-	// An operation that makes no sense because of that is left out.
+	// Lenient ignores whether requests and expect fail, regardless of ! and ?: only never and eventually count. An operation that
+	// becomes impossible because of that is skipped.
 	Lenient bool
-	// Decisions are those of a run before, which faults then follow. nil: they are drawn.
+	// Decisions are the decisions of an earlier run, which faults repeat. If it is nil, decisions are drawn from the seed.
 	Decisions []fault.Decision
 }
 
-// Outcome is what came of a scenario.
+// Outcome is the result of a scenario.
 type Outcome struct {
 	Transcript string
 	Hash       string // of all frames
-	Semantic   string // of what became of the objects
+	Semantic   string // fingerprint of the resulting objects
 	Failure    *Failure
 	World      *World
 }
@@ -33,11 +33,11 @@ type Outcome struct {
 // Failure is the first thing that went wrong.
 type Failure struct {
 	Line  int    // of the file
-	Text  string // what went wrong
+	Text  string // the error
 	Phase string // the transcript of the phase in which it did
 }
 
-// Error says what went wrong, and in which line, and shows the phase.
+// Error implements error: the error with its line and phase.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("line %d: %s\n\n%s", f.Line, f.Text, f.Phase)
 }
@@ -47,7 +47,7 @@ func Run(f *File, o RunOptions) (*Outcome, error) {
 	made := Options{Cluster: config.Cluster{Seed: o.Seed, Replay: o.Decisions}, Files: f.Files, Strict: !o.Lenient, Lenient: o.Lenient}
 	w, err := New(f.prepared(made))
 	if err != nil {
-		w, err = New(made) // the line that asks for what there is not will say so
+		w, err = New(made) // the line with the invalid setting will fail
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Run(f *File, o RunOptions) (*Outcome, error) {
 	return out, nil
 }
 
-// prepared returns the options with what the first lines of the file prepare, so that the cluster is made only once.
+// prepared returns the options with the settings of the file's first lines, so that the cluster is created only once.
 func (f *File) prepared(o Options) Options {
 	options := o
 	for _, line := range f.Lines {
@@ -125,7 +125,7 @@ func (r *runner) all() error {
 	return nil
 }
 
-// addFaults adds the faults of the options in front of the first operation that is no preparation.
+// addFaults adds the faults of the options before the first operation that is not a preparation.
 func (r *runner) addFaults(name string) error {
 	if r.faults || r.options.Faults == "" || name == "seed" || name == "replica" || name == "replicas" {
 		return nil

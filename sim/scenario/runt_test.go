@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// complaints is a test that only remembers what it was told.
+// complaints implements the methods of a test and only records its messages.
 type complaints struct{ said []string }
 
 func (c *complaints) Helper() {}
@@ -19,7 +19,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 }
 func (c *complaints) Fatalf(format string, args ...any) { c.Errorf(format, args...) }
 
-// A scenario test fails when something goes wrong, when there is no transcript, and when it is another one.
+// A scenario test fails if the run fails, if the transcript is missing, and if it differs.
 func TestRunT(t *testing.T) {
 	t.Parallel()
 	if updating() {

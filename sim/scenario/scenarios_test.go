@@ -24,8 +24,7 @@ func TestActors(t *testing.T) {
 	RunDir(t, "testdata")
 }
 
-// A World that is told the lines one by one, as the page tells it, comes to the same as a run of the file; so does one
-// that reads what the first one exports.
+// A World that gets the lines one by one, as from the page, ends like a run of the file. A run of the scenario that it exports does, too.
 func TestLineByLine(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

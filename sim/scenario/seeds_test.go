@@ -47,16 +47,15 @@ func TestStoriesEndAlike(t *testing.T) {
 	}
 }
 
-// drawn are fields that the seed or the way there decides: names of nodes and addresses, what is signed, and how often something
-// was written.
+// drawn are fields that depend on the seed or on the order of events: names of nodes, addresses, signed values, and numbers of writes.
 var drawn = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields", "nodeName", "hostIP", "hostIPs", "podIP", "podIPs", "containerID",
 	"imageID", "clusterIP", "clusterIPs", "acquireTime", "renewTime", "certificate", "token"}
 
-// outcome prints all objects but events and leases, without what a seed decides, sorted.
+// outcome prints all objects but events and leases, sorted, without the values that a seed decides.
 func outcome(t *testing.T, w *World) string {
 	t.Helper()
 	var all []object.Object
-	made := map[string]string{} // generated names and uids, and what stands for them
+	made := map[string]string{} // generated names and uids, and their replacements
 	seen := map[string]bool{"events": true, "events.events.k8s.io": true, "leases.coordination.k8s.io": true}
 	for _, d := range w.cluster.Server(1).Table.All() {
 		if seen[d.Storage] || seen[d.Resourced().String()] {
@@ -91,7 +90,7 @@ func outcome(t *testing.T, w *World) string {
 
 var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*Z`)
 
-// plain returns a value without what is drawn, and without times.
+// plain returns a value without drawn fields and times.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -22,10 +22,10 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// patience is how long an operation waits for its answer, on the World's clock.
+// patience is the maximal time that an operation waits for its answer, on the World's clock.
 const patience = 10 * time.Minute
 
-// livelock is how many answers and events may follow from each other at one instant.
+// livelock is the maximal number of rounds of answers and events at one instant.
 const livelock = 1 << 14
 
 // call is one request on its way.
@@ -34,31 +34,31 @@ type call struct {
 	client    *client
 	path      string
 	query     url.Values
-	def       *resource.Definition // that it is about; nil: not known
+	def       *resource.Definition // of its resource, nil if unknown
 	output    string               // how the answer is printed
-	watchName string               // of the watch that it may begin; "": the World chooses
+	watchName string               // of the watch that it may begin; if empty, the World chooses one
 
 	answer *apiserver.Answer
-	body   object.Object // of the answer; nil: it is no JSON
-	done   func(*call)   // what its sender does with the answer; nil: nothing
-	sink   actor.Sink    // takes the events of the watch that it begins; nil: the transcript
-	own    bool          // an operation asked for it, not an actor
+	body   object.Object // of the answer, nil if it is not JSON
+	done   func(*call)   // handles the answer, if not nil
+	sink   actor.Sink    // receives the events of its watch; if nil, the transcript does
+	own    bool          // sent by an operation, not by an actor
 	may    bool          // it may fail
 	fails  bool          // it has to fail
-	phrase string        // what the transcript says instead of method and path
+	phrase string        // replaces method and path in the transcript
 	gone   bool          // its client has crashed
 	op     int           // number of the operation that it is part of
 	about  about
-	made   string // name of the object that it creates; "": not known
-	atMost int    // how many watches the client has at most when this one has begun; 0: any number
-	note   *noted // of the Recording; nil: there is none
+	made   string // name of the object that it creates, if known
+	atMost int    // the client's maximal number of watches including this one; 0 means no limit
+	note   *noted // its entry in the recording, if there is one
 
-	untold bool               // the transcript says nothing of it: who sends it prints the answer
-	talks  bool               // a Session that it begins goes on
-	heard  func(frame []byte) // who takes the events of the watch that it begins; nil: the sink, or the transcript
+	untold bool               // not in the transcript, because its sender prints the answer
+	talks  bool               // its Session is still open
+	heard  func(frame []byte) // receives the events of its watch; if nil, sink or the transcript does
 }
 
-// send sends a request. Its answer is taken in by run, or by whoever moves the clock.
+// send sends a request. The answer is handled by run, or by the code that advances the clock.
 func (w *World) send(c *call) {
 	x := c.exchange
 	w.used = true
@@ -105,7 +105,7 @@ func (w *World) identity(client string) *auth.Client {
 	return &auth.Client{User: u}
 }
 
-// observe turns what the cluster has recorded since the last time into frames.
+// observe adds frames for the new records of the cluster's trace.
 func (w *World) observe() {
 	if w.options.Quiet {
 		return
@@ -158,8 +158,8 @@ func (w *World) record(r *trace.Record) {
 	}
 }
 
-// run takes in all that has happened: answers, events of watches, what timers of clients left to do. It goes on until
-// nothing is left; the clock stands still.
+// run handles answers, events of watches, and functions that timers of clients have queued, until nothing is left. It does not advance
+// the clock.
 func (w *World) run() {
 	for rounds := 0; rounds < livelock; rounds++ {
 		w.observe()
@@ -224,7 +224,7 @@ func (w *World) answer(c *call) {
 	}
 }
 
-// following does f as what follows from a frame.
+// following calls f with a frame as the cause of its actions.
 func (w *World) following(frame uint64, f func()) {
 	before := w.because
 	w.because = frame
@@ -257,7 +257,7 @@ func (c *call) learn() (rev uint64) {
 // watching reports whether the call asks for a watch.
 func (c *call) watching() bool { return c.query.Get("watch") != "" }
 
-// parseAnswer returns the object in an answer, nil if there is none.
+// parseAnswer returns the object in an answer, or nil if there is none.
 func (w *World) parseAnswer(x *Exchange) object.Object {
 	switch media := x.ResHeader.Get("Content-Type"); {
 	case strings.HasPrefix(media, "application/yaml"):
@@ -269,8 +269,8 @@ func (w *World) parseAnswer(x *Exchange) object.Object {
 	return nil
 }
 
-// read reads a JSON object, which is not to be changed; nil: it is none. A quiet World reads the same text once: three of
-// four events come on other watches, too, and most answers to writes are what was committed.
+// read parses a JSON object. It returns nil if the text is not one. The result must not be changed: a quiet World parses the same text
+// once, because three of four events also arrive on other watches, and most answers to writes equal the committed object.
 func (w *World) read(text []byte) object.Object {
 	text = bytes.TrimRight(text, "\n")
 	if obj, ok := w.texts[string(text)]; ok {
@@ -302,7 +302,7 @@ func (w *World) report(c *call) {
 	}
 }
 
-// request carries out an operation that sends requests: one after the other, each when the one before it is answered.
+// request runs an operation that sends requests. It sends each request after the answer to the one before.
 func (w *World) request(op *Op) error {
 	list, err := w.requests(op, nil)
 	if err != nil {
@@ -324,8 +324,8 @@ func (w *World) request(op *Op) error {
 	return nil
 }
 
-// insist sends a request and waits for its answer, unless nobody is to wait. In a World that is lenient, where faults may
-// refuse it, it tries again as a person would, a second later, and returns the last try.
+// insist sends a request and waits for its answer, unless the operation is asynchronous. In a lenient World, where faults may refuse
+// the request, it retries a second later, as a person would, and returns the last try.
 func (w *World) insist(c *call, op *Op) *call {
 	const tries = 20
 	for n := 1; ; n++ {
@@ -354,7 +354,7 @@ func passing(c *call) bool {
 	return slices.Contains([]int{429, 500, 503, 504}, c.answer.Code) || c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
 }
 
-// await lets time pass until c is answered, but not for ever.
+// await advances the clock until c is answered, at most by patience.
 func (w *World) await(c *call) {
 	until := w.clock.Now().Add(patience)
 	for c.answer == nil && w.moveOn(until) {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// typed carries out the line of a prompt.
+// typed runs a line of a prompt.
 func (w *World) typed(op *Op) error {
 	w.used = true
 	if w.shell == nil {
@@ -31,13 +31,13 @@ func (w *World) typed(op *Op) error {
 	return nil
 }
 
-// sayer makes lines of a transcript of what is printed.
+// sayer is an io.Writer that adds its lines to the transcript.
 type sayer struct {
 	w    *World
 	rest string
 }
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (s *sayer) Write(p []byte) (int, error) {
 	s.rest += string(p)
 	for {
@@ -50,7 +50,7 @@ func (s *sayer) Write(p []byte) (int, error) {
 	}
 }
 
-// end says what does not end in a line break.
+// end adds the last line if it has no line break.
 func (s *sayer) end() {
 	if s.rest != "" {
 		s.w.say("%s", s.rest)
@@ -84,7 +84,7 @@ func (f *promptFiles) Names(folder string) (out []string) {
 	return out
 }
 
-// errStill is the end of a wait for what does not happen.
+// errStill returns the error of a wait that has timed out.
 func errStill(command string) error {
 	return fmt.Errorf("%s: nothing came in %v of the world's time, and nothing will by itself; kubectl would wait on", command, patience)
 }

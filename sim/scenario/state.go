@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
-// ClientState is what a client is like.
+// ClientState is the state of a client.
 type ClientState struct {
 	Name     string
 	Replica  int // that its requests reach
@@ -15,10 +15,10 @@ type ClientState struct {
 	Requests int           // that it has sent
 	RV       string        // of its last answer
 	Token    string        // of its last page, "" if no other follows
-	Actor    *ActorState   // nil: it does what operations say
+	Actor    *ActorState   // nil if it only does operations
 }
 
-// ActorState is what an informer, a pager or a controller is like.
+// ActorState is the state of an informer, a pager or a controller.
 type ActorState = actor.State
 
 // Clients returns all clients, in the order in which they appeared.

@@ -20,7 +20,7 @@ func TestStories(t *testing.T) {
 	RunDir(t, "testdata/stories")
 }
 
-// stories are what TestStories runs, by name.
+// stories returns the stories that TestStories runs, by name.
 func stories(t *testing.T) map[string]*File {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/stories/*.txtar")

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// plannedFaults is how many faults a random plan has at most.
+// plannedFaults is the maximal number of faults of a random plan.
 const plannedFaults = 4
 
 // Sweep runs a scenario under the random faults of many seeds.
@@ -16,7 +16,7 @@ type Sweep struct {
 	resources []string
 }
 
-// NewSweep prepares to sweep. Faults are about the resources that come up when the scenario is run as it is.
+// NewSweep prepares a sweep. Faults are about the resources that a run of the unchanged scenario writes.
 func NewSweep(f *File) *Sweep {
 	seen := map[string]bool{}
 	if out, err := Run(f, RunOptions{Lenient: true}); err == nil {
@@ -30,8 +30,7 @@ func NewSweep(f *File) *Sweep {
 	return &Sweep{f, object.SortedKeys(seen)}
 }
 
-// Options returns what one seed is run with. Only never and eventually count: what a line expects at once may come later
-// under faults.
+// Options returns the options for one seed. Only never and eventually count, because faults may delay the result of a line.
 func (s *Sweep) Options(seed uint64) RunOptions {
 	return RunOptions{Seed: seed, Faults: fault.Random(seed, plannedFaults, s.resources...).String(), Lenient: true}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
-// tell writes an answer into the transcript: one line, and the body if -o asked for it.
+// tell adds an answer to the transcript: one line, and with -o the body.
 func (w *World) tell(c *call) {
 	x := c.exchange
 	w.say("%s %s → %s", x.Client, cmp.Or(c.phrase, x.Method+" "+shortPath(x.Path)), headline(c))
@@ -31,7 +31,7 @@ func (w *World) tell(c *call) {
 	}
 }
 
-// headline says in a line what an answer is.
+// headline describes an answer in one line.
 func headline(c *call) string {
 	x := c.exchange
 	text := strconv.Itoa(x.Code) + " " + statusText[x.Code]
@@ -85,7 +85,7 @@ func objectLine(c *call, obj object.Object) string {
 	return name + actor.Terminating(obj)
 }
 
-// itemsLine says what is on a page: 2 items: a b; rv 4009; 3 more follow.
+// itemsLine describes a page of a list: 2 items: a b; rv 4009; 3 more follow.
 func itemsLine(items []any, list object.Object) string {
 	text := fmt.Sprintf("%d items", len(items))
 	if len(items) == 1 {

@@ -124,7 +124,7 @@ func (w *World) moveOn(until time.Time) bool {
 	return true
 }
 
-// pending reports whether somebody waits for time to pass: a client for an answer, an actor to try again.
+// pending reports whether a client waits for an answer or an actor waits to retry.
 func (w *World) pending() bool {
 	return len(w.waiting) > 0 || slices.ContainsFunc(w.actors, actor.Actor.IsAsleep)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/kubesim/kubesim/sim"
 )
 
-// transcript is what is written down of a World: lines for people, in the Result of the operation that goes on, and frames.
-// It asks the cluster for the time and for the newest revision, and knows nothing else of the World.
+// transcript records a World: lines for people, in the Result of the current operation, and frames. It reads the time and the newest
+// revision from the cluster and depends on nothing else of the World.
 type transcript struct {
-	quiet   bool // nothing is written down
+	quiet   bool // nothing is recorded
 	cluster *sim.Cluster
 	clock   *clock.Manual // the cluster's
 	begin   time.Time
@@ -24,7 +24,7 @@ type transcript struct {
 	ticked  time.Time // of the last frame
 }
 
-// start begins anew with a cluster.
+// start begins a new transcript with a cluster.
 func (t *transcript) start(c *sim.Cluster) {
 	t.goOn(c)
 	t.begin = t.clock.Now()
@@ -32,15 +32,15 @@ func (t *transcript) start(c *sim.Cluster) {
 	t.frames, t.print = nil, newFingerprint()
 }
 
-// goOn goes on with another cluster.
+// goOn continues with another cluster.
 func (t *transcript) goOn(c *sim.Cluster) { t.cluster, t.clock = c, c.Clock().(*clock.Manual) }
 
-// Result is what became of an operation.
+// Result is the result of an operation.
 type Result struct {
 	N       int      // its number, counted from 1
-	Lines   []string // what a transcript says
+	Lines   []string // lines of the transcript
 	OK      bool
-	Failure string // what was expected and is not so
+	Failure string // the expectation that does not hold, if any
 	HTTP    *Exchange
 	Watch   string // the name of the watch that it began
 	Waiting bool   // its answer is still to come
@@ -48,7 +48,7 @@ type Result struct {
 	requests int // that it has sent
 }
 
-// say adds a line to the transcript of the current operation, after one that says how late it is, if time has moved.
+// say adds a line to the transcript of the current operation. If time has moved, a line with the new time comes first.
 func (t *transcript) say(format string, args ...any) {
 	if t.current == nil || t.quiet {
 		return
@@ -57,7 +57,7 @@ func (t *transcript) say(format string, args ...any) {
 	t.current.Lines = append(t.current.Lines, "   "+fmt.Sprintf(format, args...))
 }
 
-// sayTime adds a line that says how late it is, if time has moved since the last one.
+// sayTime adds a line with the time if it has moved since the last line.
 func (t *transcript) sayTime() {
 	if now := t.clock.Now(); !now.Equal(t.told) {
 		t.current.Lines = append(t.current.Lines, fmt.Sprintf("-- %s (+%s)", t.stamp(now), now.Sub(t.told)))
@@ -65,7 +65,7 @@ func (t *transcript) sayTime() {
 	}
 }
 
-// stamp prints a time as what has passed since the World began.
+// stamp formats a time as the time since the World began.
 func (t *transcript) stamp(at time.Time) string {
 	d := at.Sub(t.begin)
 	text := fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
@@ -75,7 +75,7 @@ func (t *transcript) stamp(at time.Time) string {
 	return text
 }
 
-// fail notes that something expected is not so.
+// fail records that an expectation does not hold.
 func (t *transcript) fail(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	t.add(Frame{Kind: CheckFail, Lane: "store", Text: text})
@@ -88,7 +88,7 @@ func (t *transcript) fail(format string, args ...any) {
 	}
 }
 
-// add numbers a frame and keeps it. When time has moved since the last one, a frame that says so comes first.
+// add numbers a frame and records it. If time has moved since the last frame, a clock.tick frame comes first.
 func (t *transcript) add(f Frame) uint64 {
 	if t.quiet {
 		return 0

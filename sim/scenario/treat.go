@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// replicaCommands are what can be done to a replica, but for close, which can be about a watch, too.
+// replicaCommands are the commands about a replica, except close, which can also be about a watch.
 var replicaCommands = func() (list []Command) {
 	for _, k := range trouble.Kinds {
 		if k == trouble.Close || !k.OfReplicas() {

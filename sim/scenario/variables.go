@@ -34,7 +34,7 @@ func (w *World) expand(op Op) (Op, error) {
 	}
 	c := FindCommand(op.Name)
 	switch {
-	case op.Name == "once": // what it does later is expanded then
+	case op.Name == "once": // its operation is expanded when it runs
 	case c != nil && c.Group == Prompt:
 		op.Text = w.fill(op.Text)
 	default:

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// Condition is what expect, never, eventually and once ask.
+// Condition is a condition of expect, never, eventually or once.
 type Condition = condition.Condition
 
 // ParseCondition reads a condition. Its error is a *SyntaxError.
@@ -25,7 +25,7 @@ func (w *World) Holds(text string) (holds bool, why string, err error) {
 	return c.Holds(w.scope(0))
 }
 
-// scope returns what a condition of an operation is about: the store as it was at a revision, 0 for now, and the last answer.
+// scope returns the scope of an operation's condition: the last answer, and the store at a revision, or its current state for 0.
 func (w *World) scope(rev uint64) condition.Scope {
 	s := condition.Scope{World: view{w}, Objects: storeReader{w, rev}, Revision: rev, Namespace: "default", Now: w.clock.Now()}
 	if rev == 0 {
@@ -55,7 +55,7 @@ func (r storeReader) Objects(resource, namespace, name string) ([]object.Object,
 	return r.w.cluster.Look(d, namespace, name, r.rev)
 }
 
-// view is what conditions see of a World.
+// view implements condition.World.
 type view struct{ w *World }
 
 // LastAnswer implements condition.World.

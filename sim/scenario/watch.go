@@ -49,7 +49,7 @@ func checkStop(op *Op, at int) error {
 type Event struct {
 	Frame  uint64 // N of its frame
 	Type   string
-	Object object.Object // nil: it is not printed as JSON
+	Object object.Object // nil if it was not sent as JSON
 	Bytes  []byte        // as it came
 }
 
@@ -61,7 +61,7 @@ type watch struct {
 	stream   *watchcache.Watch
 	events   []Event
 	rv       string // of the last event
-	state    string // "": open; else how it ended
+	state    string // how it ended; empty while it is open
 }
 
 // open begins to read the stream of an answer.
@@ -124,7 +124,7 @@ func (w *World) freeName() string {
 	}
 }
 
-// drain takes what waits in the queues of all watches. It reports whether there was anything.
+// drain handles the events in the queues of all watches. It reports whether there were any.
 func (w *World) drain() bool {
 	some := false
 	for i := 0; i < len(w.watches); i++ {
@@ -142,7 +142,7 @@ func (w *World) drain() bool {
 	return some
 }
 
-// take takes what waits in the queue of one watch.
+// take handles the events in the queue of one watch.
 func (w *World) take(x *watch) {
 	lock := w.cluster.Server(x.exchange.Replica).Lock
 	lock.Lock()
@@ -201,7 +201,7 @@ func (w *World) event(x *watch, frame []byte) {
 	w.say("%s ◀ %s", x.name, f.Text)
 }
 
-// describe fills in what a frame says of an event.
+// describe fills in the fields of a frame about an event.
 func (w *World) describe(x *watch, f *Frame, obj object.Object) {
 	switch {
 	case obj == nil:
@@ -274,13 +274,13 @@ func (w *World) stop(x *watch) {
 	w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Text: x.state, Replica: x.exchange.Replica})
 }
 
-// WatchState is what a watch is like.
+// WatchState is the state of a watch.
 type WatchState struct {
 	Name     string
 	Client   string
 	Replica  int
-	Resource string // as deployments.apps; "": not known
-	RV       string // up to where it knows
+	Resource string // such as deployments.apps; empty if unknown
+	RV       string // of its last event
 	Events   int
 	Open     bool
 	State    string    // how it ended
@@ -300,7 +300,7 @@ func (w *World) Watches() []WatchState {
 	return out
 }
 
-// Events returns what a watch has received, nil for one that does not exist.
+// Events returns the events that a watch has received, or nil if there is no such watch.
 func (w *World) Events(name string) []Event {
 	if x := w.watchNamed(name); x != nil {
 		return x.events
@@ -322,7 +322,7 @@ func (w *World) stopNamed(name string) error {
 	return nil
 }
 
-// hears gives an event to whoever has asked for the watch, and reports whether somebody has.
+// hears passes an event to the callback of the watch's call, and reports whether there is one.
 func (x *watch) hears(frame []byte) bool {
 	if x.call.heard == nil {
 		return false

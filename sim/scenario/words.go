@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/words"
 )
 
-// SyntaxError says what is wrong with a line, where, and how to mend it.
+// SyntaxError describes an error in a line, with its column and a correction.
 type SyntaxError = condition.SyntaxError
 
 func wrong(column int, format string, args ...any) error {

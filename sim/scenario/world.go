@@ -14,11 +14,10 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
-// Options say how a World begins. The zero value is one API server of the newest version, seed 1, no files.
+// Options are options of a World. The zero value is one API server of the newest version, seed 1, no files.
 type Options struct {
-	// Cluster is what the World is made of: Seed, Replicas, Controllers, Nodes, Replay, and Auth, which says whether roles decide what
-	// clients may do. With auth.RBAC each client is the user of its name; admin is of the group system:masters. It is Bare, has a
-	// clock of its own, and keeps a trace.
+	// Cluster configures the cluster: Seed, Replicas, Controllers, Nodes, Replay, and Auth, the authorization mode. With auth.RBAC
+	// each client is the user of its name, and admin is in the group system:masters. The World sets Bare, the clock and the trace.
 	config.Cluster
 
 	Files map[string]string // by name; operations may bring more
@@ -27,26 +26,26 @@ type Options struct {
 	Strict bool
 	// Lenient makes only never and eventually Failures.
 	Lenient bool
-	// Agent returns the User-Agent of a client. nil: its name and a version, as in alice/v1.
+	// Agent returns the User-Agent of a client. If Agent is nil, it is the client's name and a version, such as alice/v1.
 	Agent func(client string) string
-	// Quiet leaves out lines and frames, and so what looks at frames: never, once and the condition seen. It is for work of
-	// which only the Recording counts.
+	// Quiet omits lines and frames, and with them the features that need frames: never, once and the condition seen. It is for runs
+	// of which only the recording counts.
 	Quiet bool
-	// Tap gets what comes over the wire. nil: nobody does.
+	// Tap receives the answers and events that servers send, if it is not nil.
 	Tap Tap
 }
 
-// Tap gets what servers send to clients, before the clients do. op is the number of the operation that asked.
+// Tap receives answers and events before the clients do. op is the number of the operation that sent the request.
 type Tap interface {
 	Answer(op int, a *apiserver.Answer)
-	// Event returns what the client of a watch gets in place of an event: to plant a bug.
+	// Event returns the events that the client of a watch receives in place of an event. Tests use it to plant bugs.
 	Event(op int, event []byte) [][]byte
 }
 
-// records is how many records of the cluster's trace are kept: more than a single step makes.
+// records is the number of records of the cluster's trace that are kept: more than a single step makes.
 const records = 1 << 14
 
-// World is a cluster, its clients and all that happened to them. It is for one goroutine.
+// World is a cluster, its clients and their history. It is not safe for concurrent use.
 type World struct {
 	transcript
 	options Options
@@ -57,8 +56,8 @@ type World struct {
 	seen    uint64            // records of the trace that have become frames
 	causes  map[uint64]uint64 // record of the trace -> frame
 	commits map[uint64]uint64 // revision -> frame
-	looked  looked            // on what controllers of the control plane do
-	compact uint64            // revision up to which the store has forgotten, as far as frames say
+	looked  looked            // reconciles of the control plane's controllers
+	compact uint64            // compacted revision in the last frame about a compaction
 
 	clients   map[string]*client
 	names     []string // of clients, in the order in which they appeared
@@ -68,26 +67,26 @@ type World struct {
 	vars      map[string]string
 	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
 	checks    []*standing              // never and once
-	recording *history                 // nil: nothing is recorded
-	newest    uint64                   // revision that others count from; 0: the store's
+	recording *history                 // nil if nothing is recorded
+	newest    uint64                   // base of relative revisions; 0 means the store's newest
 	healed    bool                     // nothing has gone wrong since heal
 	used      bool                     // something was done that seed and replicas would have to come before
 
 	sending  *call   // whose first record is to come
-	answered []*call // whose answers nobody has looked at
+	answered []*call // whose answers have not been handled yet
 	waiting  []*call
-	due      []func() // what timers of clients left to do
+	due      []func() // functions that timers of clients have queued
 	last     *call
-	because  uint64           // the frame that what is being done follows from; 0: an operation
-	shell    *kubectl.Session // what lines of a prompt leave for the next one; nil: there was none
+	because  uint64           // the frame that caused the current action; 0 for an operation
+	shell    *kubectl.Session // state that lines of a prompt share; nil before the first
 }
 
-// client is somebody who sends requests.
+// client sends requests under a name.
 type client struct {
 	name    string
 	jump    time.Duration // its clock against the cluster's
 	held    bool
-	replica int // 0: no route was set
+	replica int // 0 if no route was set
 	sent    int
 	rv      string // of its last answer
 	token   string // of its last page
@@ -100,11 +99,11 @@ func New(o Options) (*World, error) {
 	return w, w.boot()
 }
 
-// boot makes the cluster, and everything that depends on it, anew.
+// boot creates the cluster and everything that depends on it.
 func (w *World) boot() error {
 	kept := records
 	if w.options.Quiet {
-		kept = 1 // its hashes are those of all
+		kept = 1 // its hashes cover all records
 	}
 	o := w.options.Cluster
 	o.Bare, o.Clock, o.Trace = true, clock.NewManual(clock.Epoch()), kept
@@ -123,14 +122,14 @@ func (w *World) boot() error {
 	return nil
 }
 
-// opAnswer is what an operation was answered: its last request, and how many there were.
+// opAnswer holds the last request of an operation and the number of its requests.
 type opAnswer struct {
 	last     *Exchange
 	requests int
 }
 
-// Do carries out one operation. An error says that the operation makes no sense here: it is not in the log, and nothing
-// has happened. What was expected and is not so is no error but a Failure of the Result.
+// Do runs one operation. It returns an error if the operation is invalid in the current state; the operation is then not in the log and
+// has no effect. An expectation that does not hold is not an error but a Failure of the Result.
 func (w *World) Do(op Op) (Result, error) {
 	saved, known := w.files, len(w.names)
 	if len(op.Files) > 0 {
@@ -185,7 +184,7 @@ func (w *World) Log() []Op { return slices.Clip(w.log) }
 // Hash returns the fingerprint of all frames, bodies included.
 func (w *World) Hash() string { return w.print.text() }
 
-// Semantic returns the fingerprint of what became of the objects, whatever the way there: see trace.Trace.Semantic.
+// Semantic returns the fingerprint of the outcome, independent of the order of events: see trace.Trace.Semantic.
 func (w *World) Semantic() string { return w.cluster.Trace().Semantic }
 
 // Cluster returns the cluster. To change it from outside breaks the promise that the log is all there is.
@@ -200,7 +199,7 @@ func (w *World) NextTimer() (time.Time, bool) { return w.clock.Next() }
 // Files returns the files that operations can name.
 func (w *World) Files() map[string]string { return maps.Clone(w.files) }
 
-// client returns the client of a name, which appears when it is first spoken of.
+// client returns the client of a name, and creates it at its first use.
 func (w *World) client(name string) *client {
 	c := w.clients[name]
 	if c == nil {
@@ -211,7 +210,7 @@ func (w *World) client(name string) *client {
 	return c
 }
 
-// agent is the User-Agent of a client. The slash ends the name, for whoever looks for its beginning.
+// agent returns the User-Agent of a client. The slash marks the end of the name for code that compares prefixes.
 func (w *World) agent(client string) string {
 	if w.options.Agent != nil {
 		return w.options.Agent(client)

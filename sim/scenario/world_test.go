@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// do carries out lines and returns what they say, and the World.
+// do runs lines and returns their results.
 func do(t *testing.T, w *World, lines ...string) []Result {
 	t.Helper()
 	var out []Result
@@ -46,7 +46,7 @@ func holds(t *testing.T, w *World, conditions ...string) {
 	}
 }
 
-// A read that has to wait lets time pass; with & it does not, and is answered when time has passed.
+// A read that has to wait advances the clock. With & it does not, and is answered when time has passed.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -75,7 +75,7 @@ func TestFrames(t *testing.T) {
 		is.True(f.Lane != "")
 		kinds[f.Kind]++
 		if cause, ok := chain[f.Kind]; ok && f.Cause != 0 {
-			is.Equal(frames[f.Cause-1].Kind, cause) // what leads to what
+			is.Equal(frames[f.Cause-1].Kind, cause) // the causes
 		}
 	}
 	is.Equal(kinds[CacheApply], 2)     // both replicas learn of the commit
@@ -87,7 +87,7 @@ func TestFrames(t *testing.T) {
 		`"text":"`+frames[0].Text[:4]+strings.ReplaceAll(frames[0].Text[4:], "&", `\u0026`)+`","verb":"GET","replica":1}`)
 }
 
-// What makes no sense is refused, and nothing has happened.
+// An invalid operation is refused and has no effect.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 	is.Equal(len(w.Log()), n)
 }
 
-// never looks at the store after every single commit, also in the middle of an operation.
+// never evaluates its condition after every commit, also in the middle of an operation.
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -130,7 +130,7 @@ func TestStanding(t *testing.T) {
 	holds(t, w, "cm/d exists", "count cm == 1")
 }
 
-// The same log gives the same frames, whatever it is, and going on after a part of it is the same as doing it all.
+// The same log gives the same frames, and continuing after a part of it is the same as running it as a whole.
 func FuzzWorld(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed, uint8(30))
@@ -184,7 +184,7 @@ func randomLog(seed uint64, n int) []Op {
 	return out
 }
 
-// What a fault does to the cluster it does at each point, also when an answer or an event is on its way.
+// A fault can act on the cluster at each point, also while an answer or an event is being sent.
 func TestFaultsAtPoints(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"request.arrived", "request.decided", "request.validated", "store.committed", "replica.applied",
@@ -200,7 +200,7 @@ func TestFaultsAtPoints(t *testing.T) {
 				"fault on "+verb+" configmaps at="+point+" times=1 do compact",
 				"fault on "+verb+" configmaps at="+point+" times=1 do lag 1",
 				"create configmap b", "create configmap c")
-			is.True(w.Cluster().Compacted() > 0)                            // the store has forgotten
+			is.True(w.Cluster().Compacted() > 0)                            // the store is compacted
 			is.Equal(w.Cluster().Replica(1).State().Lagging, []string{"*"}) // the replica lags
 		})
 	}

@@ -111,7 +111,7 @@ func (b *builder) apply(d *resource.Definition, namespace, name string, q url.Va
 	b.add("PATCH", b.location(d, namespace, name), q, "application/apply-patch+yaml", body).def = d
 }
 
-// objects returns what is to be written, and its definition where the operation names it.
+// objects returns the objects to write, and their definition if the operation names it.
 func (b *builder) objects() ([]object.Object, *resource.Definition, error) {
 	var d *resource.Definition
 	text, name := b.op.target(0)

@@ -26,7 +26,7 @@ func TestConverge(t *testing.T) {
 		rough, err := converge(c, all)
 		is.NoErr(err)
 		is.Equal(len(calm.Violations)+len(rough.Violations), 0) // no promise is broken either
-		is.Equal(calm.Semantic, rough.Semantic)                 // the same has become of the objects
+		is.Equal(calm.Semantic, rough.Semantic)                 // the resulting objects are the same
 		if calm.Hash != rough.Hash && len(rough.History.Calls) > len(calm.History.Calls) {
 			troubled++
 		}
@@ -34,10 +34,9 @@ func TestConverge(t *testing.T) {
 	is.New(t).True(troubled >= 4) // there was trouble: requests had to be sent again
 }
 
-// converge has clients do errands that commute, each client with objects of its own and one request at a time, and each
-// request again and again until its answer is definite, as controllers do. Meanwhile trouble happens, one per round; then
-// everything heals. Whatever happened, the same has become of the objects: Result.Semantic does not depend on trouble. An
-// error says who was not done in time.
+// converge makes clients run errands that commute. Each client has its own objects, sends one request at a time, and repeats it until the
+// answer is definite, as controllers do. Meanwhile one trouble happens per round; then everything heals. The resulting objects
+// must not depend on the troubles: Result.Semantic is always the same. converge returns an error if a client does not finish in time.
 func converge(c Config, trouble []scenario.Op) (*Result, error) {
 	r, err := begin(Options{Config: c, Ops: trouble})
 	if err != nil {
@@ -77,15 +76,15 @@ func converge(c Config, trouble []scenario.Op) (*Result, error) {
 	return r.result(), nil
 }
 
-// errands are what one client has to do.
+// errands are the tasks of one client.
 type errands struct {
 	todo    []scenario.Op
 	pending *checker.Call
 	moves   int // of the runner when it was sent
 }
 
-// errandsOf draws the errands of a client: its objects have its name in theirs, and nothing that it does depends on when
-// it is done.
+// errandsOf draws the errands of a client. The names of its objects contain its own name, and the result of an errand does not depend
+// on its time.
 func errandsOf(c Config, client int) []scenario.Op {
 	r := rand.New(rand.NewPCG(c.Seed, uint64(client)))
 	kinds := []string{"configmaps", "leases.coordination.k8s.io", "clusterroles.rbac.authorization.k8s.io", "widgets.example.com"}
@@ -111,7 +110,7 @@ func errandsOf(c Config, client int) []scenario.Op {
 	return out
 }
 
-// step looks at the answer to the last request and sends the next one.
+// step handles the answer to the last request and sends the next one.
 func (e *errands) step(r *runner) error {
 	if c := e.pending; c != nil {
 		if c.Returned == 0 && e.moves == r.moves {

@@ -1,14 +1,12 @@
-// Package soak sends random work to a simulated cluster in which much goes wrong, and has package checker judge what the
-// clients saw.
+// Package soak sends random work to a simulated cluster with random troubles, and checks the answers and events with package checker.
 //
 //	seed ─ Swarm ─▶ Config ─ Generate ─▶ [Op Op Op …] ─ Run ─▶ scenario.World ─▶ Result ─ checker.Check ─▶ violations
 //	                                        ▲                                                           │
 //	                                        └──────────── Shrink: fewer of them ◀───────────────────────┘
 //
-// An op is an operation of package scenario: a client's request, or something that happens to the cluster. It does not
-// depend on the answers to those before it, so that a list of them still means something when some are left out; what a
-// request takes from earlier answers (the revision it is based on, a page, where a watch goes on) it looks up in the
-// client's memory when it is sent.
+// An op is an operation of package scenario: a client's request, or a trouble of the cluster. It does not depend on earlier answers, so
+// that a list of ops stays valid when some are left out. Values from earlier answers (the base revision, a page, the revision from
+// which a watch continues) are read from the client's memory when the request is sent.
 //
 //	? create configmaps o2 --as c1 -n default --set metadata.labels.app=l1 --set 'data={"n":"7"}' &
 //	? watch configmaps --as c2 -n default --bookmarks --rv seen --send-initial-events true --at-most 4 &
@@ -17,10 +15,9 @@
 //	fault on create configmaps probability=0.3 times=2 do commit-then-fail Timeout
 //	pause 75s
 //
-// A run is single-threaded: the World asks the API servers directly and moves the clock itself. The same Config gives the
-// same bytes, natively and as js/wasm; Result.Hash says so. After the last op everything heals and the clock moves on until
-// nothing is on its way; from then on streams have to be complete. Result.Scenario is the run as a file that kubesim run and
-// the page open.
+// A run is single-threaded: the World calls the API servers directly and advances the clock itself. The same Config gives the
+// same bytes, natively and as js/wasm; Result.Hash covers them. After the last op everything heals and the clock advances until
+// no events are pending; then streams have to be complete. Result.Scenario returns the run as a file for kubesim run and the page.
 package soak
 
 import (
@@ -33,7 +30,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// Config says what a run is like. Swarm draws one from a seed.
+// Config configures a run. Swarm draws one from a seed.
 type Config struct {
 	Seed     uint64
 	Ops      int
@@ -47,20 +44,20 @@ type Config struct {
 	Extra    []string // faults, as text, that are there from the beginning
 }
 
-// work are the verbs of clients, and how often each is drawn when it is on.
+// work holds the verbs of clients and their weights.
 var work = map[string]int{
 	"create": 6, "update": 4, "patch": 4, "apply": 3, "delete": 3, "deletecollection": 1, "get": 3, "list": 4, "page": 3,
 	"watch": 4, "stop": 1,
 }
 
-// troubles are what happens to a cluster, and how often when it is on.
+// troubles holds the troubles of a cluster and their weights.
 var troubles = map[string]int{
 	"advance": 10, "compact": 2, "expire": 1, "hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1, "fork": 1, "reload": 1,
 	trouble.Lag.Name: 3, trouble.Cut.Name: 1, trouble.Resume.Name: 4, trouble.Restart.Name: 1, trouble.Stall.Name: 1, trouble.Close.Name: 1,
 }
 
-// Swarm draws what a run of some ops is like: which verbs and which kinds of trouble there are at all, and how many of
-// everything. Runs with few kinds reach states that runs with all of them do not.
+// Swarm draws the Config of a run with some ops: the verbs, the kinds of trouble, and the numbers of clients, replicas and names. Runs
+// with few kinds reach states that runs with all kinds do not.
 func Swarm(seed uint64, ops int) Config {
 	r := rand.New(rand.NewPCG(seed, 0x737761726d))
 	c := Config{Seed: seed, Ops: ops, Clients: 1 + r.IntN(4), Replicas: 1 + r.IntN(3), Names: 1 + r.IntN(6),
@@ -70,7 +67,7 @@ func Swarm(seed uint64, ops int) Config {
 	return c
 }
 
-// some draws about three quarters of the names; those of always are in it in any case.
+// some draws about three quarters of the names, including all names of always.
 func some(r *rand.Rand, all map[string]int, always ...string) []string {
 	var out []string
 	for _, name := range object.SortedKeys(all) {

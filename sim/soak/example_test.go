@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/soak"
 )
 
-// A seed says what a run is like, and the run is the same each time.
+// A seed determines a run, which is the same each time.
 func ExampleRun() {
 	r, err := soak.Run(soak.Options{Config: soak.Swarm(1, 50)})
 	if err != nil {

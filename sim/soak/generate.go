@@ -52,7 +52,7 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (g *generator) one(n int) bool { return g.r.IntN(n) == 0 }
 
-// request is an op that sends one, which may fail, and nobody waits for the answer.
+// request is an op that sends a request which may fail, and does not wait for the answer.
 type request struct{ scenario.Op }
 
 func newRequest(verb, client string, args ...string) *request {
@@ -185,7 +185,7 @@ func (o *request) patch(kind, finalizer, label string, n int) {
 	o.flag("patch", fmt.Sprintf(`{"metadata":{"labels":{"app":%s},"annotations":{"m":"%d"}%s}}`, value, n%5, guard))
 }
 
-// scope draws what a list, a watch or a deletecollection is about.
+// scope draws the scope of a list, a watch or a deletecollection.
 func (g *generator) scope(verb, resource string) checker.Scope {
 	s := checker.Scope{Resource: resource}
 	if !resources[resource].cluster && (verb == "deletecollection" || g.one(2)) {
@@ -238,7 +238,7 @@ func (g *generator) list(o *request) {
 	}
 }
 
-// watchesMax is how many watches a client has open at most.
+// watchesMax is the maximal number of open watches of a client.
 const watchesMax = "4"
 
 func (g *generator) watch(o *request) {
@@ -263,7 +263,7 @@ func (g *generator) watch(o *request) {
 	o.flag("at-most", watchesMax)
 }
 
-// happen draws what happens to the cluster.
+// happen draws a trouble of the cluster.
 func (g *generator) happen() []scenario.Op {
 	verb := pick(g.r, g.trouble)
 	replica := fmt.Sprint(1 + g.r.IntN(g.c.Replicas))

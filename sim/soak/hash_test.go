@@ -14,7 +14,7 @@ const goldenFile = "testdata/hashes.txt"
 
 // The same seed gives the same bytes: run twice, with the race detector, on another machine, and as js/wasm (make
 // test-wasm runs this test under node). A change of anything that a client can see, or of the trace, changes the hashes:
-// go test ./sim/soak -run TestGoldenHashes -update writes them anew.
+// go test ./sim/soak -run TestGoldenHashes -update rewrites them.
 func TestGoldenHashes(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

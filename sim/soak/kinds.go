@@ -7,14 +7,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// kind is a resource that runs work with.
+// kind is a resource that runs use.
 type kind struct {
 	cluster bool     // its objects are in no namespace
 	fields  []string // besides metadata; %d is the number of the op, $NS the namespace
 }
 
-// resources are what runs work with: ConfigMaps and Leases as everybody does, Events because no watch cache has them,
-// ClusterRoles because they have no namespace, Widgets because a definition makes them.
+// resources are the resources that runs use: ConfigMaps and Leases because they are common, Events because they are not in a watch
+// cache, ClusterRoles because they have no namespace, Widgets because a CustomResourceDefinition defines them.
 var resources = map[string]kind{
 	"configmaps":                 {fields: []string{`data={"n":"%d"}`}},
 	"leases.coordination.k8s.io": {fields: []string{`spec={"holderIdentity":"%d"}`}},
@@ -34,7 +34,7 @@ const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 "storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"n":{"type":"integer"}}}}}}}]}}
 `
 
-// object adds the fields of an object: n is what makes each write another one.
+// object adds the fields of an object. n makes each write different.
 func (o *request) object(k kind, namespace string, n int) {
 	for _, f := range k.fields {
 		if strings.Contains(f, "%d") {

@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// calm is a run in which nothing goes wrong by itself, with enough watches to see what is planted.
+// calm configures a run without other troubles, with enough watches to detect a planted bug.
 func calm(seed uint64) Config {
 	return Config{Seed: seed, Ops: 250, Clients: 2, Replicas: 2, Names: 3, Work: []string{"create", "update", "delete", "patch", "watch", "get", "list"},
 		Trouble: []string{"advance"}, Calm: 6}
@@ -41,8 +41,8 @@ var (
 	end      = regexp.MustCompile(`,"annotations":\{"k8s.io/initial-events-end":"true"\}`)
 )
 
-// TestServerBugs plants what only a bug in a server does, by Illegal faults and by changing what goes over the wire, and
-// wants the promise that it breaks.
+// TestServerBugs plants behaviour that only a bug in a server can cause, by Illegal faults and by changing events on the wire, and checks
+// that the broken promise is found.
 func TestServerBugs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func lost() Options {
 	return Options{Config: c}
 }
 
-// A run is a scenario in which the same becomes of the objects, whatever goes wrong meanwhile.
+// A run is also a scenario, with the same resulting objects.
 func TestScenario(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 6; seed++ {
@@ -134,8 +134,8 @@ func opened(t *testing.T, text []byte) *scenario.Outcome {
 
 const lostFile = "testdata/lost.txtar"
 
-// Of a failing run of hundreds of ops the few are left that show the bug, as a scenario whose run fails in the same way.
-// kubesim run and the engine of the page open the same file in their tests; -update writes it anew.
+// Shrink reduces a failing run of hundreds of ops to the few that show the bug, as a scenario that fails in the same way.
+// kubesim run and the engine of the page open the same file in their tests; -update rewrites it.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

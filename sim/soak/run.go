@@ -15,22 +15,22 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Options say how to run ops.
+// Options are options of Run.
 type Options struct {
 	Config Config
-	Ops    []scenario.Op // nil: those that Generate draws
-	// Tamper gets each event of a watch before its client and returns what the client gets instead: to plant a bug. watch
-	// is the number of the op that began it. If nil, events are unchanged.
+	Ops    []scenario.Op // if nil, Generate draws them
+	// Tamper receives each event of a watch before its client and returns the events that the client gets instead. Tests use it to
+	// plant bugs. watch is the number of the op that began the watch. If Tamper is nil, events are unchanged.
 	Tamper func(watch int, event []byte) [][]byte
 }
 
-// Result is what became of a run.
+// Result is the result of a run.
 type Result struct {
 	History    *checker.History
 	Violations []checker.Violation
 	Hash       string // of the trace, and of every byte that clients got
-	Semantic   string // of what became of the objects, whatever the order
-	Ops        int    // those that did something
+	Semantic   string // fingerprint of the resulting objects, independent of the order
+	Ops        int    // number of ops that had an effect
 
 	world *scenario.World
 }
@@ -43,7 +43,7 @@ func (r *Result) Scenario() *scenario.File {
 		story = "Random work in random trouble. A promise was broken.\n" + r.Violations[0].Error()
 	}
 	if op, err := scenario.Parse("expect promises kept"); err == nil {
-		_, _ = r.world.Do(op) // it is to be in the file, whatever it says
+		_, _ = r.world.Do(op) // the file contains it whether or not it holds
 	}
 	return r.world.Export(story)
 }
@@ -53,12 +53,12 @@ type runner struct {
 	o       Options
 	world   *scenario.World
 	hash    hash.Hash
-	numbers []int // of each of the World's operations: what the hash calls it, 0 if it is not in the hash
+	numbers []int // number of each of the World's operations in the hash, 0 if it is not in the hash
 	done    int
-	moves   int // how often the run went on with another cluster
+	moves   int // how often the run continued with another cluster
 }
 
-// Run runs ops and checks what came of them. An error says that it could not begin, or that a plan is wrong.
+// Run runs ops and checks the result. It returns an error if the run cannot begin or an op is invalid.
 func Run(o Options) (*Result, error) {
 	if o.Ops == nil {
 		o.Ops = Generate(o.Config)
@@ -78,7 +78,7 @@ func Run(o Options) (*Result, error) {
 	return r.result(), nil
 }
 
-// begin makes the World and what the ops need.
+// begin creates the World and the objects that the ops need.
 func begin(o Options) (*runner, error) {
 	r := &runner{o: o, hash: sha256.New()}
 	replicas := max(o.Config.Replicas, 1)
@@ -142,10 +142,10 @@ func (r *runner) Event(op int, event []byte) [][]byte {
 	return [][]byte{event}
 }
 
-// settle heals everything, lets what is on its way arrive, and has every client take up its broken watches once more.
+// settle heals everything, delivers pending events, and makes every client restart its broken watches.
 func (r *runner) settle() error {
 	err := r.say("heal")
-	for _, s := range r.world.History().Streams { // those that a fault has silenced for ever, as clients do whose pings stay unanswered
+	for _, s := range r.world.History().Streams { // end streams that a fault has silenced, as clients do after unanswered pings
 		if err == nil && !s.Ended && r.stalls() {
 			err = r.say("stop --as " + s.Client)
 		}
@@ -161,12 +161,12 @@ func (r *runner) settle() error {
 	return err
 }
 
-// stalls reports whether an op may silence a watch for ever.
+// stalls reports whether an op may silence a watch forever.
 func (r *runner) stalls() bool {
 	return slices.ContainsFunc(r.o.Ops, func(o scenario.Op) bool { return strings.Contains(o.Text, " do stall") })
 }
 
-// again opens each client's last watch of a scope anew where it had come to, if it has ended.
+// again reopens each client's last watch of a scope at its last revision, if the watch has ended.
 func (r *runner) again() error {
 	type key struct {
 		client string
@@ -207,8 +207,8 @@ func (r *runner) result() *Result {
 	return out
 }
 
-// Shrink returns the run of the fewest ops that breaks the promise which o breaks first. run runs them: Run, or what judges
-// more than it does.
+// Shrink returns the run with the fewest ops that breaks the promise which o breaks first. run runs the ops: Run, or a function with
+// more checks.
 func Shrink(o Options, run func(Options) (*Result, error)) (*Result, error) {
 	first, err := run(o)
 	if err != nil || len(first.Violations) == 0 {

@@ -10,7 +10,7 @@ import (
 // routine is metadata that every write changes.
 var routine = []string{"metadata.resourceVersion", "metadata.managedFields", "metadata.generation"}
 
-// diffWidth is how many bytes of a line of a diff are shown.
+// diffWidth is the maximal number of bytes that are shown of a line of a diff.
 const diffWidth = 240
 
 // Difference returns in which fields two states of an object differ, a line each: spec.replicas: 1 → 3. Metadata that every

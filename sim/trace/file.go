@@ -11,21 +11,21 @@ import (
 // Format is the version of the lines that JSONL prints. Parse reads no other.
 const Format = 1
 
-// Header is what a record of a run says about the run.
+// Header describes a recorded run.
 //
 //	{"trace":1,"seed":7,"versions":["v1.36.3"],"go":"go1.26","module":"v0.3.0","level":"legal","hash":"…","semantic":"…"}
 //	{"decision":{"fault":"on update pods do fail Conflict","site":"request.decided update pods default/a","nth":1,"fired":true}}
 //	{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived",…}
 type Header struct {
-	Seed     uint64    `json:"seed,omitempty"`     // of the cluster; 0: not known
+	Seed     uint64    `json:"seed,omitempty"`     // of the cluster; 0 if unknown
 	Versions []string  `json:"versions,omitempty"` // of the API servers, in their order
 	Go       string    `json:"go,omitempty"`       // version that the simulator was compiled with
 	Module   string    `json:"module,omitempty"`   // version of the simulator
-	Level    string    `json:"level,omitempty"`    // what the faults may do that there were: legal, degraded or illegal; "": there were none
-	Dropped  uint64    `json:"dropped,omitempty"`  // how many records came before the first one and are gone
-	Start    time.Time `json:"start,omitzero"`     // of the first of them; zero: none is gone
+	Level    string    `json:"level,omitempty"`    // of the faults: legal, degraded or illegal; empty if there were none
+	Dropped  uint64    `json:"dropped,omitempty"`  // number of records that were dropped before the first one
+	Start    time.Time `json:"start,omitzero"`     // of the first record, if records were dropped
 	Hash     string    `json:"hash,omitempty"`     // of all records, dropped ones included; "" when none was kept
-	Semantic string    `json:"semantic,omitempty"` // of what became of the objects; "" when none was kept
+	Semantic string    `json:"semantic,omitempty"` // fingerprint of the outcome; "" if none was kept
 }
 
 // headerLine is a Header as a line of JSON.
@@ -61,8 +61,8 @@ func (l *Log) AppendRecords(b []byte) []byte {
 	return b
 }
 
-// Parse reads what JSONL printed. Lines of another kind than its three are an error that names the line; a file may
-// have been cut off after any line.
+// Parse parses the output of JSONL. For a line that is not of one of its three kinds it returns an error that names the line. The file
+// may be truncated after any line.
 func Parse(data []byte) (*Log, error) {
 	l := &Log{}
 	n := 0

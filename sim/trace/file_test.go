@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What JSONL prints, Parse reads, all of it.
+// Parse reads back everything that JSONL prints.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -41,7 +41,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// A Trace that was saved goes on as if nothing had been.
+// A loaded Trace continues like the one that was saved.
 func TestState(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

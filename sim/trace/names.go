@@ -2,7 +2,7 @@ package trace
 
 import "runtime/debug"
 
-// What names a resource as a record does, deployments.apps/status, or a path that is no resource's.
+// What returns the name of a resource in records, such as deployments.apps/status, or the path if it does not belong to a resource.
 func What(group, resource, subresource, path string) string {
 	if resource == "" {
 		return path

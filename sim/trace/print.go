@@ -41,7 +41,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 //	45 +12s         1 ▶ kubelet/v1   MODIFIED pods default/a, revision 4017
 //	46 +12s         op/v1 ◀ 1        200 update pods default/a
 //
-// Times count from the first record that there ever was. What a replica applied, and that a request was let through, is left out.
+// Times count from the very first record. Records of commits that a replica applied and of admitted requests are left out.
 func (l *Log) Timeline() string {
 	var b strings.Builder
 	if l.Dropped > 0 {
@@ -63,7 +63,7 @@ func (l *Log) Timeline() string {
 	return b.String()
 }
 
-// between names who tells whom.
+// between returns the sender and the receiver of a message.
 func (r *Record) between() string {
 	switch r.Site {
 	case RequestArrived:
@@ -76,7 +76,7 @@ func (r *Record) between() string {
 	return string(r.Site)
 }
 
-// client is the client's name without what its User-Agent says about the platform.
+// client returns the client's name: its User-Agent without the platform.
 func (r *Record) client() string {
 	name, _, _ := strings.Cut(r.Client, " ")
 	if name == "" {
@@ -85,7 +85,7 @@ func (r *Record) client() string {
 	return name
 }
 
-// story says what happened.
+// story returns a description of the record for people.
 func (r *Record) story() string {
 	switch r.Site {
 	case Fault, Clock:
@@ -140,7 +140,7 @@ func (l *Log) Mermaid() string {
 	return b.String()
 }
 
-// participants declares who takes part, in the order in which they appear, and returns the ids of the clients.
+// participants declares the participants in the order in which they appear, and returns the ids of the clients.
 func (l *Log) participants(b *bytes.Buffer) map[string]string {
 	ids := map[string]string{}
 	replicas := 0
@@ -162,7 +162,7 @@ func (l *Log) participants(b *bytes.Buffer) map[string]string {
 	return ids
 }
 
-// plainText takes out what ends a line, a message or an entity of a diagram.
+// plainText removes characters that end a line, a message or an entity of a diagram.
 func plainText(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", ";", ",", "#", " ", "<", "(", ">", ")").Replace(s)
 }

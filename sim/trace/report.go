@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// ReportOptions say what a Report shows.
+// ReportOptions are options of Report.
 type ReportOptions struct {
-	// Lines is how many of the newest steps are shown, beside those that are marked. 0: all.
+	// Lines is the number of newest steps that are shown in addition to the marked ones. 0 means all.
 	Lines int
-	// ByObject shows step after step of one object, then of the next, in the order in which they came up.
+	// ByObject groups the steps by object, in the order in which the objects appeared.
 	ByObject bool
-	// Marked are the numbers of records that went wrong (✗). What led to them is marked too (»): what their client had been
-	// told of the object and its owners, and asked for itself.
+	// Marked are the numbers of records that went wrong (✗). Their causes are marked, too (»): the last events that their client
+	// had received about the object and its owners, and its own last requests.
 	Marked []uint64
 }
 
-// Report prints the records as a story: a step is a request with its answer, what it wrote, as a diff, and who was told of it.
-// Times are those of the cluster's clock. What goes on for ever is folded: bookmarks, renewals of leases, discovery.
+// Report prints the records as steps: a request with its answer, its writes as a diff, and the clients that were notified of them.
+// Times are those of the cluster's clock. Routine steps are folded: bookmarks, renewals of leases, discovery.
 //
 //	2026-01-01
 //	     12 00:00:05     operator/v1 (jane) create deployments.apps default/web → 201
@@ -41,16 +41,16 @@ func (l *Log) Report(o ReportOptions) string {
 	return p.inOrder(b.steps, o.Lines)
 }
 
-// step is a request and what came of it, or something that happened without one.
+// step is a request and its consequences, or an event without a request.
 type step struct {
 	n       uint64
 	at      time.Time
 	record  *Record // the first one
-	answer  *Record // nil: there is none, yet
+	answer  *Record // nil while there is none
 	changes []*Record
-	told    []string // clients, of its changes
+	told    []string // clients that were notified of its changes
 	faults  []*Record
-	noise   string // what goes on for ever, one and many of it; "": it does not
+	noise   string // singular and plural name of a routine step, otherwise empty
 	marker  string
 }
 
@@ -93,7 +93,7 @@ func (b *builder) take(r *Record) {
 	}
 }
 
-// within is the step that a record is part of: cause, or else one that begins with it.
+// within returns the step that a record is part of: cause, or if it is nil, a new step.
 func (b *builder) within(cause *step, r *Record) *step {
 	if cause == nil {
 		return b.add(r)
@@ -101,7 +101,7 @@ func (b *builder) within(cause *step, r *Record) *step {
 	return cause
 }
 
-// sent takes in an event: with the change that it tells of, or as a step of its own when it comes later.
+// sent adds an event to the step whose change it announces, or makes it a step of its own if it was sent later.
 func (b *builder) sent(r *Record, cause *step) {
 	switch {
 	case r.Verb == "BOOKMARK":
@@ -118,7 +118,7 @@ func (b *builder) sent(r *Record, cause *step) {
 	}
 }
 
-// changed is when the step wrote last.
+// changed returns the time of the step's last write.
 func (s *step) changed() time.Time {
 	if len(s.changes) == 0 {
 		return s.at
@@ -126,7 +126,7 @@ func (s *step) changed() time.Time {
 	return s.changes[len(s.changes)-1].At
 }
 
-// routineRequest names what a request is that all clients send again and again. "": it is none.
+// routineRequest returns the singular and plural name of a request that clients repeat all the time, or "" for other requests.
 func routineRequest(s *step) string {
 	r, a := s.record, s.answer
 	switch {
@@ -139,7 +139,7 @@ func routineRequest(s *step) string {
 	return ""
 }
 
-// mark marks the steps of some records, and what led to them.
+// mark marks the steps of some records, and their causes.
 func (b *builder) mark(records []uint64) {
 	for _, n := range records {
 		s := b.records[n]
@@ -151,8 +151,8 @@ func (b *builder) mark(records []uint64) {
 	}
 }
 
-// markCauses marks what the client of a step knew of its object and the owners: the last that it was told of each, and its own
-// last request.
+// markCauses marks the steps on which the client of a step based its request: the last event that it received about the object and
+// each of its owners, and its own last request.
 func (b *builder) markCauses(s *step) {
 	who := s.record.client()
 	about := s.names()
@@ -174,7 +174,7 @@ func (b *builder) markCauses(s *step) {
 	}
 }
 
-// key is the object that the step is about.
+// key returns the key of the object that the step is about.
 func (s *step) key() string {
 	switch {
 	case len(s.changes) > 0:
@@ -185,7 +185,7 @@ func (s *step) key() string {
 	return s.record.Key
 }
 
-// names are those of the step's object and of its owners.
+// names returns the names of the step's object and its owners.
 func (s *step) names() (all []string) {
 	_, name, _ := strings.Cut(s.key(), "/")
 	all = append(all, name)

@@ -81,7 +81,7 @@ func TestReport(t *testing.T) {
 `, "\n"))
 }
 
-// The newest steps are shown, and what is marked, however old.
+// The report shows the newest steps, and marked steps of any age.
 func TestReportOfTheEnd(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

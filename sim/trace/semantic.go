@@ -8,11 +8,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Semantic returns the fingerprint of what became of the objects: how often each was created, changed and deleted, and
-// what there is in the end. each yields the objects and their keys in the order of the keys. It is "" when no hash is kept.
+// Semantic returns a fingerprint of the outcome: how often each object was created, changed and deleted, and the objects that exist at
+// the end. each yields the objects and their keys in the order of the keys. Semantic returns "" if no hash is kept.
 //
-// What differs between two runs that came to the same is left out: uids, revisions, times of creation and managed
-// fields. Generated names are not, nor are other times in objects.
+// Fields that differ between two runs with the same outcome are left out: uids, revisions, creation times and managed fields.
+// Generated names and other times in objects are included.
 func (t *Trace) Semantic(each func(yield func(key string, obj object.Object) bool)) string {
 	if t.hash == nil {
 		return ""
@@ -27,7 +27,7 @@ func (t *Trace) Semantic(each func(yield func(key string, obj object.Object) boo
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// dropVolatile takes out of obj what depends on when and in which order it was written.
+// dropVolatile removes the fields of obj that depend on the time and the order of writes.
 func dropVolatile(obj object.Object) {
 	meta, ok := obj["metadata"].(map[string]any)
 	if !ok {

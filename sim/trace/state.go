@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// State is all that a Trace remembers but who follows it.
+// State is the complete state of a Trace except its followers.
 type State struct {
 	N       uint64    // of the newest record
 	Start   time.Time // of the first record
 	Last    time.Time
-	Hash    []byte    // the state of the hash of all records; nil: none is kept
+	Hash    []byte    // the state of the hash of all records, if one is kept
 	Objects [2]uint64 // the sum of all commits
-	Records []Record  `json:"-"` // those that are still there, the oldest first
+	Records []Record  `json:"-"` // the records that are still kept, the oldest first
 }
 
-// State returns a copy of what the Trace remembers.
+// State returns a copy of the Trace's state.
 func (t *Trace) State() State {
 	s := State{N: t.n, Start: t.start, Last: t.last, Objects: t.objects, Records: t.Since(0)}
 	if t.hash != nil {
@@ -26,7 +26,7 @@ func (t *Trace) State() State {
 	return s
 }
 
-// Load returns a Trace that goes on from s. It refuses a state that o cannot have led to.
+// Load returns a Trace that continues from s. It refuses a state that is inconsistent with o.
 func Load(o Options, s State) (*Trace, error) {
 	t := New(o)
 	t.n, t.start, t.last, t.objects = s.N, s.Start, s.Last, s.Objects

@@ -18,7 +18,7 @@ type printer struct {
 	idle    idle
 }
 
-// idle is what goes on for ever between two steps that are shown.
+// idle counts the routine steps between two steps that are shown.
 type idle struct {
 	counts      map[string]int
 	first, last time.Time
@@ -28,10 +28,10 @@ const (
 	dayFormat  = "2006-01-02"
 	timeFormat = "15:04:05.999"
 	margin     = "                         " // below the text of a step
-	admin      = "kubernetes-admin"          // who everybody is where nobody is asked
+	admin      = "kubernetes-admin"          // the user of every request without authentication
 )
 
-// inOrder prints the newest steps, and before them those that are marked.
+// inOrder prints the newest steps, and all marked steps before them.
 func (p *printer) inOrder(steps []*step, lines int) string {
 	first := 0
 	if lines > 0 {
@@ -46,7 +46,7 @@ func (p *printer) inOrder(steps []*step, lines int) string {
 	return p.b.String()
 }
 
-// print prints the steps from the first on, and of those before it what is marked.
+// print prints the steps from first on, and the marked steps before it.
 func (p *printer) print(steps []*step, first int) {
 	left := p.dropped > 0
 	for i, s := range steps {
@@ -86,7 +86,7 @@ func (p *printer) byObject(steps []*step, lines int) string {
 	return p.b.String()
 }
 
-// object is what a step is about, for its heading.
+// object returns the object of a step, for its heading.
 func (s *step) object() string {
 	resource, _, _ := strings.Cut(s.record.What, "/")
 	switch {
@@ -98,7 +98,7 @@ func (s *step) object() string {
 	return strings.TrimSpace(resource + " " + s.key())
 }
 
-// step prints one step, or counts it when it is one of those that go on for ever.
+// step prints one step, or counts it if it is a routine step.
 func (p *printer) step(s *step) {
 	if s.noise != "" && s.marker == "" {
 		p.idle.add(s)
@@ -129,7 +129,7 @@ func (p *printer) step(s *step) {
 
 func (p *printer) below(text string) { p.b.WriteString(margin + text + "\n") }
 
-// change prints what was written.
+// change prints a write.
 func (p *printer) change(c *Record) {
 	line := fmt.Sprintf("%s %s, revision %d", c.What, c.Key, c.Rev)
 	switch {
@@ -156,7 +156,7 @@ func parsed(data []byte) object.Object {
 	return obj
 }
 
-// date prints the day when it is another one.
+// date prints the day if it has changed.
 func (p *printer) date(at time.Time) {
 	if day := at.UTC().Format(dayFormat); day != p.day {
 		p.day = day
@@ -164,7 +164,7 @@ func (p *printer) date(at time.Time) {
 	}
 }
 
-// headline says who did what, and what became of it.
+// headline returns the first line of a step: its client, the request and the result.
 func (s *step) headline() string {
 	r := s.record
 	switch r.Site {
@@ -197,7 +197,7 @@ func (s *step) outcome() string {
 	return strconv.Itoa(a.Code) + ": " + a.Text
 }
 
-// who names a client, and its user where that says something.
+// who returns the name of a client, followed by its user if that differs from the client and the default.
 func (r *Record) who() string {
 	name := r.client()
 	switch {
@@ -219,7 +219,7 @@ func (i *idle) add(s *step) {
 	i.last = s.at
 }
 
-// flush prints what has been counted.
+// flush prints the counted routine steps.
 func (p *printer) flush() {
 	if p.idle.counts == nil {
 		return

@@ -1,4 +1,4 @@
-// Package trace is the ordered record of what happened in a simulated cluster.
+// Package trace records requests, commits and events of a simulated cluster in their order.
 //
 //	 n  t           site
 //	41  00:00:12    request.arrived   op/v1  update pods default/a
@@ -8,12 +8,12 @@
 //	45              watch.sent         │ MODIFIED        cause 43   a line per watch
 //	46              request.answered  ◀┘ 200             cause 41
 //
-// A Trace keeps the newest records in a ring and counts what it dropped. Records are plain values: to keep the tail of
-// a trace costs a copy per record and no allocation. With Options.Hash it also keeps two fingerprints of everything that
-// ever happened, dropped records included: one of the records in their order, and one of what became of each object in
-// any order (Semantic), which is what two runs of concurrent clients have in common.
+// A Trace keeps the newest records in a ring and counts dropped ones. Records are plain values: keeping the tail of a trace costs a copy
+// per record and no allocation. With Options.Hash it also keeps two fingerprints of all records, dropped ones included: one of the
+// records in their order, and one of the outcome for each object, independent of the order (Semantic), which is the same for
+// equivalent runs of concurrent clients.
 //
-// A Log is a copy of a Trace to look at: as JSONL (file.go), as a timeline and as a sequence diagram.
+// A Log is a copy of a Trace for printing: as JSONL (file.go), as a timeline and as a sequence diagram.
 package trace
 
 import (
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// Site says what a record is about.
+// Site is the kind of a record.
 type Site string
 
 // The sites, in the order in which a write passes them; Fault and Clock may stand anywhere.
@@ -45,9 +45,9 @@ type Record struct {
 	N     uint64    `json:"n"` // counted from 1
 	At    time.Time `json:"t"` // on the cluster's clock
 	Site  Site      `json:"site"`
-	Cause uint64    `json:"cause"` // N of the record that led to this one; 0: nothing in the cluster
+	Cause uint64    `json:"cause"` // N of the record that led to this one; 0 if no other record did
 
-	Replica int    `json:"replica"` // counted from 1; 0: none
+	Replica int    `json:"replica"` // counted from 1; 0 means none
 	Client  string `json:"client"`  // the User-Agent of a request or watch
 	User    string `json:"user"`
 	Verb    string `json:"verb"`   // of a request; of a commit ADDED, MODIFIED or DELETED, of an event also BOOKMARK or ERROR
@@ -56,24 +56,24 @@ type Record struct {
 	Rev     uint64 `json:"rv"`     // of a commit, or of the object or bookmark in an event
 	Code    int    `json:"code"`   // HTTP status of an answer
 	Text    string `json:"text"`   // of a fault: what it does; of a clock: by how much it moved; of an answer: its error, or its warnings
-	Hint    string `json:"hint"`   // what is missing, of a request that was refused: a rule, or a definition
+	Hint    string `json:"hint"`   // the missing rule or definition of a request that was refused
 	Spared  bool   `json:"spared"` // of a request: it is the test's own, to which no fault happens
 
-	// Before and After are what was stored before a commit and what is there after it. nil: nothing. Lines of JSON do not
-	// have them.
+	// Before and After are the stored bytes before and after a commit, or nil if there was no object. They are not part of the
+	// JSON form.
 	Before []byte `json:"-"`
 	After  []byte `json:"-"`
 }
 
-// Options say what a Trace keeps.
+// Options are options of a Trace.
 type Options struct {
-	// Keep is how many records stay. 0: none.
+	// Keep is the number of records that are kept. 0 means none.
 	Keep int
 	// Hash keeps the fingerprints.
 	Hash bool
 }
 
-// quiet is how far time has to move for a record of its own.
+// quiet is the least advance of the clock that gets its own record.
 const quiet = time.Second
 
 // Trace records. It is not safe for concurrent use: the cluster's lock is held.
@@ -83,7 +83,7 @@ type Trace struct {
 	keep    int
 	start   time.Time // of the first record
 	last    time.Time
-	hash    hash.Hash // nil: none is kept
+	hash    hash.Hash // nil if none is kept
 	line    []byte
 	objects [2]uint64 // the sum of a hash of each commit: the order does not count
 	signals []chan struct{}
@@ -137,14 +137,14 @@ func (t *Trace) add(r *Record) uint64 {
 	return t.n
 }
 
-// count takes a commit into the sum of all commits.
+// count adds a commit to the sum of all commits.
 func (t *Trace) count(r *Record) {
 	h := sha256.Sum256([]byte(r.Verb + " " + r.What + " " + r.Key))
 	t.objects[0] += binary.LittleEndian.Uint64(h[:])
 	t.objects[1] += binary.LittleEndian.Uint64(h[8:])
 }
 
-// Reset forgets everything but who follows.
+// Reset clears everything but the followers.
 func (t *Trace) Reset() {
 	*t = Trace{keep: t.keep, hash: t.hash, signals: t.signals}
 	if t.hash != nil {
@@ -152,7 +152,7 @@ func (t *Trace) Reset() {
 	}
 }
 
-// Len returns how many records there were, dropped ones included.
+// Len returns the number of records, dropped ones included.
 func (t *Trace) Len() uint64 { return t.n }
 
 // Hash returns the fingerprint of all records, or "" when none is kept.
@@ -182,7 +182,7 @@ func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
 	}
 }
 
-// Log returns a copy of what is there.
+// Log returns a copy of the records that are kept.
 func (t *Trace) Log() *Log {
 	records := t.Since(0)
 	l := &Log{Header: Header{Dropped: t.n - uint64(len(records)), Hash: t.Hash()}, Records: records}
@@ -192,10 +192,10 @@ func (t *Trace) Log() *Log {
 	return l
 }
 
-// Log is the copy of a Trace, and what it takes to see it again.
+// Log is a copy of a Trace, with the data that is needed to run it again.
 type Log struct {
 	Header
-	// Decisions are what was decided about faults, each as JSON; package fault reads them.
+	// Decisions are the decisions about faults, each as JSON that package fault reads.
 	Decisions [][]byte
 	Records   []Record // the oldest first
 }

@@ -82,7 +82,7 @@ func TestRing(t *testing.T) {
 		}
 		l := tr.Log()
 		is.Equal(len(l.Records), min(keep, 10))
-		is.Equal(l.Dropped, uint64(10-len(l.Records))) // what is gone was counted
+		is.Equal(l.Dropped, uint64(10-len(l.Records))) // dropped records are counted
 		for i, r := range l.Records {
 			is.Equal(r.N, l.Dropped+uint64(i)+1) // the newest, in order
 		}
@@ -92,7 +92,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Times count from the beginning, also when that is gone, and in a Trace that goes on from a saved one.
+// Times count from the first record, also if it was dropped, and in a Trace that continues from a saved one.
 func TestTimesCountFromTheStart(t *testing.T) {
 	is := is.New(t)
 	tr := New(Options{Keep: 1})
@@ -127,7 +127,7 @@ func TestHash(t *testing.T) {
 	}
 	a := run(100, start, start.Add(time.Minute))
 	is.Equal(len(a.Hash()), 64)
-	is.Equal(run(2, start, start.Add(time.Minute)).Hash(), a.Hash()) // what was dropped counts
+	is.Equal(run(2, start, start.Add(time.Minute)).Hash(), a.Hash()) // dropped records are part of the hash
 	is.True(run(100, start, start).Hash() != a.Hash())               // another time
 	is.Equal(New(Options{Keep: 5}).Hash(), "")                       // only on request
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Builder finds what arguments and files name (resource.Builder of cli-runtime).
+// Builder finds the objects that arguments and files name (resource.Builder of cli-runtime).
 type Builder struct {
 	*Client
 	Files            Files
@@ -37,7 +37,7 @@ type sourced struct {
 	obj    object.Object
 }
 
-// Selection is what a command accepts.
+// Selection describes the ways in which a command accepts objects.
 type Selection struct {
 	Types    bool // resources without names mean all their objects
 	AnyScope bool // --all-namespaces
@@ -57,7 +57,7 @@ var ErrMixed = errors.New("there is no need to specify a resource type as a sepa
 
 var errNamed = errors.New("name cannot be provided when a selector is specified")
 
-// Infos returns what arguments or files name. Objects that are named, and not of a file, are not read.
+// Infos returns the objects that arguments or files name. It does not read objects that arguments name.
 func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	if len(b.Filenames) > 0 || b.Kustomize {
 		if len(args) > 0 {
@@ -105,7 +105,7 @@ func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	return out, nil
 }
 
-// slashed returns what arguments such as pod/web name.
+// slashed returns the objects that arguments such as pod/web name.
 func (b *Builder) slashed(args []string) ([]*Info, error) {
 	var out []*Info
 	for _, a := range args {
@@ -156,8 +156,8 @@ func (b *Builder) NamespaceOf(m *Mapping, everywhere bool) string {
 	return b.Namespace
 }
 
-// Objects returns infos with their objects. One without a name becomes all objects that the selectors match. The errors are about
-// those that cannot be read.
+// Objects returns infos with their objects. An info without a name becomes one for each object that the selectors match. errs are the
+// errors of objects that cannot be read.
 func (b *Builder) Objects(infos []*Info) (out []*Info, errs []error) {
 	for _, info := range infos {
 		switch {
@@ -220,7 +220,7 @@ func (b *Builder) One(args []string) (*Info, error) {
 	return found[0], nil
 }
 
-// FromFiles returns the objects of the files. An Info with an error stands for one that cannot be had; it comes behind the others.
+// FromFiles returns the objects in the files. For each object that cannot be read there is an Info with an error, after all others.
 func (b *Builder) FromFiles() (out []*Info, err error) {
 	if b.Kustomize {
 		return nil, fmt.Errorf("kustomize is not simulated: build the files with the real one and apply those")
@@ -268,7 +268,7 @@ func (b *Builder) read(list []sourced, file string) ([]sourced, error) {
 	return list, err
 }
 
-// within returns the manifests in a folder, or the name itself if it is not a folder with manifests.
+// within returns the names of the manifests in a folder, or the name itself if it is not a folder with manifests.
 func (b *Builder) within(name string) []string {
 	if name == "-" {
 		return []string{name}

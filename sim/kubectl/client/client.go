@@ -1,4 +1,4 @@
-// Package client sends kubectl's requests and knows what an API server serves.
+// Package client sends kubectl's requests and discovers the resources of an API server.
 //
 //	Client ─ Request ─▶ Conn ─▶ API server
 //	  │ Find("po"), MappingFor(object)
@@ -45,9 +45,9 @@ type Conn interface {
 	// Watch sends a request of a watch and calls event with each event as it is on the wire, until event returns false, the
 	// watch ends, or patience is over. The Answer is that of a refused request, and nil otherwise.
 	Watch(r *Request, patience time.Duration, event func(frame []byte) (more bool)) (*Answer, error)
-	// Follow starts a watch that goes on by itself and returns. It calls event with each event. A Conn that cannot do that waits.
+	// Follow starts a watch in the background and returns. It calls event with each event. A Conn that cannot do that waits.
 	Follow(r *Request, event func(frame []byte)) (*Answer, error)
-	// Exec sends a request to run a command in a container, or to attach to one, with its stdin, and calls out with what it prints.
+	// Exec sends a request to run a command in a container, or to attach to one, with its stdin, and calls out with its output.
 	// The Answer is that of a refused request, or a Status of how the command ended, as in the error channel of
 	// v5.channel.k8s.io.
 	Exec(r *Request, stdin []byte, out func(isError bool, data []byte)) (*Answer, error)
@@ -149,7 +149,7 @@ func (c *Client) Post(path string, obj object.Object) (object.Object, error) {
 // Now returns the time of the Conn.
 func (c *Client) Now() time.Time { return c.Conn.Now() }
 
-// Watch watches what a request asks for until event returns false, the watch ends or patience is over.
+// Watch sends a watch request and calls event until it returns false, the watch ends or patience is over.
 func (c *Client) Watch(r *Request, patience time.Duration, event func(frame []byte) (more bool)) error {
 	a, err := c.Conn.Watch(r, patience, event)
 	if err == nil && a != nil {
@@ -169,7 +169,7 @@ func Query(pairs ...string) url.Values {
 	return q
 }
 
-// PageSize is how many objects one request asks for.
+// PageSize is the limit of one list request.
 const PageSize = "500"
 
 // applyPatch is the content type of an apply.

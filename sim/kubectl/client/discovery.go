@@ -76,7 +76,7 @@ type Discovery struct {
 // aggregated is the Accept header for discovery in one document (API concepts, "Aggregated discovery").
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// Discover returns what the server serves. It asks once.
+// Discover returns the resources that the server serves. It sends its requests only once.
 func (c *Client) Discover() (*Discovery, error) {
 	if len(c.Discovery.All) > 0 {
 		return c.Discovery, nil

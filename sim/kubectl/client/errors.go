@@ -58,7 +58,7 @@ func statusError(a *Answer) *StatusError {
 	return e
 }
 
-// Text returns what kubectl prints of the error.
+// Text returns the text that kubectl prints for the error.
 func (e *StatusError) Text() string {
 	switch e.Reason {
 	case "Invalid":
@@ -71,7 +71,7 @@ func (e *StatusError) Text() string {
 	return "Error from server (" + e.Reason + "): " + e.Message
 }
 
-// invalid returns what kubectl prints of an object that is not valid: its causes, each once.
+// invalid returns the text that kubectl prints for an invalid object: its causes, each once.
 func (e *StatusError) invalid() string {
 	subject := "request is invalid"
 	if e.kind != "" {

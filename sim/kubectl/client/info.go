@@ -31,7 +31,7 @@ func (m *Mapping) Default(obj object.Object) {
 	obj.SetDefault(m.GroupVersion(), "apiVersion")
 }
 
-// notFound returns the error about an object that is no longer there.
+// notFound returns the error about an object that no longer exists.
 func (i *Info) notFound() error {
 	return NotFound(fmt.Sprintf("%s %q not found", i.Mapping.GroupResource(), i.Name))
 }

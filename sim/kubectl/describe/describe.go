@@ -20,7 +20,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// describer writes what describe prints of an object: texts with tabs, which become columns at the end.
+// describer writes the description of an object: lines with tabs, which become columns at the end.
 type describer struct {
 	strings.Builder
 	client.Reader
@@ -65,7 +65,7 @@ var describers = map[string]func(d *describer, obj object.Object){
 	"poddisruptionbudgets.policy":          (*describer).budget,
 }
 
-// Describe prints what kubectl describe prints of an object, with its events if events is set.
+// Describe writes the output of kubectl describe for an object, with its events if events is set.
 func Describe(w io.Writer, r client.Reader, info *client.Info, events bool) error {
 	d := &describer{Reader: r, info: info}
 	resource := info.Mapping.GroupResource()
@@ -155,10 +155,10 @@ func (d *describer) labels(level int, title string, m map[string]string) {
 	d.line(level, "%s:\t%s", title, printer.Pairs(m, "=", "\n\t"))
 }
 
-// longAnnotation is how long an annotation may be to stand beside its name.
+// longAnnotation is the maximal length of an annotation on the line of its name.
 const longAnnotation = 140
 
-// annotations writes annotations, without what kubectl apply keeps there.
+// annotations writes annotations, without the one of kubectl apply.
 func (d *describer) annotations(level int, m map[string]string) {
 	text := "Annotations:\t"
 	some := false
@@ -189,7 +189,7 @@ func (d *describer) annotations(level int, m map[string]string) {
 	}
 }
 
-// when returns a time as describe prints it, "" if there is none.
+// when returns a time as describe prints it, or "" if there is none.
 func when(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

@@ -90,7 +90,7 @@ func (d *describer) replicaSets(obj object.Object) {
 	d.line(0, "OldReplicaSets:\t%s\nNewReplicaSet:\t%s", cmp.Or(strings.Join(old, ", "), "<none>"), newest)
 }
 
-// podCounts returns how many pods of a selector and an owner are in each phase.
+// podCounts returns the number of pods of a selector and an owner in each phase.
 func (d *describer) podCounts(obj object.Object, s map[string]any) string {
 	pods := d.list("pods", obj.Namespace(), "labelSelector", client.LabelSelector(s))
 	counts := map[string]int{}

@@ -150,7 +150,7 @@ func (d *Document) enum(s object.Object) []string {
 	return out
 }
 
-// fields prints the fields of a schema; with --recursive those below, too, and nothing of what they mean.
+// fields prints the fields of a schema. With --recursive it prints nested fields, too, and no descriptions.
 func (d *Document) fields(s object.Object, level int, above []string) {
 	recursive := d.Recursive
 	for _, name := range object.SortedKeys(s.Map("properties")) {

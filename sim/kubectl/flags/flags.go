@@ -14,7 +14,7 @@ import (
 // Kind is how the value of a flag is read.
 type Kind byte
 
-// The kinds, by the letter that stands for them in the text that Of reads.
+// The kinds, by their letters in the text that Of parses.
 const (
 	Text     Kind = 0   // any text
 	Bool     Kind = '?' // true or false, true without a value
@@ -35,7 +35,7 @@ type Flag struct {
 	Required    bool
 }
 
-// Of reads a list of flags: output|o all? replicas#! from-literal* is -o/--output TEXT, --all, --replicas N, which is required, and
+// Of parses a list of flags: output|o all? replicas#! from-literal* is -o/--output TEXT, --all, --replicas N, which is required, and
 // --from-literal TEXT, which may be given several times.
 func Of(spec string) []Flag {
 	var out []Flag
@@ -51,11 +51,11 @@ func Of(spec string) []Flag {
 	return out
 }
 
-// Set is the flags of a command, and what a command line gives them.
+// Set holds the flags of a command and their values in a command line.
 type Set struct {
 	Known []Flag
 	Args  []string // the arguments that are neither flags nor their values
-	Dash  int      // how many arguments stand before a double dash, -1 without one
+	Dash  int      // number of arguments before a double dash, -1 without one
 
 	values map[string][]string
 }
@@ -160,7 +160,7 @@ func (s *Set) Parse(args []string) error {
 	return nil
 }
 
-// parseShort reads flags of one letter and returns how many of the next words are values of them.
+// parseShort parses flags of one letter and returns the number of following words that are their values.
 func (s *Set) parseShort(text string, next []string) (used int, err error) {
 	for n := 0; n < len(text); n++ {
 		f := s.Lookup("", text[n:n+1])

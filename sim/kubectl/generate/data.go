@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// sources returns what --from-file, --from-literal and --from-env-file hold, by key. kind is the word that errors have for the object.
+// sources returns the data of --from-file, --from-literal and --from-env-file, by key. kind is the word for the object in errors.
 func (in *Input) sources(kind string) (map[string][]byte, error) {
 	data := map[string][]byte{}
 	add := func(key string, value []byte) error {

@@ -1,4 +1,4 @@
-// Package generate makes objects of flags: what create, run, expose and autoscale send.
+// Package generate makes the objects of create, run, expose and autoscale from flags.
 //
 //	flags, NAME, files ─ Input ─ Generator.Make ─▶ object
 package generate
@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Input is what an object is made of.
+// Input is the input of a generator.
 type Input struct {
 	*flags.Set
 	Name     string // NAME
@@ -41,7 +41,7 @@ type Generator struct {
 	Name, Aliases string
 	Help          string
 	Flags         string // those of its own
-	Noun          string // what an error of the server calls the object, "" if it is the error alone
+	Noun          string // the name of the object in front of errors of the server, if any
 	Make          func(in *Input) (object.Object, error)
 	Sub           []Generator
 }

@@ -191,7 +191,7 @@ func Expose(f *flags.Set, info *client.Info) (object.Object, error) {
 	return obj, nil
 }
 
-// exposedPorts returns the ports of --port, or else those of the object.
+// exposedPorts returns the ports of --port, or else the ports of the object.
 func exposedPorts(f *flags.Set, obj object.Object) (out []any, err error) {
 	protocol := cmp.Or(f.Text("protocol"), "TCP")
 	var numbers []string

@@ -16,7 +16,7 @@ func container(name, image string) map[string]any {
 	return map[string]any{"name": name, "image": image}
 }
 
-// imageName returns what kubectl calls the container of an image: registry.example/a/b:1@sha256:… is b.
+// imageName returns kubectl's name for the container of an image: registry.example/a/b:1@sha256:… is b.
 func imageName(image string) string {
 	name := image[strings.LastIndexByte(image, '/')+1:]
 	name, _, _ = strings.Cut(name, ":")

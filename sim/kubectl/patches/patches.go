@@ -1,8 +1,8 @@
-// Package patches works out the patches that kubectl sends, and applies patches without a server.
+// Package patches computes the patches that kubectl sends, and applies patches without a server.
 //
-//	what was applied last ┐
-//	what is applied now   ├─ Between ─▶ a strategic merge patch, or a merge patch
-//	the live object       ┘
+//	the object applied last ┐
+//	the object applied now  ├─ Between ─▶ a strategic merge patch, or a merge patch
+//	the live object         ┘
 package patches
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// changes returns the patch that gives current the fields of modified and removes those that only original has
-// (strategicpatch.CreateThreeWayMergePatch). With a type it is a strategic merge patch, without one a merge patch.
+// changes returns the patch that sets the fields of modified in current, and removes the fields that original has and modified does not
+// (strategicpatch.CreateThreeWayMergePatch). If t is not nil it is a strategic merge patch, otherwise a merge patch.
 func changes(original, modified, current map[string]any, t *schema.Type) map[string]any {
 	patch := map[string]any{}
 	for _, k := range object.SortedKeys(modified) {
@@ -35,7 +35,7 @@ func changes(original, modified, current map[string]any, t *schema.Type) map[str
 	return patch
 }
 
-// fieldOf returns a field of a type, nil if it is not known.
+// fieldOf returns a field of a type, or nil if it is not known.
 func fieldOf(t *schema.Type, name string) *schema.Field {
 	if t == nil {
 		return nil
@@ -171,7 +171,7 @@ func Modified(obj object.Object) object.Object {
 	return out
 }
 
-// Original returns the object that was applied last, nil if there is none.
+// Original returns the object that was applied last, or nil if there is none.
 func Original(live object.Object) object.Object {
 	obj, err := object.Parse([]byte(strings.TrimSpace(live.Annotations()[LastApplied])))
 	if err != nil {
@@ -180,7 +180,7 @@ func Original(live object.Object) object.Object {
 	return obj
 }
 
-// Apply returns what a patch makes of an object, without a server.
+// Apply applies a patch to an object, without a server.
 func Apply(obj object.Object, kind string, body []byte) (object.Object, error) {
 	doc := object.JSON(map[string]any(obj))
 	t := client.TypeOf(obj)

@@ -61,7 +61,7 @@ func (f *PrintFlags) columnPrinter(format, argument string) (Printer, error) {
 	}, nil
 }
 
-// fileColumns makes of two lines, headers above paths, what the flag takes.
+// fileColumns converts two lines, headers above paths, to the form of the flag.
 func fileColumns(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 2 {

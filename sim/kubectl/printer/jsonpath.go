@@ -65,7 +65,7 @@ func SortObjects(list []*client.Info, order string) {
 	})
 }
 
-// SortRows sorts the rows of a table by a field of their objects. If no object has the field, there is nothing to print.
+// SortRows sorts the rows of a table by a field of their objects. If no object has the field, it returns nil.
 func SortRows(rows []object.Object, order string) []object.Object {
 	path, err := RelaxedJSONPath(order)
 	if err != nil {
@@ -92,7 +92,7 @@ func firstOf(path *jsonpath.Template, obj object.Object) any {
 	return nil
 }
 
-// compare orders two values: numbers by their size, others by what they are printed as.
+// compare orders two values: numbers by value, others by their printed form.
 func compare(a, b any) int {
 	x, err := strconv.ParseFloat(jsonpath.Text(a), 64)
 	y, err2 := strconv.ParseFloat(jsonpath.Text(b), 64)

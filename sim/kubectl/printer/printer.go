@@ -122,7 +122,7 @@ func LastSeen(e object.Object) string {
 	return cmp.Or(e.String("series", "lastObservedTime"), e.String("lastTimestamp"), e.String("eventTime"), e.String("metadata", "creationTimestamp"))
 }
 
-// Since returns how long ago an event was, and how often it has been seen.
+// Since returns the age of an event, and its count.
 func Since(now time.Time, e object.Object) string {
 	first := cmp.Or(e.String("firstTimestamp"), e.String("eventTime"))
 	text := Age(now, cmp.Or(e.String("lastTimestamp"), first))
@@ -136,7 +136,7 @@ func Since(now time.Time, e object.Object) string {
 	return text
 }
 
-// Age returns how long ago a time was.
+// Age returns the age of a timestamp.
 func Age(now time.Time, text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

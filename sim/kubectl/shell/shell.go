@@ -1,8 +1,8 @@
-// Package shell carries out the lines of a prompt: pipes, files, here-documents, and the tools that are used beside kubectl.
+// Package shell runs the lines of a prompt: pipes, files, here-documents, and the tools that are used beside kubectl.
 //
 //	line ─ words ─▶ stage | stage | stage > file      each is a Command, which runs as a Process
 //
-// It knows as much of a shell as people type around kubectl. What containers run has loops and variables; that is
+// It supports the parts of a shell that people use around kubectl. Scripts of containers, with loops and variables, are run by
 // sim/kubelet/shell.
 package shell
 
@@ -24,10 +24,10 @@ import (
 type Files interface {
 	ReadFile(name string) ([]byte, error) // fs.ErrNotExist if there is no such file
 	WriteFile(name string, data []byte) error
-	Names(folder string) []string // of the files in a folder, "" for all that there are; none if it is not a folder
+	Names(folder string) []string // of the files in a folder, or of all files if folder is empty; none if it is not a folder
 }
 
-// Command is what runs under a name. It returns the exit code.
+// Command runs a command. It returns the exit code.
 type Command func(p *Process) int
 
 // Process is a Command that runs.
@@ -73,7 +73,7 @@ func (p *Process) ReadFile(name string) ([]byte, error) {
 // Shell runs lines.
 type Shell struct {
 	Files    Files
-	Commands map[string]Command // those beside the tools of this package
+	Commands map[string]Command // in addition to the tools of this package
 }
 
 // Names returns the names of the tools of this package.
@@ -85,7 +85,7 @@ type stage struct {
 	words []string
 	in    string // file that it reads, "" for the stage before it
 	out   string // file that it writes, "" for the next stage
-	more  bool   // it writes behind what the file has
+	more  bool   // it appends to the file
 	doc   []byte // here-document that it reads, nil without one
 }
 
@@ -117,7 +117,7 @@ type line struct {
 	docs  []string
 }
 
-// next reads a line: as many as a backslash at the end joins, each as clean returns it, and its here-documents.
+// next reads a line, with the lines that a backslash at its end joins, each after clean, and its here-documents.
 func (r *reader) next(clean func(line string) string) (l line, err error) {
 	l.text, r.lines = clean(r.lines[0]), r.lines[1:]
 	for strings.HasSuffix(l.text, "\\") && len(r.lines) > 0 {
@@ -242,7 +242,7 @@ func isName(text string) bool {
 	return text != ""
 }
 
-// pipe runs commands, each of which reads what the one before it has printed.
+// pipe runs commands, each with the output of the one before it as input.
 func (s *Shell) pipe(stages []stage, out, errors io.Writer) (code int) {
 	var input []byte
 	for i, at := range stages {
@@ -275,7 +275,7 @@ func (s *Shell) pipe(stages []stage, out, errors io.Writer) (code int) {
 	return code
 }
 
-// Save writes a file, behind what it has if more is set.
+// Save writes a file, or appends to it if more is set.
 func (p *Process) Save(name string, data []byte, more bool) error {
 	if p.Files == nil {
 		return fs.ErrPermission
@@ -289,7 +289,7 @@ func (p *Process) Save(name string, data []byte, more bool) error {
 	return p.Files.WriteFile(name, data)
 }
 
-// fileError returns what a shell prints of an error of a file.
+// fileError returns the text that a shell prints for an error of a file.
 func fileError(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "No such file or directory"

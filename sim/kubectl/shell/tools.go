@@ -91,7 +91,7 @@ func grep(p *Process) int {
 	return code
 }
 
-// printMatches prints the lines that match, or how many there are. It sets the code to 1 if there are none.
+// printMatches prints the matching lines, or their number. It sets the code to 1 if there are none.
 func (p *Process) printMatches(re *regexp.Regexp, text string, flags map[byte][]string, code *int) {
 	lines := splitLines(text)
 	before, after := around(flags, 'B'), around(flags, 'A')
@@ -207,7 +207,7 @@ func tail(p *Process) int {
 	return code
 }
 
-// count prints how many lines, words and bytes there are (wc).
+// count prints the number of lines, words and bytes (wc).
 func count(p *Process) int {
 	flags, files := options(p.Argv, "")
 	text, code := p.inputs("wc", files)
@@ -326,7 +326,7 @@ func cat(p *Process) int {
 	return code
 }
 
-// base64Text writes its input in base64, in lines of 76 characters or as many as -w says; with -d it reads that.
+// base64Text encodes its input in base64, in lines of 76 characters or of the length of -w. With -d it decodes.
 func base64Text(p *Process) int {
 	args := p.Argv
 	for i, a := range args {

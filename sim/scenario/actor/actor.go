@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// Actor is a client that acts by itself. It reads its cache as a condition.Reader.
+// Actor is a client that acts by itself. As a condition.Reader it reads its cache.
 type Actor interface {
 	condition.Reader
 
@@ -26,51 +26,51 @@ type Actor interface {
 	Able() error
 	// Start begins with nothing in memory.
 	Start()
-	// Crash forgets everything.
+	// Crash drops its caches and queues.
 	Crash()
-	// Step does the next thing there is to do. It reports whether there was one.
+	// Step takes the next step. It reports whether there was one.
 	Step() bool
-	// IsIdle reports whether it works only when it is stepped, or by itself: settling a world leaves it alone.
+	// IsIdle reports whether settling a World leaves it alone, because it only works when it is stepped or works by itself.
 	IsIdle() bool
 	// IsAsleep reports whether it waits for time to pass before it tries again.
 	IsAsleep() bool
 	State() State
 }
 
-// State is what an informer, a pager or a controller is like.
+// State is the state of an informer, a pager or a controller.
 type State struct {
 	Name     string
 	Kind     string // informer, pager or controller
-	Resource string // of a controller: all that it watches
+	Resource string // of a controller: all resources that it watches
 	State    string // a few words
 	Synced   bool   // its caches have been filled
 	RV       string // that its cache has
 	Keys     []string
-	Queue    []string // of a controller: what it has yet to look at
+	Queue    []string // of a controller: the keys that it has yet to handle
 }
 
-// World is what actors act in.
+// World is the environment of actors.
 type World interface {
 	// Say adds a line to the transcript.
 	Say(format string, args ...any)
 	// Now returns the cluster's time.
 	Now() time.Time
-	// After lets f be done when d has passed, unless stop is called before.
+	// After calls f when d has passed, unless stop is called before.
 	After(d time.Duration, f func()) (stop func())
 	// Random returns a generator for one purpose.
 	Random(purpose string) *rand.Rand
-	// Cause returns the frame that what is being done follows from.
+	// Cause returns the frame that caused the current action.
 	Cause() uint64
-	// Following does f as what follows from a frame.
+	// Following calls f with a frame as the cause of its actions.
 	Following(frame uint64, f func())
 
 	// Definition returns the definition that a word names on the replica that a client reaches, or on any if client is "".
 	Definition(resource, client string) (*resource.Definition, error)
-	// Scope returns what a condition is about when a client looks: the store, and the time on the client's clock.
+	// Scope returns the scope of a client's conditions: the store, and the time on the client's clock.
 	Scope(client string) condition.Scope
 	// Read returns a list, or the request for a watch.
 	Read(Read) Request
-	// Requests returns the requests of a line of rules, with the flags that it does not have. template fills in manifests.
+	// Requests returns the requests of a line of rules, with default flags added. template fills in manifests.
 	Requests(line, client, namespace string, template func(string) (string, error)) (Line, error)
 }
 
@@ -78,10 +78,10 @@ type World interface {
 type Read struct {
 	Client    string
 	Resource  *resource.Definition
-	Namespace string // "": all
+	Namespace string // empty for all
 	Query     url.Values
 	Watch     string // the name of the watch
-	Phrase    string // what the transcript says of it; "": its method and path
+	Phrase    string // its name in the transcript; if empty, method and path
 	Sink      Sink   // of the watch
 }
 

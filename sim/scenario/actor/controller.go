@@ -9,13 +9,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// controller is a client that acts on what its informers show, by rules:
+// controller is a client that acts on the caches of its informers, by rules:
 //
 //	informers ─ event ─▶ queue of objects ─▶ the next one, as the cache shows it ─▶ rule after rule: when? ─▶ its requests
 //	   ▲                     ▲   └── again after a back-off, when a request fails ◀────────────────────────────┘    │
 //	   └─────────────────────┴───────────────────────────────── what they change comes back as events ◀────────────┘
 //
-// It sends one request each step, and waits for its answer. Between two steps it may crash.
+// It sends one request in each step, and waits for its answer. It may crash between two steps.
 type controller struct {
 	name   string
 	w      World
@@ -25,14 +25,14 @@ type controller struct {
 	queue  []queued
 	job    *job
 	call   Request
-	fails  map[item]int // how often in a row its requests have failed
+	fails  map[item]int // number of consecutive failures of its requests
 	sleeps int          // objects that wait for their back-off
 	life   int
 	down   bool
 	again  bool // the last request has failed
 }
 
-// item is an object that is to be looked at.
+// item is an object that is to be reconciled.
 type item struct{ resource, key string }
 
 // queued is an item and the frame that led to it.
@@ -41,12 +41,12 @@ type queued struct {
 	cause uint64
 }
 
-// job is what is being done for an item.
+// job is the work in progress for an item.
 type job struct {
 	queued
-	rule int // the next rule to look at
+	rule int // the next rule to evaluate
 	rest []work
-	line Line // made; its Requests are those not yet sent
+	line Line // built; its Requests are the requests that are not sent yet
 }
 
 // work is a request to send.
@@ -62,7 +62,7 @@ const (
 	longestRetry = 1000 * time.Second
 )
 
-// NewController returns an actor that acts by rules. s says what its informers read of each resource.
+// NewController returns an actor that acts by rules. s is the source of its informers.
 func NewController(w World, rules *Rules, s Source) (Actor, error) {
 	c := &controller{name: s.Name, w: w, rules: rules}
 	for _, res := range rules.Watch {
@@ -98,7 +98,7 @@ func (c *controller) Start() {
 	}
 }
 
-// resync looks at everything anew, now and then.
+// resync enqueues all objects periodically.
 func (c *controller) resync(life int) {
 	c.w.After(c.rules.Resync, func() {
 		if life == c.life {
@@ -121,8 +121,8 @@ func (c *controller) Crash() {
 	}
 }
 
-// changed puts into the queue what an event is about: the object, and all objects in its namespace that rules look at
-// with this resource in view.
+// changed enqueues the object of an event if a rule is for its resource, and all objects in its namespace that other rules are for,
+// because their conditions may depend on the object.
 func (c *controller) changed(d *resource.Definition, obj object.Object) {
 	for _, rule := range c.rules.Rules {
 		if r := c.cacheFor(rule.For); r != nil && r.def.Storage == d.Storage {
@@ -132,8 +132,7 @@ func (c *controller) changed(d *resource.Definition, obj object.Object) {
 	c.enqueueAll(d.Storage, obj.Namespace(), c.w.Cause())
 }
 
-// enqueueAll puts all objects into the queue that rules look at, in a namespace if it is not "", except those of one
-// resource.
+// enqueueAll enqueues all objects that rules are for, in a namespace if it is not empty, except the objects of one resource.
 func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 	for _, rule := range c.rules.Rules {
 		r := c.cacheFor(rule.For)
@@ -149,7 +148,7 @@ func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 	}
 }
 
-// enqueue puts an item into the queue, unless it is there. cause is the frame that led to it.
+// enqueue adds an item to the queue unless it is already there. cause is the frame that led to it.
 func (c *controller) enqueue(it item, cause uint64) {
 	if !slices.ContainsFunc(c.queue, func(x queued) bool { return x.item == it }) {
 		c.queue = append(c.queue, queued{it, cause})
@@ -178,7 +177,7 @@ func (c *controller) synced() bool {
 	return !slices.ContainsFunc(c.caches, func(r *reflector) bool { return !r.synced })
 }
 
-// Step implements Actor. It sends the next request, or looks at the next object when there is none to send.
+// Step implements Actor. It sends the next request, or handles the next object if there is no request to send.
 func (c *controller) Step() bool {
 	if c.down || c.call != nil || !c.synced() {
 		return false
@@ -248,7 +247,7 @@ func (c *controller) sendCall() {
 	})
 }
 
-// retry ends the job and looks at its object again after a back-off.
+// retry ends the job and enqueues its object again after a back-off.
 func (c *controller) retry() {
 	it, cause := c.job.item, c.job.cause
 	c.job = nil

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// decide looks at the next rule for the object. It reports false when there is none.
+// decide evaluates the next rule for the object. It reports false if there is none.
 func (c *controller) decide() bool {
 	j := c.job
 	for j.rule < len(c.rules.Rules) {
@@ -36,7 +36,7 @@ func (c *controller) decide() bool {
 	return false
 }
 
-// plan returns the requests of a rule for an object, none when it does not apply.
+// plan returns the requests of a rule for an object, or none if the rule does not apply.
 func (c *controller) plan(rule *Rule, obj object.Object) ([]work, error) {
 	n := 1
 	if rule.Range != "" {
@@ -85,7 +85,7 @@ func (c *controller) applies(rule *Rule, obj object.Object, i int) (bool, error)
 	return true, nil
 }
 
-// scope returns what conditions of a rule are about.
+// scope returns the scope of a rule's conditions.
 func (c *controller) scope(obj object.Object) condition.Scope {
 	s := c.w.Scope(c.name)
 	s.Objects, s.Self, s.Namespace = c, map[string]any(obj), cmp.Or(obj.Namespace(), "default")
@@ -97,7 +97,7 @@ func (c *controller) Objects(resource, namespace, name string) ([]object.Object,
 	return readCache(c.w, c.name, ": add it to watch", resource, namespace, name, c.caches...)
 }
 
-// fill replaces placeholders. What is not there becomes an empty text.
+// fill replaces placeholders. A missing value becomes the empty string.
 func (c *controller) fill(s condition.Scope, text string, i int) (string, error) {
 	return replacePlaceholders(text, func(inner string) (string, error) {
 		switch {

@@ -7,11 +7,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Source says what an actor reads.
+// Source describes the list and watch of an actor.
 type Source struct {
 	Name      string // of the actor, and of its client
 	Resource  string
-	Namespace string // "": all
+	Namespace string // empty for all
 	Labels    string // a label selector
 	Fields    string // a field selector
 	PageSize  string
@@ -47,7 +47,7 @@ func (i *informer) Objects(resource, namespace, name string) ([]object.Object, e
 	return readCache(i.w, i.Name, "", resource, namespace, name, i.reflector)
 }
 
-// readCache returns objects of the cache that is of a resource. hint is the end of the error if there is none.
+// readCache returns objects from the cache of a resource. hint is the end of the error if there is no such cache.
 func readCache(w World, actor, hint, resource, namespace, name string, caches ...*reflector) ([]object.Object, error) {
 	d, err := w.Definition(resource, "")
 	if err != nil {

@@ -33,7 +33,7 @@ func ShortRef(ref string) string {
 	return resource + "/" + strings.TrimPrefix(key, "default/")
 }
 
-// Terminating returns what a line about an object ends with when the object is being deleted.
+// Terminating returns the end of a line about an object that is being deleted, and otherwise "".
 func Terminating(obj object.Object) string {
 	if obj.DeletionTimestamp() != "" {
 		return ", terminating"

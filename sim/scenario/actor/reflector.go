@@ -34,13 +34,13 @@ type reflector struct {
 
 	def         *resource.Definition
 	store       map[string]object.Object // by namespace/name
-	initial     map[string]object.Object // that a list or watch-list has sent so far; nil: none goes on
-	rv          string                   // resourceVersion up to which the store knows
+	initial     map[string]object.Object // received so far from a list or watch-list in progress, otherwise nil
+	rv          string                   // resourceVersion of the store
 	unavailable bool                     // the server did not have it
 	synced      bool
 	doing       string
 	sleeps      bool
-	fallback    bool // the list that goes on is the second try, without a revision
+	fallback    bool // the list in progress is the second try, without a revision
 	paged       bool
 	call        Request
 	watch       Watch
@@ -49,7 +49,7 @@ type reflector struct {
 	delay       time.Duration
 	delayed     time.Time
 	wake        func() // takes back the timer
-	life        int    // how often it was started or crashed: what an earlier life has left behind is not done
+	life        int    // number of starts and crashes; callbacks of earlier lives are ignored
 }
 
 // The times of client-go's reflector.
@@ -86,7 +86,7 @@ func (r *reflector) Start() {
 	r.begin()
 }
 
-// stop forgets everything.
+// stop ends the watch and drops the state.
 func (r *reflector) stop() {
 	r.life++
 	if r.call != nil {
@@ -157,7 +157,7 @@ func (r *reflector) send(q url.Values) {
 	})
 }
 
-// phrase says what a request asks for.
+// phrase describes a request for the transcript.
 func (r *reflector) phrase(q url.Values) string {
 	text := "lists "
 	switch {
@@ -227,7 +227,7 @@ func gone(s object.Object) bool {
 	})
 }
 
-// replace makes what was read the cache, and tells what changed by that.
+// replace replaces the cache by the objects of a list, and notifies the consumer of the changes.
 func (r *reflector) replace(rv string) {
 	old := r.store
 	r.store, r.initial, r.rv, r.unavailable, r.synced = r.initial, nil, rv, false, true

@@ -13,31 +13,31 @@ import (
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
-// Rules are what a controller does, as a file in YAML:
+// Rules are the rules of a controller, as a file in YAML:
 //
 //	watch: [widgets.example.com, pods]    # kept in caches; the resources of rules are added by themselves
-//	resync: 30s                           # look at everything anew so often; without it: only after events
+//	resync: 30s                           # enqueue all objects this often; without it, only events do
 //	rules:
 //	- name: child                         # for the transcript
-//	  for: widgets.example.com            # looks at each of these objects, as the controller's cache shows it
-//	  when:                               # all of these hold; see package condition. Objects are those of the caches
+//	  for: widgets.example.com            # handles each of these objects, as in the controller's cache
+//	  when:                               # if all of these hold; see package condition. Objects are read from the caches
 //	  - .metadata.deletionTimestamp absent
 //	  - count pods -l owner={{name}} < {{.spec.replicas}}
-//	  range: .spec.replicas               # once for each number below this one, as {{i}}; without it: once
-//	  do:                                 # requests, one after the other; the first that fails ends them, and the
-//	  - create -f pod.yaml                # object is looked at again after a back-off
+//	  range: .spec.replicas               # once for each number below this one, as {{i}}; without it, once
+//	  do:                                 # requests, one after the other. If one fails, the rest is skipped and the
+//	  - create -f pod.yaml                # object is handled again after a back-off
 //	  - patch widgets {{name}} --subresource status -p '{"status":{"phase":"Made"}}'
 //
 // {{.metadata.name}} is a field of the object; {{name}}, {{namespace}}, {{uid}} and {{rv}} are short for some of them;
 // {{i}} is the number of a range, {{now}} the time on the controller's clock, {{me}} the controller's name; {{count pods}}
-// and {{nodes/a .spec.x}} are values as in a condition. They stand in conditions, in requests and in the manifests that those name.
+// and {{nodes/a .spec.x}} are values as in a condition. Conditions, requests and their manifests may contain them.
 type Rules struct {
 	Watch  []string
 	Resync time.Duration
 	Rules  []Rule
 }
 
-// Rule is one of them.
+// Rule is one rule.
 type Rule struct {
 	Name, For, Range string
 	When, Do         []string
@@ -121,7 +121,7 @@ func parseRule(obj object.Object, checkLine func(line string) error) (Rule, erro
 	return r, nil
 }
 
-// onlyFields refuses what does not belong there.
+// onlyFields refuses unknown fields.
 func onlyFields(obj object.Object, noun string, names ...string) error {
 	if obj == nil {
 		return fmt.Errorf("%s is an object with %s", noun, strings.Join(names, ", "))
@@ -154,7 +154,7 @@ func texts(obj object.Object, name string) ([]string, error) {
 var shorts = map[string]string{"name": ".metadata.name", "namespace": ".metadata.namespace", "uid": ".metadata.uid",
 	"rv": ".metadata.resourceVersion"}
 
-// checkPlaceholder returns what is wrong with what stands between {{ and }}.
+// checkPlaceholder returns an error if the text between {{ and }} is invalid.
 func checkPlaceholder(inner string) (string, error) {
 	if inner == "i" || inner == "now" || inner == "me" || shorts[inner] != "" {
 		return "", nil
@@ -165,7 +165,7 @@ func checkPlaceholder(inner string) (string, error) {
 	return "", nil
 }
 
-// replacePlaceholders replaces {{…}} by what f makes of it.
+// replacePlaceholders replaces each {{…}} by the result of f.
 func replacePlaceholders(text string, f func(inner string) (string, error)) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil

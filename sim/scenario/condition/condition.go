@@ -1,22 +1,21 @@
-// Package condition is the language of conditions: what expect, never, eventually and once ask, and what rules of a controller
-// depend on.
+// Package condition implements the language of conditions, which expect, never, eventually, once and the rules of controllers use.
 //
 //	text ─ Parse ─▶ Condition ─ Holds(Scope) ─▶ holds or not, and why
 //	                               │
 //	                               ├─ World      the last answer, watches, actors, frames, promises
 //	                               ├─ Objects    stored objects, or those of a cache
-//	                               └─ Self       the object that a field such as .spec.replicas is of
+//	                               └─ Self       the object that has a field such as .spec.replicas
 //
-// The package knows no scenario.World: it asks the interfaces World and Reader.
+// The package does not depend on scenario.World; it uses the interfaces World and Reader.
 //
-// It is a language of its own because CEL cannot take its place:
+// CEL cannot replace the language, for three reasons:
 //
-//	size     the engine that a page loads first has no CEL. It has 2.34 MB on the wire, and would have 3.45 MB with CEL; its
+//	size     the engine that a page loads first does not include CEL. It has 2.34 MB on the wire, and would have 3.45 MB with CEL; its
 //	         limit is 2.4 MB.
-//	files    scenarios of users are in this language. Of the 368 different conditions in this repository 270 are errors in CEL,
-//	         and 98 mean something else: pods/db-0 .spec.nodeName == node-1 is a division and a subtraction. A translation would
-//	         need the parser and the subjects, two thirds of the package.
-//	why      a condition says why it does not hold, in the words of its text. A result of CEL does not.
+//	files    users' scenarios are in this language. There are 368 different conditions in this repository: 270 of them are errors in
+//	         CEL, and 98 mean something else: pods/db-0 .spec.nodeName == node-1 is a division and a subtraction. A translation
+//	         would need the parser and the subjects, two thirds of the package.
+//	why      a condition explains why it does not hold, in the words of its text. A result of CEL does not.
 package condition
 
 import (
@@ -26,33 +25,33 @@ import (
 	"github.com/kubesim/kubesim/sim/words"
 )
 
-// Condition is something that holds or does not:
+// Condition is a parsed condition:
 //
 //	status 409 Conflict                        the last answer; also: status == 200, reason, message, header Retry-After
 //	method, path, client, replica              of its request: path contains resourceVersion=0; replica is the server
 //	.metadata.name == a                        a field of the last answer, or of the object that a rule is about
 //	.items[0].metadata.labels["a.io/b"] exists
-//	.items[*].metadata.name contains a         [*] is the list of what every element has there
+//	.items[*].metadata.name contains a         [*] is the list of the field in every element
 //	len .items == 2
 //	pods/a .spec.nodeName != n1                a field of a stored object; pods/kube-system/a in another namespace
 //	pods/a exists, pods/a absent
 //	count pods -l app=x == 2                   stored objects; -n NAMESPACE, where CONDITION about each
 //	every pods where .metadata.name != a .status.phase == Running
-//	unique pods .spec.nodeName                 no two have the same one there
-//	leases/l .spec.renewTime older 15s         than so long ago, on the clock of the client that looks
-//	informer/x sees pods/a                     the cache of an informer or of a controller: as the store
+//	unique pods .spec.nodeName                 no two have the same value
+//	leases/l .spec.renewTime older 15s         more than 15s ago, on the clock of the client
+//	informer/x sees pods/a                     the cache of an informer or of a controller, like the store
 //	informer/x count pods == 2, informer/x pods/a .spec.nodeName == n1, informer/x synced
 //	watch/w saw DELETED a, watch/w count ADDED == 2, watch/w open, watch/w closed, watch/w error 410
-//	watch/w rv == 4008, watch/w path contains allowWatchBookmarks    the revision that it has come to, and its request
+//	watch/w rv == 4008, watch/w path contains allowWatchBookmarks    the revision of its last event, and its request
 //	seen http.res 410 by alice                 a frame since the World began:
 //	                                           KIND [CODE] [REASON or VERB] [by CLIENT] [on LANE]
 //	seen watch.event DELETED on watch/w >= 2
 //	waiting                                    a request waits for its answer
 //	revision > 4005                            the store's
-//	promises kept                              those of package checker, since record; after heal, that of delivery, too
+//	promises kept                              promises of package checker, since record; after heal, also that of delivery
 //
-// The comparisons are ==, !=, <, <=, >, >= and contains. What stands on the right may be a field, too:
-// count pods == .spec.replicas. not, and, or and parentheses join conditions. A field that is not there equals nothing.
+// The comparisons are ==, !=, <, <=, >, >= and contains. The right side may also be a field:
+// count pods == .spec.replicas. not, and, or and parentheses join conditions. A missing field equals nothing.
 type Condition struct {
 	text string
 	root test
@@ -61,7 +60,7 @@ type Condition struct {
 // test is a part of a condition: it says whether that holds, and why not, or why.
 type test func(s *Scope) (bool, string)
 
-// operand is a part of a condition that has a value: nil if there is none.
+// operand is a part of a condition with a value, which may be nil.
 type operand struct {
 	text  string
 	value func(s *Scope) any
@@ -81,7 +80,7 @@ func (c *Condition) Holds(s Scope) (ok bool, why string, err error) {
 	return ok, why, nil
 }
 
-// Value is one side of a comparison by itself: a field, a count, or what it says.
+// Value is one side of a comparison by itself: a field, a count, or a literal.
 type Value struct{ operand }
 
 // String returns the text that was parsed.
@@ -94,7 +93,7 @@ func (v Value) Of(s Scope) (any, error) {
 	return out, *s.err
 }
 
-// SyntaxError says what is wrong with a text, where, and how to mend it.
+// SyntaxError describes an error in a text, with its column and a correction.
 type SyntaxError struct {
 	Column int // of the character, counted from 1
 	Text   string
@@ -124,7 +123,7 @@ func Parse(text string, columns int) (*Condition, error) {
 	return &Condition{text: strings.TrimSpace(text), root: root}, nil
 }
 
-// ParseValue reads a value by itself. Its error is a *SyntaxError.
+// ParseValue parses one side of a comparison. Its error is a *SyntaxError.
 func ParseValue(text string, columns int) (Value, error) {
 	o, err := parse(text, columns, func(p *parser) operand { return p.operand(false) }, "the value ends before %q")
 	return Value{o}, err

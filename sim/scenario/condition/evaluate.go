@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// World is what conditions ask, beside stored objects.
+// World has the state that conditions read, except stored objects.
 type World interface {
 	// LastAnswer returns the last answer, or nil if there was none yet.
 	LastAnswer() *Answer
@@ -21,9 +21,9 @@ type World interface {
 	Watch(name string) *Watch
 	// Actor returns the informer, pager or controller of a name, or nil.
 	Actor(name string) *Actor
-	// Waiting returns how many requests wait for their answers.
+	// Waiting returns the number of requests that wait for their answers.
 	Waiting() int
-	// Frames returns how many frames of a kind there were.
+	// Frames returns the number of frames that match.
 	Frames(of Frames) int
 	// Broken returns the first promise that was broken, or "".
 	Broken() (string, error)
@@ -63,7 +63,7 @@ type Actor struct {
 	Cache  Reader
 }
 
-// Frames says which frames a condition counts, of those since the World began. A field that is empty counts all.
+// Frames selects the frames that a condition counts, since the World began. An empty field matches all frames.
 type Frames struct {
 	Kind string
 	Code int
@@ -71,14 +71,14 @@ type Frames struct {
 	Lane string
 }
 
-// Scope is what a condition is about.
+// Scope is the data on which a condition is evaluated.
 type Scope struct {
 	World     World
 	Objects   Reader
 	Revision  uint64 // of the store
-	Self      any    // what a field without an object is of
+	Self      any    // the object of fields such as .spec.replicas
 	Namespace string
-	Now       time.Time // as the client that looks sees it
+	Now       time.Time // on the clock of the client
 
 	err *error // the first reason why the condition cannot be judged; scopes made of each other share it
 }
@@ -157,7 +157,7 @@ func Show(v any) string {
 	return string(object.JSON(v))
 }
 
-// length returns how long a list, an object or a text is; 0 for everything else.
+// length returns the length of a list, an object or a text, and 0 for other values.
 func length(v any) int64 {
 	switch v := v.(type) {
 	case []any:
@@ -170,7 +170,7 @@ func length(v any) int64 {
 	return 0
 }
 
-// compare compares two values: numbers as numbers, everything else as text. Nothing equals what is absent but null.
+// compare compares two values: numbers as numbers, everything else as text. An absent value equals only null.
 func compare(a any, op string, b any) bool {
 	if op == "contains" {
 		return contains(a, b)

@@ -16,11 +16,11 @@ type parser struct {
 	tokens []token
 	at     int
 	end    int // the column behind the text
-	depth  int // how many parentheses are open
+	depth  int // number of open parentheses
 	err    error
 }
 
-// fail notes what is wrong at a token. What comes later is not read.
+// fail records an error at a token and ends parsing.
 func (p *parser) fail(at token, format string, args ...any) {
 	if p.err == nil {
 		p.err = Wrong(at.column, format, args...)
@@ -41,7 +41,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// accept takes the next token if it is this word.
+// accept consumes the next token if it is word, and reports whether it is.
 func (p *parser) accept(word string) bool {
 	if t := p.peek(); t.text == word && !t.quoted {
 		p.at++
@@ -105,7 +105,7 @@ func (p *parser) primary() test {
 
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "contains"}
 
-// compareWith reads what follows the left side of a test.
+// compareWith parses the rest of a test after its left side.
 func (p *parser) compareWith(left operand) test {
 	t := p.peek()
 	switch {
@@ -165,7 +165,7 @@ func (o operand) compared(comparison string, right operand) test {
 	}
 }
 
-// operand reads a value. On the left, pods/a is an object; on the right it is a text unless a path follows.
+// operand parses a value. On the left, pods/a is an object; on the right it is a text unless a path follows.
 func (p *parser) operand(left bool) operand {
 	t := p.next()
 	switch {
@@ -209,7 +209,7 @@ func constant(v any) operand {
 	return operand{text: Show(v), value: func(*Scope) any { return v }, fixed: true}
 }
 
-// Scalar reads a value as JSON if it is some, else as a string.
+// Scalar parses a value as JSON if it is valid JSON, otherwise as a string.
 func Scalar(text string) any {
 	if v, err := object.ParseValue([]byte(text)); err == nil {
 		return v

@@ -88,7 +88,7 @@ func ofAnswer(text string, part func(a *Answer) any) operand {
 	}}
 }
 
-// status reads what follows the word: a code and a reason, or a comparison.
+// status parses the rest of a status condition: a code and a reason, or a comparison.
 func (p *parser) status() test {
 	code, err := strconv.Atoi(p.peek().text)
 	if err != nil {
@@ -159,7 +159,7 @@ func cacheOf(text string) string {
 	return ""
 }
 
-// cached reads what is asked of a cache: informer/NAME synced, informer/NAME sees pods/a, or any test.
+// cached parses a condition about a cache: informer/NAME synced, informer/NAME sees pods/a, or any test.
 func (p *parser) cached() test {
 	name := cacheOf(p.next().text)
 	if p.accept("synced") {
@@ -199,7 +199,7 @@ func (p *parser) cached() test {
 
 var eventTypes = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"}
 
-// watch reads watch/NAME, and what is said of it.
+// watch parses a condition about watch/NAME.
 func (p *parser) watch() test {
 	name := strings.TrimPrefix(p.next().text, "watch/")
 	switch t := p.next(); t.text {
@@ -226,7 +226,7 @@ func (p *parser) watch() test {
 	}
 }
 
-// watchPart is the operand for the revision that a watch has come to, or for the path of its request.
+// watchPart returns the operand for the last revision of a watch, or for the path of its request.
 func watchPart(name, part string) operand {
 	return operand{text: "watch/" + name + " " + part, value: func(s *Scope) any {
 		x := s.watch(name)
@@ -237,7 +237,7 @@ func watchPart(name, part string) operand {
 	}}
 }
 
-// watchCount reads [TYPE]: how many events have come.
+// watchCount parses [TYPE] and returns the operand for the number of received events.
 func (p *parser) watchCount(name string) operand {
 	eventType, text := "", "watch/"+name+" count"
 	if slices.Contains(eventTypes, p.peek().text) {
@@ -273,7 +273,7 @@ func (p *parser) watchError(name string) test {
 	}
 }
 
-// watchSaw reads TYPE [OBJECT]: such an event has come.
+// watchSaw parses TYPE [OBJECT] and returns the test that such an event was received.
 func (p *parser) watchSaw(name string) test {
 	t := p.next()
 	if !slices.Contains(eventTypes, t.text) {
@@ -293,11 +293,11 @@ func (p *parser) watchSaw(name string) test {
 	}
 }
 
-// kinds are those of frames.
+// kinds are the kinds of frames.
 var kinds = []string{"http.req", "http.res", "store.commit", "store.compact", "cache.apply", "watch.event", "watch.bookmark",
 	"watch.close", "clock.tick", "fault"}
 
-// seen reads: KIND [CODE] [REASON] [by CLIENT] [on LANE], and a comparison of how many there were, if one follows.
+// seen parses KIND [CODE] [REASON] [by CLIENT] [on LANE], and an optional comparison of the number of such frames.
 func (p *parser) seen() test {
 	t := p.next()
 	n := Frames{Kind: t.text}

@@ -130,7 +130,7 @@ func (f flags) script(ctx context.Context, dir string, env []string, name, inter
 	if err != nil {
 		return err
 	}
-	copied := filepath.Join(dir, filepath.Base(name)) // where it finds what was installed
+	copied := filepath.Join(dir, filepath.Base(name)) // beside the installed modules
 	if err := os.WriteFile(copied, text, 0o644); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ type plane struct {
 	url, token string
 }
 
-// control starts a program over a kubesim, waits until it leads, has it work, and looks whether it still runs.
+// control starts a program with a kubesim, waits until it is the leader, makes it work, and checks that it still runs.
 func (f flags) control(ctx context.Context, name string, work func(*plane) error, args ...string) error {
 	program, err := f.build(ctx, name)
 	if err != nil {
@@ -117,7 +117,7 @@ func (f flags) control(ctx context.Context, name string, work func(*plane) error
 	return nil
 }
 
-// build builds a program of the control plane in the module of ../e2e, unless it is there.
+// build builds a program of the control plane in the module of ../e2e, unless it exists.
 func (f flags) build(ctx context.Context, name string) (string, error) {
 	program := filepath.Join(f.work, "control-"+release, name)
 	if executable(program) {
@@ -142,7 +142,7 @@ func (c *plane) send(method, path, body string) error {
 	return err
 }
 
-// count is how often a text occurs in what a get returns; 0 if that fails.
+// count returns the number of occurrences of a text in the answer to a get, or 0 if the get fails.
 func (c *plane) count(path, text string) int {
 	body, err := c.ask(http.MethodGet, path, "")
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *plane) ask(method, path, body string) ([]byte, error) {
 	return text, err
 }
 
-// free is an address on which nobody listens.
+// free returns an unused address.
 func free() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,11 +1,11 @@
-// Command compat starts clients and programs of others against kubesim, and keeps what came of it:
+// Command compat runs third-party clients and programs against kubesim, and records the results:
 //
-//	rows ─▶ install: the Go module proxy, npm, apt ─▶ a program, a test binary ─▶ asks a kubesim of its own ─▶ results.txt ─▶ COMPATIBILITY.md
-//	        WORK/k8s-0.32, WORK/helm-4, …            (unless it is there)         (or the server at -target)   pass, or why not
+//	rows ─▶ install: Go module proxy, npm, apt ─▶ program, test binary ─▶ runs with its own kubesim ─▶ results.txt ─▶ COMPATIBILITY.md
+//	        WORK/k8s-0.32, WORK/helm-4, …        (unless it exists)       (or the server at -target)  pass, or the reason
 //
-// What was installed and built stays in the work folder, so that a run goes on where another one was interrupted. "make compat"
-// runs it. It is a module below testdata, because nothing else may require what it does; it needs the Go command and the
-// standard library only.
+// Installed and built files stay in the work folder, so that a run continues where another one was interrupted. "make compat"
+// runs it. It is a separate module below testdata, because no other module may have its dependencies. The command itself needs only
+// the Go command and the standard library.
 package main
 
 import (
@@ -21,10 +21,10 @@ import (
 	"time"
 )
 
-// flags are the command line, and what every row needs.
+// flags are the flags of the command line, which every row needs.
 type flags struct {
 	work, kubesim, only, readme string
-	target, token               string // of another server; "": kubesim
+	target, token               string // of another server; the default is kubesim
 	render                      bool
 }
 
@@ -87,7 +87,7 @@ func (f flags) run(ctx context.Context) error {
 	return nil
 }
 
-// judge runs a row and says what came of it in a few words; the error is what nobody has explained yet.
+// judge runs a row and returns a short verdict. It returns an error if the result is not explained by a known reason.
 func (f flags) judge(ctx context.Context, r row) (verdict string, err error) {
 	var missing notHere
 	switch err := r.run(ctx, f, r); {
@@ -104,7 +104,7 @@ func (f flags) judge(ctx context.Context, r row) (verdict string, err error) {
 	}
 }
 
-// notHere says what this machine lacks for a row.
+// notHere is the error for a row that needs something that this machine lacks.
 type notHere string
 
 func (n notHere) Error() string { return string(n) }

@@ -31,7 +31,7 @@ func ofMinor(f flags, i int) module {
 	return mod
 }
 
-// make writes the module unless it is there as it would be written: go mod tidy asks the module proxy.
+// make writes the module unless it is unchanged, because go mod tidy asks the module proxy.
 func (m module) make(ctx context.Context) error {
 	root, err := filepath.Abs("../../../..")
 	if err != nil {
@@ -116,7 +116,7 @@ func goTests(i int, name string) func(context.Context, flags, row) error {
 	}
 }
 
-// failures are what a test binary printed, without the tests that pass.
+// failures returns the output of a test binary without the tests that pass.
 func failures(out []byte) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(out)) {
@@ -139,7 +139,7 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 	return out, err
 }
 
-// lastLine is the last line of what a program printed that says something.
+// lastLine returns the last non-empty line of a program's output.
 func lastLine(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])

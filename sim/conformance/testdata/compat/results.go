@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// result is what came of a row when it was run last.
+// result is the result of the last run of a row.
 type result struct{ name, version, verdict string }
 
 const file = "results.txt" // a line per row: name, version, verdict, with tabs between them
@@ -19,7 +19,7 @@ const (
 	tableEnds   = "<!-- end of compat -->\n"
 )
 
-// write keeps new results beside those that there were, and makes the table of all of them.
+// write merges new results into the existing ones, and writes the results and their table.
 func (f flags) write(fresh map[string]result) error {
 	known, err := readResults()
 	if err != nil {

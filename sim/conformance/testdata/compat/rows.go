@@ -9,12 +9,12 @@ import (
 type row struct {
 	name, version string
 	run           func(ctx context.Context, f flags, r row) error
-	remote        bool   // it can ask another server than kubesim, too
+	remote        bool   // it can also run against another server
 	known         string // why it does not pass
 }
 
-// minors are the releases of Kubernetes' client libraries: what is of one minor is built as one module, since it shares nearly
-// everything.
+// minors are the releases of Kubernetes' client libraries. All rows of one minor are built as one module, because they share nearly
+// all dependencies.
 var minors = []struct{ kubernetes, runtime, kubectl string }{
 	{"0.32.13", "0.20.4", "0.32.3"},
 	{"0.33.13", "0.21.0", "0.33.13"},

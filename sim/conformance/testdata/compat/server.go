@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// server is what a client asks.
+// server is the server that a client uses.
 type server struct {
 	kubeconfig string
-	process    *exec.Cmd    // nil: it is another one
-	proxy      *http.Server // that leads to another one
+	process    *exec.Cmd    // nil for another server
+	proxy      *http.Server // forwards to another server
 }
 
-// start starts a kubesim whose files are in a folder; with -target it is that server.
+// start starts a kubesim whose files are in a folder, or uses the server of -target.
 func (f flags) start(ctx context.Context, dir string, args ...string) (*server, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *server) stop() {
 	}
 }
 
-// end ends a process, by force if it does not end by itself.
+// end stops a process, and kills it if it does not stop.
 func end(p *exec.Cmd) {
 	p.Process.Signal(syscall.SIGTERM)
 	kill := time.AfterFunc(20*time.Second, func() { p.Process.Kill() })
@@ -103,8 +103,8 @@ func within(ctx context.Context, what string, so func() bool) error {
 	return nil
 }
 
-// reach is for addresses on this machine whose certificates nobody has signed.
+// reach is the client for local addresses with self-signed certificates.
 var reach = http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
-// unused is an environment variable with the name of a namespace that there is not: another server may have seen a run before.
+// unused returns an environment variable with a new namespace name, because another server may have namespaces of an earlier run.
 func unused() string { return fmt.Sprintf("NS=compat-%x", time.Now().UnixNano()) }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// session is a file of testdata/sessions: commands, what they print, and the files that they name.
+// session is a file of testdata/sessions: commands, their output, and the files that they name.
 //
 //	$ kubectl get deployment web      has to succeed
 //	web    0/2     0            0     what it prints, somewhere; that of the next line comes later
@@ -81,7 +81,7 @@ func (s session) run(ctx context.Context, dir, bin string, env []string) error {
 	return errors.Join(wrong...)
 }
 
-// complaint says what of a step is not as it should be, "" if nothing.
+// complaint returns the error of a step, or "" if the step is as expected.
 func (c step) complaint(out string, err error) string {
 	switch {
 	case err != nil && !c.fails:

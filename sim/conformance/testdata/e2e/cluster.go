@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// users are who speaks to the server: each is a token of tokens.csv and a kubeconfig file.
+// users are the users of the server. Each has a token in tokens.csv and a kubeconfig file.
 var users = []struct{ file, name, groups string }{
 	{"admin", "admin", "system:masters"},
 	{"kube-controller-manager", "system:kube-controller-manager", ""},
@@ -77,10 +77,10 @@ func (c *cluster) start(ctx context.Context) error {
 		"--authentication-kubeconfig="+scheduler, "--authorization-kubeconfig="+scheduler)...)
 }
 
-// issuer is who issues the tokens of service accounts; kube-controller-manager, too, signs with the server's key.
+// issuer is the issuer of service account tokens. kube-controller-manager also signs them with the server's key.
 const issuer = "https://kubernetes.default.svc.cluster.local"
 
-// own reports whether the controllers and nodes are kubesim's.
+// own reports whether kubesim runs its own controllers and nodes.
 func (c *cluster) own() bool { return c.target == "own" }
 
 // startKubesim starts kubesim, whose certificate is its own.
@@ -207,7 +207,7 @@ func (c *cluster) prepare() error {
 	return os.WriteFile(c.file("tokens.csv"), []byte(tokens), 0o600)
 }
 
-// kubeconfigs writes the kubeconfig of each user, and server-ca.crt, the certificate of who signed the server's.
+// kubeconfigs writes the kubeconfig of each user, and server-ca.crt, the CA of the server's certificate.
 func (c *cluster) kubeconfigs() error {
 	authority, err := os.ReadFile(c.file("ca.crt"))
 	if c.target != "real" {
@@ -257,7 +257,7 @@ func (c *cluster) certify(name string, template, parent *x509.Certificate, signe
 	return key, os.WriteFile(c.file(name+".crt"), text, 0o644)
 }
 
-// free returns an address that nobody listens on.
+// free returns an unused address.
 func free() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

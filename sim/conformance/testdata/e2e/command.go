@@ -11,15 +11,15 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// fate is what becomes of the containers of a pod that was started.
+// fate describes how the containers of a started pod end.
 type fate struct {
 	ends bool // by themselves
 	in   time.Duration
 	exit int32
 }
 
-// fate reads the commands of a pod. Those that the tests use to end by themselves are known: exit, true, false, echo, env
-// and sleep, with or without a shell around them; everything else runs on.
+// fate returns how and when the containers of a pod end, according to their commands. It knows the commands with which the tests make
+// containers end: exit, true, false, echo, env and sleep, with or without a shell around them. Other commands run forever.
 func (n *nodes) fate(pod *core.Pod) fate {
 	all := fate{ends: true}
 	for _, c := range pod.Spec.Containers {

@@ -3,16 +3,16 @@
 //
 //	kubesim serve, or       ┌─ kube-controller-manager, as system:kube-controller-manager
 //	kube-apiserver ◀─https──┼─ kube-scheduler, as system:kube-scheduler
-//	over an etcd            ├─ nodes (in this process): what kubelets report
+//	over an etcd            ├─ nodes (in this process): report like kubelets
 //	                        └─ ginkgo: e2e.test in several processes
 //
 // Or it runs them against kubesim serve with its own controllers and nodes, and nothing around it (-target own).
 //
-// It prints, for each special interest group, how many tests passed, and every test that passes on a real server
-// (passes.txt) or did with kubesim's own controllers (passes-own.txt), and failed here. What kube-controller-manager and kube-scheduler complain about (warnings and errors, with
-// names and numbers left out) is compared with what they say of a real server (complaints.txt). "make e2e" builds what it
-// needs and runs it; it takes half an hour on two cores, most of it waiting. It is a module below testdata, because nothing
-// else may require what it does.
+// It prints, for each special interest group, how many tests passed, and every failed test that passes on a real server
+// (passes.txt) or passed with kubesim's own controllers (passes-own.txt). The warnings and errors in the logs of
+// kube-controller-manager and kube-scheduler, without names and numbers, are compared with their logs with a real server
+// (complaints.txt). "make e2e" builds the programs and runs it; it takes half an hour on two cores, most of it waiting. It is a
+// separate module below testdata, because no other module may have its dependencies.
 package main
 
 import (

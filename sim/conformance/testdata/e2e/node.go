@@ -40,7 +40,7 @@ type running struct {
 	since time.Time
 }
 
-// termination is how long a pod takes to end after it was deleted, at most: it may have less grace.
+// termination is the maximal time that a deleted pod takes to end; its grace period may be shorter.
 const termination = time.Second
 
 // makeClass makes a default StorageClass, for which kubesim's own controllers provide volumes.
@@ -150,7 +150,7 @@ func (n *nodes) work(ctx context.Context) {
 	}
 }
 
-// play brings one pod a step further. It returns after which time to look at it again, 0 for when it changes.
+// play advances one pod by a step. It returns the time until the next step, or 0 if the pod has to change first.
 func (n *nodes) play(ctx context.Context, key string) (time.Duration, error) {
 	obj, ok, err := n.pods.GetStore().GetByKey(key)
 	if err != nil || !ok {
@@ -177,7 +177,7 @@ func (n *nodes) play(ctx context.Context, key string) (time.Duration, error) {
 	return 0, err // its update comes back here
 }
 
-// start decides what becomes of the containers of a pod, which runs from now on.
+// start marks a pod as running and decides the fate of its containers.
 func (n *nodes) start(pod *core.Pod, first bool) {
 	f := running{n.fate(pod), time.Now()}
 	n.mu.Lock()
@@ -190,7 +190,7 @@ func (n *nodes) start(pod *core.Pod, first bool) {
 	}
 }
 
-// goOn looks after a running pod. It reports whether its status has changed, and else when to look again.
+// goOn advances a running pod. It reports whether its status has changed, and otherwise when to check it again.
 func (n *nodes) goOn(pod *core.Pod) (again time.Duration, changed bool) {
 	over, again := deadline(pod)
 	if over {
@@ -216,7 +216,7 @@ func (n *nodes) goOn(pod *core.Pod) (again time.Duration, changed bool) {
 	return 0, true
 }
 
-// end takes away a pod that was deleted: first its containers end, then it is gone.
+// end removes a deleted pod: first its containers end, then the pod is deleted.
 func (n *nodes) end(ctx context.Context, pod *core.Pod, over bool) (time.Duration, error) {
 	pods := n.client.CoreV1().Pods(pod.Namespace)
 	grace := time.Duration(*cmp.Or(pod.DeletionGracePeriodSeconds, new(int64))) * time.Second

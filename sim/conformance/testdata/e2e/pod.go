@@ -71,7 +71,7 @@ func markConditions(pod *core.Pod) {
 	}
 }
 
-// delay returns after which time the containers of a running pod are ready: as soon as somebody asks them.
+// delay returns the time until the containers of a running pod are ready: the longest initial delay of their readiness probes.
 func delay(pod *core.Pod) time.Duration {
 	longest := int32(0)
 	for _, c := range pod.Spec.Containers {

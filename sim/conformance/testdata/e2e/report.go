@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// passes are the tests that pass on a real server, each time, passesOwn those that pass with kubesim's own controllers: one
-// name per line. Written by -target real -record, and by -target own -record.
+// passes lists the tests that pass on a real server each time, and passesOwn the tests that pass with kubesim's own controllers, one
+// name per line. They are written by -target real -record and by -target own -record.
 var (
 	//go:embed passes.txt
 	passes string
@@ -25,7 +25,7 @@ var (
 //go:embed complaints.txt
 var known string
 
-// report prints how the tests ended and what is worse than with a real server, which is an error.
+// report prints the results of the tests. It prints results that are worse than with a real server and returns an error for them.
 func report(f flags, results map[string]string, complaints map[string]int) error {
 	fmt.Print(summary(results))
 	var lines []string
@@ -98,7 +98,7 @@ func passed(results map[string]string, before string) (names []string) {
 	return names
 }
 
-// record keeps what passed here too, and adds the complaints to those known. The lists of a first run are empty.
+// record keeps the tests that also passed in this run, and adds new complaints to the known ones. The lists of a first run are empty.
 func record(results map[string]string, complaints map[string]int) error {
 	all := append(slices.Collect(maps.Keys(complaints)), strings.Split(strings.TrimSpace(known), "\n")...)
 	slices.Sort(all)
@@ -116,10 +116,10 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// header is what klog puts before a message: level, date, time, process, file and line; message and error follow.
+// header matches klog's header of a message: level, date, time, process, file and line; message and error follow.
 var header = regexp.MustCompile(`^([WEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ([a-z0-9_.]+):\d+\] ("(?:[^"\\]|\\.)*"(?: err="(?:[^"\\]|\\.)*")?|.*)`)
 
-// varying are the parts of a message that differ from run to run, and what stands for them.
+// varying are the parts of a message that differ from run to run, and their replacements.
 var varying = []struct {
 	part *regexp.Regexp
 	name string
@@ -131,10 +131,10 @@ var varying = []struct {
 	{regexp.MustCompile(`\b(\S+ )?[a-z0-9-]+/[a-z0-9-]+\b`), "NAME"},
 }
 
-// loop is how often somebody complains who does not get on: less may be chance, as is a conflict of two writers.
+// loop is the number of equal complaints that indicates a retry loop. Fewer may be chance, such as conflicts of two writers.
 const loop = 20
 
-// complaints are the warnings and errors in the logs of the controllers, and how often each is there.
+// complaints returns the warnings and errors in the logs of the controllers, with their counts.
 func (c *cluster) complaints() map[string]int {
 	found := map[string]int{}
 	for _, name := range []string{"kube-controller-manager", "kube-scheduler"} {

@@ -17,7 +17,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// tests are the tests to run, by their names; testsOwn those against kubesim's own controllers and nodes.
+// tests are the names of the tests to run, and testsOwn those to run with kubesim's own controllers and nodes.
 var (
 	//go:embed tests.txt
 	tests string
@@ -66,7 +66,7 @@ func (c *cluster) test(ctx context.Context) (map[string]string, error) {
 	return results, nil
 }
 
-// selection are the flags of ginkgo for the tests to run: those of the list, or those whose names match focus.
+// selection returns the flags of ginkgo that select the tests of the list, or the tests whose names match focus.
 func selection(f flags) (all []string) {
 	if f.focus != "" {
 		return []string{"--focus=" + f.focus}
@@ -93,7 +93,7 @@ func selection(f flags) (all []string) {
 
 var sig = regexp.MustCompile(`^\[(sig-[a-z-]+)\]`)
 
-// summary is a line for each group: how many of its tests passed.
+// summary returns a line for each group with the number of passed tests.
 func summary(results map[string]string) string {
 	passed, all := map[string]int{}, map[string]int{}
 	for name, state := range results {

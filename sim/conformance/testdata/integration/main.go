@@ -2,13 +2,13 @@
 // kube-apiserver, and compares them test by test:
 //
 //	module cache ─▶ src ────────────▶ bin/*.test ─▶ kubesim's programs  ─▶ results ─┐
-//	                (copied; imports (go test -c)└─▶ the real programs ─▶ verdicts ─┴─▶ what is lost, a table
+//	                (copied; imports (go test -c)└─▶ the real programs ─▶ verdicts ─┴─▶ lost tests, a table
 //	                 rewritten)
 //
 // Upstream's tests start an API server in their own process, with two packages of helpers. The copies import the packages
-// below server instead, which start programs. Nothing else in a test is changed, and nothing of upstream's is kept here. What
-// each test gave on the real programs is kept in verdicts, so that a run can be compared without them. reasons.txt lists the tests that
-// are lost for a known reason. "make integration" builds what it needs and runs it.
+// below server instead, which start programs. Nothing else in a test is changed, and no upstream source is kept here. The result
+// of each test on the real programs is recorded in verdicts, so that a run can be compared without them. reasons.txt lists the
+// tests that are lost for a known reason. "make integration" builds the programs and runs it.
 package main
 
 import (
@@ -110,7 +110,7 @@ func (f flags) compare(ctx context.Context, s *source, packages []pkg, known rea
 	return nil
 }
 
-// row runs a package over the programs that there are, unless it has results.
+// row runs a package over the available programs, unless it has results.
 func (f flags) row(ctx context.Context, p pkg) (row, error) {
 	r := row{pkg: p}
 	all, err := gotest.ReadVerdicts(p.file(), p.module)
@@ -160,7 +160,7 @@ func (f flags) keep(p pkg, now gotest.Results) (gotest.Results, error) {
 	return now, all.Write(p.file(), p.module)
 }
 
-// limit returns how long the package may take over kubesim: longer than over the real programs, because tests that fail often wait.
+// limit returns the time limit of the package over kubesim: longer than over the real programs, because failing tests often wait.
 func (r *row) limit() time.Duration {
 	if r.real == nil {
 		return limit

@@ -54,7 +54,7 @@ func leaves(verdicts map[string]string) (names []string) {
 	return names
 }
 
-// unexplained returns how many tests are lost without a reason.
+// unexplained returns the number of tests that are lost without a reason.
 func (r *row) unexplained() (n int) {
 	for _, k := range r.known {
 		if k < 0 {
@@ -77,7 +77,7 @@ func (r *row) print() {
 	}
 }
 
-// printTable prints a Markdown table with a line for each package, and returns how many tests are lost without a reason.
+// printTable prints a Markdown table with a line for each package, and returns the number of tests that are lost without a reason.
 func printTable(rows []row) (unexplained int) {
 	var total struct {
 		passing, here, lost, belong int
@@ -108,7 +108,7 @@ func printTable(rows []row) (unexplained int) {
 	return unexplained
 }
 
-// printReasons prints a Markdown table with the reasons for which tests are lost, and how many.
+// printReasons prints a Markdown table of the reasons for lost tests, with the number of tests.
 func printReasons(rows []row, known reasons) {
 	count := map[string]int{}
 	for _, r := range rows {
@@ -187,7 +187,7 @@ func (all reasons) find(path, name string) int {
 	return slices.IndexFunc(all, func(r reason) bool { return r.packages.MatchString(short(path)) && r.tests.MatchString(name) })
 }
 
-// stale returns a line for each reason for which nothing is lost, of those for packages that were run.
+// stale returns a line for each reason for which no test is lost, for packages that were run.
 func (all reasons) stale(rows []row) (lines []string) {
 	for i, reason := range all {
 		ran, used := false, false

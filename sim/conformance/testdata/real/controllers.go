@@ -19,9 +19,8 @@ import (
 // controllersEnv names the kube-controller-manager to start beside the server; without it none runs.
 const controllersEnv = "KUBESIM_REAL_CONTROLLERS"
 
-// startControllers starts kube-controller-manager with all its controllers but those of a cloud, each as a service account of
-// its own. What it does in rounds it does more often than by default, so that nobody has to wait for it: that changes when
-// something happens, but not what.
+// startControllers starts kube-controller-manager with all controllers except the cloud controllers, each with its own service account.
+// The intervals of periodic work are shorter than by default, which saves time and does not change the results.
 func (s *server) startControllers(program string) error {
 	file := func(name string) string { return filepath.Join(s.dir, name) }
 	if err := s.prepareControllers(); err != nil {
@@ -46,7 +45,7 @@ func (s *server) startControllers(program string) error {
 	return s.controllers.Start()
 }
 
-// prepareControllers writes what kube-controller-manager reads.
+// prepareControllers writes the files that kube-controller-manager reads.
 func (s *server) prepareControllers() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

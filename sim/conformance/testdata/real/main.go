@@ -1,18 +1,18 @@
-// Command real runs a real kube-apiserver, built from its module, over an etcd in the same process: what the recordings
-// are recorded from, and what to ask when nobody has recorded an answer.
+// Command real runs a real kube-apiserver, built from its module, over an etcd in this process. It is the source of the recordings,
+// and answers questions that no recording covers.
 //
 //	client ──http──▶ real ──https──▶ kube-apiserver (a process of its own) ──▶ etcd (in this process)
-//	                   │ POST /sim/v1/compact: etcd forgets all revisions before now
-//	                   └ POST /sim/v1/expire:  the same, and kube-apiserver begins anew, so that its watch caches forget
+//	                   │ POST /sim/v1/compact: compact etcd to the newest revision
+//	                   └ POST /sim/v1/expire:  the same, and restart kube-apiserver to drop the history of its watch caches
 //
 // The plugin ServiceAccount is off and no controller runs, as for the recordings of answers; for those of situations the
 // environment variable KUBESIM_REAL_CONTROLLERS names a kube-controller-manager to start beside it. The token admintoken belongs to
 // system:masters, alicetoken to alice, who has no rights. Arguments go to kube-apiserver, for example
 // --feature-gates=VolumeLimitScaling=true; the environment variable KUBESIM_REAL_LISTEN is another address to listen on.
-// Everything is in a temporary folder and gone in the end.
+// All files are in a temporary folder, which is removed at the end.
 //
-// The first build takes some minutes and 2 GB of memory. It is a module below testdata, because nothing else may require
-// what it does.
+// The first build takes some minutes and 2 GB of memory. It is a separate module below testdata, because no other module may have
+// its dependencies.
 package main
 
 import (
@@ -102,7 +102,7 @@ func run(flags []string) error {
 	return err
 }
 
-// ServeHTTP passes requests on, whatever their paths look like, but for those that move the server.
+// ServeHTTP handles the requests that control the server, and forwards all others with their paths unchanged.
 func (s *server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	var err error
 	switch q.Method + " " + q.URL.Path {
@@ -209,13 +209,13 @@ func (s *server) age() error {
 	return s.compact(context.Background())
 }
 
-// compact makes etcd forget all revisions before now.
+// compact compacts etcd to the newest revision.
 func (s *server) compact(ctx context.Context) error {
 	_, err := s.etcd.Server.Compact(ctx, &pb.CompactionRequest{Revision: s.etcd.Server.KV().Rev(), Physical: true})
 	return err
 }
 
-// free returns an address that nobody listens on.
+// free returns an unused address.
 func free() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

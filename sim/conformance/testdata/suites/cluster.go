@@ -174,7 +174,7 @@ func (c *cluster) stop() {
 	}
 }
 
-// freePorts returns ports on which nobody listens.
+// freePorts returns unused ports.
 func freePorts(n int) (ports []int, err error) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

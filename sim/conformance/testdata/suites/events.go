@@ -36,7 +36,7 @@ func (j job) read() (gotest.Results, error) {
 		}
 	}
 	maps.Copy(r.Verdicts, tests)
-	if j.focus != "" { // what was not asked for is reported as skipped
+	if j.focus != "" { // specs outside the focus are reported as skipped
 		maps.DeleteFunc(r.Verdicts, func(_, verdict string) bool { return verdict == gotest.Skip })
 	}
 	return r, nil

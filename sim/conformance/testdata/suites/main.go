@@ -4,10 +4,10 @@
 //	module proxy ─▶ src/PROJECT ─▶ bin/PROJECT/*.test ─▶ KUBEBUILDER_ASSETS=kubesim's ─▶ verdicts ─┐
 //	                (unchanged)    (go test -c)      └─▶ KUBEBUILDER_ASSETS=the real   ─▶ verdicts ─┴─▶ differences, a table
 //
-// Nothing in a suite is changed. What each spec gave on the real server, in all of several runs, is kept in verdicts, so
-// that everybody can compare without it; a spec that did not give the same each time is kept as one that varies, and not
-// compared. "make suites" builds what it needs and runs it. It is a module below testdata, because nothing else may
-// require what it does; it needs the Go command and the standard library only.
+// The suites are unchanged. The result of each spec in several runs on the real server is recorded in verdicts, so that a run can
+// be compared without the real server. A spec whose results differed is recorded as varying and is not compared. "make suites" builds
+// the programs and runs it. It is a separate module below testdata, because no other module may have its dependencies. The command
+// itself needs only the Go command and the standard library.
 package main
 
 import (

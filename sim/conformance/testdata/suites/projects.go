@@ -21,8 +21,7 @@ func (p project) version() string {
 	return version
 }
 
-// projects are the suites.  What is left out of a module needs what a machine without containers and network lacks, or no
-// API server at all.
+// projects are the suites. Packages of a module are left out if they need containers or a network, or if they use no API server.
 var projects = []project{
 	{name: "controller-runtime-0.25", module: "sigs.k8s.io/controller-runtime@v0.25.2", packages: []string{"./..."}},
 	{name: "controller-runtime-0.24", module: "sigs.k8s.io/controller-runtime@v0.24.1", packages: []string{"./..."}},

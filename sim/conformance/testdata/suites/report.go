@@ -7,12 +7,12 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
-// outcome is what a suite gave over one target.
+// outcome holds the results of a suite over one target.
 type outcome struct {
 	packages map[string]gotest.Results
 }
 
-// row is what is known of a project after the runs.  A target that was not run is nil.
+// row holds the results of a project. The outcome of a target that was not run is nil.
 type row struct {
 	project
 	known         gotest.Verdicts
@@ -76,7 +76,7 @@ func (o *outcome) seconds() (sum float64) {
 	return sum
 }
 
-// time is how long all packages took, empty when they were not run.
+// time returns the total time of all packages, or "" if they were not run.
 func (o *outcome) time() string {
 	if o == nil {
 		return ""

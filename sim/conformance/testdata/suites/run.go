@@ -20,7 +20,7 @@ type job struct {
 	focus  string // a regular expression: other specs and tests are not run
 }
 
-// limit is how long the tests of a package may take.
+// limit is the maximal time of the tests of a package.
 const limit = 20 * time.Minute
 
 // run runs the tests and returns how each of them ended.
@@ -50,7 +50,7 @@ func (j job) run(ctx context.Context) (gotest.Results, error) {
 	return r, err
 }
 
-// environment is that of this process without what would lead a suite to another server.
+// environment returns the environment of this process without the variables that would direct a suite to another server.
 func (j job) environment() (env []string) {
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
@@ -61,8 +61,8 @@ func (j job) environment() (env []string) {
 	return append(env, append([]string{"PWD=" + j.dir}, j.env...)...)
 }
 
-// test runs the binary as go test does, and leaves what it prints in events.json and Ginkgo's report in ginkgo.json.
-// A test that fails is no error.
+// test runs the binary like go test, and writes its output to events.json and Ginkgo's report to ginkgo.json.
+// A failing test is not an error.
 func (j job) test(ctx context.Context, env []string) error {
 	var args []string
 	if j.ginkgo {

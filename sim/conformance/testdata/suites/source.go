@@ -38,7 +38,7 @@ func (p project) build(ctx context.Context, work string) ([]binary, error) {
 		if _, err := os.Stat(b.file); err == nil {
 			continue
 		}
-		// -s and -w leave out what only a debugger reads: half of the file.
+		// -s and -w omit the debugging information, which is half of the file.
 		if _, err := gotest.Command(ctx, source, "go", "test", "-c", "-tags", p.tags, "-ldflags", "-s -w", "-o", b.file, "./"+b.path); err != nil {
 			return nil, err
 		}

@@ -13,13 +13,13 @@ import (
 
 func (p project) recorded() string { return filepath.Join("verdicts", p.name+".txt") }
 
-// readVerdicts reads what was recorded of a project; there need not be anything.
+// readVerdicts reads the recorded verdicts of a project. The file need not exist.
 func readVerdicts(p project) (gotest.Verdicts, error) {
 	return gotest.ReadVerdicts(p.recorded(), p.module)
 }
 
-// record adds a run over the real server to what is known, writes it, and returns it.  Only the packages that ran change; of a
-// run of some specs in them, only these.
+// record merges a run on the real server into the known verdicts, writes them, and returns them. Only packages that ran change. If some
+// is set, only the specs that ran change.
 func record(p project, known gotest.Verdicts, run *outcome, some bool) (gotest.Verdicts, error) {
 	if run == nil {
 		return nil, errors.New("-record needs -real")

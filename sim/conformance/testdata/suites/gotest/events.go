@@ -18,7 +18,7 @@ const (
 	Varies = "varies" // it did not end the same in each run
 )
 
-// Whole is the name that stands for a package: it fails when it ends badly and no test of it is to blame.
+// Whole is the name for a package as a whole: it fails if the package fails and none of its tests did.
 const Whole = "(the package)"
 
 // Results are how the specs and tests of a package ended.
@@ -27,7 +27,7 @@ type Results struct {
 	Seconds  float64
 }
 
-// Count says how many passed, failed and were skipped.
+// Count returns the numbers of passed, failed and skipped tests.
 func (r Results) Count() string {
 	n := map[string]int{}
 	for _, verdict := range r.Verdicts {
@@ -83,7 +83,7 @@ func ReadTests(file string, specs bool) (map[string]string, error) {
 
 var varying = regexp.MustCompile(`0x[0-9a-f]{6,}`)
 
-// Normal is a name without what differs from run to run, on one line.
+// Normal returns a name on one line, without the parts that differ from run to run.
 func Normal(name string) string {
 	return strings.Join(strings.Fields(varying.ReplaceAllString(name, "0x…")), " ")
 }

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Fetch copies a module, path@version, from the module proxy into a folder that can be written to, unless it is there.
+// Fetch copies a module, path@version, from the module proxy into a writable folder, unless it is there.
 func Fetch(ctx context.Context, module, folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
 		return nil
@@ -88,8 +88,8 @@ type Run struct {
 	Args   []string
 	Env    []string
 	Limit  time.Duration // for all tests
-	Silent time.Duration // how long nothing may be printed; without limit if it is 0
-	Events string        // a file for the events of test2json, and for what programs print on stderr
+	Silent time.Duration // maximal time without output; 0 means no limit
+	Events string        // a file for the events of test2json and for stderr
 }
 
 // Start runs the binary as go test does. A test that fails is no error, and neither is one that prints nothing for too long:

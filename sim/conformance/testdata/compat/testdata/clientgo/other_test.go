@@ -164,7 +164,7 @@ func TestDiscovery(t *testing.T) {
 	})
 }
 
-// What kubelets and controllers ask of pods.
+// Requests of kubelets and controllers about pods.
 func TestPods(t *testing.T) {
 	overAll(t, func(t *testing.T, _ *fake.Server, cfg *rest.Config) {
 		is, ctx := is.New(t), t.Context()

@@ -79,7 +79,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// works asks a manager to do what managers do.
+// works exercises the usual functions of a manager.
 func works(t *testing.T, mgr ctrl.Manager, cfg *rest.Config) {
 	t.Helper()
 	is, ctx := is.New(t), t.Context()
@@ -92,7 +92,7 @@ func works(t *testing.T, mgr ctrl.Manager, cfg *rest.Config) {
 	eventually(t, "the map is copied", got)
 	is.Equal(string(secret.Data["color"]), "red")
 	is.NoErr(c.Delete(ctx, secret))
-	eventually(t, "the copy is made again", got) // what is owned is watched
+	eventually(t, "the copy is made again", got) // owned objects are watched
 	eventually(t, "the map is annotated", func() bool {
 		is.NoErr(c.Get(ctx, client.ObjectKeyFromObject(from), from))
 		return from.Annotations["copied"] == "yes"

@@ -12,7 +12,8 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
-// SetServiceResolverForTests is upstream's. It changes nothing in a program: tests that need it fail there, too.
+// SetServiceResolverForTests is the upstream function. It has no effect on a program, so tests that need it fail with the real
+// programs, too.
 var SetServiceResolverForTests = upstream.SetServiceResolverForTests
 
 // Config is the configuration of a server.

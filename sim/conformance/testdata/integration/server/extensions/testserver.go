@@ -51,7 +51,8 @@ func StartTestServer(t Logger, _ *TestServerInstanceOptions, flags []string, sto
 	return s, nil
 }
 
-// delegated are flags of a server beside a kube-apiserver, which tells it who its users are. A kube-apiserver has none of them.
+// delegated are flags of a server that delegates authentication and authorization to a kube-apiserver. A kube-apiserver does not
+// have them.
 var delegated = []string{"authentication-skip-lookup", "authentication-kubeconfig", "authorization-kubeconfig", "kubeconfig"}
 
 func start(t Logger, s *TestServer, args []string, storage *storagebackend.Config) error {

@@ -94,7 +94,7 @@ func call(modify func(*controlplane.Config), config *controlplane.Config) (err e
 	return nil
 }
 
-// served returns the flags for the versions and resources that are on beside those that are by default.
+// served returns the flags for the versions and resources whose setting differs from the default.
 func served(source serverstorage.APIResourceConfigSource) (flags programs.Flags) {
 	c, ok := source.(*serverstorage.ResourceConfig)
 	if !ok || c == nil {

@@ -1,5 +1,5 @@
-// Package framework stands in for k8s.io/kubernetes/test/integration/framework: it has the names that tests use, and starts
-// programs. What starts nothing is upstream's.
+// Package framework replaces k8s.io/kubernetes/test/integration/framework: it has the names that tests use, and starts programs.
+// Functions that start nothing are upstream's own.
 package framework
 
 import (
@@ -14,7 +14,7 @@ import (
 	upstream "k8s.io/kubernetes/test/integration/framework"
 )
 
-// The types of the package that this one stands in for.
+// The types of the upstream package.
 type (
 	TestServerSetup = upstream.TestServerSetup
 	TearDownFunc    = upstream.TearDownFunc
@@ -23,7 +23,7 @@ type (
 // UnprivilegedUserToken is the token of a user without rights.
 const UnprivilegedUserToken = upstream.UnprivilegedUserToken
 
-// The functions of upstream's package that start no server are as they are there.
+// The functions of the upstream package that start no server.
 var (
 	AssertRequestResponseAsCBOR    = upstream.AssertRequestResponseAsCBOR
 	CreateNamespaceOrDie           = upstream.CreateNamespaceOrDie

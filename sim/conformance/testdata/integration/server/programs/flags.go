@@ -56,7 +56,7 @@ func (f Flags) args() (args []string) {
 	return args
 }
 
-// Of returns the flags that make a kube-apiserver have the options of a test: those that differ from the defaults.
+// Of returns the flags that give a kube-apiserver the options of a test. It leaves out options with their default values.
 func Of(o *options.ServerRunOptions) (flags Flags) {
 	defaults := map[string]string{}
 	for _, set := range options.NewServerRunOptions().Flags().FlagSets {

@@ -57,7 +57,7 @@ func NewRegistry() (*Registry, error) {
 	return r, r.Register(basecompatibility.DefaultKubeComponent, version, gates)
 }
 
-// Export sets this process's gates and versions to those that flags have given the registry, until the test ends: the
+// Export sets this process's gates and versions to the values that flags have set in the registry, until the test ends, because the
 // controllers of a test run in this process.
 func (r *Registry) Export(t featuregatetesting.TB) error {
 	if err := r.Set(); err != nil {

@@ -99,7 +99,7 @@ func (p *process) waitUntil(limit time.Duration, ready func() bool) error {
 	return nil
 }
 
-// The ports that are given out lie below those that the kernel gives to clients.
+// The range of ports for servers lies below the kernel's ephemeral ports.
 const firstPort, lastPort = 20000, 32000
 
 var ports struct {
