@@ -20,8 +20,8 @@ func (c *Cluster) Recheck() {
 	})
 }
 
-// ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its
-// external name (k8s.io/apiserver, proxy.ResolveCluster). Errors are those that the real server has for it.
+// ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its external name
+// (k8s.io/apiserver, proxy.ResolveCluster). The errors are those of the real server.
 func (c *Cluster) ServiceAddress(namespace, name string, port int64) (address string, err error) {
 	c.do(func() { address, err = aggregator.Address(c.servers.First().Reader(), namespace, name, port) })
 	return address, err

@@ -53,8 +53,8 @@ func (c *Cluster) Reset() (err error) {
 	return nil
 }
 
-// startLocked starts the API servers, and then controllers and kubelets, which find what is there. Without Options.Controllers
-// there is nothing that controllers would change.
+// startLocked starts the API servers, and then controllers and kubelets, which begin with the existing objects. Without
+// Options.Controllers no controller would change anything.
 func (c *Cluster) startLocked() error {
 	err := c.bootLocked()
 	if err == nil && c.runs() {

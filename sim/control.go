@@ -25,8 +25,8 @@ func (c *Cluster) Control(f func(*controller.Manager)) {
 }
 
 // Settle lets controllers work, and time pass, until they have nothing to do for the next ten seconds, upkeep such as the
-// heartbeats of nodes aside. A clock.Manual is moved, any other is waited for. What has not settled in ten minutes never
-// does: the error names what still moves. It is ctx's when that ends before.
+// heartbeats of nodes aside. It advances a clock.Manual and waits for any other clock. If the controllers do not settle within ten
+// minutes, the error names the remaining items. If ctx ends first, Settle returns its error.
 func (c *Cluster) Settle(ctx context.Context) error {
 	for began := c.clock.Now(); ; {
 		moving := c.Moving()
@@ -43,8 +43,8 @@ func (c *Cluster) Settle(ctx context.Context) error {
 	}
 }
 
-// Moving lets controllers do all that is due, those that wait for a step too, and returns what is due in the next ten
-// seconds, upkeep aside: the earliest first. What is due now never ends.
+// Moving lets controllers do everything that is due, including items that wait for a step, and returns the items that are due in
+// the next ten seconds, upkeep aside: the earliest first. An item that is still due now will never come to rest.
 func (c *Cluster) Moving() (moving []controller.Waiting) {
 	c.do(func() {
 		c.controllers.ReconcileAll()

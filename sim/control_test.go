@@ -47,7 +47,7 @@ func TestForkOfControllers(t *testing.T) {
 	is.Equal(f.Revision(), c.Revision()) // the same commits, at another time
 }
 
-// What waits, and since when, is in a State: the fork looks again when the Cluster does.
+// A State contains the waiting requests and their start times: the fork checks again at the same time as the Cluster.
 func TestForkOfFinalizing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

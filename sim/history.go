@@ -9,8 +9,8 @@ import (
 // Expired as soon as the watch caches, which look every 15 s, have learned of it. Watches go on.
 func (c *Cluster) Compact() { c.do(c.history.Compact) }
 
-// CompactTo makes the store forget what was before a revision, as etcd's Compact does. It is an error when the store has
-// forgotten that one already, or has yet to write it.
+// CompactTo makes the store discard the history before a revision, as etcd's Compact does. It returns an error if the revision is
+// already compacted or is in the future.
 func (c *Cluster) CompactTo(rev uint64) (err error) {
 	c.do(func() { err = c.history.CompactTo(rev) })
 	return err
@@ -39,8 +39,8 @@ func (c *Cluster) TimeOf(rev uint64) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Restore takes the store back to an older revision that it still has, as an etcd restored from a backup, and restarts
-// the API servers: what was written since then has never happened, and its revisions are given out again.
+// Restore resets the store to an older revision that it still has, as an etcd restored from a backup, and restarts the API servers:
+// later writes are lost, and their revisions are assigned again.
 func (c *Cluster) Restore(rev uint64) (err error) {
 	c.do(func() {
 		if err = c.history.Restore(rev); err == nil {

@@ -23,11 +23,11 @@ func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersi
 	})
 }
 
-// ConvertThrough sets what calls conversion webhooks; nil: nobody does. It is called without the Cluster's lock: a webhook
-// may ask the Cluster, and a slow one holds up only the request that needs it. There are exceptions, in which a webhook
-// is asked under the lock after all: an exact read of the past, and the end of a definition whose objects are stored in
-// an older version. It is asked when an object is written, for the watch caches, from which lists and watches are served,
-// and by each get, as a real server asks it.
+// ConvertThrough sets the function that calls conversion webhooks. If call is nil, they are not called. It is called without the
+// Cluster's lock: a webhook may send requests to the Cluster, and a slow one holds up only the request that needs it. There are two
+// exceptions that call it under the lock: an exact read of the past, and the deletion of a definition whose objects are stored in
+// an older version. It is called when an object is written, for the watch caches, from which lists and watches are served, and by
+// each get, as in a real server.
 func (c *Cluster) ConvertThrough(call webhook.Call) {
 	c.do(func() {
 		c.servers.Conversions.Through(call)
@@ -42,14 +42,14 @@ func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string
 	c.do(func() { c.servers.Webhooks.Register(webhook, admission.Handler(f)) })
 }
 
-// AdmitThrough sets what calls admission webhooks; nil: nobody does. It is called without the Cluster's lock.
+// AdmitThrough sets the function that calls admission webhooks, without the Cluster's lock. If call is nil, they are not called.
 func (c *Cluster) AdmitThrough(call webhook.Call) {
 	c.do(func() { c.servers.Webhooks.Through(call) })
 }
 
-// AdmitTogether sets what asks several validating webhooks at the same time: it calls all functions and returns when they
-// have returned. nil: one after the other, which is what a Cluster that has to be replayed needs. Functions set with Admit
-// are called one after the other in any case.
+// AdmitTogether sets the function that calls several validating webhooks in parallel: it calls all functions and returns when they
+// have returned. If call is nil, they are called one after the other, as a Cluster that has to be replayed needs. Functions set
+// with Admit are called one after the other in any case.
 func (c *Cluster) AdmitTogether(call func(calls []func())) {
 	c.do(func() { c.servers.Webhooks.AskTogether(call) })
 }

@@ -12,7 +12,7 @@ import (
 // ReplicaState is what a replica is like and what has happened to it.
 type ReplicaState = replica.Status
 
-// Version is the version of a simulated API server that is told no other one.
+// Version is the default version of a simulated API server.
 const Version = schema.DefaultVersion
 
 // KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.

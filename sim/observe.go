@@ -20,7 +20,7 @@ func (c *Cluster) ReleaseFaults() { c.do(c.observer.Release) }
 // Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
 func (c *Cluster) Faults() string { return under(c, c.observer.Faults) }
 
-// FaultDecisions returns what was decided about faults, and how many older decisions were forgotten.
+// FaultDecisions returns the decisions about faults, and how many older decisions were forgotten.
 func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
 	c.do(func() { list, forgotten = c.observer.Decisions() })
 	return list, forgotten
@@ -29,7 +29,7 @@ func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
 // Trace returns a copy of the trace. It is empty when Options.Trace asked for none.
 func (c *Cluster) Trace() *trace.Log { return under(c, c.observer.Trace) }
 
-// PeekTrace is Trace for somebody who is not in the Cluster's time: nothing is caught up with. nil: the Cluster is locked.
+// PeekTrace is Trace without advancing the Cluster: no work that is due is done first. It returns nil if the Cluster is locked.
 func (c *Cluster) PeekTrace() (l *trace.Log) {
 	c.lock.TryDo(func() { l = c.observer.Trace() })
 	return l
@@ -45,8 +45,8 @@ func (c *Cluster) TraceSince(n uint64) (records []trace.Record, newest uint64) {
 	return records, newest
 }
 
-// FollowTrace returns a channel that is signalled when there are new records, until stop is called. Of a Cluster that
-// nobody looks at there are none.
+// FollowTrace returns a channel that is signalled when there are new records, until stop is called. A Cluster that no request
+// reaches has no new records.
 func (c *Cluster) FollowTrace() (more <-chan struct{}, stop func()) {
 	var unfollow func()
 	c.do(func() { more, unfollow = c.observer.Follow() })

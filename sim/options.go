@@ -37,12 +37,12 @@ func check(o *Options) error {
 	return o.Check()
 }
 
-// who returns what the options say about those who ask.
+// who returns the options that concern authentication and authorization.
 func who(o *Options) []any {
 	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts}
 }
 
-// authentication returns how the API servers find out who asks.
+// authentication returns the options of the API servers' authentication.
 func authentication(o *Options, tokens *token.Authority) auth.Options {
 	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,
 		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}

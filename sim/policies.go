@@ -45,7 +45,7 @@ func prime(api *registry.Registry, d *resource.Definition, expected object.Objec
 	return s
 }
 
-// putBack creates one default role or binding, or adds to it what is missing.
+// putBack creates one default role or binding, or adds the missing parts to an existing one.
 func putBack(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	namespace, name, objects := expected.Namespace(), expected.Name(), api.Reader()
 	if namespace != "" && objects.Get("namespaces", "", namespace) == nil {

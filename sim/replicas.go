@@ -41,8 +41,8 @@ func (r *Replica) Lag(resources ...string) (err error) {
 // Cut takes the store out of the replica's reach. Watches stay open, and what the caches have is still served.
 func (r *Replica) Cut() { r.c.do(r.r.Cut) }
 
-// Resume ends Lag and Cut: the replica applies all that it has missed, in order, and its watches tell of it. Where the
-// store has forgotten some of it, the caches are filled anew and the watches end.
+// Resume ends Lag and Cut: the replica applies all missed commits, in order, and sends them to its watches. If the store has
+// compacted some of them, the caches are filled again and the watches end.
 func (r *Replica) Resume() { r.c.do(r.r.Resume) }
 
 // Restart restarts the replica: its watches end, and its caches are filled anew. It reaches the store afterwards.

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Attest begins to tell w of every commit, answer, event and decision. A fork does not tell it.
+// Attest registers w: it is notified of every commit, answer, event and decision. It is not registered with forks.
 func (c *Cluster) Attest(w observe.Witness) {
 	c.do(func() { c.observer.Attest(w) })
 }
@@ -26,16 +26,16 @@ func (c *Cluster) Inspect(f func(*mvcc.View, Definitions)) {
 // DefinitionsLocked is what Inspect gives, for a Witness, which is under the Cluster's lock.
 func (c *Cluster) DefinitionsLocked() Definitions { return replica.Leading{Set: c.servers} }
 
-// Definitions finds what is stored.
+// Definitions finds the definitions of stored and served resources.
 type Definitions interface {
-	// Definition returns the hub definition of what is stored under a name, or nil.
+	// Definition returns the hub definition of a storage name, or nil.
 	Definition(storage string) *resource.Definition
-	// Resources returns what is served, in the versions and the order that discovery prefers.
+	// Resources returns the served resources, in the versions and the order that discovery prefers.
 	Resources() []*resource.Definition
 }
 
-// AllowedByRoles reports of each of a user's questions whether roles alone allow it, whoever is asked (Options.Auth), and which
-// rules they give him, in which namespaces; "" is all of them.
+// AllowedByRoles reports for each of a user's questions whether roles alone allow it, whichever authorizers Options configure, and
+// which rules they give the user, by namespace; the key "" is all namespaces.
 func (c *Cluster) AllowedByRoles(user auth.User, questions []auth.Attributes, namespaces []string) (allowed []bool, rules map[string][]auth.Rule) {
 	c.do(func() {
 		api := c.servers.At(1).API()

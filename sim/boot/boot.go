@@ -57,7 +57,7 @@ const (
 	Port        = 6443
 )
 
-// made keeps what was made last, newest first. Tests make one Cluster after the other with the same Options.
+// made caches the last results, newest first. Tests make one Cluster after the other with the same Options.
 var made struct {
 	sync.Mutex
 	templates memo[*template]

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// What stands in the data where servers differ.
+// Placeholders in the data for values that differ between servers.
 const (
 	noUID   = "00000000-0000-0000-0000-000000000000"
 	noRev   = `"resourceVersion":"0000"`
@@ -40,7 +40,7 @@ type thing struct {
 	times []int
 }
 
-// must returns what was made of the data, which every start reads: it is right.
+// must returns v. An error would be a mistake in the embedded data, so must panics.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic("boot: " + err.Error())
@@ -128,7 +128,7 @@ func newTemplate(o Options) *template {
 type own struct {
 	d    *resource.Definition
 	obj  object.Object // of most only kind and metadata, see read
-	line []byte        // the whole object as it is printed; nil: obj is all of it, and has been changed
+	line []byte        // the printed object; nil if obj, which was changed, is the whole object
 }
 
 // read reads a line: all of an object that is adapted, or whose fields can be selected, and of others what stands before

@@ -25,7 +25,7 @@ type Deadline struct {
 	clock   Clock
 	client  context.Context
 	started time.Time
-	limit   time.Duration // 0: none
+	limit   time.Duration // 0 means no limit
 
 	ctx    context.Context // what Context returns; nil before the first call
 	cancel context.CancelCauseFunc

@@ -37,9 +37,9 @@ func Level(schema object.Object) string {
 	return schema.String("spec", "priorityLevelConfiguration", "name")
 }
 
-// Revise puts back what API servers maintain of an object that they made: the spec of a mandatory one always, that of
-// others unless their annotation says no, or, if it says nothing, somebody has changed it (ensurer.ReviseIfNeeded). It
-// reports whether it changed anything.
+// Revise restores the fields that API servers maintain in an object that they have created: the spec of a mandatory one always. The
+// spec of another one is restored unless its annotation forbids it, or, if there is no annotation, the object has been changed
+// (ensurer.ReviseIfNeeded). Revise reports whether it changed anything.
 func Revise(current, made object.Object) bool {
 	said, err := strconv.ParseBool(current.Annotations()[autoUpdate])
 	update := current.Name() == exempt || current.Name() == catchAll

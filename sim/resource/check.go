@@ -21,8 +21,8 @@ const (
 // Checks are the steps of validation in their order, which decides which of two errors comes first. Its zero value is what
 // most kinds do.
 type Checks struct {
-	Create []Check // nil: CheckMeta, CheckKind
-	Update []Check // of the main resource; nil: CheckMetaUpdate, CheckKind
+	Create []Check // default: CheckMeta, CheckKind
+	Update []Check // of the main resource; default: CheckMetaUpdate, CheckKind
 	// Subresources are the steps of updates of subresources, by name. Others: CheckMetaUpdate, CheckKind.
 	Subresources map[string][]Check
 	// Groups are the steps of requests to another API group than that of the hub, by group.

@@ -13,8 +13,8 @@ type Connector func(*Connection) (object.Object, *status.Status)
 type Connection struct {
 	*Context
 
-	// Verb is get, create, update, patch or apply. A patch and an apply are two calls: the one without a Body reads what
-	// is to be changed, the one with a Body writes the result.
+	// Verb is get, create, update, patch or apply. A patch or an apply consists of two calls: the one without a Body reads the
+	// object to change, the one with a Body writes the result.
 	Verb string
 	Body object.Object // nil for reads
 
@@ -45,18 +45,18 @@ func (c *Connection) CheckUID(obj object.Object, uid string) *status.Status {
 	return status.Conflict(d.Resourced(), obj.Name(), status.InvalidObject(d.ServerKey(c.Namespace, obj.Name(), c.DryRun), status.UIDDiffers(uid, obj.UID())))
 }
 
-// Objects reads and writes stored objects. What it reads is in the hub version.
+// Objects reads and writes stored objects. It returns them in the hub version.
 type Objects interface {
 	Reader
 
-	// Update changes an object in place as a request for the subresource ("" for the main resource) would: strategy,
-	// validation, events. change sees a copy; an error of it, or of the validation of the result, leaves the object as
-	// it was. It answers with the object as stored.
+	// Update changes an object in place as a request for the subresource ("" for the main resource) would: strategy, validation,
+	// events. change gets a copy; if it returns an error, or the result is invalid, the object is not changed. Update returns the
+	// stored object.
 	//
-	// An update of the request's own resource and subresource is the client's: objects are in the version of the request,
-	// and managedFields are those that change leaves. One of another subresource of the resource is the server's own:
-	// nobody owns what it sets, and admission is not asked. One of another resource is a request of the server itself,
-	// whose field manager is kube-apiserver.
+	// An update of the request's own resource and subresource is the client's: objects are in the version of the request, and
+	// managedFields are those that change returns. An update of another subresource of the resource is the server's own: its fields
+	// get no owner, and admission does not run. An update of another resource is a request of the server itself, whose field
+	// manager is kube-apiserver.
 	Update(storage, namespace, name, subresource string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
 	// Write stores what change makes of an object as it is, without strategy, validation and admission.

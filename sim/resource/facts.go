@@ -10,7 +10,7 @@ import (
 // revision: maps would take three times the memory, and texts that are part of what the object was read from all of that.
 type facts string
 
-// next returns the first text and what is behind it.
+// next returns the first text and the rest.
 func (f facts) next() (string, facts) {
 	n, at := 0, 0
 	for shift := 0; ; shift += 7 {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Item is one stored object: its printed form in the hub version, and what selectors ask for, taken out once when it
-// was written. It is shared by everybody who reads it and never changed.
+// Item is one stored object: its printed form in the hub version, and the values that selectors need, extracted once when it was
+// written. It is shared by all readers and never changed.
 type Item struct {
-	// What a list looks at comes first, to be in the same lines of the processor's cache.
+	// Fields that a list reads come first, so that they share cache lines.
 	Bytes []byte // canonical JSON without a final newline
 	codec *StorageCodec
 	skew  *SkewCodec

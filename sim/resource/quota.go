@@ -8,14 +8,16 @@ import "github.com/kubesim/kubesim/sim/object"
 type Quota struct {
 	Each []string // further limits of which every object uses one
 
-	// Limits reports whether another limit is about the objects, and Uses says what one uses of these. nil: there are none.
+	// Limits reports whether another limit concerns the objects, and Uses returns an object's usage of these limits. They are nil
+	// if there are none.
 	Limits func(ctx *Context, name string) bool
 	Uses   func(ctx *Context, obj object.Object) Amounts
-	// Demands returns what an object must state where the limits are set, "" if it does. nil: nothing.
+	// Demands returns the fields that an object must set under the limits, or "" if it sets them. If Demands is nil, no fields are
+	// required.
 	Demands func(limits []string, obj object.Object) string
 	// Scopes are the scopes that quotas for these objects may have.
 	Scopes map[string]QuotaScope
-	// Updates reports whether an update is charged. nil: creates alone are.
+	// Updates reports whether an update is charged. If it is nil, only creates are charged.
 	Updates func(ctx *Context, obj, old object.Object) bool
 }
 

@@ -5,8 +5,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Reservation names an object that keeps something for another one, so that nobody else gets it: the IPAddress of a
-// Service.
+// Reservation names an object that reserves a value for another object: the IPAddress of a Service.
 type Reservation struct {
 	Storage         string // Definition.Storage
 	Namespace, Name string

@@ -16,9 +16,9 @@ import (
 type ScalePaths struct {
 	Replicas string // of the number of replicas that is wanted
 	Status   string // of the number that there are
-	Selector string // of the selector of the pods; "": there is none
+	Selector string // of the selector of the pods; "" if there is none
 
-	// Query turns the value at Selector into the text of status.selector. nil: it is that text.
+	// Query converts the value at Selector to the text of status.selector. If Query is nil, the value is that text.
 	Query func(value any) (string, error)
 
 	// Versions holds Replicas of the resource's other versions, by apiVersion, for managedFields of writes through them; ""
@@ -244,7 +244,7 @@ func numberAt(obj object.Object, path string) (n int64, found bool, err error) {
 	return n, true, nil
 }
 
-// valueAt returns the value at a path. What is in the way of the path is an error.
+// valueAt returns the value at a path. It returns an error if a value on the path is not an object.
 func valueAt(obj object.Object, path string) (value any, found bool, err error) {
 	value = map[string]any(obj)
 	names := splitPath(path)

@@ -16,12 +16,12 @@ import (
 //
 // An Item belongs to the SkewCodec that it was read with.
 type SkewCodec struct {
-	// Read returns an object as it is stored in the hub version of d with d's defaults, without what the server does not
-	// know, and its printed form without a final newline. With an error it returns what is stored.
+	// Read decodes a stored object into the hub version of d with d's defaults, without fields that the server does not know, and
+	// returns it with its printed form without a final newline. If it fails, it returns the stored bytes.
 	Read func(d *Definition, stored []byte) (object.Object, []byte, error)
 
-	// Write returns what is stored of a printed object, with its raw values as they were written, in another version than
-	// the hub. nil: the printed form itself.
+	// Write returns the stored form of a printed object, with its raw values as they were written, in another version than the
+	// hub's. If it is nil, the printed form is stored.
 	Write func(d *Definition, printed []byte) []byte
 }
 

@@ -21,25 +21,25 @@ type Strategy struct {
 	// MakesStatus: a create hands the status that the client sent to PrepareForCreate, which makes the first one of it.
 	MakesStatus bool
 
-	// DefaultsToNow is the path of a time whose default is that of the request. nil: there is none.
+	// DefaultsToNow is the path of a time whose default is the time of the request. It is nil if there is none.
 	DefaultsToNow []string
 
-	// SpecChanged reports whether an update counts as a new generation. nil: generation is not tracked and a value
-	// that a client sends on create is kept.
+	// SpecChanged reports whether an update increments the generation. If it is nil, generation is not tracked and a value that a
+	// client sends on create is kept.
 	SpecChanged func(obj, old object.Object) bool
 	// CountsAsked makes SpecChanged also look at an update as it was asked for, with fields that PrepareForUpdate drops.
 	CountsAsked bool
 
 	// CreateOnUpdate: a PUT of an object that does not exist creates it.
 	CreateOnUpdate bool
-	// ReadsMore reports whether a create stores less of an object than its readers see, who get defaults of what
-	// PrepareForCreate made of it: the first write then stores it, even if it changes nothing. Admission validates what is
-	// stored, without these defaults. If ReadsMore is nil, a create stores all of it.
+	// ReadsMore reports whether a create stores fewer fields than readers see, because defaults are applied to the result of
+	// PrepareForCreate only on reading: the first write then stores the defaults, even if it changes nothing else. Admission
+	// validates the stored form, without these defaults. If ReadsMore is nil, a create stores all of it.
 	ReadsMore func(obj object.Object) bool
 	// DefaultsLate reports whether obj, as it is about to be stored, lacks defaults that its readers see: what admission,
 	// PrepareForCreate or PrepareForUpdate made of it needs them. If DefaultsLate is nil, no object does.
 	DefaultsLate func(obj object.Object) bool
-	// ApplyCreates is the subresource through which an apply creates an object that does not exist. "": none.
+	// ApplyCreates is the subresource through which an apply creates an object that does not exist, or "" if there is none.
 	ApplyCreates string
 	// NeedsResourceVersion: an update without metadata.resourceVersion is refused (AllowUnconditionalUpdate is false).
 	NeedsResourceVersion bool
@@ -47,12 +47,12 @@ type Strategy struct {
 	ReturnsDeleted bool
 	// OrphansByDefault: a DELETE that names no propagation policy orphans the dependents (Job, ReplicationController).
 	OrphansByDefault bool
-	// PropagationWarning is given to a DELETE that names no propagation policy. "": none.
+	// PropagationWarning is the warning for a DELETE without a propagation policy, or "" if there is none.
 	PropagationWarning string
 	// NoGarbageCollection: propagation policies are ignored (Event).
 	NoGarbageCollection bool
-	// DeletesWith is the storage name of a resource whose object of the same name goes when this one goes (the Endpoints
-	// of a Service). "": none.
+	// DeletesWith is the storage name of a resource whose object of the same name is deleted with this one (the Endpoints of a
+	// Service), or "" if there is none.
 	DeletesWith string
 	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
 	Uncached bool
@@ -63,7 +63,7 @@ type Strategy struct {
 	// Quota is what the objects use of ResourceQuotas. Uncounted: nothing, not even by their number (Event).
 	Quota     Quota
 	Uncounted bool
-	// TTL is how long an object lives after its last write; 0: for ever.
+	// TTL is the lifetime of an object after its last write. 0 means no limit.
 	TTL time.Duration
 	// Checks are the steps of validation.
 	Checks Checks
@@ -74,24 +74,25 @@ type Strategy struct {
 	AnyFinalizers bool
 	// CustomStatus: the status subresource freezes metadata too, as custom resources do.
 	CustomStatus bool
-	// Blank fills in what an object without any fields shows nevertheless: plain numbers of the real server's memory that
-	// a version prints as pointers or annotations. Bookmarks are such objects. nil: nothing.
+	// Blank sets the fields that an object without any fields shows nevertheless: non-pointer numbers of the real server's internal
+	// type that a version has as pointers or annotations. It is applied to bookmarks. If it is nil, there are none.
 	Blank func(obj object.Object)
 	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
 	InnerAnnotation string
-	// Decorate returns a stored object as those see it who read, list, watch, create or update it through the main resource,
-	// and whether that differs (genericregistry.Store.Decorator). The status subresource, deletions that wait, patches, and
-	// watches at the time of an event see what is stored. It does not change obj. nil: everybody sees what is stored.
+	// Decorate returns a stored object as clients see it that read, list, watch, create or update it through the main resource, and
+	// whether it differs from the stored one (genericregistry.Store.Decorator). The status subresource, pending deletions, patches,
+	// and watches at the time of an event show the stored object. Decorate does not change obj. If it is nil, all clients see the
+	// stored object.
 	Decorate func(obj object.Object) (decorated object.Object, differs bool)
-	// Observe returns the objects of a kind that is looked at when it is read, and never stored. nil: objects are stored.
+	// Observe returns the objects of a kind that is computed when it is read, and never stored. If it is nil, objects are stored.
 	Observe func() []object.Object
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
 	Virtual bool
 
-	// NameRule returns what is wrong with a name; prefix is true for a generateName. nil: DNS subdomain.
+	// NameRule returns the errors of a name; prefix is true for a generateName. The default is DNS subdomain.
 	NameRule func(name string, prefix bool) []string
-	// NameRuleOf returns the NameRule of an object whose name follows from the rest of it, or on a server that has another
-	// one. nil: NameRule.
+	// NameRuleOf returns the NameRule of an object if the rule depends on the rest of the object or on the server. If it is nil,
+	// NameRule is used.
 	NameRuleOf func(ctx *Context, obj object.Object) func(name string, prefix bool) []string
 	// PlainGenerateName: generateName becomes the name as it is, without a suffix (IPAddress).
 	PlainGenerateName bool
@@ -100,35 +101,36 @@ type Strategy struct {
 	PrepareForCreate func(ctx *Context, obj object.Object)
 	// PrepareForUpdate does so for an update of the main resource or of ctx.Subresource.
 	PrepareForUpdate func(ctx *Context, obj, old object.Object)
-	// Validate returns what is wrong with a new object, metadata aside.
+	// Validate returns the errors of a new object, metadata aside.
 	Validate func(ctx *Context, obj object.Object) field.ErrorList
-	// ValidateUpdate returns what is wrong with a changed object, metadata aside, for the main resource or for
-	// ctx.Subresource. It includes what Validate would say, where the real server says it on updates.
+	// ValidateUpdate returns the errors of a changed object, metadata aside, for the main resource or for ctx.Subresource. It
+	// includes the errors of Validate where the real server returns them on updates.
 	ValidateUpdate func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Canonicalize completes a new object after its validation.
 	Canonicalize func(obj object.Object)
-	// ValidateFirst is the part of what is wrong with a changed object that the real server finds before it looks at
-	// metadata once more: CheckFirst.
+	// ValidateFirst returns the errors of a changed object that the real server finds before it validates metadata again:
+	// CheckFirst.
 	ValidateFirst func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
 	Warn func(ctx *Context, obj, old object.Object)
 	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation, and reserves them
 	// through ctx.Reservations. It returns what the allocation found wrong, or why the server failed.
 	Allocate func(ctx *Context, obj, old object.Object) (field.ErrorList, *status.Status)
-	// Released returns what an object that is gone had reserved: that is deleted next (AfterDelete of the real server's
-	// generic Store). nil: nothing.
+	// Released returns the reservations of a deleted object, which are deleted next (AfterDelete of the real server's generic
+	// Store). If it is nil, there are none.
 	Released func(stored Reader, obj object.Object) []Reservation
 	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
 	// function: objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
-	// FirstDelete changes an object at the first DELETE, which sets deletionTimestamp and does nothing more: finalizers,
-	// or another DELETE, have to follow (CustomResourceDefinition, Namespace). nil: a DELETE does what it does.
+	// FirstDelete changes an object at the first DELETE, which only sets deletionTimestamp; the object is deleted once its
+	// finalizers are removed, or by another DELETE (CustomResourceDefinition, Namespace). If it is nil, DELETE has no such first
+	// step.
 	FirstDelete func(ctx *Context, obj object.Object, p Propagation)
-	// Undeletable returns why nobody may delete the object of a name, "" if one may. Only a DELETE of that one name asks:
-	// deletecollection does not. nil: everything may be deleted.
+	// Undeletable returns why the object of a name must not be deleted, or "" if it may be. Only a DELETE of that one name calls
+	// it: deletecollection does not. If it is nil, every object may be deleted.
 	Undeletable func(name string) string
-	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
-	// spec.finalizers). nil: nothing.
+	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's spec.finalizers). If it
+	// is nil, nothing else does.
 	Held func(obj object.Object) bool
 
 	// Fields are what field selectors can ask for, beside metadata.name and metadata.namespace.
@@ -154,8 +156,8 @@ type Context struct {
 	Verb        string // of the request: create, update, patch, …
 	By          Author // what writes on behalf of the request are attributed to
 
-	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. Nobody
-	// changes it.
+	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. It must not be
+	// changed.
 	Options object.Object
 
 	// Server is the API server that works on the request.
@@ -172,10 +174,10 @@ type Context struct {
 
 	// Warn adds a Warning header (code 299) to the answer.
 	Warn func(text string)
-	// May returns the 403 of User who wants to do something else with the request's resource, nil if he may. nil: everybody
-	// may do everything.
+	// May returns the 403 if User may not do something else with the request's resource, or nil if it is allowed. If May is nil,
+	// everything is allowed.
 	May func(Access) *status.Status
-	// Objects reads what is stored now.
+	// Objects reads the currently stored objects.
 	Objects Reader
 	// Reservations is what Allocate reserves through; nil for a dry run, which reserves nothing.
 	Reservations Reservations
@@ -190,10 +192,10 @@ type Context struct {
 // Access is something that may be allowed beside what a request does. An empty Namespace or Name stands for all.
 type Access struct {
 	Verb, Subresource, Namespace, Name string
-	Resource                           string // of the same group; "": the request's own
+	Resource                           string // of the same group; the default is the request's own
 }
 
-// User is who sends a request.
+// User is the user that sends a request.
 type User struct {
 	Name   string
 	UID    string

@@ -16,8 +16,8 @@ type Request struct {
 	Plugin  string // the admission plugin that asks, "" if it is a conversion
 	Review  []byte // JSON
 
-	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's
-	// lock. nil: nobody can wait, and an answer that asks to try again later is the last one.
+	// Wait returns when a duration has passed on the Cluster's clock, or the context ends. It is called without the Cluster's lock.
+	// If Wait is nil, Call does not retry: an answer with Retry-After is the final one.
 	Wait func(ctx context.Context, d time.Duration)
 }
 

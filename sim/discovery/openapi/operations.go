@@ -18,12 +18,12 @@ type operation struct {
 	kind   schema.GVK
 
 	params       []param // sorted
-	body         string  // definition name; "": no body
+	body         string  // definition name; "" if there is no body
 	bodyRequired bool
 	consumes     []string
 	produces     []string
 	codes        []int
-	result       string // definition name; "": a string
+	result       string // definition name; "" for a string
 }
 
 var (

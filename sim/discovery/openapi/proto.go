@@ -35,7 +35,7 @@ func ProtoV3(json []byte) []byte {
 // rule says how a member of an object becomes a field of a message.
 type rule struct {
 	number int
-	member string // "": the object as a whole
+	member string // "" for the object as a whole
 	as     form
 	of     string // the message, in forms that have one
 }

@@ -134,7 +134,7 @@ var unions = map[string]func(v any) []rule{
 		case string:
 			return []rule{{3, "", given, ""}}
 		}
-		return []rule{{1, "", given, ""}} // a number; what is none is left out
+		return []rule{{1, "", given, ""}} // a number; any other value is left out
 	},
 }
 
