@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// metaErrors are what is wrong with the metadata of an object, whatever rule its kind has for names. They are worked out once,
-// though they are told as often as the real server looks.
+// metaErrors are the errors in the metadata of an object, independent of its kind's NameRule. They are computed once, but reported
+// at each place where the real server validates metadata.
 type metaErrors struct{ rest, update field.ErrorList }
 
 // metaErrorsOf works them out for a new (old is nil) or changed object.

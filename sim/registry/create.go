@@ -135,7 +135,7 @@ func (r *Registry) manage(q *Request, live, obj object.Object) {
 	}
 }
 
-// By is who owns the fields that a request sets.
+// By returns the owner of the fields that a request sets.
 func (r *Registry) By(q *Request) fieldmanager.By {
 	return fieldmanager.By{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now()}
 }
@@ -336,7 +336,8 @@ func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	return s
 }
 
-// answer lets a virtual resource answer; nothing is stored. Admission validates what was sent, once that can be answered.
+// answer answers a create of a virtual resource, which stores nothing. Admission validates the object as sent, after the answer has
+// been computed.
 func (r *Registry) answer(ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	obj := attrs.Object
 	if validate := ctx.Definition.Hub.Strategy.Validate; validate != nil {

@@ -38,7 +38,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 	case r.Backend.Store() != store:
 		return nil, status.Plain("etcdserver: the store was replaced")
 	case modified(store, key) != before:
-		return nil, stale // somebody else wrote while a webhook was asked
+		return nil, stale // another request wrote while a webhook was called
 	case store.Rev()+1 != rev || stored.ResourceVersion() != FormatRev(rev):
 		rev = store.Rev() + 1
 		value = printAt(stored, rev)
@@ -53,7 +53,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 	return it, r.unreadable(it)
 }
 
-// modified returns the revision of a key's last write; 0: it is not there.
+// modified returns the revision of a key's last write, or 0 if the key does not exist.
 func modified(store *mvcc.Store, key string) uint64 {
 	kv, err := store.Get(key, 0)
 	if err != nil || kv == nil {

@@ -43,7 +43,7 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	return anew(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
 }
 
-// checkDeletable refuses what the strategy says nobody may delete.
+// checkDeletable refuses to delete objects that the strategy protects.
 func checkDeletable(q *Request) *status.Status {
 	refuses := q.Definition.Hub.Strategy.Undeletable
 	if refuses == nil || q.collected {
@@ -122,7 +122,7 @@ func checksItself(d *resource.Definition) bool {
 	return d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil
 }
 
-// firstDelete marks an object as deleted and leaves the rest to those who remove its finalizers.
+// firstDelete marks an object as deleted; it is deleted once its finalizers are removed.
 func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Object, p resource.Propagation) (*Result, *status.Status) {
 	before := obj.Copy()
 	ctx := r.context(q)

@@ -13,12 +13,12 @@ import (
 
 // Page is the answer of a list.
 type Page struct {
-	Rev       uint64 // 0: of objects that have none
+	Rev       uint64 // 0 if the objects have no revision
 	Items     []*resource.Item
 	Continue  string
 	Remaining *int64 // remainingItemCount
 
-	broken []*resource.Item // those that cannot be shown: the whole list fails
+	broken []*resource.Item // items that cannot be decoded: the whole list fails
 	failed *status.Status   // why it does, nil if it does not
 }
 
@@ -70,7 +70,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 	cache := r.Backend.Cache(l.d.Hub)
 	want := read.rev
 	if read.newest {
-		if s := r.unreachable(l.d, "list"); s != nil { // nobody knows how new the newest state is
+		if s := r.unreachable(l.d, "list"); s != nil { // the newest revision is unknown
 			done(nil, s)
 			return
 		}

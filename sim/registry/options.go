@@ -13,7 +13,7 @@ import (
 
 // ListOptions is meta/v1 ListOptions: what the query of a list or watch says.
 type ListOptions struct {
-	Name              string // the only object of interest; "": all
+	Name              string // name of the only selected object; "" for all
 	Labels            selector.Labels
 	Fields            selector.Fields
 	ResourceVersion   string
@@ -22,8 +22,8 @@ type ListOptions struct {
 	Continue          string
 	Watch             bool
 	Bookmarks         bool  // allowWatchBookmarks
-	SendInitialEvents *bool // nil: not said
-	TimeoutSeconds    int64 // 0: not said
+	SendInitialEvents *bool // nil if not set
+	TimeoutSeconds    int64 // 0 if not set
 
 	paged bool // the list of a deletecollection, which is read in pages as a list with a limit is
 }
@@ -91,7 +91,7 @@ func (o *ListOptions) setDefaults() {
 	}
 }
 
-// ListsFirst reports whether a watch begins with a list, and tells its client where that ends (API concepts, "Streaming lists").
+// ListsFirst reports whether a watch begins with a list, whose end is marked for the client (API concepts, "Streaming lists").
 func (o *ListOptions) ListsFirst() bool {
 	return o.SendInitialEvents != nil && *o.SendInitialEvents && o.Bookmarks
 }

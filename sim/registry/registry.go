@@ -1,5 +1,5 @@
-// Package registry is the life of one object: a file per verb. It works for every resource alike and asks the
-// resource.Definition what is special.
+// Package registry reads and writes objects: a file per verb. It is generic; the resource.Definition provides the specific
+// behaviour of a resource.
 //
 //	Create: system fields ─▶ managed fields ─▶ admission ─▶ names, uid, time ─▶ strategy ─▶ validation ─▶ admission ─▶ put
 //	Update: read ─▶ change ─▶ managed fields ─▶ admission ─▶ resourceVersion ─▶ strategy ─▶ validation ─▶ admission ─▶ put
@@ -35,7 +35,7 @@ type Backend interface {
 	Store() *mvcc.Store
 	// Reachable reports whether this replica reaches the store. While it does not, only the watch caches answer.
 	Reachable() bool
-	// Committed notifies all who must know of a commit, and of its author.
+	// Committed notifies all listeners of a commit, and of its author.
 	Committed(by resource.Author, e *mvcc.Event)
 	// Cache returns this replica's cache of a resource.
 	Cache(d *resource.Definition) *watchcache.Cache
@@ -56,17 +56,17 @@ type Backend interface {
 	Random(purpose string, n int) int
 	// RandomID returns 16 numbers in [0, 256) from the stream of one purpose.
 	RandomID(purpose string) [16]byte
-	// Definition returns the hub definition of what is stored under a storage name, or nil.
+	// Definition returns the hub definition of a storage name, or nil.
 	Definition(storage string) *resource.Definition
 }
 
-// Authorizer decides what the senders of requests may do beside the request itself. objects is what is stored now.
+// Authorizer decides what the senders of requests may do beside the request itself. objects reads the currently stored objects.
 type Authorizer interface {
-	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create.
+	// Escalation refuses a write that would grant more rights than its sender has. old is nil for a create.
 	Escalation(q *Request, obj, old object.Object, objects resource.Reader) *status.Status
 	// May refuses the sender of a request something beside it.
 	May(q *Request, what resource.Access, objects resource.Reader) *status.Status
-	// Review answers a review of who may do what, in place.
+	// Review answers a review of a user's rights or token, in place.
 	Review(kind string, ctx *resource.Context, obj object.Object) *status.Status
 }
 
@@ -153,7 +153,7 @@ func written(d *resource.Definition, obj object.Object, it *resource.Item) *reso
 	return it
 }
 
-// print prints obj and a newline into r.scratch. before is what is known of the state before, nil for nothing.
+// print prints obj and a newline into r.scratch. before is the parsed state before, or nil if it is not known.
 func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, before *resource.Parsed) []byte {
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
@@ -266,7 +266,7 @@ func ParseRev(rv string) (uint64, bool) {
 	return rev, err == nil
 }
 
-// Reader returns a reader of what is stored now.
+// Reader returns a reader of the currently stored objects.
 func (r *Registry) Reader() Reader { return Reader{r} }
 
 // NewAuditID returns the id of a request that names none of its own.

@@ -35,7 +35,8 @@ type Request struct {
 	Deadline *deadline.Deadline
 	// By is what the request is attributed to, and what it leads to.
 	By resource.Author
-	// Caller is what the request is carried out for. If it is nil, nothing is told and asked: the server sends the request itself.
+	// Caller is notified of the request's progress and consulted for rights. If it is nil, the server itself sends the request, and
+	// nothing is notified or consulted.
 	Caller Caller
 
 	// Unversioned says that the body of an update does not say its apiVersion, and is not of the kind of Definition.
@@ -45,8 +46,8 @@ type Request struct {
 	creates   bool // the request is an update that creates: Caller.MayCreate is asked
 	collected bool // the request deletes a collection, of which this object is one
 
-	// show makes what admission sees of an object, where a subresource has a kind of its own whose mutation was admitted
-	// already. nil: the object itself.
+	// show converts an object to the one that admission sees, for a subresource with a kind of its own whose mutation was admitted
+	// already. If it is nil, admission sees the object itself.
 	show func(object.Object) object.Object
 }
 

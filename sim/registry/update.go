@@ -21,8 +21,8 @@ type Change struct {
 	// request, with its defaults. current may be changed, except by a Put or an Apply.
 	Make func(current object.Object) (object.Object, *status.Status)
 
-	// Edit is Make for those who begin with the printed form of the current object: item is the current one, or nil where
-	// it is printed in another version. nil: Make is asked.
+	// Edit is Make for callers that begin with the printed form of the current object: item is the current one, or nil if it is
+	// printed in another version. If Edit is nil, Make is called.
 	Edit func(printed []byte, item *resource.Item) (object.Object, *status.Status)
 
 	Kind ChangeKind
@@ -52,8 +52,8 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	return anew(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
 }
 
-// Current returns the item of the object that a PUT is about, for those who read its body (codec.Decoder.Changed): nil where
-// it is not stored as the request has it.
+// Current returns the item of the object that a PUT is about, for decoding its body (codec.Decoder.Changed), or nil if the object
+// is not stored in the version of the request.
 func (r *Registry) Current(q *Request) *resource.Item {
 	d := q.Definition
 	if d.Hub != d || d.Layout() == nil || !r.Backend.Reachable() {

@@ -12,8 +12,8 @@ type Quota struct {
 	// if there are none.
 	Limits func(ctx *Context, name string) bool
 	Uses   func(ctx *Context, obj object.Object) Amounts
-	// Demands returns the fields that an object must set under the limits, or "" if it sets them. If Demands is nil, no fields are
-	// required.
+	// Demands returns an error text if an object lacks fields that must be set under the limits, and otherwise "". If Demands is
+	// nil, no fields are required.
 	Demands func(limits []string, obj object.Object) string
 	// Scopes are the scopes that quotas for these objects may have.
 	Scopes map[string]QuotaScope
