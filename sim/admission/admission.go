@@ -105,8 +105,8 @@ func plugins(h *Server) Chain {
 	}
 }
 
-// New returns the plugins that kube-apiserver runs by default, in its order, and those that are optional and named in with.
-// Those that are named in without are left out.
+// New returns the plugins that kube-apiserver runs by default, in its order, and the optional ones that are named in with. It omits
+// the plugins that are named in without.
 func New(h *Server, with, without []string) Chain {
 	return slices.DeleteFunc(plugins(h), func(p Plugin) bool {
 		return slices.Contains(without, p.Name) || p.Optional && !slices.Contains(with, p.Name)
@@ -116,7 +116,7 @@ func New(h *Server, with, without []string) Chain {
 // Names returns the names of all plugins that are simulated, in their order.
 func Names() []string { return names(func(Plugin) bool { return true }) }
 
-// Optional returns the names of those that New adds when they are asked for.
+// Optional returns the names of the optional plugins, which New adds on request.
 func Optional() []string { return names(func(p Plugin) bool { return p.Optional }) }
 
 func names(which func(Plugin) bool) (list []string) {

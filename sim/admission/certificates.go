@@ -16,7 +16,7 @@ const clientSigner = "kubernetes.io/kube-apiserver-client"
 // Authorize reports whether a user may use a verb on a cluster-scoped object. by is what asks.
 type Authorize func(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 
-// certificateApproval lets only those approve a signing request who may approve those of its signer.
+// certificateApproval requires the right to approve requests for the signer of a signing request.
 func certificateApproval(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "approval" || a.Operation != Update {
@@ -29,7 +29,7 @@ func certificateApproval(may Authorize) Step {
 	}
 }
 
-// certificateSigning lets only those set the certificate of a signing request who may sign for its signer.
+// certificateSigning requires the right to sign for the signer of a signing request whose certificate is set.
 func certificateSigning(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "status" || a.Operation != Update {

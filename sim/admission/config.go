@@ -134,7 +134,7 @@ func matching(m *resource.Meter, requirements []any, obj object.Object) (met []a
 	return met
 }
 
-// covered removes the amounts that a quota limits from those that have to be covered.
+// covered removes the amounts that a quota limits from the amounts that have to be covered.
 func (l *limits) covered(names []string) {
 	l.names = slices.DeleteFunc(l.names, func(name string) bool { return slices.Contains(names, name) })
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Annotations that mark a class as the default, and those that name a class in the place of a field.
+// Annotations that mark a class as the default, and annotations that name a class in place of a field.
 const (
 	defaultStorage      = "storageclass.kubernetes.io/is-default-class"
 	defaultStorageBeta  = "storageclass.beta.kubernetes.io/is-default-class"

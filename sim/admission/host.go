@@ -40,8 +40,8 @@ type Host interface {
 	Unlocked(f func())
 	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
 	Together(calls []func())
-	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. What f does
-	// after that has no effect on the write.
+	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. In the
+	// latter case f continues without effect on the write.
 	Run(ctx context.Context, f func()) error
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After(d time.Duration, f func()) (stop func())
@@ -74,7 +74,8 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) (object.
 	return obj, err
 }
 
-// convert is version with what is not printed. Whatever kind a patch has made of a custom resource, it comes back as one of d.
+// convert is version, but keeps fields that are not printed. If a patch has changed the kind of a custom resource, convert restores
+// the kind of d.
 func (a *Attributes) convert(obj object.Object, d *resource.Definition) (object.Object, error) {
 	obj = obj.Copy()
 	switch {
@@ -138,16 +139,16 @@ func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) 
 	return obj, old, err
 }
 
-// printed prints obj, in the hub version of the write, as the definition d does for webhooks: a built-in kind as
-// encoding/json prints its Go struct, with what is always printed, such as resources {} of a container or status {} of a pod
-// that has none; a custom resource as it is.
+// printed prints obj, in the hub version of the write, as the definition d does for webhooks: a built-in kind as encoding/json
+// prints its Go struct, with fields that are always printed, such as resources {} of a container or status {} of a pod that has
+// none; a custom resource as it is.
 func (a *Attributes) printed(obj object.Object, d *resource.Definition) ([]byte, error) {
 	obj, err := a.convert(obj, d)
 	return codec.AppendSent(nil, obj, a.shownAs(d).Layout()), err
 }
 
-// body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of
-// the resource.
+// body returns the definition of the kind of the write's object if the subresource has its own: Scale, Eviction. It returns nil if
+// the kind is the resource's.
 func (a *Attributes) body() *resource.Definition {
 	if sub := a.Definition.Sub(a.Subresource); sub != nil {
 		return sub.Body
@@ -202,8 +203,8 @@ func (h *Server) equivalents(d *resource.Definition) []*resource.Definition {
 	return out
 }
 
-// policyResources are the resources that no policy applies to, and policyResources and webhookResources those that no webhook is
-// called for: otherwise a mistake in one of them could not be undone.
+// policyResources are the resources that no policy applies to. Webhooks are called neither for them nor for webhookResources:
+// otherwise a mistake in one of these objects could not be corrected.
 var (
 	policyResources = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
 		"mutatingadmissionpolicybindings"}

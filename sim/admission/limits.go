@@ -18,7 +18,7 @@ import (
 // limitRanges is the storage name of LimitRanges.
 const limitRanges = "limitranges"
 
-// limitAnnotation tells what LimitRanger set in a pod.
+// limitAnnotation lists the fields that LimitRanger set in a pod.
 const limitAnnotation = "kubernetes.io/limit-ranger"
 
 // limited reports whether limit ranges are about the write.
@@ -143,7 +143,8 @@ type side struct {
 	resource.Amounts
 }
 
-// edges returns what is beyond the amounts at min or max of a limit. The first side has to be stated, others need not be.
+// edges returns the amounts that are beyond the min or max of a limit, as texts. The amounts of the first side must be set, others
+// need not be.
 func edges(limit object.Object, at string, sides ...side) (broken []string) {
 	word, beyond := "minimum", -1
 	if at == "max" {

@@ -57,7 +57,7 @@ func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, er
 		for name, value := range config.Defaults { // order does not matter
 			defaults[podSecurityPrefix+name] = value
 		}
-		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // else it would be what is enforced
+		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // otherwise the default of warn would be the enforced level
 		p, _ = PodSecurity{}.policy(defaults)
 	} else {
 		p.enforce, p.audit, p.warn = security{privileged, latest}, security{privileged, latest}, security{privileged, latest}
@@ -88,7 +88,7 @@ func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, er
 	}
 	var enforced, versioned bool
 	p.enforce, enforced, _ = read("enforce", restricted, p.enforce)
-	p.audit, _, _ = read("audit", privileged, p.audit) // nothing is audited here, but what is wrong is an error
+	p.audit, _, _ = read("audit", privileged, p.audit) // audit has no effect here, but an invalid label is an error
 	p.warn, _, versioned = read("warn", privileged, p.warn)
 	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > strictness(p.warn.level) {
 		p.warn.level = p.enforce.level

@@ -44,7 +44,7 @@ func (p judged) without(has func(context object.Object) bool) *blame {
 // isNot returns the rule that a value is anything but one.
 func isNot(bad any) func(any) bool { return func(v any) bool { return v != bad } }
 
-// oneOf returns the rule that a text is among others, and collects those that are not.
+// oneOf returns the rule that a text is one of the allowed ones, and collects the texts that are not.
 func oneOf(collected *[]string, allowed ...string) func(any) bool {
 	return func(v any) bool {
 		s, _ := v.(string)
@@ -193,7 +193,7 @@ func findSELinux(p judged) finding {
 	return b.says("set forbidden securityContext.seLinuxOptions: " + strings.Join(details, "; "))
 }
 
-// defaultCapabilities are those that a container runtime gives by default.
+// defaultCapabilities are the capabilities that a container runtime grants by default.
 var defaultCapabilities = strings.Fields("AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT")
 
 // added is the finding that containers add capabilities which are not allowed.

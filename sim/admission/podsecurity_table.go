@@ -17,9 +17,9 @@ type securityCheck struct {
 	fault  string // what a pod has that breaks the rule
 	level  string
 	since  int                  // version
-	yields int                  // version from which restricted pods are not held to it; 0: there is none
-	spares func(judged) bool    // pods that the rule is not about; nil: none
-	find   func(judged) finding // what is wrong
+	yields int                  // version from which restricted pods are exempt; 0 means never
+	spares func(judged) bool    // pods that the rule exempts; nil for none
+	find   func(judged) finding // finds violations
 }
 
 // always is a version for yields: restricted pods are never held to the row.
@@ -31,7 +31,7 @@ type finding struct {
 	many   bool // the fault is in the plural
 }
 
-// securityChecks holds all rows, in the order in which faults are told.
+// securityChecks holds all rows, in the order in which faults are reported.
 var securityChecks = []securityCheck{
 	{fault: "forbidden AppArmor profile", level: baseline, find: findAppArmor},
 	{fault: "non-default capabilities", level: baseline, yields: 22, find: findAddedCapabilities},
@@ -112,7 +112,7 @@ func (p judged) containers() []object.Object {
 	return slices.Collect(podspec.Containers(p.pod.At("spec")))
 }
 
-// blame is who breaks a rule.
+// blame collects the parts of a pod that violate a rule.
 type blame struct {
 	pod         bool
 	containers  []string

@@ -33,7 +33,7 @@ type policies struct {
 	compiled          map[string]*policy // by name
 }
 
-// policy is one policy. parts are what is special about its kind.
+// policy is one policy. Its fields are compiled from its spec.
 type policy struct {
 	name        string
 	spec        object.Object
@@ -48,7 +48,7 @@ type policy struct {
 type expression struct {
 	source  object.Object
 	program *cel.Program
-	message *cel.Program // of a validation; nil: none
+	message *cel.Program // of a validation; nil if it has none
 }
 
 // invocation is a policy that applies to a write through one binding, with one parameter.
@@ -78,8 +78,8 @@ type problem struct {
 	denies  bool // the write is refused, whatever the validationActions of the binding are
 }
 
-// invocations returns what applies to a write, in the order of the names of policies and bindings, and what is wrong
-// with the configuration. s is an answer that ends the request.
+// invocations returns the invocations of policies for a write, in the order of the names of policies and bindings, and the errors
+// in the configuration.
 func (p *policies) invocations(a *Attributes) (list []*invocation, problems []problem) {
 	if a.isOneOf(policyResources) || a.Definition.Hub.Strategy.Virtual {
 		return nil, nil
@@ -219,7 +219,7 @@ func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true,
 		Patch: p.storage == mutatingPolicies})
 	for _, v := range spec.Objects("variables") {
-		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it say what is wrong
+		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it report the error
 	}
 	for _, v := range spec.Objects("matchConditions") {
 		c.conditions = append(c.conditions, compiler.Compile(v.String("expression"), cel.Bool))

@@ -194,8 +194,8 @@ func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.De
 	return result, nil
 }
 
-// invocations of mutating policies and webhooks happen in two rounds: when one of them has changed the object, all
-// mutating plugins run once more, and those that want it are called again (reinvocationPolicy IfNeeded).
+// round is one of two rounds in which mutating policies and webhooks are called: if one of them has changed the object, all
+// mutating plugins run once more, and call the policies and webhooks that ask for it again (reinvocationPolicy IfNeeded).
 type round struct {
 	again    bool            // this is the second round
 	wanted   map[string]bool // to be called again

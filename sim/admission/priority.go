@@ -14,7 +14,7 @@ func setPriority(a *Attributes) *status.Status {
 	switch {
 	case a.about(pods, Create):
 		return resolvePriority(a)
-	case a.about(pods, Update): // what was set on create stays
+	case a.about(pods, Update): // the fields that the create set stay
 		for _, name := range []string{"priority", "preemptionPolicy"} {
 			if v, _ := a.Old.Get("spec", name); v != nil {
 				a.Object.SetDefault(v, "spec", name)

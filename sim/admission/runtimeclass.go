@@ -104,7 +104,7 @@ func sameQuantities(a, b map[string]any) bool {
 	return maps.EqualFunc(a, b, func(x, y any) bool { return quantity.Of(x).Cmp(quantity.Of(y)) == 0 })
 }
 
-// mergeTolerations returns the tolerations of both lists without those that another one includes.
+// mergeTolerations returns the tolerations of both lists without the ones that another one includes.
 func mergeTolerations(first, second []any) []any {
 	all := append(append([]any(nil), first...), second...)
 	var merged []any

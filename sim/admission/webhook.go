@@ -48,8 +48,8 @@ func newWebhooks(h *Server, plugin, storage string) *webhooks {
 	return &webhooks{host: h, plugin: plugin, storage: storage, mutating: storage == mutatingConfigurations, read: map[string]*configuration{}}
 }
 
-// hooks returns the webhooks in order. From 1.37 on none is asked about reviews: one that does not answer could lock
-// everybody out.
+// hooks returns the webhooks in order. From 1.37 on webhooks are not called for reviews: one that does not answer could lock out
+// all users.
 func (w *webhooks) hooks(a *Attributes) []*webhook {
 	if a.isOneOf(policyResources) || a.isOneOf(webhookResources) || a.Definition.Hub.Strategy.Virtual && a.Enabled("ExcludeAdmissionWebhookVirtualResources") {
 		return nil

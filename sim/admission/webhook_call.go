@@ -69,8 +69,8 @@ func (w *webhooks) within(a *Attributes, c *call) (ctx context.Context, stop fun
 	return ctx, func() { forget(); cancel(nil) }
 }
 
-// left returns how long the webhook may take, in whole seconds as it is told: its timeoutSeconds, or what is left of the time of the
-// request if that is less.
+// left returns the timeout of the webhook, in whole seconds as it is sent: its timeoutSeconds, or the remaining time of the request
+// if that is less.
 func (w *webhooks) left(a *Attributes, c *call) time.Duration {
 	limit := c.hook.timeout()
 	if left, ok := a.Deadline.Left(); ok && left < limit {

@@ -28,7 +28,8 @@ type Answer struct {
 	Modified time.Time
 	Packed   []byte
 
-	// Watch is the body where it never ends. Where the Header says Content-Encoding: gzip, what is sent at once is a codec.Member.
+	// Watch is the body of a watch, which never ends. If the Header has Content-Encoding: gzip, the part that is sent at once is a
+	// codec.Member.
 	Watch *watchcache.Watch
 
 	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
@@ -60,7 +61,7 @@ func (a *Answer) Settle() {
 	a.Session = nil
 }
 
-// Drop ends what comes after the header of an answer that nobody reads. The caller holds the lock.
+// Drop ends the body of an answer that is not read. The caller holds the lock.
 func (a *Answer) Drop() {
 	if a.Watch != nil {
 		a.Watch.End()
@@ -104,7 +105,7 @@ func (e *Exchange) negotiate() (s *status.Status) {
 	return s
 }
 
-// checkTable returns what is wrong with how a Table is asked for. What the request is about has been done by then
+// checkTable returns the error of invalid parameters of a Table. The request has been carried out by then
 // (handlers.optionsForTransform).
 func (e *Exchange) checkTable() *status.Status {
 	if e.format.As != "Table" {

@@ -50,8 +50,8 @@ type Verdict struct {
 // Warnings returns what the answer warns of.
 func (e *Exchange) Warnings() []string { return e.warnings }
 
-// Object returns the object that the request is about: the one in the body of a create or update, else the stored one.
-// nil: there is none, or it cannot be read.
+// Object returns the object that the request is about: the one in the body of a create or update, otherwise the stored one. It
+// returns nil if there is none, or it cannot be decoded.
 func (e *Exchange) Object() object.Object {
 	if e.Verb != "create" && e.Verb != "update" {
 		return e.Stored()
@@ -75,8 +75,8 @@ func (e *Exchange) Object() object.Object {
 	return obj
 }
 
-// Unserved names what nobody serves of what the request is about: a resource, or what a path of discovery stands for. "": all
-// is served.
+// Unserved returns the resource, or the group and version of a discovery path, that the request is about and that is not served. It
+// returns "" if it is served.
 func (e *Exchange) Unserved() string {
 	t := e.s.Table
 	if e.Resource != "" {
@@ -92,8 +92,8 @@ func (e *Exchange) Unserved() string {
 	return ""
 }
 
-// Conditional reports whether the body of an update or a patch names the resourceVersion that it is about: then it is
-// refused when somebody else has written since that was read.
+// Conditional reports whether the body of an update or a patch contains a resourceVersion, so that it is refused if the object has
+// been written since.
 func (e *Exchange) Conditional() bool {
 	if e.Verb == "update" {
 		return e.Object().ResourceVersion() != ""
@@ -114,7 +114,7 @@ func (e *Exchange) Applies() bool {
 	return e.Verb == "patch" && strings.HasPrefix(e.Header.Get("Content-Type"), "application/apply-patch")
 }
 
-// Stored returns the object that the request names as it is now. nil: there is none.
+// Stored returns the current object that the request names, or nil if there is none.
 func (e *Exchange) Stored() object.Object {
 	d := e.s.Table.Find(e.Group, e.Version, e.Resource)
 	if d == nil || e.Name == "" {

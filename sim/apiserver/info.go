@@ -16,7 +16,7 @@ type info struct {
 	Verb        string // get list watch create update patch delete deletecollection, or proxy
 	Group       string
 	Version     string
-	Resource    string // "": not about a resource
+	Resource    string // "" if the request is not about a resource
 	Subresource string
 	Name        string
 
@@ -76,8 +76,8 @@ var methodVerbs = map[string]string{
 	wire.MethodPatch: "patch", wire.MethodDelete: "delete",
 }
 
-// refineVerb tells collections from objects: a get without a name is a list or a watch, and may name its object in a
-// field selector.
+// refineVerb distinguishes collections from objects: a get without a name is a list or a watch, and may name its object in a field
+// selector.
 func (in *info) refineVerb(query url.Values) {
 	if in.Name != "" {
 		return

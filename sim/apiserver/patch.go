@@ -166,7 +166,7 @@ func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object,
 	for _, path := range merged.Left {
 		switch v, ok := item.Shared().Get(path...); {
 		case !ok:
-		case path[len(path)-1] == "managedFields": // whose entries nobody changes
+		case path[len(path)-1] == "managedFields": // whose entries are not changed
 			obj.Set(v, path...)
 		default:
 			obj.Set(object.Copy(v), path...)

@@ -11,7 +11,7 @@ import (
 // route is where the path of a request for a resource leads.
 type route struct {
 	def       *resource.Definition
-	sub       *resource.Subresource // nil: the resource itself
+	sub       *resource.Subresource // nil for the resource itself
 	namespace string
 	name      string // "" for a collection
 	watch     bool   // one of the deprecated /watch/ paths

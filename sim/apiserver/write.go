@@ -146,8 +146,8 @@ func (e *Exchange) decode(media codec.Media, level codec.Level, current *resourc
 	return obj, nil
 }
 
-// foreign reports whether the kind of the path is that of a custom resource's subresource, a Scale. What decodes and merges
-// custom resources does not know such a kind, and has only that to say about a body with a mistake.
+// foreign reports whether the kind of the path is that of a custom resource's subresource, a Scale. The decoder and merger of
+// custom resources do not know such a kind, and return the same error for every invalid body.
 func (e *Exchange) foreign() bool { return e.route.def.Custom && e.connects() }
 
 // definition is that of the kind of the path.

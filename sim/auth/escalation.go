@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Escalation returns the 403 of a write that would give somebody more rights than the writer has: at is the write,
-// already authorized, of a role or binding; old is nil on create. It returns nil for every other resource. The verbs
-// escalate (on roles) and bind (on the role a binding refers to) lift the check (RBAC, "Privilege escalation
-// prevention and bootstrapping"). A binding to a role that does not exist is 404.
+// Escalation returns the 403 of a write that would grant more rights than the writer has: at is the write, already authorized, of a
+// role or binding; old is nil on create. It returns nil for every other resource. The verbs escalate (on roles) and bind (on the
+// role a binding refers to) lift the check (RBAC, "Privilege escalation prevention and bootstrapping"). A binding to a role that
+// does not exist is 404.
 func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
 	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow ||
 		slices.Contains(at.User.Groups, masters) || onlyCollectorFields(obj, old) {

@@ -168,7 +168,7 @@ func (p *impersonation) checkExtra(extra map[string][]string) {
 	}
 }
 
-// badExtra returns what constrained impersonation refuses in extra, whoever asks, "" for nothing.
+// badExtra returns the error if constrained impersonation does not allow extra for any user, and otherwise "".
 func badExtra(extra map[string][]string) string {
 	for _, key := range object.SortedKeys(extra) {
 		switch errs := field.DomainPrefixedPath(field.Root("extra.key"), key); {
@@ -185,7 +185,7 @@ func badExtra(extra map[string][]string) string {
 	return ""
 }
 
-// needs asks for a right, unless one is missing already. never says why nobody has it.
+// needs requires a right, unless one is missing already. If never is not empty, it is the reason why no user has the right.
 func (p *impersonation) needs(at Attributes, never string) {
 	at.User, at.Verb, at.IsResource = p.requestor, p.verb, true
 	switch {
@@ -197,7 +197,7 @@ func (p *impersonation) needs(at Attributes, never string) {
 	}
 }
 
-// result returns the user with the groups that everybody of its sort is in.
+// result returns the user with the groups that every user of its kind is in.
 func (p *impersonation) result(want *resource.User) resource.User {
 	u := *want
 	if ns, _, ok := serviceAccount(u.Name); ok && len(u.Groups) == 0 {

@@ -14,7 +14,8 @@ import (
 
 // Signers are those whose certificates are believed.
 type Signers struct {
-	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. nil: there are none.
+	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. It is nil if there
+	// are none.
 	ClientCA []byte
 	// Proxies may name users.
 	Proxies RequestHeader
@@ -34,9 +35,10 @@ const (
 // slack is how long a certificate is published after it has expired.
 const slack = 5 * time.Minute
 
-// Publish returns the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn whom they may
-// believe. It joins what is published already with what s says, without certificates that had expired five minutes before now, and so is
-// empty if there is neither. It returns an error if what is published cannot be read (kube-apiserver, clusterauthenticationtrust).
+// Publish returns the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn which
+// authorities and proxies to trust. It merges the published data with s, without certificates that had expired five minutes before
+// now, and so is empty if there is neither. It returns an error if the published data cannot be parsed (kube-apiserver,
+// clusterauthenticationtrust).
 func (s *Signers) Publish(published map[string]string, now time.Time) (map[string]string, error) {
 	data := map[string]string{}
 	ca, err := bundle(published[clientCAKey]+"\n"+string(s.ClientCA), now)

@@ -61,9 +61,9 @@ func Origin(expected object.Object) string {
 	return roleOrigins[expected.Name()]
 }
 
-// Prime returns what an API server that starts makes of the origin of a default role or binding before it reconciles the defaults, so
-// that what was changed or opted out of there holds for both. It is a role with the rules, or a binding with the subjects, labels and
-// annotations, of the origin. It returns nil if the origin has become an aggregated role already.
+// Prime returns the object that a starting API server creates from the origin of a default role or binding before it reconciles the
+// defaults, so that changes and opt-outs in the origin hold for both. It is a role with the rules, or a binding with the subjects,
+// labels and annotations, of the origin. It returns nil if the origin has become an aggregated role already.
 func Prime(origin, expected object.Object) object.Object {
 	if expected.Map("roleRef") == nil {
 		if origin.Map("aggregationRule") != nil {

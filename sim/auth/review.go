@@ -92,7 +92,7 @@ func parses(name, raw string) bool {
 	return err == nil
 }
 
-// understood reports whether authorizers are told of a requirement: of fields only those with one value.
+// understood reports whether authorizers get a requirement. They get only those field requirements that have one value.
 func understood(name string, r object.Object) bool {
 	switch r.String("operator") {
 	case "In", "NotIn":
@@ -157,7 +157,7 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 	default: // no token at all, as in a request without one
 		v = verdict{user: resource.User{Name: anonymous, Groups: []string{unauthenticated}}, audiences: wanted}
 	}
-	if len(v.audiences) == 0 { // several ask who it is: those who do not know the token say so first
+	if len(v.audiences) == 0 { // several authenticators are consulted: the error of those that do not know the token is first
 		answer["error"] = "invalid bearer token"
 		if v.err != nil {
 			answer["error"] = "[invalid bearer token, " + v.err.Error() + "]"

@@ -46,7 +46,7 @@ func hash(document []byte) string {
 	return strings.ToUpper(hex.EncodeToString(sum[:]))
 }
 
-// discovery returns the APIGroupDiscovery of a group, nil if nobody serves a version of it.
+// discovery returns the APIGroupDiscovery of a group, or nil if no version of it is served.
 func (g *group) discovery() map[string]any {
 	meta := map[string]any{}
 	if g.name != "" {

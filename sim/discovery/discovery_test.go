@@ -93,7 +93,7 @@ func body(tb testing.TB, a *Answer) object.Object {
 
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// TestEveryResourceAppears: what is served is in the legacy lists, in the aggregated document and in OpenAPI.
+// Every served resource is in the legacy lists, in the aggregated document and in OpenAPI.
 func TestEveryResourceAppears(t *testing.T) {
 	is := is.New(t)
 	d := documents(t)

@@ -25,7 +25,7 @@ type group struct {
 type version struct {
 	name   string
 	defs   []*resource.Definition
-	remote *Remote // nil: served here
+	remote *Remote // nil if served here
 }
 
 func (g *group) version(name string) *version {
@@ -255,8 +255,8 @@ func (d *Documents) oneGroup(r *Request, g *group, o codec.Options) *Answer {
 	})
 }
 
-// firstService returns the first name of an APIService of the group: VERSION.GROUP. Of groups with the same priority the
-// aggregator lists the one with the first such name first.
+// firstService returns the first name of an APIService of the group: VERSION.GROUP. If several groups have the same priority, the
+// aggregator lists them in the order of these names.
 func (g *group) firstService() string {
 	first := ""
 	for _, v := range g.versions {

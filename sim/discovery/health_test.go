@@ -68,5 +68,5 @@ func TestHead(t *testing.T) {
 func TestRelease(t *testing.T) {
 	is := is.New(t)
 	is.Equal(Release("v1.36.3"), Version{"1", "36", "1", "36", "1", "35", "v1.36.3"})
-	is.Equal(Release("dev"), Version{GitVersion: "dev"}) // nothing to tell
+	is.Equal(Release("dev"), Version{GitVersion: "dev"}) // no numbers to parse
 }

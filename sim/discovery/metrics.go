@@ -9,8 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// metrics answers /metrics with the metrics that a simulator can truthfully give. DELETE resets what is counted, which is
-// nothing.
+// metrics answers /metrics with the metrics that a simulator can truthfully give. DELETE resets the counters; there are none.
 func (d *Documents) metrics(r *Request) *Answer {
 	v := &d.o.Version
 	return d.exposition(r, d.seats()+validations+fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+

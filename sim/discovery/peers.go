@@ -136,8 +136,9 @@ func inOrder(all map[string]any, order []string) []any {
 	return out
 }
 
-// mergeOrders returns the names of all lists in an order that keeps that of each list, if there is one: the list that has
-// all of them, or else the first by name of those that nothing goes before (apimachinery's MergePreservingRelativeOrder).
+// mergeOrders returns the names of all lists in an order that keeps that of each list, if there is one: the list that has all of
+// them, or else repeatedly the first name, alphabetically, without a remaining predecessor (apimachinery's
+// MergePreservingRelativeOrder).
 func mergeOrders(lists [][]string) []string {
 	before := map[string]int{} // how many others go right before a name
 	after := map[string]map[string]bool{}

@@ -55,7 +55,7 @@ func TestMergedDiscovery(t *testing.T) {
 		return out
 	}
 	want := versions(all, aggregatedAccept)
-	is.Equal(versions(a, aggregatedAccept), want) // custom resources are not a peer's to tell of
+	is.Equal(versions(a, aggregatedAccept), want) // peers do not publish custom resources
 	is.Equal(versions(a, aggregatedAccept+";profile=nopeer")["batch"], []string(nil))
 	is.Equal(versions(a, aggregatedAccept+";profile=nopeer")["autoscaling"], []string{"v2"})
 	merged := versions(b, aggregatedAccept)

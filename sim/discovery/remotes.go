@@ -13,22 +13,22 @@ type Remote struct {
 	Group, Version  string
 	VersionPriority int64
 
-	// Nobody says that the APIService names no service, and that nothing is served here either: the version is in the lists
-	// of groups, and nowhere else.
+	// Nobody reports that the APIService names no service, and that the version is not served here either: it is only in the lists
+	// of groups.
 	Nobody bool
 
 	Resources []any // APIResourceDiscovery
-	Stale     bool  // nobody knows now what is served
+	Stale     bool  // the served resources are unknown now
 	OpenAPI   RemoteOpenAPI
 }
 
 // RemoteOpenAPI are the OpenAPI documents of an aggregated API server. They stay what they were while it is away.
 type RemoteOpenAPI struct {
-	V2 map[string]any // nil: not read yet
-	V3 map[string]any // where documents are, by key: as in the index; nil: not read yet
+	V2 map[string]any // nil before it is read
+	V3 map[string]any // paths of documents, by key, as in the index; nil before they are read
 }
 
-// Take takes over what was read.
+// Take replaces the documents by the ones that were read.
 func (o *RemoteOpenAPI) Take(read RemoteOpenAPI) {
 	if read.V2 != nil {
 		o.V2 = read.V2

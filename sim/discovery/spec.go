@@ -30,7 +30,7 @@ type spec struct {
 	made  time.Time
 	hash  string
 	json  []byte // gzip
-	proto []byte // gzip; nil: nobody has asked for it
+	proto []byte // gzip; nil before the first request for it
 }
 
 // begin says what documents are made from.
@@ -42,7 +42,7 @@ func (s *specs) begin(o *Options) {
 // changed says that the Table has other definitions than before.
 func (s *specs) changed() { s.stale = true }
 
-// refresh brings the parts up to date and forgets the documents of those that changed.
+// refresh brings the parts up to date and discards the documents of changed parts.
 func (d *Documents) refresh() {
 	s := &d.spec
 	if !s.stale {
@@ -94,7 +94,7 @@ func (s *specs) newSpec(json []byte) *spec {
 	return &spec{made: s.host.Now(), hash: hash(json), json: pack(json)}
 }
 
-// openAPI answers /openapi/v2 and what is beneath /openapi/v3, with any method.
+// openAPI answers /openapi/v2 and the paths below /openapi/v3, with any method.
 func (d *Documents) openAPI(r *Request) *Answer {
 	d.refresh()
 	if r.Path == "/openapi/v2" {
