@@ -57,7 +57,7 @@ func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, er
 		for name, value := range config.Defaults { // order does not matter
 			defaults[podSecurityPrefix+name] = value
 		}
-		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // otherwise the default of warn would be the enforced level
+		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // not the enforced level
 		p, _ = PodSecurity{}.policy(defaults)
 	} else {
 		p.enforce, p.audit, p.warn = security{privileged, latest}, security{privileged, latest}, security{privileged, latest}

@@ -1,9 +1,9 @@
-// Package aggregator is what API servers know of aggregated ones, and how they reach them (k8s.io/kube-aggregator: the
-// proxy handlers, the controller of conditions and the manager of discovery). The servers are asked after the lock was
-// given back:
+// Package aggregator registers aggregated API servers, checks their availability, and passes requests on to them
+// (k8s.io/kube-aggregator: the proxy handlers, the controller of conditions and the manager of discovery). Requests to them are
+// sent after the lock has been released:
 //
-//	commit of an APIService, Service, EndpointSlice ─▶ Reconcile ─┬─ what is stored does not do ─▶ condition False
-//	                                                             └─ asks ─ lock is given back ─▶ Proxy.Check ─▶ condition
+//	commit of an APIService, Service, EndpointSlice ─▶ Reconcile ─┬─ stored objects do not suffice ─▶ condition False
+//	                                                             └─ asks ─ lock is released ─▶ Proxy.Check ─▶ condition
 package aggregator
 
 import (
@@ -33,7 +33,7 @@ type APIService struct {
 
 // Proxy reaches aggregated API servers. It is called without the Cluster's lock, but for Placed.
 type Proxy interface {
-	// Placed reports whether it has been said where the server is: then nobody looks at the service and its endpoints.
+	// Placed reports whether the location of the server is configured: then the service and its endpoints are ignored.
 	Placed(s *APIService) bool
 	// Constant reports whether the server is a part of the simulator: what it says never changes, and it is asked once.
 	Constant(s *APIService) bool
@@ -41,7 +41,7 @@ type Proxy interface {
 	Start(s *APIService, probe func())
 	// Check says why the server does not count as available.
 	Check(s *APIService, within Within) error
-	// Resources returns the APIResourceDiscovery of the server's version; stale says that it did not tell.
+	// Resources returns the APIResourceDiscovery of the server's version; stale is true if the server did not return it.
 	Resources(s *APIService, within Within) (rows []any, stale bool)
 	// OpenAPI returns the server's documents; one that is nil was not to be had.
 	OpenAPI(s *APIService, within Within) discovery.RemoteOpenAPI
@@ -82,7 +82,7 @@ type Servers interface {
 	Serves(group, version string) bool
 	// Rediscover says that discovery has changed.
 	Rediscover()
-	// Reader reads what is stored.
+	// Reader returns a reader of the stored objects.
 	Reader() registry.Reader
 }
 
@@ -93,9 +93,9 @@ type Aggregator struct {
 	schedule *clock.Schedule
 	api      *controller.Client // of the controller
 
-	through Proxy                       // nil: nobody reaches them
+	through Proxy                       // if nil, aggregated API servers cannot be reached
 	known   map[string]*remote          // by name of the APIService
-	listed  map[string]discovery.Remote // APIServices without a service, of versions that nobody serves, by name
+	listed  map[string]discovery.Remote // APIServices without a service, of versions that are not served, by name
 	asks    []func()                    // to be run when the lock was given back
 }
 
@@ -120,7 +120,7 @@ type remote struct {
 	failures int       // in a row
 	read     time.Time // when document was last asked for
 	dirty    bool      // document is to be asked for anew
-	forget   func()    // takes back the next look; nil: there is none
+	forget   func()    // cancels the next check, if there is one
 }
 
 // Through sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were until
@@ -154,14 +154,14 @@ func (a *Aggregator) put(r *remote) {
 	a.known[r.Name] = r
 }
 
-// TakeAsks returns what is to be asked without the lock.
+// TakeAsks returns the pending requests to aggregated servers, to be run without the lock.
 func (a *Aggregator) TakeAsks() []func() {
 	asks := a.asks
 	a.asks = nil
 	return asks
 }
 
-// Remotes is discovery.Options' Remotes.
+// Remotes implements discovery.Host.
 func (a *Aggregator) Remotes() []discovery.Remote {
 	var all []discovery.Remote
 	for _, name := range object.SortedKeys(a.known) {
@@ -173,7 +173,7 @@ func (a *Aggregator) Remotes() []discovery.Remote {
 	return all
 }
 
-// Priorities is discovery.Options' Priorities: the highest one of each group's APIServices.
+// Priorities implements discovery.Host: it returns the highest priority of each group's APIServices.
 func (a *Aggregator) Priorities() map[string]int64 {
 	all := map[string]int64{}
 	for _, obj := range a.servers.Reader().All(server.APIServices, "") {

@@ -8,24 +8,22 @@ import (
 	"github.com/google/btree"
 )
 
-// degree is that of the B-trees: a node has up to 2*degree-1 keys.
-// A write to what somebody has read copies one node per level, so small nodes are
-// cheaper to write and large ones cheaper to read; BenchmarkPut and BenchmarkGet
-// show how much.
+// degree is the degree of the B-trees: a node has up to 2*degree-1 keys. A write to an index that has been read copies one node per
+// level, so small nodes are cheaper to write and large ones cheaper to read; BenchmarkPut and BenchmarkGet show how much.
 const degree = 16
 
 // runMax is how many keys a run may have, and blockMax how many runs a block:
 // BenchmarkCount shows the price of both.
 const runMax, blockMax = 256, 16
 
-// index is the keys of a view, and how many they are:
+// index contains the keys of a view, and counts of them:
 //
-//	keys     a b c d   e f g   h i j k   l m     where each begins, and how many keys it has
+//	keys     a b c d   e f g   h i j k   l m     the first key of each run, and its number of keys
 //	runs    ╭"": 4 ─── e: 3╮  ╭h: 4 ──── l: 2╮
 //	blocks  ╰───── 7 ──────╯  ╰───── 6 ──────╯
 //
-// A count adds up blocks and runs, and visits keys only in the two runs that it
-// takes a part of. A write that makes no key and removes none leaves them alone.
+// A count adds up blocks and runs, and visits keys only in the two runs that it partly covers. A write that neither adds nor
+// removes a key does not change them.
 type index struct {
 	keys   *btree.BTreeG[*KV]
 	blocks []*block
@@ -85,7 +83,7 @@ func (x *index) apply(e *Event) *KV {
 	return nil
 }
 
-// get returns what is stored at a key, or nil.
+// get returns the KV of a key, or nil.
 func (x index) get(key string) *KV {
 	kv, _ := x.keys.Get(&KV{Key: key})
 	return kv

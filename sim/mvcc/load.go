@@ -42,8 +42,7 @@ func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 	return s, nil
 }
 
-// check reports what is wrong with a commit that makes revision rev, after which its key is now and before which it was
-// prev.
+// check returns an error if e is not a valid commit of revision rev that changes its key from prev to now.
 func (e *Event) check(rev uint64, now, prev *KV) error {
 	switch {
 	case e.Rev != rev:

@@ -1,14 +1,12 @@
-// Package mvcc is a store of keys and bytes that remembers every revision.
+// Package mvcc is a store of keys and bytes that keeps every revision.
 //
 // It knows nothing of Kubernetes. Its words and rules are etcd's: every put and
 // every delete is one commit and makes one revision of the whole store; older
 // revisions can be read until they are compacted.
 //
-// A Store is a list of views, one per revision. A view is an index, a B-tree
-// from key to the newest write of that key, and the event that led to it.
-// A write to a view that somebody has read copies the nodes of the tree on the way
-// to its key and shares the rest with it; the indexes of most older views are let go
-// and made again when they are read. From an empty store at revision 1:
+// A Store is a list of views, one per revision. A view is an index, a B-tree from key to the newest write of that key, and the
+// event that led to it. A write to a view that has been read copies the nodes of the tree on the path to its key and shares the
+// rest; the indexes of most older views are freed, and rebuilt when they are read. From an empty store at revision 1:
 //
 //	s := mvcc.New(1)     1 {}                             first: 1
 //

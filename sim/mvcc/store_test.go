@@ -220,8 +220,7 @@ func TestStoreEvent(t *testing.T) {
 	is.Equal(n, 2) // it ends when yield returns false
 }
 
-// TestStoreChangesWhileReading writes and compacts inside a yield: what is
-// being read does not change.
+// TestStoreChangesWhileReading writes and compacts inside a yield: the view that is being read does not change.
 func TestStoreChangesWhileReading(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -271,7 +270,7 @@ func TestStoreForkConcurrently(t *testing.T) {
 	for range forks {
 		is.Equal(<-looks, "{a: 5@15, b: 3@13}") // the view stays as it was
 	}
-	is.Equal(draw(untouched), before) // so does a fork nobody writes to
+	is.Equal(draw(untouched), before) // an untouched fork stays the same, too
 }
 
 // The newest view is read, for the first time, while the store goes on.
@@ -285,7 +284,7 @@ func TestNewestViewConcurrently(t *testing.T) {
 		looked := make(chan int)
 		go func() { looked <- v.Count("", "") }()
 		s.Put(fmt.Sprint("key", n), nil, nil)
-		is.Equal(<-looked, n) // without what was put meanwhile
+		is.Equal(<-looked, n) // without the concurrent puts
 	}
 }
 

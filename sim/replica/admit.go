@@ -29,7 +29,7 @@ func (w *Webhooks) Register(webhook string, f admission.Handler) {
 	}
 }
 
-// Through sets what calls admission webhooks; nil: nobody does.
+// Through sets the function that calls admission webhooks. If call is nil, they are not called.
 func (w *Webhooks) Through(call webhook.Call) { w.call = call }
 
 // AskTogether sets what asks several validating webhooks at the same time. If it is nil, one is asked after the other.
@@ -48,7 +48,7 @@ func (w *Webhooks) Waits() bool { return w.waits }
 // Handler implements admission.Host.
 func (w *Webhooks) Handler(name string) admission.Handler { return w.functions[name] }
 
-// adopt takes over what was registered with another.
+// adopt copies the registered functions of another Webhooks.
 func (w *Webhooks) adopt(other *Webhooks) {
 	w.functions, w.call, w.together, w.run, w.waits = maps.Clone(other.functions), other.call, other.together, other.run, other.waits
 }

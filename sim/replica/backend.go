@@ -51,5 +51,5 @@ func (b backend) Committed(by resource.Author, e *mvcc.Event) {
 // ownBackend is a server as its own controllers see it: the store is always within reach.
 type ownBackend struct{ backend }
 
-// Reachable is registry.Backend's.
+// Reachable implements registry.Backend.
 func (ownBackend) Reachable() bool { return true }

@@ -46,7 +46,7 @@ func (r *Server) restartAt(view *mvcc.View) {
 
 func (r *Server) cacheNames() []string { return object.SortedKeys(r.caches) }
 
-// cache returns the cache of what is stored under a name.
+// cache returns the cache of a storage name.
 func (r *Server) cache(storage string) *watchcache.Cache {
 	c, ok := r.caches[storage]
 	if !ok {
@@ -98,7 +98,7 @@ func (r *Server) wake() {
 	}
 }
 
-// await is registry.Backend's Await.
+// await implements registry.Backend.Await.
 func (r *Server) await(cache *watchcache.Cache, rev uint64, done func(fresh bool)) {
 	if cache.Rev() >= rev {
 		done(true)
@@ -120,7 +120,7 @@ func (r *Server) forget() {
 	}
 }
 
-// compacted tells every cache that the store has forgotten everything before a revision.
+// compacted notifies every cache that the store has been compacted to a revision.
 func (r *Server) compacted(rev uint64) {
 	for _, name := range r.cacheNames() {
 		r.caches[name].Compacted(rev)

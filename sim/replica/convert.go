@@ -36,10 +36,10 @@ func (c *Conversions) Register(definition string, f crd.Converter) {
 	}
 }
 
-// Through sets what calls conversion webhooks; nil: nobody does.
+// Through sets the function that calls conversion webhooks. If call is nil, they are not called.
 func (c *Conversions) Through(call webhook.Call) { c.call = call }
 
-// adopt takes over what was registered with another.
+// adopt copies the registered functions of another Conversions.
 func (c *Conversions) adopt(other *Conversions) {
 	c.functions, c.call = maps.Clone(other.functions), other.call
 }

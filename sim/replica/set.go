@@ -1,9 +1,9 @@
-// Package replica is the API servers of a cluster: each is one apiserver.Server with watch caches of its own, over the store
-// that all of them share.
+// Package replica has the API servers of a cluster: each is one apiserver.Server with watch caches of its own, over the store that
+// all of them share.
 //
-//	         Set ─ Host: log, history, clock, random numbers, who may ask
+//	         Set ─ Host: log, history, clock, random numbers, authentication
 //	          ├─ Server 1: apiserver ─▶ registry ─▶ Log.Store
-//	commit ─▶ │            watch caches ◀─ Committed: all apply a commit, then what has waited for it goes on
+//	commit ─▶ │            watch caches ◀─ Committed: all apply a commit, then waiting requests resume
 //	          └─ Server 2: …    lags: its caches stand still
 //	                            cut: it does not reach the store
 //
@@ -118,10 +118,10 @@ func (s *Set) Leader() *Server {
 	return s.list[0]
 }
 
-// Definition is commit.Definitions': the first server's hub definition of what is stored under a name, or nil.
+// Definition implements commit.Definitions: it returns the first server's hub definition of a storage name, or nil.
 func (s *Set) Definition(storage string) *resource.Definition { return s.list[0].Definition(storage) }
 
-// Committed is commit.Listener's.
+// Committed implements commit.Listener.
 func (s *Set) Committed(c *commit.Commit) {
 	for _, r := range s.list {
 		r.Apply(c)
@@ -131,7 +131,7 @@ func (s *Set) Committed(c *commit.Commit) {
 	}
 }
 
-// Compacted is history.Caches'. A server that is cut learns of it when it resumes.
+// Compacted implements history.Caches. A server that is cut learns of the compaction when it resumes.
 func (s *Set) Compacted(rev uint64) {
 	for _, r := range s.list {
 		if !r.unreachable {
@@ -140,7 +140,7 @@ func (s *Set) Compacted(rev uint64) {
 	}
 }
 
-// Forget is history.Caches'.
+// Forget implements history.Caches.
 func (s *Set) Forget() {
 	for _, r := range s.list {
 		r.forget()
@@ -183,7 +183,7 @@ func (s *Set) Reread() {
 	}
 }
 
-// Adopt takes over what was registered with other servers, before these are loaded.
+// Adopt copies the registered functions of other servers, before these are loaded.
 func (s *Set) Adopt(other *Set) {
 	s.Webhooks.adopt(&other.Webhooks)
 	s.Conversions.adopt(&other.Conversions)

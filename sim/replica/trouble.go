@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// What can happen to a replica, and what its clients see of it:
+// The faults of a replica, and their effects on clients:
 //
 //	          caches        reads of the newest state       writes
 //	Lag       stand still   3 s, then the store (lists)      as ever
@@ -93,8 +93,8 @@ func (r *Server) storageNames(resources []string) ([]string, error) {
 // Cut takes the store out of the replica's reach. Watches stay open, and what the caches have is still served.
 func (r *Server) Cut() { r.unreachable = true }
 
-// Resume ends Lag and Cut: the replica applies all that it has missed, in order, and its watches tell of it. Where the
-// store has forgotten some of it, the caches are filled anew and the watches end.
+// Resume ends Lag and Cut: the replica applies all missed commits, in order, and sends them to its watches. If the store has
+// compacted some of them, the caches are filled again and the watches end.
 func (r *Server) Resume() {
 	alone := object.SortedKeys(r.lagging)
 	r.lagsAll, r.unreachable, r.lagging = false, false, map[string]bool{}
@@ -116,8 +116,8 @@ func (r *Server) Resume() {
 	r.wake()
 }
 
-// replay applies the commits from a position up to a revision, those that concern the caller. It reports false when the
-// store has forgotten some of them.
+// replay applies the commits from a position up to a revision for which concerns returns true. It returns false if the store has
+// compacted some of them.
 func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(storage string) bool) bool {
 	store, now := r.set.Log.Store, r.set.Schedule.Now()
 	var events []*mvcc.Event

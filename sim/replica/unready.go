@@ -75,7 +75,7 @@ func (r *Server) downtime(storage string) (time.Duration, bool) {
 	return 0, false
 }
 
-// notReady returns the names of what is unready.
+// notReady returns the names of the unready caches.
 func (r *Server) notReady() []string {
 	return append([]string{}, object.SortedKeys(r.unready)...)
 }

@@ -78,8 +78,8 @@ func (s *State) since(rev uint64) []RingEntry {
 	return s.Ring[sort.Search(len(s.Ring), func(i int) bool { return s.Ring[i].Event.Rev > rev }):]
 }
 
-// Compacted tells the cache that the store has forgotten everything before rev; snapshots before it are dropped. The
-// real server polls for compactions, so the caller delays the call by up to CompactionPoll.
+// Compacted notifies the cache that the store has been compacted to rev; older snapshots are dropped. The real server polls for
+// compactions, so the caller delays the call by up to CompactionPoll.
 func (c *Cache) Compacted(rev uint64) { c.state.Floor = max(c.state.Floor, rev) }
 
 // CompactionPoll is how often an API server looks whether the store was compacted: so long the snapshots of a cache may live on.

@@ -86,7 +86,8 @@ func taken(w *Watch) string {
 	return strings.Join(words, " ")
 }
 
-// Events are told as a selector sees them: entering is ADDED, leaving is DELETED with the last matching state.
+// Events depend on the selector: an object that begins to match is ADDED, one that stops matching is DELETED with its last matching
+// state.
 func TestSelectors(t *testing.T) {
 	is := is.New(t)
 	b := newBench()
@@ -140,7 +141,7 @@ func TestState(t *testing.T) {
 	is.Equal(taken(w), "ADDED:a@102 ADDED:b@101 BOOKMARK@102 ADDED:c@103")
 }
 
-// What is shown otherwise than it is stored is so in the state and in events before the watch. Later events are not, and
+// The initial state and events before the watch show the decorated form of an object. Later events show the stored form, and
 // watches do not share frames that differ.
 func TestShown(t *testing.T) {
 	is := is.New(t)
