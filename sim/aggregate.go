@@ -5,8 +5,8 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// AggregateThrough sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were
-// until something happens to them, or Recheck is called.
+// AggregateThrough sets the Proxy that reaches aggregated API servers. After a Load their availability stays as loaded until a
+// related object changes, or Recheck is called.
 func (c *Cluster) AggregateThrough(a Aggregator) {
 	c.do(func() { c.aggregator.Through(a) })
 }

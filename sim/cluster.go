@@ -120,7 +120,7 @@ func (c *Cluster) holds(lease string) bool {
 	return false
 }
 
-// flags are what controllers know of the Cluster beside what its API says.
+// flags are the settings of the Cluster that controllers need and that are not in its API.
 func (c *Cluster) flags() manager.Flags {
 	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed}
 	if c.options.Nodes > 0 {
@@ -143,7 +143,8 @@ func (c *Cluster) PublishCA(bundle string) {
 	})
 }
 
-// PublishSigners says whose certificates are believed from now on: the API servers publish it. A restart goes on from the Options.
+// PublishSigners sets the authorities whose certificates are trusted from now on: the API servers publish them. A restart goes back
+// to the Options.
 func (c *Cluster) PublishSigners(s auth.Signers) {
 	c.do(func() {
 		c.signers = s
@@ -151,7 +152,7 @@ func (c *Cluster) PublishSigners(s auth.Signers) {
 	})
 }
 
-// resetLocked empties the store and begins all random streams anew.
+// resetLocked empties the store and restarts all random streams.
 func (c *Cluster) resetLocked() {
 	c.log.Store = mvcc.New(bootRevision)
 	c.random.Begin(c.options.Seed)

@@ -18,8 +18,8 @@ const (
 	settleMax = 10 * time.Minute
 )
 
-// Control calls f with what runs the Cluster's controllers: to see what they have to do, to stop, delay or crash one of
-// them, or to decide in which order they go. The Cluster's lock is held: f must not ask the Cluster.
+// Control calls f with the manager of the Cluster's controllers: to inspect their pending work, to stop, delay or crash one of
+// them, or to decide in which order they run. The Cluster's lock is held: f must not send requests to the Cluster.
 func (c *Cluster) Control(f func(*controller.Manager)) {
 	c.do(func() { f(c.controllers) })
 }
@@ -62,7 +62,7 @@ func (c *Cluster) pass(ctx context.Context, d time.Duration) {
 	c.lock.Wait(ctx, d)
 }
 
-// unsettled says what still moves.
+// unsettled returns the error that names the remaining items.
 func unsettled(moving []controller.Waiting, after time.Duration) error {
 	const named = 10
 	var text []string

@@ -40,7 +40,7 @@ func ExampleNew() {
 	// Output: 201 token-bmt8p 4005 4005
 }
 
-// Load goes on as the cluster would have: the same request gets the same answer, uid included.
+// Load continues as the cluster would have: the same request gets the same answer, uid included.
 func ExampleLoad() {
 	c := filled()
 	again, err := sim.Load(c.State(), nil)

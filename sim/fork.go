@@ -63,9 +63,9 @@ func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 	return nil
 }
 
-// Recall makes the Cluster what a State says, as far as it can: its clock goes on where it is, or, when it is a
-// clock.Manual that is behind, at the time of the State. Open watches end. It refuses the State of a Cluster with other
-// replicas or other rights, and one of the future.
+// Recall restores a State, except that the clock does not go back: it continues where it is, or, if it is a clock.Manual that is
+// behind, at the time of the State. Open watches end. Recall refuses the State of a Cluster with other replicas or other rights,
+// and a State from the future.
 func (c *Cluster) Recall(s *State) (err error) {
 	at := s.History.Now
 	if m, ok := c.clock.(*clock.Manual); ok {
@@ -91,7 +91,7 @@ func (c *Cluster) Recall(s *State) (err error) {
 	return err
 }
 
-// recallLocked takes over a state that fits into the replicas there are.
+// recallLocked restores a state that fits the current replicas.
 func (c *Cluster) recallLocked(s *State) error {
 	c.observer.Flush()
 	c.servers.End()

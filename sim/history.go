@@ -26,8 +26,7 @@ func (c *Cluster) Compacted() (rev uint64) {
 	return rev
 }
 
-// RevisionAt returns the newest revision that there was at a time of the past. It reports false when the store does not go
-// back so far.
+// RevisionAt returns the newest revision at a time in the past. It returns false if the store's history does not go back that far.
 func (c *Cluster) RevisionAt(t time.Time) (rev uint64, ok bool) {
 	c.do(func() { rev, ok = c.history.RevisionAt(t) })
 	return rev, ok
@@ -58,8 +57,8 @@ func (c *Cluster) Restore(rev uint64) (err error) {
 	return nil
 }
 
-// OnCommit calls f with every commit from now on, before any replica knows of it. The Cluster's lock is held: f must not
-// ask the Cluster. A fork has none of these functions.
+// OnCommit calls f with every commit from now on, before any replica applies it. The Cluster's lock is held: f must not send
+// requests to the Cluster. A fork has none of these functions.
 func (c *Cluster) OnCommit(f func(Commit)) {
 	c.do(func() { c.followers.list = append(c.followers.list, f) })
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Convert registers what converts the objects of the CustomResourceDefinition with the name, whatever its
-// spec.conversion says; nil takes it back. f may change and return its argument. It is called with the Cluster's lock
-// held, so it must not ask the Cluster; a webhook (ConvertThrough) may.
+// Convert registers a function that converts the objects of the CustomResourceDefinition with the name, whatever its
+// spec.conversion is; nil removes it. f may change and return its argument. It is called with the Cluster's lock held, so it must
+// not send requests to the Cluster; a webhook (ConvertThrough) may.
 func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
 	var convert crd.Converter
 	if f != nil {
@@ -35,9 +35,9 @@ func (c *Cluster) ConvertThrough(call webhook.Call) {
 	})
 }
 
-// Admit registers what answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
-// server; nil takes it back. f gets an AdmissionReview as JSON and returns it, or another one, with a response; what the
-// response does not repeat of the request is filled in. f is called without the Cluster's lock: it may ask the Cluster.
+// Admit registers a function that answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
+// server; nil removes it. f gets an AdmissionReview as JSON and returns it, or another one, with a response; fields of the request
+// that the response omits are filled in. f is called without the Cluster's lock: it may send requests to the Cluster.
 func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string]any) {
 	c.do(func() { c.servers.Webhooks.Register(webhook, admission.Handler(f)) })
 }
@@ -54,14 +54,15 @@ func (c *Cluster) AdmitTogether(call func(calls []func())) {
 	c.do(func() { c.servers.Webhooks.AskTogether(call) })
 }
 
-// AdmitRunning sets what calls the functions that were set with Admit: it returns when the function does, or when the context ends,
-// with the context's cause. Without it a function that takes longer than its webhook or the request may is waited for, and fails then.
+// AdmitRunning sets the function that runs functions that were set with Admit: it returns when the function does, or when the
+// context ends, with the context's cause. Without it a function that exceeds the timeout of its webhook or of the request is still
+// waited for, and fails then.
 func (c *Cluster) AdmitRunning(run func(ctx context.Context, f func()) error) {
 	c.do(func() { c.servers.Webhooks.Running(run) })
 }
 
-// AdmitWaiting sets whether admission plugins may wait, as ServiceAccount does for an account that a controller is about to make. It is
-// for a Cluster whose time passes by itself, and which is asked by several goroutines. Without it they decide at once.
+// AdmitWaiting sets whether admission plugins may wait, as ServiceAccount does for an account that a controller is about to create.
+// It is for a Cluster whose time passes by itself, and which serves several goroutines. Without it they decide at once.
 func (c *Cluster) AdmitWaiting(may bool) {
 	c.do(func() { c.servers.Webhooks.MayWait(may) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/history"
 )
 
-// Keep makes j the Cluster's journal and returns the state that its log goes on from. A fork has no journal.
+// Keep makes j the Cluster's journal and returns the state at which its log begins. A fork has no journal.
 func (c *Cluster) Keep(j history.Journal) (s *State) {
 	c.do(func() {
 		s = c.stateLocked()
@@ -21,7 +21,7 @@ func (c *Cluster) Keep(j history.Journal) (s *State) {
 // deleted. Random draws start over, with other results. Default roles and bindings that were deleted or changed are put back.
 func Resume(s *State, o Options) (*Cluster, error) { return Load(Restarted(s, o), o.Clock) }
 
-// Restarted is the State that Resume goes on from.
+// Restarted returns the State that Resume loads.
 func Restarted(s *State, o Options) *State {
 	if o.Seed == 0 {
 		o.Seed = 1

@@ -17,7 +17,8 @@ func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint6
 	return all, err
 }
 
-// LookAtFirst is Look for the first objects whose names begin with prefix, and says how many there are: only those are read.
+// LookAtFirst is Look for the first objects whose names begin with prefix, and returns how many objects there are: only the first
+// ones are read.
 func (c *Cluster) LookAtFirst(d *resource.Definition, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
 	c.do(func() {
 		view, at := c.log.Store.At(rev)

@@ -12,11 +12,10 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/manager"
 )
 
-// Options says what a Cluster is like. The zero value is one API server of the newest version on a clock that moves
-// only by Advance.
+// Options describe a Cluster. The zero value is one API server of the newest version on a clock that moves only by Advance.
 type Options = config.Cluster
 
-// ReplicaOptions say what one API server is like. The zero value is a server of schema.Default with all defaults.
+// ReplicaOptions describe one API server. The zero value is a server of schema.Default with all defaults.
 type ReplicaOptions = config.Server
 
 // check returns an error if a value of the options is none that it can have.

@@ -39,7 +39,7 @@ func TestCommitsAreToldInOrder(t *testing.T) {
 	ask(c, "POST", secrets, leaf)
 	is.True(deleted)
 
-	var branch []string // what becomes of it
+	var branch []string // its states from now on
 	c.OnCommit(func(x sim.Commit) {
 		if x.Name == "branch" {
 			branch = append(branch, string(x.Object))

@@ -27,7 +27,7 @@ type State struct {
 	Controllers *controller.State // nil if they have nothing to do
 	Observed    observe.State
 
-	// Begins says that controllers have just been started: they look at everything.
+	// Begins reports that controllers have just been started: they reconcile all objects.
 	Begins bool
 
 	// Unread reports that the values of the store have been read from a file: Load parses them once. The values must not be used
@@ -35,7 +35,7 @@ type State struct {
 	Unread bool
 }
 
-// State returns what the Cluster is now.
+// State returns the current state of the Cluster.
 func (c *Cluster) State() *State { return under(c, c.stateLocked) }
 
 // stateLocked is State with the Cluster's lock held. Due work of controllers is done first.
@@ -47,8 +47,8 @@ func (c *Cluster) stateLocked() *State {
 	return s
 }
 
-// Load returns a Cluster that goes on from s, on the clock k; nil is a clock.Manual that stands at s.History.Now. The same
-// requests get the same answers as from the Cluster that s was taken from, if k goes as its clock did.
+// Load returns a Cluster that continues from s, on the clock k; if k is nil, on a clock.Manual that stands at s.History.Now. The
+// same requests get the same answers as from the Cluster that s was taken from, if k runs as its clock did.
 func Load(s *State, k clock.Clock) (*Cluster, error) { return load(s, k, nil) }
 
 // load is Load with the functions that are registered with other API servers, if with is not nil.
@@ -74,7 +74,7 @@ func load(s *State, k clock.Clock, with *replica.Set) (*Cluster, error) {
 	return c, nil
 }
 
-// loadLocked takes over a State. unread is State.Unread.
+// loadLocked loads a State. unread is State.Unread.
 func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.history.Load(s.History); err != nil {
 		return err

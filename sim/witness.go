@@ -13,17 +13,17 @@ func (c *Cluster) Attest(w observe.Witness) {
 	c.do(func() { c.observer.Attest(w) })
 }
 
-// HaltLocked ends what a party does over and over again, so that time can go on: a controller is stopped, and any other client's
-// writes get 429 from now on. A Witness calls it, under the Cluster's lock; it happens when that is given back.
+// HaltLocked stops a party that repeats itself without end, so that time can go on: a controller is stopped, and any other client's
+// writes get 429 from now on. A Witness calls it, under the Cluster's lock; it takes effect when the lock is released.
 func (c *Cluster) HaltLocked(p *observe.Party) { c.observer.Halt(p) }
 
-// Inspect calls f with the newest state of the store and what finds the definition of a resource in it, without a request. The
-// Cluster's lock is held: f must not ask the Cluster.
+// Inspect calls f with the newest state of the store and the Definitions of its objects, without a request. The Cluster's lock is
+// held: f must not send requests to the Cluster.
 func (c *Cluster) Inspect(f func(*mvcc.View, Definitions)) {
 	c.do(func() { f(c.log.Newest(), replica.Leading{Set: c.servers}) })
 }
 
-// DefinitionsLocked is what Inspect gives, for a Witness, which is under the Cluster's lock.
+// DefinitionsLocked returns the Definitions of Inspect, for a Witness, which runs under the Cluster's lock.
 func (c *Cluster) DefinitionsLocked() Definitions { return replica.Leading{Set: c.servers} }
 
 // Definitions finds the definitions of stored and served resources.

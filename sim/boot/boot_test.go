@@ -81,7 +81,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// Each store goes its own way.
+// Stores are independent of each other.
 func TestStoreIsForked(t *testing.T) {
 	is := is.New(t)
 	a, err := Store(options())

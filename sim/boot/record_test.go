@@ -170,7 +170,7 @@ func normal(lines []string) []string {
 	return strings.Split(all, "\n")
 }
 
-// order is what the lines are sorted by.
+// order returns the sort key of a line.
 func order(line string) string {
 	var o struct {
 		Kind, APIVersion string

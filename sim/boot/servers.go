@@ -122,7 +122,7 @@ func (o Options) leases(x own) []own {
 	return all
 }
 
-// IdentityLabel is the label of the leases of API servers; its value says which kind of server.
+// IdentityLabel is the label of the leases of API servers; its value is the kind of server.
 const IdentityLabel = "apiserver.kubernetes.io/identity"
 
 // LeaseName returns the name of the lease of an API server on a machine.

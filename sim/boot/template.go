@@ -131,8 +131,8 @@ type own struct {
 	line []byte        // the printed object; nil if obj, which was changed, is the whole object
 }
 
-// read reads a line: all of an object that is adapted, or whose fields can be selected, and of others what stands before
-// their managedFields. That is most of the time.
+// read parses a line: the whole object if it is adapted or has selectable fields, and otherwise only the part before its
+// managedFields, which saves most of the time.
 func read(hubs map[schema.GVK]*resource.Definition, line string) own {
 	head, _, _ := strings.Cut(line, `,"managedFields":`)
 	obj := must(object.Parse([]byte(head + "}}")))
@@ -174,7 +174,7 @@ func uid(key string) []byte {
 	return fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0x3fff|0x8000, b&0xffffffffffff)
 }
 
-// store returns a store in which all objects have been made at a time.
+// store returns a store in which all objects were created at a time.
 func (t *template) store(at time.Time) *mvcc.Store {
 	s := mvcc.New(t.first)
 	text := []byte(at.UTC().Format("2006-01-02T15:04:05"))

@@ -55,7 +55,7 @@ func Of(e *mvcc.Event, view *mvcc.View, at time.Time, known Definitions) *Commit
 	return c
 }
 
-// root is what all keys begin with (resource.Definition.Key).
+// root is the prefix of all keys (resource.Definition.Key).
 const root = "/registry/"
 
 // Storage returns the storage name in a key.
@@ -82,10 +82,10 @@ func (c *Commit) item(kv *mvcc.KV) *resource.Item {
 	return resource.ItemOf(c.Definition, kv)
 }
 
-// Object returns a copy of what Item returns, which is not nil.
+// Object returns a copy of Item's object. Item must not be nil.
 func (c *Commit) Object() object.Object { return c.Item().Object() }
 
-// OldObject returns a copy of what Before returns, which is not nil.
+// OldObject returns a copy of Before's object. Before must not be nil.
 func (c *Commit) OldObject() object.Object { return c.Before().Object() }
 
 // Created reports whether there was no such object before.

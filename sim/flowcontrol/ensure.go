@@ -13,7 +13,7 @@ const (
 	Consumer = "api-priority-and-fairness-config-consumer-v1"
 )
 
-// autoUpdate says whether a server may put back the spec of an object that it made.
+// autoUpdate reports whether a server may restore the spec of an object that it created.
 const autoUpdate = "apf.kubernetes.io/autoupdate-spec"
 
 // Dangling returns the condition that a FlowSchema has to have, given whether its priority level is stored. It reports
@@ -58,7 +58,7 @@ func Revise(current, made object.Object) bool {
 	return changed
 }
 
-// Unwanted reports whether an object that servers do not make says that they do: it is to be deleted.
+// Unwanted reports whether an object is annotated as created by servers but is not one of theirs: it is to be deleted.
 func Unwanted(o object.Object) bool {
 	said, err := strconv.ParseBool(o.Annotations()[autoUpdate])
 	return err == nil && said
