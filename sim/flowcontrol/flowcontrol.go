@@ -1,6 +1,6 @@
-// Package flowcontrol says which FlowSchema and which PriorityLevelConfiguration a request belongs to, as API Priority
-// and Fairness of kube-apiserver does (apiserver/pkg/util/flowcontrol). Requests are neither queued nor refused here: the
-// answer is two headers of every response.
+// Package flowcontrol determines the FlowSchema and the PriorityLevelConfiguration of a request, as API Priority and Fairness of
+// kube-apiserver does (apiserver/pkg/util/flowcontrol). Requests are neither queued nor refused here: the answer is two headers of
+// every response.
 //
 //	stored FlowSchemas ──▶ those whose priority level exists, by matchingPrecedence and name
 //	                         │ exempt first, catch-all last, stored or not
@@ -43,7 +43,7 @@ type entry struct {
 	level []string
 }
 
-// Digest is what a request is classified by.
+// Digest contains the attributes of a request that classify it.
 type Digest struct {
 	User *resource.User
 	Verb string

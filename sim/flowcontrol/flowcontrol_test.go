@@ -121,7 +121,7 @@ func TestClassify(t *testing.T) {
 			schema, level := c.Classify(&x.digest)
 			is.Equal(schema, []string{x.schema})
 			is.Equal(level, []string{x.level})
-			is.Equal(testing.AllocsPerRun(10, func() { c.Classify(&x.digest) }), 0.0) // it is asked for every request
+			is.Equal(testing.AllocsPerRun(10, func() { c.Classify(&x.digest) }), 0.0) // it runs for every request
 		})
 	}
 }

@@ -25,7 +25,7 @@ func metaErrorsOf(ctx *resource.Context, obj, old object.Object) metaErrors {
 	return metaErrors{rest, update}
 }
 
-// check returns what a kind's own validation finds wrong with a new (old is nil) or changed object, in the order of its
+// check returns the errors that a kind's own validation finds in a new (old is nil) or changed object, in the order of its
 // resource.Checks.
 func check(ctx *resource.Context, obj, old object.Object, found metaErrors) field.ErrorList {
 	hub, p := ctx.Definition.Hub, field.Root("metadata")
@@ -56,7 +56,7 @@ func check(ctx *resource.Context, obj, old object.Object, found metaErrors) fiel
 	return errs
 }
 
-// declarative puts what the rules that stand as tags on the types find behind everything else, of which nothing is said twice
+// declarative appends the errors of declarative validation, which come from tags on the types, to the others, without duplicates
 // (registry/rest.ValidateDeclaratively), in the order of the fields. Servers do so since 1.37; custom resources have no such tags.
 func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	if ctx.Definition.Hub.Custom || !ctx.Since(37) {

@@ -108,22 +108,22 @@ func placeInNamespace(d *resource.Definition, namespace string, obj object.Objec
 	return nil
 }
 
-// dedupOwners removes repeated owner references. The real server looks twice, before and after mutating admission, but
-// at patches only once, late: late says which of its two warnings there is.
+// dedupOwners removes repeated owner references. The real server checks twice, before and after mutating admission, but for patches
+// only once, after it. late selects which of its two warnings is added.
 func dedupOwners(q *Request, obj object.Object, late bool) {
 	if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
 		q.warn(metadata.DuplicateOwnersWarning(uids, late))
 	}
 }
 
-// manage records in managedFields what the request sets. live is nil for a create.
+// manage records the fields that the request sets in managedFields. live is nil for a create.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
 	d := q.Definition
 	if d.ToHub == nil || d.Hub == d {
 		r.Fields.Update(d, live, obj, r.By(q))
 		return
 	}
-	seen := obj // what comes back from the hub version may have more: annotations for what this version has no fields for
+	seen := obj // the conversion from the hub version may add annotations for fields that this version does not have
 	if hub, err := d.ToHub(obj.Copy()); err == nil {
 		seen = Convert(d, hub)
 	}
@@ -260,7 +260,7 @@ func prepareNew(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-// allocate gives a new (old is nil) or changed object what its kind hands out, before it is validated.
+// allocate assigns the values that the kind allocates to a new (old is nil) or changed object, before it is validated.
 func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
 	hub := ctx.Definition.Hub
 	if hub.Strategy.Allocate == nil || ctx.Subresource != "" {

@@ -5,7 +5,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// collectionPage is how many objects a deletecollection lists at a time.
+// collectionPage is the page size of a deletecollection's lists.
 const collectionPage = 10000
 
 // DeleteCollection deletes the objects that a list with the same options returns, one after the other, and answers with that list

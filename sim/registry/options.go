@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ListOptions is meta/v1 ListOptions: what the query of a list or watch says.
+// ListOptions is meta/v1 ListOptions: the query of a list or watch.
 type ListOptions struct {
 	Name              string // name of the only selected object; "" for all
 	Labels            selector.Labels
@@ -83,7 +83,7 @@ func (o *ListOptions) decode(query url.Values) *status.Status {
 	return nil
 }
 
-// setDefaults asks for the initial events where a watch names no revision, as servers with WatchList do (KEP-3157).
+// setDefaults requests the initial events if a watch names no revision, as servers with WatchList do (KEP-3157).
 func (o *ListOptions) setDefaults() {
 	if o.Watch && o.SendInitialEvents == nil && o.Match == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
 		send := true
@@ -144,8 +144,8 @@ func (o *ListOptions) validateWatch(match field.Path) field.ErrorList {
 	return errs
 }
 
-// fieldLabel returns the key of Strategy.Fields that a label of d stands for. A kind without a namespace knows
-// metadata.namespace nevertheless, if it is built in and knows no labels beside those of metadata.
+// fieldLabel returns the key of Strategy.Fields for a label of d. A kind without a namespace has the label metadata.namespace
+// nevertheless, if it is built in and has no labels beside those of metadata.
 func fieldLabel(d *resource.Definition, label string) (string, error) {
 	if label == "metadata.name" || label == "metadata.namespace" && (d.Namespaced || !d.Custom && d.FieldLabels == nil) {
 		return label, nil

@@ -118,8 +118,8 @@ func connect(_ *testing.T, x *trial) *status.Status {
 	return s
 }
 
-// A create of a subresource such as pods/binding: mutating admission before the connector, which itself says when validating
-// admission is asked.
+// A create of a subresource such as pods/binding: mutating admission runs before the connector, which itself runs validating
+// admission.
 func TestConnectInOrder(t *testing.T) {
 	t.Parallel()
 	steps := []step{otherNamespace, refuses("mutating admission"), refuses("connector"), refuses("validating admission")}

@@ -29,7 +29,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Backend is what a registry stands on: the Cluster as one of its replicas sees it.
+// Backend is the environment of a registry: the Cluster as one of its replicas sees it.
 type Backend interface {
 	// Store is the store that all replicas share.
 	Store() *mvcc.Store
@@ -80,13 +80,13 @@ type Registry struct {
 	Admission admission.Chain
 	Fields    *fieldmanager.Manager
 
-	// Authorizer is asked about rights, if it is not nil.
+	// Authorizer decides about rights, if it is not nil.
 	Authorizer Authorizer
 
 	// Tokens signs the tokens of service accounts.
 	Tokens *token.Authority
 
-	// Server is what the server is (resource.Context).
+	// Server describes the server (resource.Context).
 	Server resource.Server
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
@@ -112,8 +112,8 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 	return hub, nil
 }
 
-// Hold does to an object of a request, in the version of the request, what keeping it in memory does: text that is a number
-// there is read. It changes obj, and does nothing to an object of another version than the hub's.
+// Hold converts an object of a request, in the version of the request, like decoding it into a Go type: text in a numeric field is
+// parsed. It changes obj, and does nothing to an object of another version than the hub's.
 func Hold(d *resource.Definition, obj object.Object) error {
 	if d.ToHub == nil || d.Hub != d {
 		return nil
@@ -143,7 +143,7 @@ func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resour
 	return it
 }
 
-// written gives the item of an object with raw values what the store is to hold.
+// written sets it.Stored if the stored form of obj differs from the printed one, as with raw values.
 func written(d *resource.Definition, obj object.Object, it *resource.Item) *resource.Item {
 	if d.Hub.Places() != nil || d.NilBytes(obj) {
 		if text := codec.AppendStored(nil, obj, d.Hub.Layout()); !bytes.Equal(text, it.Bytes) {
@@ -164,8 +164,8 @@ func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, 
 	return r.scratch
 }
 
-// put stores obj and returns its item. An object that is too large for the store is tried once more without its
-// managedFields, as on the real server.
+// put stores obj and returns its item. If an object is too large for the store, put tries again without its managedFields, like the
+// real server.
 func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.Status) {
 	return r.putAt(q, obj, q.Definition.Key(obj.Namespace(), obj.Name()))
 }
@@ -242,7 +242,7 @@ func (r *Registry) stored(d *resource.Definition, namespace, name string) *resou
 	return resource.ItemOf(d.Hub, kv)
 }
 
-// asked is stored for a get, which asks a webhook that converts the object.
+// asked is stored for a get, which calls the webhook that converts the object.
 func (r *Registry) asked(d *resource.Definition, namespace, name string) *resource.Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil || !r.Backend.Reachable() {
 		return r.stored(d, namespace, name)

@@ -53,7 +53,7 @@ func (t *reservations) commit() {
 	t.r.release(t.by, freed)
 }
 
-// revert deletes what a write has reserved that comes to nothing. After a commit there is nothing left to do.
+// revert deletes the reservations of a write that fails. After a commit it does nothing.
 func (t *reservations) revert() {
 	if t == nil {
 		return

@@ -28,7 +28,7 @@ type trial struct {
 	list     registry.ListOptions // of list, watch, deletecollection
 	del      registry.DeleteOptions
 	version  string // resourceVersion of a get
-	unmade   bool   // no new object comes of the patch
+	unmade   bool   // the patch fails to create a new object
 	asked    []string
 	refusing map[string]bool
 }
@@ -139,7 +139,7 @@ func refuses(name string) step {
 	return step{name, func(_ *testing.T, x *trial) { x.refusing[name] = true }, "refused: " + name}
 }
 
-// inOrder checks that each step fails as it says, and that of any two which fail the earlier one is what the client reads.
+// inOrder checks that each step fails with its error, and that if two steps fail, the client gets the error of the earlier one.
 // unseen are steps that come after the last one, which always fails.
 func inOrder(t *testing.T, do func(*testing.T, *trial) *status.Status, steps []step, unseen ...step) {
 	t.Helper()

@@ -23,8 +23,8 @@ const unreadyMessage = "storage is (re)initializing"
 // retryMax is the greatest Retry-After of an unready cache in seconds.
 const retryMax = 30
 
-// unready returns 429 while the cache of a resource is being filled, else nil. The longer that takes, the later the client
-// is asked to come again: e^(0.06·s) seconds after s seconds, from 1 to 30.
+// unready returns 429 while the cache of a resource is being filled, and otherwise nil. The longer that takes, the longer the
+// Retry-After: e^(0.06·s) seconds after s seconds, from 1 to 30.
 func (r *Registry) unready(d *resource.Definition) *status.Status {
 	downtime, unready := r.Backend.Unready(d.Hub)
 	if !unready {

@@ -17,8 +17,8 @@ import (
 
 // Change makes the new object of an update.
 type Change struct {
-	// Make returns the new object from the current one, which is nil when there is none. Both are in the version of the
-	// request, with its defaults. current may be changed, except by a Put or an Apply.
+	// Make returns the new object from the current one, which is nil if there is none. Both are in the version of the request, with
+	// its defaults. Make may change current, except in a Put or an Apply.
 	Make func(current object.Object) (object.Object, *status.Status)
 
 	// Edit is Make for callers that begin with the printed form of the current object: item is the current one, or nil if it is
@@ -28,7 +28,7 @@ type Change struct {
 	Kind ChangeKind
 }
 
-// ChangeKind says where the new object of an update comes from.
+// ChangeKind is the source of the new object of an update.
 type ChangeKind int
 
 const (
@@ -294,7 +294,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	return &Result{Item: it}, nil
 }
 
-// line prints what obj becomes of item, in memory that holds it until the next object is printed.
+// line prints obj, the next state of item, into memory that is valid until the next object is printed.
 func (r *Registry) line(d *resource.Definition, obj object.Object, item *resource.Item) *resource.Item {
 	return written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed())))
 }

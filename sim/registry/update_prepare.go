@@ -54,8 +54,8 @@ func share(obj, old object.Object) {
 	}
 }
 
-// isolateStatus makes a write of the main resource keep the old status, and one of the status subresource keep all but
-// status and metadata, or all but status where CustomStatus says so.
+// isolateStatus makes a write of the main resource keep the old status, and a write of the status subresource keep all but status
+// and metadata, or all but status if CustomStatus is set.
 func isolateStatus(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "":

@@ -67,7 +67,7 @@ func TestDryRunInOrder(t *testing.T) {
 	}
 }
 
-// An object of a kind without namespaces may say one, which is dropped.
+// An object of a kind without namespaces may have a namespace, which is dropped.
 func TestNoNamespace(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -178,7 +178,7 @@ func TestWrittenMeanwhileInOrder(t *testing.T) {
 	for _, do := range []func(*testing.T, *trial) *status.Status{patch, del} {
 		x, s = began(false, do)
 		is.True(s == nil)
-		is.Equal(x.count("validating admission"), 2)  // everything began anew
+		is.Equal(x.count("validating admission"), 2)  // the whole request was retried
 		is.Equal(x.count("hook before the store"), 1) // and the outdated object did not get that far
 	}
 }
