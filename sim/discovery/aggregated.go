@@ -19,7 +19,7 @@ func (d *Documents) aggregated(r *Request, f codec.Format, path string, groups [
 	return d.groupList(r, f, "aggregated "+path, func() []any { return groupsOf(groups, false) })
 }
 
-// groupList answers with an APIGroupDiscoveryList, kept under the key. Clients keep the document and ask again with
+// groupList answers with an APIGroupDiscoveryList, cached under the key. Clients cache the document and revalidate it with
 // If-None-Match.
 func (d *Documents) groupList(r *Request, f codec.Format, key string, items func() []any) *Answer {
 	build := func() object.Object {

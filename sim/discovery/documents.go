@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Options is what one API server is.
+// Options describe one API server.
 type Options struct {
 	Table   *resource.Table
 	Schema  *schema.Set
@@ -36,7 +36,7 @@ type Options struct {
 	Host Host // default: Alone
 }
 
-// Host is what Documents need of the cluster that their server is part of.
+// Host provides the parts of the surrounding cluster that Documents need.
 type Host interface {
 	// Now returns the time.
 	Now() time.Time
@@ -95,7 +95,7 @@ func New(o Options) *Documents {
 	}
 	d := &Documents{o: o, started: o.Host.Now(), healthy: map[probe]bool{}, probes: map[probe]int{}}
 	for i := range endpoints {
-		d.runChecks(&endpoints[i], nil) // a server that serves has been asked
+		d.runChecks(&endpoints[i], nil) // a running server has been probed
 	}
 	d.spec.begin(&o)
 	d.Changed()
@@ -117,9 +117,9 @@ type Request struct {
 	Header wire.Header
 }
 
-// Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or
-// Body, which is final. Header holds what differs from the headers of every answer; a Cache-Control in it replaces
-// theirs, and a Body that is encoded already says so in it.
+// Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or Body, which is
+// final. Header holds the headers that differ from those of every answer; a Cache-Control in it replaces theirs, and if the Body is
+// encoded, the header is already set.
 type Answer struct {
 	Code   int
 	Header wire.Header
@@ -212,7 +212,7 @@ func text(code int, body string) *Answer {
 
 func failed(s *status.Status) *Answer { return &Answer{Code: s.Code, Status: s} }
 
-// asked adds to o what r says of the format of its answer beside the Accept header.
+// asked adds the parameters of r that affect the format of its answer, beside the Accept header, to o.
 func (r *Request) asked(o codec.Options) codec.Options {
 	o.UserAgent = r.Header.Get("User-Agent")
 	if r.Query.Has("pretty") {

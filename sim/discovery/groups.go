@@ -157,8 +157,7 @@ func (d *Documents) group(name string) *group {
 	return &d.groups[len(d.groups)-1]
 }
 
-// legacyCore answers /api and /api/VERSION, which the real server's router serves: GET only, and what it does not
-// know is a Status.
+// legacyCore answers /api and /api/VERSION, which the real server's router serves: GET only, and its errors are Statuses.
 func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 	d.load()
 	if d.core == nil || len(rest) == 1 && d.core.version(rest[0]) == nil {

@@ -62,7 +62,7 @@ func TestHead(t *testing.T) {
 	a, ok := documents(t).Serve(Request{Method: wire.MethodHead, Path: "/livez"})
 	is.True(ok)
 	is.Equal(a.Code, 200)
-	is.Equal(string(a.Body), "ok") // whose length the answer says
+	is.Equal(string(a.Body), "ok") // for Content-Length
 }
 
 func TestRelease(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// merged answers /apis with what this server and its peers serve together (KEP-4020). Only built-in groups count: custom
-// resources are the same on all servers. It is put together for each request, since the peers may have changed.
+// merged answers /apis with the union of the groups of this server and its peers (KEP-4020). Only built-in groups are merged:
+// custom resources are the same on all servers. It is computed for each request, since the peers may have changed.
 func (d *Documents) merged(r *Request, f codec.Format) *Answer {
 	const key = "merged /apis"
 	delete(d.made, key)

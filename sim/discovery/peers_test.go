@@ -37,7 +37,8 @@ type peered struct {
 
 func (p *peered) Peers() []*Documents { return p.all }
 
-// A server publishes what its peers serve as well, in an order that fits all of them; unless it is asked for its own.
+// A server publishes the groups of its peers as well, in an order that is consistent with all of them, unless the client asks for
+// the server's own.
 func TestMergedDiscovery(t *testing.T) {
 	is := is.New(t)
 	a, b := without(t, "batch/v1", "autoscaling/v1", "apps/v1/daemonsets"), without(t, "policy/v1")

@@ -22,7 +22,7 @@ type Remote struct {
 	OpenAPI   RemoteOpenAPI
 }
 
-// RemoteOpenAPI are the OpenAPI documents of an aggregated API server. They stay what they were while it is away.
+// RemoteOpenAPI are the OpenAPI documents of an aggregated API server. The last ones are kept while it is unavailable.
 type RemoteOpenAPI struct {
 	V2 map[string]any // nil before it is read
 	V3 map[string]any // paths of documents, by key, as in the index; nil before they are read
@@ -87,8 +87,8 @@ func (r *Remote) discovery() map[string]any {
 	return out
 }
 
-// mergeV2 adds what the OpenAPI document of an aggregated API server says of its version. A definition whose name is taken
-// by another one gets a new name (kube-openapi, MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters).
+// mergeV2 adds the paths and definitions of an aggregated API server's version to the OpenAPI document. If the name of a definition
+// is already used, it gets a new name (kube-openapi, MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters).
 func mergeV2(model map[string]any, r *Remote) {
 	renamed := map[string]string{}
 	for _, kind := range []string{"definitions", "parameters"} {
@@ -114,7 +114,7 @@ func mergeV2(model map[string]any, r *Remote) {
 	}
 }
 
-// subMap returns a map in a document, and puts one there if there is none.
+// subMap returns a map in a document, and creates it if it does not exist.
 func subMap(doc map[string]any, name string) map[string]any {
 	m, ok := doc[name].(map[string]any)
 	if !ok {

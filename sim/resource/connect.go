@@ -18,18 +18,17 @@ type Connection struct {
 	Verb string
 	Body object.Object // nil for reads
 
-	// Manage records in obj's managedFields what the request changed in live; both are of the kind of the body. The body
-	// of a create has been through it.
+	// Manage records the changes from live to obj in obj's managedFields; both are of the kind of the body. For the body of a
+	// create it has been called already.
 	Manage func(live, obj object.Object)
 	// ToScale returns the managedFields of the Scale of an object, FromScale those of the object after a write of its
 	// Scale. replicas holds the path of the number of replicas by apiVersion: "spec.replicas".
 	ToScale   func(parent []any, replicas map[string]string) []any
 	FromScale func(parent, scale []any, apiVersion string, replicas map[string]string) []any
-	// Admit asks the validating admission plugins about the body of a create. A Connector calls it once the body is valid.
+	// Admit runs the validating admission plugins for the body of a create. A Connector calls it once the body is valid.
 	Admit func() *status.Status
-	// ShowAs says that admission sees updates of the object as updates of what show makes of it, which is of the kind of
-	// the body. AdmitUpdate then lets the mutating admission plugins change a body that takes the place of live; the
-	// validating ones are asked by Update.
+	// ShowAs makes admission see updates of the object converted by show, to the kind of the body. AdmitUpdate then runs the
+	// mutating admission plugins for a body that replaces live; Update runs the validating ones.
 	ShowAs      func(show func(object.Object) object.Object)
 	AdmitUpdate func(live, body object.Object) *status.Status
 
@@ -59,9 +58,9 @@ type Objects interface {
 	// manager is kube-apiserver.
 	Update(storage, namespace, name, subresource string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
-	// Write stores what change makes of an object as it is, without strategy, validation and admission.
+	// Write stores the result of change for an object as it is, without strategy, validation and admission.
 	Write(storage, namespace, name string, change func(object.Object) *status.Status) *status.Status
 
-	// Delete deletes an object, or begins to; admission is not asked. options is a DeleteOptions object, nil for none.
+	// Delete deletes an object, or begins to, without admission. options is a DeleteOptions object, or nil for none.
 	Delete(storage, namespace, name string, options object.Object) *status.Status
 }

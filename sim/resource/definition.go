@@ -108,7 +108,7 @@ type Definition struct {
 	Columns []Column
 	Row     func(now time.Time, obj object.Object) Row
 
-	// NullRows: a Table without rows says null, as those of resources without Columns do.
+	// NullRows makes an empty Table print its rows as null, as for resources without Columns.
 	NullRows bool
 	// RowOrder compares two objects of a list by the order of their rows in a Table. If it is nil, rows are in the order of the
 	// list. The hub's is used.
@@ -121,13 +121,13 @@ type Subresource struct {
 	schema.GVK        // of the body
 	Verbs      []string
 
-	// Stream is what the subresource is if it is a stream or a proxy. nil for the others.
+	// Stream describes the subresource if it is a stream or a proxy, and is nil otherwise.
 	Stream *Stream
 
 	// Connect answers a subresource whose body is not the object itself. nil for the others (status).
 	Connect Connector
 
-	// NoTable says that answers are never Tables. Columns and Row make Tables of a body that is not the object itself.
+	// NoTable disables Tables. Columns and Row create Tables of a body that is not the object itself.
 	NoTable bool
 	Columns []Column
 	Row     func(now time.Time, obj object.Object) Row

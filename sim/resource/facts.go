@@ -38,7 +38,7 @@ func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// remember takes what selectors ask for out of the item's object, in one piece of memory.
+// remember extracts the values that selectors need from the item's object, into one piece of memory.
 func (it *Item) remember(d *Definition, obj object.Object) {
 	namespace, name := obj.Namespace(), obj.Name()
 	buffer := make([]byte, 0, 512)

@@ -2,9 +2,8 @@ package resource
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Quota says what the objects of a kind use of ResourceQuotas beside their number, which is limited as count/RESOURCE
-// (Kubernetes documentation, "Resource Quotas"; pkg/quota/v1/evaluator). Its zero value is a kind of which the number alone
-// counts.
+// Quota describes the usage of ResourceQuotas by objects of a kind, beside their number, which is limited as count/RESOURCE
+// (Kubernetes documentation, "Resource Quotas"; pkg/quota/v1/evaluator). Its zero value is a kind of which only the number counts.
 type Quota struct {
 	Each []string // further limits of which every object uses one
 

@@ -11,9 +11,8 @@ type Reservation struct {
 	Namespace, Name string
 }
 
-// Reservations are what one write reserves and gives back beside its own object (the transaction that BeginCreate and
-// BeginUpdate of the real server's generic Store return). Each is a request of the server to itself, with admission, and
-// a commit of its own.
+// Reservations allocates and releases the reservations of one write (the transaction that BeginCreate and BeginUpdate of the real
+// server's generic Store return). Each is a request of the server to itself, with admission, and a commit of its own.
 type Reservations interface {
 	// Reserve creates an object, in the hub version, at once, and returns why that cannot be. If the write comes to nothing, the object is
 	// deleted again.

@@ -125,7 +125,7 @@ func TestScaleIsWritten(t *testing.T) {
 		verb   string
 		body   string
 		want   string
-		rv     string // what the store is asked to compare
+		rv     string // precondition of the write to the store
 	}{
 		{"a number", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":5}}`,
 			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":""}}`, ""},

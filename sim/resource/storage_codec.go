@@ -5,14 +5,14 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// StorageCodec is how the objects of one version of a custom resource are stored. All versions share the storage key, and each
-// is its own hub: objects are read from the store, defaulted, validated and shown in the version of the request. An Item
-// belongs to the StorageCodec that it was read with, so that a definition that changes shows stored objects anew.
+// StorageCodec decodes and encodes the stored objects of one version of a custom resource. All versions share the storage key, and
+// each is its own hub: objects are read from the store, defaulted, validated and shown in the version of the request. An Item
+// belongs to the StorageCodec that it was read with, so that stored objects are decoded again when their definition changes.
 type StorageCodec struct {
-	Stored schema.GVK // what objects are stored as
+	Stored schema.GVK // the stored version
 
-	// Read turns an object as it is stored, be it in an older version, into one of this version, with defaults and
-	// without what the schema does not have. Write is the opposite. Both may change and return their argument.
+	// Read converts a stored object, in any version, to this version, with defaults and without fields that are not in the schema.
+	// Write is the opposite. Both may change and return their argument.
 	Read, Write func(object.Object) (object.Object, error)
 
 	// Ask is Read, but calls a conversion webhook again, whatever it answered when the object was written. It is nil if there is no

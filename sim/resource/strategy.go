@@ -11,12 +11,12 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Strategy is what the life of an object of one resource has beside the generic one. Its zero value is a resource
-// without status and generation whose names are DNS subdomains. All objects are in the hub version, with defaults
-// applied; functions change their first object in place and never the old one.
+// Strategy is the behaviour of one resource that differs from the generic one. Its zero value is a resource without status and
+// generation whose names are DNS subdomains. All objects are in the hub version, with defaults applied; functions change their
+// first object in place and never the old one.
 type Strategy struct {
-	// HasStatus says that status belongs to the status subresource: a create drops it and a write of the main resource
-	// keeps the old one, a write of the subresource keeps everything else.
+	// HasStatus reports that status belongs to the status subresource: a create drops it and a write of the main resource keeps the
+	// old one, a write of the subresource keeps everything else.
 	HasStatus bool
 	// MakesStatus: a create hands the status that the client sent to PrepareForCreate, which makes the first one of it.
 	MakesStatus bool
@@ -27,7 +27,7 @@ type Strategy struct {
 	// SpecChanged reports whether an update increments the generation. If it is nil, generation is not tracked and a value that a
 	// client sends on create is kept.
 	SpecChanged func(obj, old object.Object) bool
-	// CountsAsked makes SpecChanged also look at an update as it was asked for, with fields that PrepareForUpdate drops.
+	// CountsAsked makes SpecChanged also look at an update as requested, with fields that PrepareForUpdate drops.
 	CountsAsked bool
 
 	// CreateOnUpdate: a PUT of an object that does not exist creates it.
@@ -36,8 +36,8 @@ type Strategy struct {
 	// PrepareForCreate only on reading: the first write then stores the defaults, even if it changes nothing else. Admission
 	// validates the stored form, without these defaults. If ReadsMore is nil, a create stores all of it.
 	ReadsMore func(obj object.Object) bool
-	// DefaultsLate reports whether obj, as it is about to be stored, lacks defaults that its readers see: what admission,
-	// PrepareForCreate or PrepareForUpdate made of it needs them. If DefaultsLate is nil, no object does.
+	// DefaultsLate reports whether obj, as it is about to be stored, lacks defaults that its readers see, because admission,
+	// PrepareForCreate or PrepareForUpdate has added fields with defaults. If DefaultsLate is nil, no object does.
 	DefaultsLate func(obj object.Object) bool
 	// ApplyCreates is the subresource through which an apply creates an object that does not exist, or "" if there is none.
 	ApplyCreates string
@@ -56,11 +56,12 @@ type Strategy struct {
 	DeletesWith string
 	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
 	Uncached bool
-	// Index is a selectable field that the watch cache has an index of (SelectionPredicate.IndexFields): a page of a list
-	// that asks for one value of it ends with the last object that has this value, and not with the last of the collection.
-	// If Index is empty, there is none.
+	// Index is a selectable field that is indexed in the watch cache (SelectionPredicate.IndexFields): a page of a list that
+	// selects one value of it ends with the last object that has this value, and not with the last of the collection. If Index is
+	// empty, there is none.
 	Index string
-	// Quota is what the objects use of ResourceQuotas. Uncounted: nothing, not even by their number (Event).
+	// Quota describes the usage of ResourceQuotas by the objects. Uncounted objects do not count at all, not even by their number
+	// (Event).
 	Quota     Quota
 	Uncounted bool
 	// TTL is the lifetime of an object after its last write. 0 means no limit.
@@ -119,8 +120,8 @@ type Strategy struct {
 	// Released returns the reservations of a deleted object, which are deleted next (AfterDelete of the real server's generic
 	// Store). If it is nil, there are none.
 	Released func(stored Reader, obj object.Object) []Reservation
-	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
-	// function: objects are deleted at once. Only pods have one.
+	// GracePeriod returns the seconds that a deletion waits. requested is the requested period, or nil if there is none. If
+	// GracePeriod is nil, objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
 	// FirstDelete changes an object at the first DELETE, which only sets deletionTimestamp; the object is deleted once its
 	// finalizers are removed, or by another DELETE (CustomResourceDefinition, Namespace). If it is nil, DELETE has no such first
@@ -133,11 +134,11 @@ type Strategy struct {
 	// is nil, nothing else does.
 	Held func(obj object.Object) bool
 
-	// Fields are what field selectors can ask for, beside metadata.name and metadata.namespace.
+	// Fields are the fields of field selectors, beside metadata.name and metadata.namespace.
 	Fields Fields
 }
 
-// Propagation is what a DELETE says about dependents: at most one of both.
+// Propagation is the propagation policy of a DELETE for dependents: at most one of both.
 type Propagation struct {
 	Policy string // "", Orphan, Background or Foreground
 	Orphan *bool
@@ -154,7 +155,7 @@ type Context struct {
 	Deadline    *deadline.Deadline // ends the request; if nil, it has no deadline
 	User        User
 	Verb        string // of the request: create, update, patch, …
-	By          Author // what writes on behalf of the request are attributed to
+	By          Author // the author of the request's writes
 
 	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. It must not be
 	// changed.
@@ -169,7 +170,7 @@ type Context struct {
 	// ServiceCIDR is the range of addresses of services where no ServiceCIDR is stored. The zero value is 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
 
-	// Found is what validation has found before the function that is called now.
+	// Found contains the errors of the validation steps before the current one.
 	Found field.ErrorList
 
 	// Warn adds a Warning header (code 299) to the answer.
@@ -179,7 +180,7 @@ type Context struct {
 	May func(Access) *status.Status
 	// Objects reads the currently stored objects.
 	Objects Reader
-	// Reservations is what Allocate reserves through; nil for a dry run, which reserves nothing.
+	// Reservations is used by Allocate. It is nil for a dry run, which reserves nothing.
 	Reservations Reservations
 	// Random returns a number in [0, n) from the Cluster's seeded generator for allocations.
 	Random func(n int) int

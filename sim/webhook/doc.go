@@ -1,4 +1,4 @@
-// Package webhook asks webhooks as the real server does: admission and conversion share the REST client of client-go
+// Package webhook calls webhooks as the real server does: admission and conversion share the REST client of client-go
 // (rest.Request, under webhook.ClientManager of k8s.io/apiserver).
 //
 //	clientConfig ─ Address ─▶ https://HOST:PORT/PATH?timeout=10s ─┐
