@@ -14,7 +14,7 @@ import (
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Server is what plugins know of the API server that they run in.
+// Server describes the API server that plugins run in.
 type Server struct {
 	Table   *resource.Table // what it serves
 	Decoder *codec.Decoder
@@ -22,7 +22,7 @@ type Server struct {
 	Host
 }
 
-// Host is the API server, and the cluster around it, as plugins ask it. The Cluster's lock is held.
+// Host provides the API server, and the cluster around it, to plugins. The Cluster's lock is held.
 type Host interface {
 	// May answers the authorizer of expressions for a user.
 	May(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
@@ -122,8 +122,8 @@ func parsed(text []byte) any {
 	return map[string]any(obj)
 }
 
-// texts returns the objects of the write in the version d, as webhooks get them. Texts are nil for objects that the write does not
-// have. While mutating webhooks are asked, d is the version of the draft.
+// texts returns the objects of the write in the version d, as webhooks get them. The text of an object that the write does not have
+// is nil. While mutating webhooks run, d is the version of the draft.
 func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) {
 	if f := a.draft; f != nil {
 		return f.print(), f.printOld(), nil

@@ -65,7 +65,7 @@ func setLimits(a *Attributes) *status.Status {
 	return nil
 }
 
-// fillContainer gives a container what it does not state and says what that was.
+// fillContainer sets the missing amounts of a container and returns texts that list them.
 func fillContainer(c object.Object, kind string, requests, limits resource.Amounts) (done []string) {
 	fill := func(side, word string, defaults resource.Amounts) {
 		var set []string
@@ -137,7 +137,7 @@ func bounds(limit object.Object, requests, limits resource.Amounts) []string {
 	return broken
 }
 
-// side is one of the amounts that a bound is about, and what it is called.
+// side is one of the amounts that a limit bounds, with its name.
 type side struct {
 	word string
 	resource.Amounts

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The labels of namespaces that say how their pods are checked.
+// The labels of namespaces that configure how their pods are checked.
 const (
 	podSecurityPrefix = "pod-security.kubernetes.io/"
 	privileged        = "privileged"
@@ -45,12 +45,12 @@ func strictness(level string) int {
 	return slices.Index([]string{privileged, baseline, restricted}, level)
 }
 
-// securityPolicy is what the labels of a namespace say.
+// securityPolicy is the policy in the labels of a namespace.
 type securityPolicy struct{ enforce, audit, warn security }
 
 var securityVersion = regexp.MustCompile(`^v1\.([0-9]|[1-9][0-9]*)$`)
 
-// policy reads the labels of a namespace. Without them the defaults count, and what labels enforce is warned about, too.
+// policy parses the labels of a namespace. Missing ones have defaults, and warnings cover at least the enforced level.
 func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, errs field.ErrorList) {
 	if len(config.Defaults) > 0 {
 		defaults := map[string]string{}
@@ -206,7 +206,7 @@ func (config *PodSecurity) namespace(a *Attributes) *status.Status {
 	return nil
 }
 
-// violations says which pods of a namespace a level would not let in, pods with the same faults together.
+// violations returns which pods of a namespace violate a level, pods with the same faults together.
 func violations(a *Attributes, level security, exempt []string) []string {
 	type group struct {
 		name  string

@@ -18,7 +18,7 @@ const (
 	inContainers
 )
 
-// contexts asks fine about the value at a path in each security context that has one.
+// contexts calls fine with the value at a path in each security context that has one.
 func (p judged) contexts(in scope, path string, fine func(v any) bool) *blame {
 	steps := append([]string{"securityContext"}, object.Path(path)...)
 	keeps := func(o object.Object) bool {
@@ -32,7 +32,7 @@ func (p judged) contexts(in scope, path string, fine func(v any) bool) *blame {
 	return b
 }
 
-// without asks has about the security context of each container.
+// without calls has with the security context of each container.
 func (p judged) without(has func(context object.Object) bool) *blame {
 	b := &blame{}
 	for _, c := range p.containers() {

@@ -25,7 +25,7 @@ type securityCheck struct {
 // always is a version for yields: restricted pods are never held to the row.
 const always = 1
 
-// finding is what a check has found. The zero value is nothing.
+// finding is the result of a check. The zero value is no violation.
 type finding struct {
 	detail string
 	many   bool // the fault is in the plural
@@ -101,7 +101,7 @@ func (p judged) isWindows() bool {
 	return p.minor >= 25 && p.pod.String("spec", "os", "name") == "windows"
 }
 
-// hasOwnUsers: what root is inside a user namespace does not matter outside (since 1.35).
+// hasOwnUsers reports whether the pod has a user namespace: root inside of it has no rights outside (since 1.35).
 func (p judged) hasOwnUsers() bool {
 	host, ok := p.pod.Bool("spec", "hostUsers")
 	return p.minor >= 35 && ok && !host
@@ -141,7 +141,7 @@ func (b *blame) String() string {
 	return strings.Join(who, " and ")
 }
 
-// says returns the finding that the guilty do what detail says.
+// says returns the finding with detail for the parts that violate the rule.
 func (b *blame) says(detail string) finding {
 	if who := b.String(); who != "" {
 		return finding{detail: who + " " + detail}

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// preemptLower is the preemptionPolicy of everything that says nothing else.
+// preemptLower is the default of preemptionPolicy.
 const preemptLower = "PreemptLowerPriority"
 
 // setPriority gives pods the priority of their class (Kubernetes documentation, "Pod Priority and Preemption").
@@ -51,7 +51,7 @@ func resolvePriority(a *Attributes) *status.Status {
 	return nil
 }
 
-// noClass is what pods of no class have.
+// noClass contains the values for pods without a class.
 var noClass = object.Object{"value": int64(0), "preemptionPolicy": preemptLower}
 
 // priorityClassOf returns the class with the name, for "" the default. Without a default there is one without a name.

@@ -12,7 +12,7 @@ import (
 // resourceQuotas is the storage name of ResourceQuotas.
 const resourceQuotas = "resourcequotas"
 
-// Write stores what change makes of an object, as it is, on behalf of an author. Plugins that keep accounts are given one.
+// Write stores the result of change for an object, as it is, on behalf of an author. Plugins that keep accounts use it.
 type Write func(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
 // resourceQuota refuses writes that would exceed a quota of their namespace, and adds the usage of others to the quotas' status
@@ -55,7 +55,7 @@ func charges(m *resource.Meter, a *Attributes) bool {
 	return false
 }
 
-// account is a quota that limits what a write is about.
+// account is a quota that limits the resources of a write.
 type account struct {
 	quota      object.Object
 	hard, used resource.Amounts

@@ -35,17 +35,17 @@ type APIService struct {
 type Proxy interface {
 	// Placed reports whether the location of the server is configured: then the service and its endpoints are ignored.
 	Placed(s *APIService) bool
-	// Constant reports whether the server is a part of the simulator: what it says never changes, and it is asked once.
+	// Constant reports whether the server is a part of the simulator: its documents never change, and are requested once.
 	Constant(s *APIService) bool
-	// Start runs a probe, which asks the server: at once, or in a goroutine when an answer may take long.
+	// Start runs a probe, which sends requests to the server: at once, or in a goroutine if an answer may take long.
 	Start(s *APIService, probe func())
-	// Check says why the server does not count as available.
+	// Check returns an error if the server is not available.
 	Check(s *APIService, within Within) error
 	// Resources returns the APIResourceDiscovery of the server's version; stale is true if the server did not return it.
 	Resources(s *APIService, within Within) (rows []any, stale bool)
 	// OpenAPI returns the server's documents; one that is nil was not to be had.
 	OpenAPI(s *APIService, within Within) discovery.RemoteOpenAPI
-	// Forward passes a request of a user on. A nil Answer says that the service cannot be resolved.
+	// Forward passes a request of a user on. It returns nil if the service cannot be resolved.
 	Forward(s *APIService, q *apiserver.Request, user resource.User, within Within) *apiserver.Answer
 }
 
@@ -53,11 +53,11 @@ type Proxy interface {
 type Within = func(time.Duration) (ctx context.Context, end func())
 
 const (
-	// recheckInterval is how often an available server is asked whether it still is, documentsInterval how often what it
-	// serves (the real server's resync of APIServices, discoveryRefreshInterval).
+	// recheckInterval is the interval of checks of an available server, documentsInterval that of reading its documents (the real
+	// server's resync of APIServices, discoveryRefreshInterval).
 	recheckInterval   = 30 * time.Second
 	documentsInterval = time.Minute
-	// recheckFirst is when one that failed is asked again for the first time; each time after that it takes twice as long.
+	// recheckFirst is the time before the first recheck of a failed server; it doubles with each further failure.
 	recheckFirst = 5 * time.Millisecond
 
 	services       = "services"
@@ -80,13 +80,13 @@ type Lock interface {
 type Servers interface {
 	// Serves reports whether the API servers themselves serve a version.
 	Serves(group, version string) bool
-	// Rediscover says that discovery has changed.
+	// Rediscover reports that discovery has changed.
 	Rediscover()
 	// Reader returns a reader of the stored objects.
 	Reader() registry.Reader
 }
 
-// Aggregator is what the API servers of a cluster know of aggregated ones. The Cluster's lock guards it.
+// Aggregator keeps the state of the aggregated API servers of a cluster. The Cluster's lock guards it.
 type Aggregator struct {
 	lock     Lock
 	servers  Servers
@@ -96,7 +96,7 @@ type Aggregator struct {
 	through Proxy                       // if nil, aggregated API servers cannot be reached
 	known   map[string]*remote          // by name of the APIService
 	listed  map[string]discovery.Remote // APIServices without a service, of versions that are not served, by name
-	asks    []func()                    // to be run when the lock was given back
+	asks    []func()                    // to be run after the lock has been released
 }
 
 // New returns the Aggregator of a cluster that has no APIServices yet.
@@ -118,8 +118,8 @@ type remote struct {
 
 	round    int       // counts the times that it was judged: an answer to an earlier question is not heard
 	failures int       // in a row
-	read     time.Time // when document was last asked for
-	dirty    bool      // document is to be asked for anew
+	read     time.Time // time of the last request for document
+	dirty    bool      // document is to be requested again
 	forget   func()    // cancels the next check, if there is one
 }
 
@@ -130,7 +130,7 @@ func (a *Aggregator) Through(p Proxy) { a.through = p }
 // Known returns the names of the APIServices of aggregated API servers.
 func (a *Aggregator) Known() []string { return object.SortedKeys(a.known) }
 
-// Load takes in the APIServices of a store that was read: they are as available as they were.
+// Load registers the APIServices of a loaded store, with their stored availability.
 func (a *Aggregator) Load() {
 	for _, obj := range a.servers.Reader().All(server.APIServices, "") {
 		if obj.Map("spec", "service") == nil {

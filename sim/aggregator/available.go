@@ -124,7 +124,7 @@ func newRemote(obj object.Object) *remote {
 	return r
 }
 
-// stop takes back the next look at the server.
+// stop cancels the next check of the server.
 func (r *remote) stop() {
 	if r.forget != nil {
 		r.forget()
@@ -176,7 +176,7 @@ func endpointsReady(slice object.Object, port string) bool {
 	})
 }
 
-// ask has the server of r asked when the lock was given back.
+// ask has the server of r checked after the lock has been released.
 func (a *Aggregator) ask(r *remote) {
 	r.round++
 	round, through := r.round, a.through
@@ -236,7 +236,7 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 	return r.available
 }
 
-// described takes in what a server says of itself. It is called without the lock.
+// described records a change of a server's documents. It is called without the lock.
 func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
 	a.lock.Do(func() {
 		if a.known[r.Name] != r {

@@ -17,7 +17,7 @@ import (
 // so far. The Server, its Observation and the registry share it.
 type Exchange struct {
 	*Request
-	info                    // what the path says
+	info                    // parsed from the path
 	Namespace string        // of the object; "" for one that is in none, such as a Namespace
 	UserAgent string        // header User-Agent
 	User      resource.User // set by authentication
@@ -117,7 +117,7 @@ func (e *Exchange) authenticate() *status.Status {
 	return s
 }
 
-// classify says in the header which flow schema and priority level the request belongs to.
+// classify sets the headers with the flow schema and priority level of the request.
 func (e *Exchange) classify() {
 	flow := e.s.Host.Flow()
 	if flow == nil {
@@ -146,7 +146,7 @@ func (e *Exchange) may(at auth.Attributes) *status.Status {
 	return nil
 }
 
-// attributes is what the request asks for, as authorization sees it.
+// attributes returns the request's attributes for authorization.
 func (e *Exchange) attributes() auth.Attributes {
 	in := &e.info
 	return auth.Attributes{User: e.User, Verb: in.Verb, IsResource: in.isResource, Path: e.Path,
@@ -235,7 +235,7 @@ func (e *Exchange) serve() {
 // handle carries out the verb.
 func (e *Exchange) handle() {
 	var s *status.Status
-	if e.route.verb != "patch" { // which looks at what it is sent first
+	if e.route.verb != "patch" { // which checks its content type first
 		s = e.negotiate()
 	}
 	switch handler := handlers[e.route.verb]; {

@@ -19,11 +19,11 @@ type Hook interface {
 	Observe(e *Exchange) Observation
 }
 
-// Observation sees one request on its way and may change what becomes of it. The Cluster's lock is held in every call. The
-// Server calls, in this order, Arrived, Decided if the request is let through to a resource, Validated for each object that it is
-// about to write, Watching if it is a watch that begins, Answered, and Sent.
+// Observation sees one request on its way and may change its outcome. The Cluster's lock is held in every call. The Server calls,
+// in this order, Arrived, Decided if the request is let through to a resource, Validated for each object that it is about to write,
+// Watching if it is a watch that begins, Answered, and Sent.
 type Observation interface {
-	// Arrived returns what becomes of the request.
+	// Arrived returns the Verdict on the request.
 	Arrived() Verdict
 	// Decided is called when the request is about to be served. A Status is its answer instead.
 	Decided() *status.Status
@@ -32,7 +32,7 @@ type Observation interface {
 	Validated(obj object.Object, old *resource.Item) *status.Status
 	// Watching is called with a watch before its first event.
 	Watching(w *watchcache.Watch)
-	// Answered returns what becomes of the answer.
+	// Answered returns the Verdict on the answer.
 	Answered(a *Answer) Verdict
 	// Sent is called when the client is given the answer.
 	Sent(a *Answer)
@@ -40,7 +40,7 @@ type Observation interface {
 	Delay(d time.Duration, f func())
 }
 
-// Verdict is what becomes of a request that has arrived, or of an answer. The zero value lets it go on.
+// Verdict decides how a request that has arrived, or an answer, proceeds. The zero value does not change anything.
 type Verdict struct {
 	Wait    time.Duration  // how long the request or answer is delayed
 	Instead *status.Status // the answer in its place; a request that was refused already keeps its own
@@ -144,8 +144,8 @@ func (e *Exchange) replyObject(obj string) {
 	e.write(code, codec.Text{[]byte(obj + "\n")})
 }
 
-// refuse answers with an error as the real server does at the place where it says this: too many requests in plain text,
-// an expired revision to a watch inside of the stream.
+// refuse answers with an error as the real server does for this error: too many requests in plain text, an expired revision of a
+// watch inside the stream.
 func (e *Exchange) refuse(s *status.Status) {
 	e.Failure = s
 	switch {

@@ -184,7 +184,7 @@ func TestHookRefusesInOrder(t *testing.T) {
 	}
 }
 
-// A watch that is said to be too old has begun: it ends with an event in the encoding that its client has asked for.
+// A watch whose revision a Hook declares too old has begun: it ends with an event in the encoding that its client requested.
 func TestHookEndsWatch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// info is what the path of a request says, before anything is looked up: authorization and errors speak of it even
-// when there is no such resource.
+// info is parsed from the path of a request, before the resource is looked up: authorization and errors use it even if there is no
+// such resource.
 type info struct {
 	Verb        string // get list watch create update patch delete deletecollection, or proxy
 	Group       string

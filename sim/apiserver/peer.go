@@ -1,6 +1,6 @@
 package apiserver
 
-// rerouted marks a request that comes from another server: it is not passed on once more (KEP-4020).
+// rerouted marks a request that comes from another server: it is not passed on again (KEP-4020).
 const rerouted = "X-Kubernetes-Apiserver-Rerouted"
 
 // reroute passes a request for a resource that this server does not serve on to one that does, as servers of different versions do

@@ -109,7 +109,7 @@ func revision(rev uint64) string {
 	return registry.FormatRev(rev)
 }
 
-// page answers with a list in the negotiated format, or with why there is none.
+// page answers with a list in the negotiated format, or with an error.
 func (e *Exchange) page(p *registry.Page, s *status.Status) {
 	if s == nil {
 		s = e.checkTable()

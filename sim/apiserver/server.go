@@ -49,11 +49,11 @@ type Server struct {
 	scratch []byte // where messages are printed before they get memory of their own
 }
 
-// Host is what a Server needs of the cluster that it is part of. The Cluster's lock is held.
+// Host provides the parts of the surrounding cluster that a Server needs. The Cluster's lock is held.
 type Host interface {
 	// Hook returns what observes requests, or nil if nothing does.
 	Hook() Hook
-	// Flow returns how requests are classified now. If it is nil, answers do not say it.
+	// Flow returns the current classification of requests. If it is nil, answers do not have its headers.
 	Flow() *flowcontrol.Config
 	// Watching is called with each watch before its first event.
 	Watching(*Exchange, *watchcache.Watch)
@@ -62,8 +62,8 @@ type Host interface {
 	// Aggregated returns what passes requests for a path on to the aggregated API server that it belongs to, or nil if it belongs to
 	// none.
 	Aggregated(path string) Forward
-	// Serving calls serve, the handler of a request for a custom resource. cached says that a get may be served from the watch cache;
-	// the request has to end with its deadline.
+	// Serving calls serve, the handler of a request for a custom resource. cached reports that a get may be served from the watch
+	// cache; the request has to end with its deadline.
 	Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
 }
 
@@ -90,7 +90,7 @@ type Request struct {
 	Client *auth.Client // the client as known beside the header, if at all
 	From   string       // the client's address, HOST:PORT, if it has one
 
-	// Spared says that no fault is to happen to the request, nor to the events of its watch.
+	// Spared exempts the request, and the events of its watch, from faults.
 	Spared bool
 	// Context ends when the client goes away. It may be nil.
 	Context context.Context

@@ -112,7 +112,7 @@ func (e *Exchange) result(code int, r *registry.Result, s *status.Status) {
 		if r.Status.Code != 0 {
 			code = r.Status.Code
 		}
-		e.writeStatus(code, r.Status) // in the encoding asked for; what it was to be turned into does not matter
+		e.writeStatus(code, r.Status) // in the negotiated encoding; other forms such as Table are ignored
 	case r.Created:
 		e.object(wire.StatusCreated, r.Item)
 	default:
@@ -131,8 +131,8 @@ func (e *Exchange) checkBody() *status.Status {
 	return nil
 }
 
-// decode reads the body as the kind the path is about, with the defaults of its version. current is what it may be the
-// changed form of, or nil.
+// decode decodes the body as the kind that the path is about, with the defaults of its version. current is the object that it may
+// be a changed form of, or nil.
 func (e *Exchange) decode(media codec.Media, level codec.Level, current *resource.Item) (object.Object, *status.Status) {
 	obj, _, warnings, s := e.s.Decoder.Changed(e.Body, media.String(), e.kindOf(), level, current)
 	e.warnings = append(e.warnings, warnings...)

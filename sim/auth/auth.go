@@ -1,4 +1,4 @@
-// Package auth authenticates and authorizes requests.
+// Package auth authenticates and authorizes the requests to an API server.
 //
 //	header, Client ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
 //	                     │ 401                  │ 403                    │
@@ -21,7 +21,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Mode says how requests are authorized.
+// Mode is the way in which requests are authorized.
 type Mode int
 
 const (
@@ -46,7 +46,7 @@ const (
 	masters         = "system:masters"
 )
 
-// Options say how an API server authenticates and authorizes requests.
+// Options configure the authentication and authorization of an API server.
 type Options struct {
 	Mode Mode
 	// Tokens are the accepted bearer tokens beside those of service accounts. The default is DefaultTokens.
@@ -56,7 +56,7 @@ type Options struct {
 	Authorizers []string
 	// NoAnonymous: a request without credentials gets 401 (--anonymous-auth=false).
 	NoAnonymous bool
-	// RequestHeader says which proxies may name users.
+	// RequestHeader configures which proxies may name users.
 	RequestHeader RequestHeader
 	// Audiences are those of the API server. The default is token.DefaultIssuer.
 	Audiences []string
@@ -75,7 +75,7 @@ type Host interface {
 	Asked(at Attributes, allowed bool)
 }
 
-// Authenticates says that the credentials of requests count.
+// Authenticates reports whether the credentials of requests are checked.
 func (o *Options) Authenticates() bool { return o.Mode != AlwaysAllow || o.Authorizers != nil }
 
 // Check returns an error if the options are invalid (pkg/kubeapiserver/options.BuiltInAuthorizationOptions).
@@ -106,8 +106,7 @@ const (
 	rbac        = "RBAC"
 )
 
-// Auth is the authentication and authorization of one API server. It is not safe for concurrent use: requests are asked
-// about under the Cluster's lock.
+// Auth is the authentication and authorization of one API server. It is not safe for concurrent use: the Cluster's lock guards it.
 type Auth struct {
 	options     Options
 	authorizers []string
@@ -200,7 +199,7 @@ type verdict struct {
 // holder checks a token and returns its user.
 func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	if u, ok := a.tokens[text]; ok {
-		v.user = u // such tokens say of no audience that they are for it
+		v.user = u // such tokens are valid for the server's audiences only
 		v.audiences = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(a.options.Audiences, name) })
 		return v
 	}

@@ -34,7 +34,7 @@ func TestAuthenticate(t *testing.T) {
 			u, _, s := a.Authenticate(wire.Header{"Authorization": {c.header}}, nil)
 			if c.code != 0 {
 				is.Equal(string(s.JSON()), `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
-					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // as the real server says it
+					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // the real server's text
 				return
 			}
 			is.Equal(s, nil)

@@ -6,13 +6,13 @@ import "github.com/kubesim/kubesim/sim/resource"
 type Client struct {
 	// User is the user that the program sets. If it is nil, the server authenticates the request.
 	User *resource.User
-	// Refused says that the program wants to have nothing to do with it: 401.
+	// Refused makes the server answer with a 401.
 	Refused bool
 	// Certificate is the client's certificate. It is nil if there is none, or there is no authority for clients' certificates.
 	Certificate *Certificate
 }
 
-// Certificate is what a client's certificate says about it (Kubernetes documentation, "X.509 client certificates").
+// Certificate is the result of verifying a client's certificate (Kubernetes documentation, "X.509 client certificates").
 type Certificate struct {
 	// User is the subject of a certificate that an authority for clients has signed: the common name and the organizations, which
 	// are groups. If it has no name, the certificate identifies no user.

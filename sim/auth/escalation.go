@@ -71,7 +71,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 	unnamed := status.NameParameter(name)
 	switch {
 	case kind == "Role" && at.Namespace == "":
-		return status.BadRequest("Namespace parameter required.") // where the store is asked for the role
+		return status.BadRequest("Namespace parameter required.") // an error of the store's lookup of the role
 	case bind.Resource != "" && unnamed != nil:
 		return unnamed
 	case none != nil && bind.Resource == "":

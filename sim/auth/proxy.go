@@ -12,8 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// RequestHeader says which proxies may name users in the header of requests, and in which fields (Kubernetes
-// documentation, "Authenticating Proxy"). The fields are kube-apiserver's flags.
+// RequestHeader configures which proxies may name users in the header of requests, and in which fields (Kubernetes documentation,
+// "Authenticating Proxy"). The fields are kube-apiserver's flags.
 type RequestHeader struct {
 	// ClientCA are the certificates (PEM) of the authorities that sign certificates of proxies (--requestheader-client-ca-file). If
 	// it is nil, there are no proxies.
@@ -83,7 +83,7 @@ func (r *RequestHeader) user(h wire.Header) (u resource.User, ok bool) {
 	return u, true
 }
 
-// addExtra adds what a header says about a user. Its key is the rest of the header's name, escaped as in a path.
+// addExtra adds the extra values in a header to a user. The key is the rest of the header's name, escaped as in a path.
 func addExtra(u *resource.User, key string, values []string) {
 	key = strings.ToLower(key)
 	if plain, err := url.PathUnescape(key); err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Attributes is what a request asks for.
+// Attributes describe a request for authorization.
 type Attributes struct {
 	User resource.User
 	Verb string
@@ -23,7 +23,7 @@ type Attributes struct {
 
 	Path string // of any other request: "/version"
 
-	By resource.Author // what asks
+	By resource.Author // the author of the request
 }
 
 // The resource part of the storage keys of RBAC objects.
@@ -94,13 +94,13 @@ func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, re
 	return allowed, reason
 }
 
-// ByRoles reports whether roles alone allow what at asks for, whichever authorizers are asked.
+// ByRoles reports whether roles alone allow at, whichever authorizers are configured.
 func (a *Auth) ByRoles(at Attributes, objects resource.Reader) bool {
 	allowed, _ := a.byRoles(at, objects)
 	return allowed || slices.Contains(at.User.Groups, masters)
 }
 
-// Granted returns the rules that roles alone give the user in the namespace, whichever authorizers are asked.
+// Granted returns the rules that roles alone grant the user in the namespace, whichever authorizers are configured.
 func (a *Auth) Granted(user resource.User, namespace string, objects resource.Reader) []Rule {
 	rules, _ := a.held(user, namespace, objects)
 	return rules
@@ -249,7 +249,7 @@ func roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, *
 // noRole is a reference to a role that does not exist, or is of no kind that roles have.
 type noRole struct{ kind, name string }
 
-// decided names it as the reasons of decisions do, which are worded where caches are asked.
+// decided names the role as the reasons of decisions do, where the error comes from a cache.
 func (n *noRole) decided() string { return n.text("role", "clusterrole") }
 
 // granted names it as the API does, in refusals to grant rights that the writer does not have.

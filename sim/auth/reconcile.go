@@ -10,10 +10,10 @@ import (
 // autoUpdate is the annotation of a role or binding that keeps API servers from changing it when it is "false".
 const autoUpdate = "rbac.authorization.kubernetes.io/autoupdate"
 
-// Reconcile returns what an API server that starts makes of a default role or binding that is there: with the rules, subjects,
-// selectors, labels and annotations of the default that it lacks, and everything that it has beside them. It returns nil if there
-// is nothing to change. anew says that the object has to be deleted and created again, because it is bound to another role
-// (component-helpers, auth/rbac/reconciliation).
+// Reconcile returns the object that a starting API server writes for an existing default role or binding: with the missing rules,
+// subjects, selectors, labels and annotations of the default, and all of its own. It returns nil if there is nothing to change.
+// anew reports that the object has to be deleted and created again, because it is bound to another role (component-helpers,
+// auth/rbac/reconciliation).
 func Reconcile(existing, expected object.Object) (changed object.Object, anew bool) {
 	if existing.String("metadata", "annotations", autoUpdate) == "false" {
 		return nil, false

@@ -52,8 +52,8 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 	return nil
 }
 
-// selectorProblems says which of the selectors that limit a question cannot be read, or only in part. Nothing here looks
-// at selectors, so the answer is the same.
+// selectorProblems returns which of the selectors of a question are malformed, or only partly understood. Selectors are not
+// evaluated here, so they do not change the answer.
 func selectorProblems(asked object.Object) string {
 	var problems []string
 	for _, name := range []string{"fieldSelector", "labelSelector"} {

@@ -191,7 +191,7 @@ func (x index) between(from, to string) int {
 	return n
 }
 
-// after returns the first text after all that begin with prefix. It reports false when there is none.
+// after returns the first text after all that begin with prefix. It returns false if there is none.
 func after(prefix string) (string, bool) {
 	last := len(prefix) - 1
 	for last >= 0 && prefix[last] == 0xff { // a byte, not a rune: strings.TrimRight would take U+FFFD for it

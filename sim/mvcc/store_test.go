@@ -122,8 +122,8 @@ func history(is *is.I) *mvcc.Store {
 	return s
 }
 
-// TestStoreRevisions asks for every kind of revision: etcd's rules are that the
-// compact revision can be read, and that the events from it on can be watched.
+// TestStoreRevisions reads at every kind of revision: etcd's rules are that the compact revision can be read, and that the events
+// from it on can be watched.
 func TestStoreRevisions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -207,7 +207,7 @@ func TestStoreEvent(t *testing.T) {
 	is.Equal(*deleted, mvcc.Event{Rev: 4, Key: "a", Prev: updated.KV}) // a tombstone
 	again := s.Put("a", []byte("3"), nil)
 	is.Equal(again.KV.CreateRev, uint64(5)) // a new life
-	is.True(again.Prev == nil)              // which does not know the old one
+	is.True(again.Prev == nil)              // the new key has no previous value
 
 	var log []*mvcc.Event
 	is.NoErr(s.Events(1, func(e *mvcc.Event) bool { log = append(log, e); return true }))
@@ -273,7 +273,7 @@ func TestStoreForkConcurrently(t *testing.T) {
 	is.Equal(draw(untouched), before) // an untouched fork stays the same, too
 }
 
-// The newest view is read, for the first time, while the store goes on.
+// The newest view is read, for the first time, while the store is written.
 func TestNewestViewConcurrently(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -13,8 +13,7 @@ import (
 //	index     kept ◀── put a ◀─ del b ◀─ put a  put c    kept ◀── put d ◀─ newest
 const keepEvery = 16
 
-// View is the store as it was at one revision. It never changes:
-// it may be read while the store goes on, from any goroutine.
+// View is the store as it was at one revision. It never changes: any goroutine may read it while the store is written.
 type View struct {
 	rev   uint64
 	event *Event // the commit that made this revision; nil for the one the store began with
@@ -29,7 +28,7 @@ func newView(rev uint64, x index, event *Event) *View {
 	return v
 }
 
-// fade lets go the index, unless it is kept.
+// fade frees the index, unless it is kept.
 func (v *View) fade() {
 	v.head.Store(nil)
 	if v.prev != nil {

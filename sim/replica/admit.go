@@ -32,11 +32,12 @@ func (w *Webhooks) Register(webhook string, f admission.Handler) {
 // Through sets the function that calls admission webhooks. If call is nil, they are not called.
 func (w *Webhooks) Through(call webhook.Call) { w.call = call }
 
-// AskTogether sets what asks several validating webhooks at the same time. If it is nil, one is asked after the other.
+// AskTogether sets the function that calls several validating webhooks in parallel. If it is nil, they are called one after the
+// other.
 func (w *Webhooks) AskTogether(call func(calls []func())) { w.together = call }
 
-// Running sets what calls functions that answer webhooks: it returns when the function does or the context ends. If it is nil, a
-// function that takes too long is waited for nevertheless.
+// Running sets the function that runs functions that answer webhooks: it returns when the function does or the context ends. If it
+// is nil, a function that exceeds its time is still waited for.
 func (w *Webhooks) Running(run func(ctx context.Context, f func()) error) { w.run = run }
 
 // MayWait sets whether admission plugins may wait, because the Cluster's time passes by itself.

@@ -52,7 +52,7 @@ func (r apiHost) Serving(d *resource.Definition, verb, namespace, name string, c
 	serve()
 }
 
-// defined takes in a commit of a CustomResourceDefinition.
+// defined applies a commit of a CustomResourceDefinition.
 func (r *Server) defined(e *mvcc.Event) {
 	if e.KV == nil {
 		name := resource.ItemOf(r.profile.hubs[crd.Storage], e.Prev).Name
@@ -85,7 +85,7 @@ func (r *Server) serveInstead(name string, change crd.Change) {
 	r.api.Discovery.Changed()
 }
 
-// redefine reads all definitions anew.
+// redefine reads all definitions again.
 func (r *Server) redefine() {
 	for _, d := range r.custom.Reset() {
 		r.api.Table.Remove(d)

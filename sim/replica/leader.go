@@ -12,7 +12,7 @@ import (
 // Leading is the leader as controllers see it: their store is always within reach.
 type Leading struct{ *Set }
 
-// Registry is controller.Server's: no admission is asked.
+// Registry implements controller.Server: its writes skip admission.
 func (x Leading) Registry() *registry.Registry { return x.Leader().own }
 
 // Admitted implements controller.Server.

@@ -84,7 +84,7 @@ func (r *Server) auth() *auth.Auth {
 	return auth.New(o)
 }
 
-// discovery says what the server publishes of itself.
+// discovery returns the options of the server's discovery documents.
 func (r *Server) discovery(table *resource.Table) discovery.Options {
 	p, set := r.profile, r.set
 	return discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
@@ -93,7 +93,7 @@ func (r *Server) discovery(table *resource.Table) discovery.Options {
 		Host: discoveryHost{r, set.Aggregator}}
 }
 
-// API is what answers requests.
+// API returns the apiserver.Server, which answers requests.
 func (r *Server) API() *apiserver.Server { return r.api }
 
 // Release is the version of the server, such as v1.36.3.
@@ -102,7 +102,7 @@ func (r *Server) Release() string { return r.profile.release }
 // Minor is the first two numbers of the version, such as 1.36.
 func (r *Server) Minor() string { return r.profile.set.Minor() }
 
-// Profile is what the server is made from.
+// Profile returns the server's profile.
 func (r *Server) Profile() *Profile { return r.profile }
 
 // Reader returns a reader of the currently stored objects.
@@ -116,13 +116,13 @@ func (r *Server) Definition(storage string) *resource.Definition {
 	return r.custom.Hub(storage)
 }
 
-// registry returns a registry over a backend. A nil chain asks no admission.
+// registry returns a registry over a backend. A nil chain means no admission.
 func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager, chain admission.Chain) *registry.Registry {
 	return &registry.Registry{Backend: b, Authorizer: authorizer{who}, Admission: chain, Fields: fields, Server: r.profile.server,
 		NoPrivileged: r.profile.refuses, Config: r.set.Config, Tokens: r.set.Tokens}
 }
 
-// fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.
+// fields returns the field manager of a server of table and of custom resources, of which it knows all versions, served or not.
 func (r *Server) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
 	m.Keeps = r.profile.server.Since(37)

@@ -21,7 +21,7 @@ type State struct {
 
 // ServerState is one server.
 type ServerState struct {
-	Position *mvcc.View            // what it has applied
+	Position *mvcc.View            // applied up to here
 	Alone    map[string]*mvcc.View // of resources that lag on their own, by storage name
 	Lags     bool                  // it applies nothing
 	Cut      bool                  // it does not reach the store
@@ -30,7 +30,7 @@ type ServerState struct {
 	Unready  map[string]Window // caches that are being filled, by storage name; "*": all
 }
 
-// State returns what the servers are like now. It shares nothing that changes with them.
+// State returns the current state of the servers. It shares nothing that changes with them.
 func (s *Set) State() State {
 	state := State{Held: object.SortedKeys(s.held), Routes: maps.Clone(s.routes)}
 	for _, r := range s.list {
@@ -76,7 +76,7 @@ func (s *Set) Load(state State, unread bool) error {
 	return nil
 }
 
-// load takes over the state of a server.
+// load restores the state of a server.
 func (r *Server) load(s ServerState) error {
 	if s.Position == nil || s.Position.Rev() > r.set.Log.Store.Rev() {
 		return fmt.Errorf("it has applied more than was written")

@@ -27,17 +27,17 @@ import (
 // A get without a resourceVersion asks the store, so Lag does not concern it. Reads that ask for "0", or for a revision
 // that the caches have, are answered all the time.
 
-// Status is what a replica is like and what has happened to it.
+// Status is the state of a replica and its current faults.
 type Status struct {
 	Version  string   `json:"version"`
-	Revision uint64   `json:"revision"` // up to which it knows everything, resources aside that lag on their own
+	Revision uint64   `json:"revision"` // applied up to here, except for resources that lag on their own
 	Cut      bool     `json:"cut"`
 	Lagging  []string `json:"lagging"` // storage names of resources; "*" is everything
 	Watches  int      `json:"watches"`
 	Unready  []string `json:"unready"` // storage names of resources whose caches are being filled; "*" is everything
 }
 
-// Status returns what the server is like now.
+// Status returns the current state of the server.
 func (r *Server) Status() Status {
 	s := Status{Version: r.profile.release, Revision: r.position.Rev(), Cut: r.unreachable, Lagging: []string{},
 		Unready: r.notReady()}
@@ -90,7 +90,7 @@ func (r *Server) storageNames(resources []string) ([]string, error) {
 	return names, nil
 }
 
-// Cut takes the store out of the replica's reach. Watches stay open, and what the caches have is still served.
+// Cut disconnects the replica from the store. Watches stay open, and the contents of the caches are still served.
 func (r *Server) Cut() { r.unreachable = true }
 
 // Resume ends Lag and Cut: the replica applies all missed commits, in order, and sends them to its watches. If the store has
@@ -98,7 +98,7 @@ func (r *Server) Cut() { r.unreachable = true }
 func (r *Server) Resume() {
 	alone := object.SortedKeys(r.lagging)
 	r.lagsAll, r.unreachable, r.lagging = false, false, map[string]bool{}
-	for _, name := range alone { // these have their own way to go, up to where the others are
+	for _, name := range alone { // these caches first catch up with the others
 		own := &watchcache.Position{View: r.caches[name].View()}
 		r.caches[name].Follow(own)
 		whole := r.replay(own, r.position.Rev(), func(storage string) bool { return storage == name })
@@ -143,7 +143,7 @@ func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(stor
 	return true
 }
 
-// refill fills the cache of a resource anew at the replica's position; its watches end.
+// refill fills the cache of a resource again at the replica's position; its watches end.
 func (r *Server) refill(name string) {
 	r.caches[name].Refill()
 	r.flow = nil
@@ -152,7 +152,7 @@ func (r *Server) refill(name string) {
 	}
 }
 
-// refillAll fills all caches anew at the newest revision; all watches end.
+// refillAll fills all caches again at the newest revision; all watches end.
 func (r *Server) refillAll() {
 	r.position.View = r.set.Log.Newest()
 	r.filled, r.flow = r.position.Rev(), nil
@@ -162,7 +162,7 @@ func (r *Server) refillAll() {
 	r.redefine()
 }
 
-// Restart restarts the replica: its watches end, and its caches are filled anew. It reaches the store afterwards.
+// Restart restarts the replica: its watches end, and its caches are filled again. Afterwards it reaches the store.
 func (r *Server) Restart() {
 	r.restartAt(r.set.Log.Newest())
 	r.set.started = append(r.set.started, r)

@@ -1,5 +1,4 @@
-// Package watchcache is what one API server knows of one resource without asking the store: the state it has applied
-// and the recent events that led there.
+// Package watchcache caches one resource in one API server: the state that it has applied and the recent events that led there.
 //
 //	store      … 40 ─ 41 ─ 42 ─ 43 ─ 44 ─ 45 ─ 46                       the log of all commits
 //	Position                           ▲ 44                              how far this replica has applied it
@@ -8,9 +7,9 @@
 //	                   ▲ oldest: a watch may start after revision 40
 //	Watch      queue: [44 put c] ──▶ client                              bounded; a reader too slow is cut off
 //
-// A cache holds no objects of its own: its state is a view of the store, which stays readable after the store has
-// compacted the revision. The ring keeps at least the events of the last 75 s (API concepts, "Efficient detection of
-// changes"; capacities as in kube-apiserver's cacher). Revisions before its oldest event are gone: 410 Expired.
+// A cache holds no objects of its own: its state is a view of the store, which stays readable after the store has compacted the
+// revision. The ring keeps at least the events of the last 75 s (API concepts, "Efficient detection of changes"; capacities as in
+// kube-apiserver's cacher). For revisions before its oldest event the answer is 410 Expired.
 //
 // Nothing here is safe for concurrent use, and nothing blocks: the Cluster's lock is held by the caller.
 package watchcache
@@ -51,7 +50,7 @@ func New(prefix string, position *Position, since uint64) *Cache {
 	return &Cache{state: State{Prefix: prefix, Capacity: capacityMin, ListRev: since}, position: position}
 }
 
-// Rev returns the revision up to which the cache knows everything.
+// Rev returns the revision up to which the cache has applied all commits.
 func (c *Cache) Rev() uint64 { return c.position.Rev() }
 
 // View returns the state of the cache. It holds other resources too: read it with the cache's prefix.
@@ -65,7 +64,7 @@ func (c *Cache) Oldest() uint64 {
 	return c.state.Ring[0].Event.Rev - 1
 }
 
-// Snapshot returns the state at a revision of the past, or nil when the cache does not have it: then the store is asked.
+// Snapshot returns the state at a past revision, or nil if the cache does not have it: then the store is read.
 func (c *Cache) Snapshot(rev uint64) *mvcc.View {
 	if rev < c.state.Floor || rev > c.Rev() || len(c.state.Ring) == 0 || rev < c.state.Ring[0].Event.Rev {
 		return nil
@@ -85,7 +84,7 @@ func (c *Cache) Compacted(rev uint64) { c.state.Floor = max(c.state.Floor, rev) 
 // CompactionPoll is how often an API server looks whether the store was compacted: so long the snapshots of a cache may live on.
 const CompactionPoll = 15 * time.Second
 
-// Apply takes in a commit that the replica's position has just reached. It does nothing for keys of other resources.
+// Apply applies a commit that the replica's position has just reached. It ignores keys of other resources.
 func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
 	if !strings.HasPrefix(commit.Key, c.state.Prefix) {
 		return
@@ -130,7 +129,7 @@ func (c *Cache) Forget() {
 	c.state.ListRev, c.state.Floor = c.Rev(), c.Rev()
 }
 
-// Refill fills the cache anew: it forgets, and its watches end.
+// Refill fills the cache again: its events are dropped, and its watches end.
 func (c *Cache) Refill() {
 	c.EndAll()
 	c.Forget()

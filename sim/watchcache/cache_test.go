@@ -167,7 +167,7 @@ func TestShown(t *testing.T) {
 	is.Equal(taken(shown(100)), "ADDED:A@101 MODIFIED:A@102 DELETED:A@103")
 }
 
-// The ring grows while its events are fresh, keeps its size when they are not, and what leaves it is gone.
+// The ring grows while its events are fresh, keeps its size when they are not, and events that leave it are dropped.
 func TestRing(t *testing.T) {
 	is := is.New(t)
 	b := newBench()
@@ -208,7 +208,7 @@ func TestFullRing(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	is := is.New(t)
 	b := newBench()
-	is.True(b.cache.Snapshot(100) == nil) // nothing has happened: the store is asked
+	is.True(b.cache.Snapshot(100) == nil) // no commits yet: the store is read
 	b.put("a", "x")                       // 101
 	b.put("b", "x")                       // 102
 	b.delete("a")                         // 103

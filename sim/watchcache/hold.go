@@ -28,7 +28,7 @@ func (w *Watch) Release() {
 	w.wake()
 }
 
-// Break breaks the connection: what waits is lost, and the client sees an error instead of an end.
+// Break breaks the connection: waiting frames are lost, and the client sees an error instead of an end.
 func (w *Watch) Break() {
 	w.End()
 	w.mu.Lock()

@@ -86,7 +86,7 @@ type Watch struct {
 	stalled bool
 }
 
-// Options say what a Watch wants.
+// Options configure a Watch.
 type Options struct {
 	Definition *resource.Definition
 	Prefix     string                    // of the keys; "" to use Key

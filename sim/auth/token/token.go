@@ -132,13 +132,13 @@ func checkKeysURI(uri string) error {
 	return nil
 }
 
-// Audiences are those of the API server, which a token is for when it asks for none.
+// Audiences returns the audiences of the API server, which are the default of a token.
 func (a *Authority) Audiences() []string { return a.options.Audiences }
 
 // MaxSeconds is the longest time that a token may live, 0 for any.
 func (a *Authority) MaxSeconds() int64 { return int64(a.options.MaxExpiration / time.Second) }
 
-// Extends says that tokens which the kubelet asks for live longer than they say.
+// Extends reports whether tokens that the kubelet requests live longer than requested.
 func (a *Authority) Extends() bool { return !a.options.NoExtendExpiration }
 
 // Sign returns claims as a token of the first issuer. The same claims give the same bytes (RFC 8017, section 8.2; RFC 6979).
