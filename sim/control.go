@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// rest is how long nothing has to be due for controllers to have settled: less than the 15 s after which an autoscaler
-	// looks again, and more than a pause between two attempts at something that can work.
+	// rest is the time in which nothing may be due if controllers are to count as settled: less than the 15 s between two checks of
+	// an autoscaler, and more than the pause before a retry that can succeed.
 	rest = 10 * time.Second
 	// settleMax is the time in which controllers have to settle.
 	settleMax = 10 * time.Minute

@@ -16,8 +16,8 @@ func (c *Cluster) CompactTo(rev uint64) (err error) {
 	return err
 }
 
-// Expire makes the store and every watch cache forget all history, as a compaction and a restart of every API server
-// do: a continue token, an exact read or a watch from before now is 410 Expired.
+// Expire discards all history in the store and in every watch cache, as a compaction and a restart of every API server do: the
+// answer to a continue token, an exact read or a watch from before now is 410 Expired.
 func (c *Cluster) Expire() { c.do(c.history.Expire) }
 
 // Compacted returns the oldest revision that the store can still read.

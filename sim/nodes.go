@@ -2,7 +2,7 @@ package sim
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Nodes is how many nodes run pods here.
+// Nodes returns the number of nodes that run pods.
 func (c *Cluster) Nodes() int { return c.options.Nodes }
 
 // PodMetrics returns the usage of the containers of a namespace, or of all namespaces if it is "", as objects of

@@ -5,7 +5,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// AddFaults puts faults behind those there are. It refuses all of them when one can never happen.
+// AddFaults adds faults after the existing ones. It refuses all of them if one of them can never happen.
 func (c *Cluster) AddFaults(faults ...fault.Fault) (err error) {
 	c.do(func() { err = c.observer.Add(faults...) })
 	return err

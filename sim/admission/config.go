@@ -34,7 +34,7 @@ type LimitedResource struct {
 	Scopes          []any    // requirements of scopes, as in a ResourceQuota
 }
 
-// modes are those of PodSecurity.
+// modes are the modes of PodSecurity.
 var modes = []string{"enforce", "audit", "warn"}
 
 // Check returns an error if the configuration is invalid.

@@ -37,8 +37,8 @@ func setIngressClass(a *Attributes) *status.Status {
 	return nil
 }
 
-// defaultClass returns the name of the class that is marked as the default by one of the annotations: of several the
-// newest, of those the first by name. "" is none.
+// defaultClass returns the name of the class that is marked as the default by one of the annotations, or "" if there is none. If
+// there are several, it is the newest, and of equally new ones the first by name.
 func defaultClass(objects resource.Reader, storage string, marks ...string) string {
 	name, created := "", ""
 	for _, class := range objects.All(storage, "") {

@@ -52,7 +52,7 @@ type Host interface {
 	Wait(ctx context.Context, d time.Duration)
 }
 
-// authorize and write are those of the Host, which names of plugins are made without.
+// authorize and write call the Host's methods. Plugins refer to them, so that their names can be listed without a Host.
 func (h *Server) authorize(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool {
 	return h.Authorize(by, user, verb, group, resourceName, name, objects)
 }

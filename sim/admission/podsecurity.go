@@ -21,7 +21,7 @@ const (
 	restricted        = "restricted"
 )
 
-// podsChecked is how many pods of a namespace are looked at when its level changes.
+// podsChecked is the largest number of pods of a namespace that are checked when its level changes.
 const podsChecked = 3000
 
 // latest is the newest version of the checks.

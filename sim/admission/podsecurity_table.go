@@ -96,7 +96,8 @@ type judged struct {
 	minor int
 }
 
-// isWindows: pods of Windows have no capabilities, seccomp profiles and privilege escalation (since 1.25).
+// isWindows reports whether the pod is for Windows, which has no capabilities, seccomp profiles and privilege escalation (since
+// 1.25).
 func (p judged) isWindows() bool {
 	return p.minor >= 25 && p.pod.String("spec", "os", "name") == "windows"
 }

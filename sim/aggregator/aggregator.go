@@ -43,7 +43,7 @@ type Proxy interface {
 	Check(s *APIService, within Within) error
 	// Resources returns the APIResourceDiscovery of the server's version; stale is true if the server did not return it.
 	Resources(s *APIService, within Within) (rows []any, stale bool)
-	// OpenAPI returns the server's documents; one that is nil was not to be had.
+	// OpenAPI returns the server's documents. A document that could not be read is nil.
 	OpenAPI(s *APIService, within Within) discovery.RemoteOpenAPI
 	// Forward passes a request of a user on. It returns nil if the service cannot be resolved.
 	Forward(s *APIService, q *apiserver.Request, user resource.User, within Within) *apiserver.Answer

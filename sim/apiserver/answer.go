@@ -114,7 +114,7 @@ func (e *Exchange) checkTable() *status.Status {
 	return codec.CheckInclude(e.Query.Get("includeObject"))
 }
 
-// fail answers with a Status that is an error. A request whose time is over fails with that, whatever else has gone wrong.
+// fail answers with a Status that is an error. If the deadline of the request has passed, the answer is that error instead.
 func (e *Exchange) fail(s *status.Status) {
 	if !e.endLate() {
 		e.writeFailure(s)

@@ -54,7 +54,7 @@ type Options struct {
 	// Authorizers are consulted in this order (--authorization-mode): AlwaysAllow, AlwaysDeny, Node, RBAC. If they are set,
 	// requests are authenticated, whatever Mode is. If Authorizers is nil, Mode decides.
 	Authorizers []string
-	// NoAnonymous: a request without credentials gets 401 (--anonymous-auth=false).
+	// NoAnonymous answers a request without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool
 	// RequestHeader configures which proxies may name users.
 	RequestHeader RequestHeader

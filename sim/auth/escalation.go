@@ -111,7 +111,7 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	return text
 }
 
-// describe prints single rules, those for the same resource as one with all their verbs, sorted.
+// describe prints single rules, sorted. It merges rules for the same resource into one with all their verbs.
 func describe(rules []Rule) []string {
 	at := map[string]int{}
 	var merged []Rule

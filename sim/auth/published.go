@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Signers are those whose certificates are believed.
+// Signers are the authorities whose certificates are trusted.
 type Signers struct {
 	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. It is nil if there
 	// are none.
@@ -32,7 +32,7 @@ const (
 	uidsKey          = "requestheader-uid-headers"
 )
 
-// slack is how long a certificate is published after it has expired.
+// slack is the time for which a certificate is published after it has expired.
 const slack = 5 * time.Minute
 
 // Publish returns the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn which
@@ -69,7 +69,7 @@ func (s *Signers) Publish(published map[string]string, now time.Time) (map[strin
 	return data, nil
 }
 
-// join prints n names as a JSON list: those of the list published, and others, each once.
+// join prints n names as a JSON list: the names of the list published, and the others, each once.
 func join(published string, others []string) (text string, n int, err error) {
 	var names []string
 	if published != "" {

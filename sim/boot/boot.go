@@ -65,7 +65,7 @@ var made struct {
 	stores    memo[*mvcc.Store]
 }
 
-// madeMax is how many of each are kept.
+// madeMax is the largest number of cached results of each kind.
 const madeMax = 4
 
 // Store returns a store of its own in which the servers have just started.

@@ -1,4 +1,4 @@
-// Package deadline bounds how long a request may take.
+// Package deadline limits the duration of a request.
 //
 //	the client's context ───────────┐
 //	                                ├─▶ Err, asked before each commit; Context, given to whatever waits

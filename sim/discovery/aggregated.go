@@ -102,8 +102,8 @@ func resourceDiscovery(def *resource.Definition) map[string]any {
 	return row
 }
 
-// responseKind names group and version of a built-in resource only when they are not its own, those of a custom one
-// always.
+// responseKind returns the kind of a resource in its discovery document. It sets group and version for a built-in resource only if
+// they differ from the resource's own, and for a custom one always.
 func responseKind(def *resource.Definition, kind schema.GVK) map[string]any {
 	if kind.GV() == def.GV() && !def.Custom {
 		kind.Group, kind.Version = "", ""

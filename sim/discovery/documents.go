@@ -184,10 +184,11 @@ const (
 	configurationPath = "/.well-known/openid-configuration"
 )
 
-// routes reports whether one of the routedPaths is served: those of tokens are if their issuer may have a configuration.
+// routes reports whether one of the routedPaths is served. The paths of token keys are served if their issuer may have a
+// configuration.
 func (d *Documents) routes(path string) bool { return path == routedPaths[0] || d.openID() != nil }
 
-// openID is the OpenID configuration of the issuer of tokens, nil for none.
+// openID returns the OpenID configuration of the issuer of tokens, or nil if there is none.
 func (d *Documents) openID() []byte {
 	document, _ := d.o.Keys.OpenID(d.o.Address)
 	return document

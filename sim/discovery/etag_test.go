@@ -70,7 +70,7 @@ func TestOpenAPIHashes(t *testing.T) {
 	}
 }
 
-// TestSameBytes: two servers with the same table give the same bytes.
+// TestSameBytes checks that two servers with the same table give the same bytes.
 func TestSameBytes(t *testing.T) {
 	is := is.New(t)
 	a, b := documents(t), documents(t)

@@ -92,7 +92,7 @@ func TestMergeOrders(t *testing.T) {
 	}
 }
 
-// Verbs and subresources of one resource are those of both servers.
+// A merged resource has the verbs and subresources of both servers.
 func TestMergeResource(t *testing.T) {
 	is := is.New(t)
 	row := func(verbs []string, subs ...string) map[string]any {

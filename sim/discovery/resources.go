@@ -36,7 +36,7 @@ func (d *Documents) resources(r *Request, g *group, v *version, o codec.Options)
 	})
 }
 
-// subresources returns the subresources in the order of discovery: sorted, but those of custom resources status first.
+// subresources returns the subresources in the order of discovery: sorted, but for custom resources status is first.
 func subresources(def *resource.Definition) []resource.Subresource {
 	if !def.Custom {
 		return def.Subresources

@@ -12,8 +12,8 @@ import (
 // level, so small nodes are cheaper to write and large ones cheaper to read; BenchmarkPut and BenchmarkGet show how much.
 const degree = 16
 
-// runMax is how many keys a run may have, and blockMax how many runs a block:
-// BenchmarkCount shows the price of both.
+// runMax is the largest number of keys in a run, and blockMax the largest number of runs in a block: BenchmarkCount shows the cost
+// of both.
 const runMax, blockMax = 256, 16
 
 // index contains the keys of a view, and counts of them:
@@ -47,19 +47,17 @@ func newIndex() index {
 	return index{keys, []*block{{runs: make([]run, 1), of: keys}}}
 }
 
-// edit returns a copy to write to. It shares its nodes and blocks with the index
-// and copies those it changes.
+// edit returns a copy to write to. It shares its nodes and blocks with the index and copies the ones that it changes.
 //
-// Clone also gives the tree it is called on a new identity, so that both may be
-// written to. The tree of a view is never written to, but views of a fork are
-// read under another lock: the call is made on a copy of the tree's header
-// instead, and the view's stays as it is.
+// Clone also gives the tree it is called on a new identity, so that both may be written to. The tree of a view is never written to,
+// but views of a fork are read under another lock: so Clone is called on a copy of the tree's header, and the view's is not
+// changed.
 func (x index) edit() index {
 	header := *x.keys
 	return index{header.Clone(), slices.Clone(x.blocks)}
 }
 
-// put stores kv and returns what it replaces, nil for nothing.
+// put stores kv and returns the KV that it replaces, or nil.
 func (x *index) put(kv *KV) *KV {
 	prev, found := x.keys.ReplaceOrInsert(kv)
 	if !found {
@@ -74,7 +72,7 @@ func (x *index) delete(key string) {
 	x.resize(key, -1)
 }
 
-// apply does what an event did and returns what a put replaced, nil for nothing.
+// apply applies an event and returns the KV that a put replaced, or nil.
 func (x *index) apply(e *Event) *KV {
 	if e.KV != nil {
 		return x.put(e.KV)

@@ -2,7 +2,7 @@ package mvcc
 
 import "strings"
 
-// listMax is how long a list is that a Store remembers, and listsMax how many lists it does.
+// listMax is the largest length of a cached list, and listsMax the largest number of cached lists.
 const listMax, listsMax = 100, 1000
 
 // List returns the current KVs of the keys that begin with a prefix, in ascending byte order. The caller must not change the slice.

@@ -195,12 +195,9 @@ func (s *Store) Fork(rev uint64) (*Store, error) {
 	return s.upTo(i), nil
 }
 
-// Restore takes the store back to revision rev, as an etcd restored from an
-// older backup: the commits after rev never happened, and the next write makes
-// revision rev+1 for the second time. Clients that have seen the first rev+1
-// are then ahead of the store, or take one for the other; etcdutl's
-// --bump-revision and --mark-compacted exist to spare them that.
-// It fails as At does.
+// Restore takes the store back to revision rev, as an etcd restored from an older backup: the commits after rev are lost, and the
+// next write makes revision rev+1 for the second time. Clients that have seen the first rev+1 are then ahead of the store, or
+// confuse the two; etcdutl's --bump-revision and --mark-compacted exist to avoid that. It fails as At does.
 func (s *Store) Restore(rev uint64) error {
 	i, err := s.find(rev)
 	if err != nil {

@@ -78,8 +78,8 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	return r.createNamed(q, ctx, attrs)
 }
 
-// mutate lets admission change the object of a write. When a policy or webhook leaves managedFields that cannot be read,
-// those of before are put back, with a warning (fieldmanager.NewManagedFieldsValidatingAdmissionController).
+// mutate runs mutating admission for the object of a write. If a policy or webhook leaves malformed managedFields, the previous
+// ones are restored, with a warning (fieldmanager.NewManagedFieldsValidatingAdmissionController).
 func (r *Registry) mutate(attrs *admission.Attributes) *status.Status {
 	before := attrs.Object.List("metadata", "managedFields")
 	if s := r.Admission.Mutate(attrs); s != nil || !attrs.Changed() {
@@ -296,7 +296,8 @@ func (r *Registry) nameOf(d *resource.Definition, base string) string {
 	return r.generateName(base)
 }
 
-// warnFinalizers warns about the finalizers of custom resources; those of other kinds are refused, or taken in silence.
+// warnFinalizers adds warnings about the finalizers of custom resources. Those of other kinds are refused, or accepted without a
+// warning.
 func warnFinalizers(q *Request, obj, old object.Object) {
 	if !q.Definition.Hub.Custom {
 		return

@@ -88,7 +88,7 @@ type Registry struct {
 
 	// Server describes the server (resource.Context).
 	Server resource.Server
-	// NoPrivileged: privileged containers are refused (resource.Context).
+	// NoPrivileged refuses privileged containers (resource.Context).
 	NoPrivileged bool
 
 	scratch []byte // where objects are printed before they get memory of their own

@@ -157,7 +157,7 @@ func inOrder(t *testing.T, do func(*testing.T, *trial) *status.Status, steps []s
 	}
 }
 
-// without returns the steps but those named.
+// without returns the steps except the named ones.
 func without(steps []step, names ...string) []step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return slices.Contains(names, s.name) })
 }

@@ -46,7 +46,7 @@ func (r *Registry) unfilled(d *resource.Definition, broken []*resource.Item) *st
 	return status.TooManyRequests(unreadyMessage+": failed to list "+of+": "+r.corruptList(d, broken).Message, retryAfter(0))
 }
 
-// unfillable returns unfilled where an object of a custom resource cannot be shown, else nil.
+// unfillable returns unfilled if an object of a custom resource cannot be decoded, and otherwise nil.
 func (r *Registry) unfillable(d *resource.Definition, namespace string) *status.Status {
 	if d.StorageCodec == nil {
 		return nil

@@ -32,13 +32,14 @@ type Change struct {
 type ChangeKind int
 
 const (
-	// Put: the client sent the whole object. Its uid is a precondition; a missing object may be created.
+	// Put means that the client sent the whole object. Its uid is a precondition; a missing object may be created.
 	Put ChangeKind = iota
-	// Patch: the client sent a difference. A missing object is 404.
+	// Patch means that the client sent a difference. A missing object is 404.
 	Patch
-	// Apply: the client sent the fields it manages. A missing object is created, and managedFields are in the result.
+	// Apply means that the client sent the fields that it manages. A missing object is created, and managedFields are in the
+	// result.
 	Apply
-	// Internal: a handler changes the object for a request that is not about it. A missing object is 404, and
+	// Internal means that a handler changes the object for a request that is not about it. A missing object is 404, and
 	// managedFields are in the result.
 	Internal
 )

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// bookmarkPeriod is how often a watch that allows bookmarks gets one; another comes bookmarkMargin before its end.
+	// bookmarkPeriod is the interval of bookmarks for a watch that allows them; another comes bookmarkMargin before its end.
 	bookmarkPeriod = time.Minute
 	bookmarkMargin = 2 * time.Second
 
@@ -123,7 +123,7 @@ func (s *starter) state() {
 	})
 }
 
-// connect sends the events after a revision: those there are and those to come.
+// connect sends the past events after a revision, and the ones to come.
 func (s *starter) connect(after uint64) {
 	if !s.uncached {
 		s.cache.Start(s.w, after)

@@ -16,7 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// options are those of one API server.
+// options are the options of one API server.
 type options config.Server
 
 // Profile contains the definitions and settings of an API server that follow from its config.Server. Replicas with equal profiles
@@ -38,7 +38,7 @@ type Profile struct {
 }
 
 // serves reports whether the server has built-in resources of a group. It serves no custom resources of such a group, in any
-// version: requests for them end at the built-in ones.
+// version: requests for them are routed to the built-in ones.
 func (p *Profile) serves(group string) bool {
 	return slices.ContainsFunc(p.served, func(d *resource.Definition) bool { return d.Group == group })
 }

@@ -20,7 +20,7 @@ import (
 //	Lag       stand still   3 s, then the store (lists)      as ever
 //	                        or 504 (watch-list)
 //	Cut       stand still   500 at once                      500
-//	Restart   filled anew   as ever; watches end             as ever
+//	Restart   refilled      as ever; watches end             as ever
 //	Resume    catch up      as ever                          as ever
 //	Unready   being filled  429, or the store                as ever; watches end
 //
@@ -200,7 +200,7 @@ func (r apiHost) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	}
 }
 
-// Watches returns the open watches of clients whose User-Agent begins with client, and those whose end is held back.
+// Watches returns the open watches of clients whose User-Agent begins with client, including watches whose end is held back.
 func (r *Server) Watches(client string) []OpenWatch {
 	var out []OpenWatch
 	for _, w := range r.open {

@@ -21,8 +21,8 @@ type Connection struct {
 	// Manage records the changes from live to obj in obj's managedFields; both are of the kind of the body. For the body of a
 	// create it has been called already.
 	Manage func(live, obj object.Object)
-	// ToScale returns the managedFields of the Scale of an object, FromScale those of the object after a write of its
-	// Scale. replicas holds the path of the number of replicas by apiVersion: "spec.replicas".
+	// ToScale returns the managedFields of the Scale of an object; FromScale returns the object's managedFields after a write of
+	// its Scale. replicas holds the path of the number of replicas by apiVersion: "spec.replicas".
 	ToScale   func(parent []any, replicas map[string]string) []any
 	FromScale func(parent, scale []any, apiVersion string, replicas map[string]string) []any
 	// Admit runs the validating admission plugins for the body of a create. A Connector calls it once the body is valid.

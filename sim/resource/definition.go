@@ -60,7 +60,7 @@ type Definition struct {
 	// certificates that cannot be loaded.
 	Unresolved bool
 
-	// StorageCodec is how the objects of a custom resource are stored. nil for built-in resources.
+	// StorageCodec decodes and encodes the stored objects of a custom resource. It is nil for built-in resources.
 	StorageCodec *StorageCodec
 
 	// SkewCodec reads objects that servers of other versions have stored. It is nil if all servers write alike. The hub's is used.

@@ -6,8 +6,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// facts are texts with names, one behind the other: 3 app 3 web 4 tier 5 front. An item lives as long as the store has its
-// revision: maps would take three times the memory, and texts that are part of what the object was read from all of that.
+// facts are named texts, concatenated: 3 app 3 web 4 tier 5 front. An item lives as long as the store has its revision: maps would
+// take three times the memory, and substrings of the parsed text would keep all of it in memory.
 type facts string
 
 // next returns the first text and the rest.

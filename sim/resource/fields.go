@@ -13,7 +13,7 @@ func FieldAt(name string, path ...string) Field {
 	return Field{name, func(obj object.Object) string { return obj.String(path...) }}
 }
 
-// Fields are those of one resource.
+// Fields are the selectable fields of one resource.
 type Fields []Field
 
 // Text returns the text of the field with a name, or "" if there is none.

@@ -154,7 +154,8 @@ func TestScaleIsWritten(t *testing.T) {
 	}
 }
 
-// TestScaleOwners: a write shows the Scale the entries of the object's managedFields, and puts back what became of them.
+// TestScaleOwners writes a Scale: it gets the entries of the object's managedFields, and the changed entries are stored in the
+// object.
 func TestScaleOwners(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

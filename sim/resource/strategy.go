@@ -18,7 +18,7 @@ type Strategy struct {
 	// HasStatus reports that status belongs to the status subresource: a create drops it and a write of the main resource keeps the
 	// old one, a write of the subresource keeps everything else.
 	HasStatus bool
-	// MakesStatus: a create hands the status that the client sent to PrepareForCreate, which makes the first one of it.
+	// MakesStatus passes the client's status in a create to PrepareForCreate, which computes the first status from it.
 	MakesStatus bool
 
 	// DefaultsToNow is the path of a time whose default is the time of the request. It is nil if there is none.
@@ -30,7 +30,7 @@ type Strategy struct {
 	// CountsAsked makes SpecChanged also look at an update as requested, with fields that PrepareForUpdate drops.
 	CountsAsked bool
 
-	// CreateOnUpdate: a PUT of an object that does not exist creates it.
+	// CreateOnUpdate lets a PUT create an object that does not exist.
 	CreateOnUpdate bool
 	// ReadsMore reports whether a create stores fewer fields than readers see, because defaults are applied to the result of
 	// PrepareForCreate only on reading: the first write then stores the defaults, even if it changes nothing else. Admission
@@ -41,20 +41,20 @@ type Strategy struct {
 	DefaultsLate func(obj object.Object) bool
 	// ApplyCreates is the subresource through which an apply creates an object that does not exist, or "" if there is none.
 	ApplyCreates string
-	// NeedsResourceVersion: an update without metadata.resourceVersion is refused (AllowUnconditionalUpdate is false).
+	// NeedsResourceVersion refuses an update without metadata.resourceVersion (AllowUnconditionalUpdate is false).
 	NeedsResourceVersion bool
-	// ReturnsDeleted: a DELETE that removes the object at once answers with the object, not with a Status.
+	// ReturnsDeleted lets a DELETE that removes the object at once answer with the object, not with a Status.
 	ReturnsDeleted bool
-	// OrphansByDefault: a DELETE that names no propagation policy orphans the dependents (Job, ReplicationController).
+	// OrphansByDefault lets a DELETE without a propagation policy orphan the dependents (Job, ReplicationController).
 	OrphansByDefault bool
 	// PropagationWarning is the warning for a DELETE without a propagation policy, or "" if there is none.
 	PropagationWarning string
-	// NoGarbageCollection: propagation policies are ignored (Event).
+	// NoGarbageCollection ignores propagation policies (Event).
 	NoGarbageCollection bool
 	// DeletesWith is the storage name of a resource whose object of the same name is deleted with this one (the Endpoints of a
 	// Service), or "" if there is none.
 	DeletesWith string
-	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
+	// Uncached lets the store, not a watch cache, serve lists and watches (Event).
 	Uncached bool
 	// Index is a selectable field that is indexed in the watch cache (SelectionPredicate.IndexFields): a page of a list that
 	// selects one value of it ends with the last object that has this value, and not with the last of the collection. If Index is
@@ -68,17 +68,18 @@ type Strategy struct {
 	TTL time.Duration
 	// Checks are the steps of validation.
 	Checks Checks
-	// Resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), as dotted paths by
-	// subresource, "" for the main resource. If a subresource has no entry, the rule of HasStatus holds.
+	// Resets are the fields that writes reset to the stored values, so that they cannot own them in managedFields (KEP-555,
+	// "Resetting fields"), as dotted paths by subresource, "" for the main resource. If a subresource has no entry, the rule of
+	// HasStatus holds.
 	Resets map[string][]string
-	// AnyFinalizers: finalizers need no domain-qualified names, as those of custom resources.
+	// AnyFinalizers allows finalizers without a domain, as in custom resources.
 	AnyFinalizers bool
-	// CustomStatus: the status subresource freezes metadata too, as custom resources do.
+	// CustomStatus makes writes of the status subresource keep the old metadata too, as in custom resources.
 	CustomStatus bool
 	// Blank sets the fields that an object without any fields shows nevertheless: non-pointer numbers of the real server's internal
 	// type that a version has as pointers or annotations. It is applied to bookmarks. If it is nil, there are none.
 	Blank func(obj object.Object)
-	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
+	// InnerAnnotation is an annotation that is a field of the internal type: partial metadata does not show it.
 	InnerAnnotation string
 	// Decorate returns a stored object as clients see it that read, list, watch, create or update it through the main resource, and
 	// whether it differs from the stored one (genericregistry.Store.Decorator). The status subresource, pending deletions, patches,
@@ -87,7 +88,7 @@ type Strategy struct {
 	Decorate func(obj object.Object) (decorated object.Object, differs bool)
 	// Observe returns the objects of a kind that is computed when it is read, and never stored. If it is nil, objects are stored.
 	Observe func() []object.Object
-	// Virtual: objects are answered, never stored (SubjectAccessReview).
+	// Virtual objects are answered, never stored (SubjectAccessReview).
 	Virtual bool
 
 	// NameRule returns the errors of a name; prefix is true for a generateName. The default is DNS subdomain.
@@ -95,7 +96,7 @@ type Strategy struct {
 	// NameRuleOf returns the NameRule of an object if the rule depends on the rest of the object or on the server. If it is nil,
 	// NameRule is used.
 	NameRuleOf func(ctx *Context, obj object.Object) func(name string, prefix bool) []string
-	// PlainGenerateName: generateName becomes the name as it is, without a suffix (IPAddress).
+	// PlainGenerateName uses generateName as the name, without a suffix (IPAddress).
 	PlainGenerateName bool
 
 	// PrepareForCreate resets and fills in fields before validation.
@@ -164,7 +165,7 @@ type Context struct {
 	// Server is the API server that works on the request.
 	Server Server
 
-	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
+	// NoPrivileged makes the server refuse privileged containers, like one without --allow-privileged.
 	NoPrivileged bool
 
 	// ServiceCIDR is the range of addresses of services where no ServiceCIDR is stored. The zero value is 10.0.0.0/24.

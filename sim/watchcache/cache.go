@@ -26,11 +26,12 @@ const (
 	capacityMin = 100
 	capacityMax = 102400
 
-	// freshness is how long an event stays in the ring at least: the bookmark period and 15 s more.
+	// freshness is the minimal time that an event stays in the ring: the bookmark period and 15 s more.
 	freshness = 75 * time.Second
 )
 
-// Position is how far one replica has applied the store's log. Caches of a replica share it, unless one lags on its own.
+// Position is the state of the store up to which one replica has applied the log. Caches of a replica share it, unless one lags on
+// its own.
 type Position struct {
 	View *mvcc.View
 }
@@ -81,7 +82,8 @@ func (s *State) since(rev uint64) []RingEntry {
 // compactions, so the caller delays the call by up to CompactionPoll.
 func (c *Cache) Compacted(rev uint64) { c.state.Floor = max(c.state.Floor, rev) }
 
-// CompactionPoll is how often an API server looks whether the store was compacted: so long the snapshots of a cache may live on.
+// CompactionPoll is the interval in which an API server polls for compactions, and so the longest time that a cache keeps compacted
+// snapshots.
 const CompactionPoll = 15 * time.Second
 
 // Apply applies a commit that the replica's position has just reached. It ignores keys of other resources.

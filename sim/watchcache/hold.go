@@ -2,7 +2,7 @@ package watchcache
 
 import "errors"
 
-// ErrBroken is how a connection ends that was broken: no end of the stream was seen.
+// ErrBroken is the error of a broken connection, on which the client has not seen the end of the stream.
 var ErrBroken = errors.New("watchcache: the connection of the watch is broken")
 
 // Follow makes p the position of the cache, up to which it has applied all commits. The caller must apply the commits between the

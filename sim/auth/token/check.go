@@ -33,7 +33,7 @@ type Holder struct {
 	Name, UID string
 	Groups    []string
 	Extra     map[string][]string
-	// Audiences are those of the wanted ones that the token is for.
+	// Audiences are the wanted audiences for which the token is valid.
 	Audiences []string
 	// Warning is a warning for the client, if not empty.
 	Warning string

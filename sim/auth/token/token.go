@@ -41,11 +41,10 @@ type Options struct {
 	// MaxExpiration is the longest lifetime of a token (--service-account-max-token-expiration), from an hour to 2³² seconds. A request
 	// for a longer one gets MaxExpiration and a warning. 0 means no limit.
 	MaxExpiration time.Duration
-	// NoExtendExpiration: tokens of pods die when the kubelet expects it, and do not live for a year
+	// NoExtendExpiration makes tokens of pods expire when the kubelet expects it, instead of after a year
 	// (--service-account-extend-token-expiration=false).
 	NoExtendExpiration bool
-	// NoLookup: a token of a Secret is good although neither the Secret nor its account exists
-	// (--service-account-lookup=false).
+	// NoLookup accepts a token of a Secret even if neither the Secret nor its account exists (--service-account-lookup=false).
 	NoLookup bool
 	// JWKSURI is the address of the keys in the OpenID configuration (--service-account-jwks-uri). The default is the server's own.
 	JWKSURI string

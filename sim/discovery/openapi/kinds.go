@@ -12,8 +12,9 @@ var everywhere = map[string]bool{meta + "DeleteOptions": true, meta + "WatchEven
 // unreadByCustom are the groups that the server part for custom resources does not have in its scheme.
 var unreadByCustom = map[string]bool{"admission.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "imagepolicy.k8s.io": true}
 
-// kindsOf returns the kinds that a definition is, in the document of a part. Generic ones are named for the group
-// version of the document; in that of everything, and in those of custom resources, for all that the server can read.
+// kindsOf returns the kinds of a definition in the document of a part. Generic definitions have a kind in the group version of the
+// document. In the document of all groups, and in those of custom resources, they have a kind in every group version that the
+// server can decode.
 func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 	if !everywhere[t.Name] || len(t.GVKs) == 0 {
 		return t.GVKs

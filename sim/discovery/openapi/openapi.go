@@ -41,7 +41,7 @@ type Part struct {
 	Defs    []*resource.Definition
 }
 
-// Roots are the documents beside those of groups.
+// Roots returns the documents that belong to no group.
 func Roots() []Part {
 	return []Part{{Key: "api"}, {Key: "apis"}, {Key: "version"}, {Key: ".well-known/openid-configuration"}, {Key: "openid/v1/jwks"}}
 }
@@ -65,7 +65,7 @@ func (s *Source) V3(p Part) []byte {
 	return Print(doc)
 }
 
-// sections are those of documents of both versions, in their order.
+// sections are the sections of documents of both versions, in their order.
 var sections = []string{"swagger", "openapi", "info", "paths", "definitions", "components", "parameters", "securityDefinitions", "security"}
 
 // Print returns the JSON of a document. Its sections are in the real server's order; their contents are sorted.

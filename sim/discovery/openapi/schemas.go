@@ -30,7 +30,7 @@ type writer struct {
 	seen map[string]bool
 }
 
-// schemas returns the component schemas that the operations need, with all that those refer to.
+// schemas returns the component schemas that the operations need, with all schemas that they refer to.
 func (s *Source) schemas(ops []operation, defs []*resource.Definition, p Part) map[string]any {
 	w := &writer{Source: s, part: p, seen: map[string]bool{}}
 	for i := range ops {
