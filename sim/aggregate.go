@@ -5,8 +5,8 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// AggregateThrough sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were
-// until something happens to them, or Recheck is called.
+// AggregateThrough sets the Proxy that reaches aggregated API servers. After a Load their availability stays as loaded until a
+// related object changes, or Recheck is called.
 func (c *Cluster) AggregateThrough(a Aggregator) {
 	c.do(func() { c.aggregator.Through(a) })
 }
@@ -20,8 +20,8 @@ func (c *Cluster) Recheck() {
 	})
 }
 
-// ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its
-// external name (k8s.io/apiserver, proxy.ResolveCluster). Errors are those that the real server has for it.
+// ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its external name
+// (k8s.io/apiserver, proxy.ResolveCluster). The errors are those of the real server.
 func (c *Cluster) ServiceAddress(namespace, name string, port int64) (address string, err error) {
 	c.do(func() { address, err = aggregator.Address(c.servers.First().Reader(), namespace, name, port) })
 	return address, err

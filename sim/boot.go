@@ -36,7 +36,7 @@ func New(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Reset takes the Cluster back to how New made it, except for its time, which goes on. Open watches end.
+// Reset restores the Cluster to the state in which New returned it, except for its time, which continues. Open watches end.
 func (c *Cluster) Reset() (err error) {
 	c.do(func() {
 		c.observer.Flush()
@@ -53,8 +53,8 @@ func (c *Cluster) Reset() (err error) {
 	return nil
 }
 
-// startLocked starts the API servers, and then controllers and kubelets, which find what is there. Without Options.Controllers
-// there is nothing that controllers would change.
+// startLocked starts the API servers, and then controllers and kubelets, which begin with the existing objects. Without
+// Options.Controllers no controller would change anything.
 func (c *Cluster) startLocked() error {
 	err := c.bootLocked()
 	if err == nil && c.runs() {
@@ -66,8 +66,8 @@ func (c *Cluster) startLocked() error {
 // runs reports whether there are controllers or kubelets that are to be started.
 func (c *Cluster) runs() bool { return c.options.Controllers != nil || c.options.Nodes > 0 }
 
-// bootLocked fills the store with what API servers make when they start, and starts the replicas. Their caches know how each
-// object came to be, as those of servers that were there.
+// bootLocked fills the store with the objects that API servers create when they start, and starts the replicas. Their caches
+// contain the events of these objects, as if the servers had been running.
 func (c *Cluster) bootLocked() error {
 	if c.options.Bare {
 		return c.bootBareLocked()

@@ -7,16 +7,16 @@
 //	client ─▶ Replica 2: apiserver ─▶ registry ─┼─▶ mvcc.Store: every revision since the last compaction
 //	            watch caches ◀──────────────────┘
 //
-// A write in a straight line: apiserver (who, may they, what) → codec.Decode → registry (managed fields, admission,
+// The path of a write: apiserver (authentication, authorization, routing) → codec.Decode → registry (managed fields, admission,
 // strategy, validation) → mvcc.Put, one revision → the answer's bytes are complete, the lock is released → the client.
 //
-// A watch event in a straight line: a commit → each replica's watch cache applies it → each watch decides between
-// ADDED, MODIFIED, DELETED and nothing → a frame, encoded once for all → the watch's queue → the connection.
+// The path of a watch event: a commit → each replica's watch cache applies it → each watch decides between ADDED, MODIFIED, DELETED
+// and nothing → a frame, encoded once for all → the watch's queue → the connection.
 //
-// What a Cluster is made of, each in a package that can be read alone: commit.Log (the store, and who is told of commits),
-// history (when commits were made, compaction, leases), replica (the API servers), observe (trace and faults), aggregator
-// (API servers of others), controller (what servers do by themselves). This package makes them, and has the one lock: its
-// methods lock it and call the part that does the work.
+// A Cluster consists of these parts, each in a package that can be read alone: commit.Log (the store, and the listeners to its
+// commits), history (when commits were made, compaction, leases), replica (the API servers), observe (trace and faults), aggregator
+// (aggregated API servers), controller (controllers of servers and of the controller manager). This package creates them, and has
+// the one lock: its methods lock it and call the part that does the work.
 //
 // The same seed and the same requests in the same order give the same bytes. Time, randomness and names come from the
 // Cluster only; nothing in it blocks and nothing runs by itself.
@@ -55,7 +55,7 @@ type Cluster struct {
 	random   *random.Streams
 	tokens   *token.Authority
 
-	log         *commit.Log // the store, and who is told of commits
+	log         *commit.Log // the store, and the listeners to its commits
 	history     *history.History
 	observer    *observe.Observer
 	followers   followers
@@ -120,7 +120,7 @@ func (c *Cluster) holds(lease string) bool {
 	return false
 }
 
-// flags are what controllers know of the Cluster beside what its API says.
+// flags are the settings of the Cluster that controllers need and that are not in its API.
 func (c *Cluster) flags() manager.Flags {
 	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed}
 	if c.options.Nodes > 0 {
@@ -143,7 +143,8 @@ func (c *Cluster) PublishCA(bundle string) {
 	})
 }
 
-// PublishSigners says whose certificates are believed from now on: the API servers publish it. A restart goes on from the Options.
+// PublishSigners sets the authorities whose certificates are trusted from now on: the API servers publish them. A restart goes back
+// to the Options.
 func (c *Cluster) PublishSigners(s auth.Signers) {
 	c.do(func() {
 		c.signers = s
@@ -151,7 +152,7 @@ func (c *Cluster) PublishSigners(s auth.Signers) {
 	})
 }
 
-// resetLocked empties the store and begins all random streams anew.
+// resetLocked empties the store and restarts all random streams.
 func (c *Cluster) resetLocked() {
 	c.log.Store = mvcc.New(bootRevision)
 	c.random.Begin(c.options.Seed)

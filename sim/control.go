@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// rest is how long nothing has to be due for controllers to have settled: less than the 15 s after which an autoscaler
-	// looks again, and more than a pause between two attempts at something that can work.
+	// rest is the time in which nothing may be due if controllers are to count as settled: less than the 15 s between two checks of
+	// an autoscaler, and more than the pause before a retry that can succeed.
 	rest = 10 * time.Second
 	// settleMax is the time in which controllers have to settle.
 	settleMax = 10 * time.Minute
 )
 
-// Control calls f with what runs the Cluster's controllers: to see what they have to do, to stop, delay or crash one of
-// them, or to decide in which order they go. The Cluster's lock is held: f must not ask the Cluster.
+// Control calls f with the manager of the Cluster's controllers: to inspect their pending work, to stop, delay or crash one of
+// them, or to decide in which order they run. The Cluster's lock is held: f must not send requests to the Cluster.
 func (c *Cluster) Control(f func(*controller.Manager)) {
 	c.do(func() { f(c.controllers) })
 }
 
 // Settle lets controllers work, and time pass, until they have nothing to do for the next ten seconds, upkeep such as the
-// heartbeats of nodes aside. A clock.Manual is moved, any other is waited for. What has not settled in ten minutes never
-// does: the error names what still moves. It is ctx's when that ends before.
+// heartbeats of nodes aside. It advances a clock.Manual and waits for any other clock. If the controllers do not settle within ten
+// minutes, the error names the remaining items. If ctx ends first, Settle returns its error.
 func (c *Cluster) Settle(ctx context.Context) error {
 	for began := c.clock.Now(); ; {
 		moving := c.Moving()
@@ -43,8 +43,8 @@ func (c *Cluster) Settle(ctx context.Context) error {
 	}
 }
 
-// Moving lets controllers do all that is due, those that wait for a step too, and returns what is due in the next ten
-// seconds, upkeep aside: the earliest first. What is due now never ends.
+// Moving lets controllers do everything that is due, including items that wait for a step, and returns the items that are due in
+// the next ten seconds, upkeep aside: the earliest first. An item that is still due now will never come to rest.
 func (c *Cluster) Moving() (moving []controller.Waiting) {
 	c.do(func() {
 		c.controllers.ReconcileAll()
@@ -62,7 +62,7 @@ func (c *Cluster) pass(ctx context.Context, d time.Duration) {
 	c.lock.Wait(ctx, d)
 }
 
-// unsettled says what still moves.
+// unsettled returns the error that names the remaining items.
 func unsettled(moving []controller.Waiting, after time.Duration) error {
 	const named = 10
 	var text []string

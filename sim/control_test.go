@@ -23,8 +23,8 @@ func ask(c *sim.Cluster, method, path, body string) (text string) {
 	return text
 }
 
-// A fork has what controllers are to do, what they remember and what has happened to them: a definition whose controller was
-// stopped is established in the fork when it is started there, and only there.
+// A fork has a copy of the controllers' pending work, memory and faults: a definition whose controller was stopped is established
+// in the fork when it is started there, and only there.
 func TestForkOfControllers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -41,13 +41,13 @@ func TestForkOfControllers(t *testing.T) {
 	f := c.Fork()
 	f.Control(func(m *controller.Manager) { is.NoErr(m.Start(stopped)) })
 	is.True(established(f))
-	is.True(!established(c)) // which goes its own way
+	is.True(!established(c)) // which is independent of the fork
 	c.Control(func(m *controller.Manager) { is.NoErr(m.Start(stopped)) })
 	is.True(established(c))
 	is.Equal(f.Revision(), c.Revision()) // the same commits, at another time
 }
 
-// What waits, and since when, is in a State: the fork looks again when the Cluster does.
+// A State contains the waiting requests and their start times: the fork checks again at the same time as the Cluster.
 func TestForkOfFinalizing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -40,7 +40,7 @@ func ExampleNew() {
 	// Output: 201 token-bmt8p 4005 4005
 }
 
-// Load goes on as the cluster would have: the same request gets the same answer, uid included.
+// Load continues as the cluster would have: the same request gets the same answer, uid included.
 func ExampleLoad() {
 	c := filled()
 	again, err := sim.Load(c.State(), nil)
@@ -53,7 +53,7 @@ func ExampleLoad() {
 	// Output: true true
 }
 
-// Resume starts other API servers, here of an older version, over what is stored.
+// Resume starts other API servers, here of an older version, over the stored objects.
 func ExampleResume() {
 	c, err := sim.Resume(filled().State(), sim.Options{Bare: true, Replicas: []sim.ReplicaOptions{{Version: "1.35"}}})
 	if err != nil {
@@ -65,10 +65,10 @@ func ExampleResume() {
 	// Output: 35 map[color:red]
 }
 
-// Restarted is the state of a cluster whose processes have ended: what is stored, and nothing of what they remembered.
+// Restarted returns the state of a cluster whose processes have ended: the stored objects, without the memory of the processes.
 func ExampleRestarted() {
 	c := filled()
-	c.Hold("operator") // its watches are told nothing
+	c.Hold("operator") // its watches get no events
 	before := c.State()
 	after := sim.Restarted(before, before.Options)
 	fmt.Println(len(before.Servers.Held), len(after.Servers.Held))

@@ -5,19 +5,19 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Commit is one write of the store as those see it who keep its log.
+// Commit is one write of the store, as functions registered with OnCommit see it.
 type Commit struct {
 	Rev       uint64
 	Resource  string // deployments.apps
 	Namespace string
 	Name      string
-	Object    []byte // as it is printed; nil: it was deleted
+	Object    []byte // as printed; nil if it was deleted
 }
 
-// followers are those who follow the log.
+// followers are the functions registered with OnCommit.
 type followers struct{ list []func(Commit) }
 
-// Committed is commit.Listener's.
+// Committed implements commit.Listener.
 func (x *followers) Committed(c *commit.Commit) {
 	d := c.Definition
 	if len(x.list) == 0 || d == nil {

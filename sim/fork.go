@@ -9,12 +9,12 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-// Fork returns a Cluster that is as this one now and goes its own way from here: neither sees what is written to the
-// other. Their histories share memory. Open watches and requests that wait stay with this Cluster; what else there is, the
-// fork has too: definitions, rights, lagging replicas, faults and how often they have happened, the trace so far.
+// Fork returns a copy of this Cluster that is independent from here on: neither sees writes to the other. Their histories share
+// memory. Open watches and waiting requests stay with this Cluster. The fork has everything else: definitions, rights, lagging
+// replicas, faults and how often they have happened, the trace so far.
 //
-// The fork of a Cluster with a clock.Manual has one of its own, which stands at the same instant; any other clock is
-// shared. A fork that is asked the same as this Cluster at the same times answers with the same bytes.
+// The fork of a Cluster with a clock.Manual has its own one, which stands at the same instant; any other clock is shared. If a fork
+// and this Cluster get the same requests at the same times, they answer with the same bytes.
 func (c *Cluster) Fork() (f *Cluster) {
 	var err error
 	c.do(func() { f, err = c.forkLocked(c.stateLocked()) })
@@ -24,10 +24,9 @@ func (c *Cluster) Fork() (f *Cluster) {
 	return f
 }
 
-// ForkAt is Fork at a revision that the store still has. At an older one than the newest the fork is the Cluster as it was
-// when the revision had just been written: its objects, its time (of a clock.Manual) and its random numbers, so that what
-// was asked then, asked again, gets the same bytes; but its replicas are newly started, its trace is empty, and there are
-// no faults.
+// ForkAt is Fork at a revision that the store still has. At an older revision than the newest the fork is the Cluster as it was
+// when the revision had just been written: its objects, its time (of a clock.Manual) and its random numbers, so that the same
+// requests get the same bytes as then. But its replicas are newly started, its trace is empty, and there are no faults.
 func (c *Cluster) ForkAt(rev uint64) (f *Cluster, err error) {
 	c.do(func() {
 		s := c.stateLocked()
@@ -64,9 +63,9 @@ func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 	return nil
 }
 
-// Recall makes the Cluster what a State says, as far as it can: its clock goes on where it is, or, when it is a
-// clock.Manual that is behind, at the time of the State. Open watches end. It refuses the State of a Cluster with other
-// replicas or other rights, and one of the future.
+// Recall restores a State, except that the clock does not go back: it continues where it is, or, if it is a clock.Manual that is
+// behind, at the time of the State. Open watches end. Recall refuses the State of a Cluster with other replicas or other rights,
+// and a State from the future.
 func (c *Cluster) Recall(s *State) (err error) {
 	at := s.History.Now
 	if m, ok := c.clock.(*clock.Manual); ok {
@@ -92,7 +91,7 @@ func (c *Cluster) Recall(s *State) (err error) {
 	return err
 }
 
-// recallLocked takes over a state that fits into the replicas there are.
+// recallLocked restores a state that fits the current replicas.
 func (c *Cluster) recallLocked(s *State) error {
 	c.observer.Flush()
 	c.servers.End()

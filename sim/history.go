@@ -9,15 +9,15 @@ import (
 // Expired as soon as the watch caches, which look every 15 s, have learned of it. Watches go on.
 func (c *Cluster) Compact() { c.do(c.history.Compact) }
 
-// CompactTo makes the store forget what was before a revision, as etcd's Compact does. It is an error when the store has
-// forgotten that one already, or has yet to write it.
+// CompactTo makes the store discard the history before a revision, as etcd's Compact does. It returns an error if the revision is
+// already compacted or is in the future.
 func (c *Cluster) CompactTo(rev uint64) (err error) {
 	c.do(func() { err = c.history.CompactTo(rev) })
 	return err
 }
 
-// Expire makes the store and every watch cache forget all history, as a compaction and a restart of every API server
-// do: a continue token, an exact read or a watch from before now is 410 Expired.
+// Expire discards all history in the store and in every watch cache, as a compaction and a restart of every API server do: the
+// answer to a continue token, an exact read or a watch from before now is 410 Expired.
 func (c *Cluster) Expire() { c.do(c.history.Expire) }
 
 // Compacted returns the oldest revision that the store can still read.
@@ -26,8 +26,7 @@ func (c *Cluster) Compacted() (rev uint64) {
 	return rev
 }
 
-// RevisionAt returns the newest revision that there was at a time of the past. It reports false when the store does not go
-// back so far.
+// RevisionAt returns the newest revision at a time in the past. It returns false if the store's history does not go back that far.
 func (c *Cluster) RevisionAt(t time.Time) (rev uint64, ok bool) {
 	c.do(func() { rev, ok = c.history.RevisionAt(t) })
 	return rev, ok
@@ -39,8 +38,8 @@ func (c *Cluster) TimeOf(rev uint64) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Restore takes the store back to an older revision that it still has, as an etcd restored from a backup, and restarts
-// the API servers: what was written since then has never happened, and its revisions are given out again.
+// Restore resets the store to an older revision that it still has, as an etcd restored from a backup, and restarts the API servers:
+// later writes are lost, and their revisions are assigned again.
 func (c *Cluster) Restore(rev uint64) (err error) {
 	c.do(func() {
 		if err = c.history.Restore(rev); err == nil {
@@ -58,8 +57,8 @@ func (c *Cluster) Restore(rev uint64) (err error) {
 	return nil
 }
 
-// OnCommit calls f with every commit from now on, before any replica knows of it. The Cluster's lock is held: f must not
-// ask the Cluster. A fork has none of these functions.
+// OnCommit calls f with every commit from now on, before any replica applies it. The Cluster's lock is held: f must not send
+// requests to the Cluster. A fork has none of these functions.
 func (c *Cluster) OnCommit(f func(Commit)) {
 	c.do(func() { c.followers.list = append(c.followers.list, f) })
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Convert registers what converts the objects of the CustomResourceDefinition with the name, whatever its
-// spec.conversion says; nil takes it back. f may change and return its argument. It is called with the Cluster's lock
-// held, so it must not ask the Cluster; a webhook (ConvertThrough) may.
+// Convert registers a function that converts the objects of the CustomResourceDefinition with the name, whatever its
+// spec.conversion is; nil removes it. f may change and return its argument. It is called with the Cluster's lock held, so it must
+// not send requests to the Cluster; a webhook (ConvertThrough) may.
 func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
 	var convert crd.Converter
 	if f != nil {
@@ -23,11 +23,11 @@ func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersi
 	})
 }
 
-// ConvertThrough sets what calls conversion webhooks; nil: nobody does. It is called without the Cluster's lock: a webhook
-// may ask the Cluster, and a slow one holds up only the request that needs it. There are exceptions, in which a webhook
-// is asked under the lock after all: an exact read of the past, and the end of a definition whose objects are stored in
-// an older version. It is asked when an object is written, for the watch caches, from which lists and watches are served,
-// and by each get, as a real server asks it.
+// ConvertThrough sets the function that calls conversion webhooks. If call is nil, they are not called. It is called without the
+// Cluster's lock: a webhook may send requests to the Cluster, and a slow one holds up only the request that needs it. There are two
+// exceptions that call it under the lock: an exact read of the past, and the deletion of a definition whose objects are stored in
+// an older version. It is called when an object is written, for the watch caches, from which lists and watches are served, and by
+// each get, as in a real server.
 func (c *Cluster) ConvertThrough(call webhook.Call) {
 	c.do(func() {
 		c.servers.Conversions.Through(call)
@@ -35,33 +35,34 @@ func (c *Cluster) ConvertThrough(call webhook.Call) {
 	})
 }
 
-// Admit registers what answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
-// server; nil takes it back. f gets an AdmissionReview as JSON and returns it, or another one, with a response; what the
-// response does not repeat of the request is filled in. f is called without the Cluster's lock: it may ask the Cluster.
+// Admit registers a function that answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
+// server; nil removes it. f gets an AdmissionReview as JSON and returns it, or another one, with a response; fields of the request
+// that the response omits are filled in. f is called without the Cluster's lock: it may send requests to the Cluster.
 func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string]any) {
 	c.do(func() { c.servers.Webhooks.Register(webhook, admission.Handler(f)) })
 }
 
-// AdmitThrough sets what calls admission webhooks; nil: nobody does. It is called without the Cluster's lock.
+// AdmitThrough sets the function that calls admission webhooks, without the Cluster's lock. If call is nil, they are not called.
 func (c *Cluster) AdmitThrough(call webhook.Call) {
 	c.do(func() { c.servers.Webhooks.Through(call) })
 }
 
-// AdmitTogether sets what asks several validating webhooks at the same time: it calls all functions and returns when they
-// have returned. nil: one after the other, which is what a Cluster that has to be replayed needs. Functions set with Admit
-// are called one after the other in any case.
+// AdmitTogether sets the function that calls several validating webhooks in parallel: it calls all functions and returns when they
+// have returned. If call is nil, they are called one after the other, as a Cluster that has to be replayed needs. Functions set
+// with Admit are called one after the other in any case.
 func (c *Cluster) AdmitTogether(call func(calls []func())) {
 	c.do(func() { c.servers.Webhooks.AskTogether(call) })
 }
 
-// AdmitRunning sets what calls the functions that were set with Admit: it returns when the function does, or when the context ends,
-// with the context's cause. Without it a function that takes longer than its webhook or the request may is waited for, and fails then.
+// AdmitRunning sets the function that runs functions that were set with Admit: it returns when the function does, or when the
+// context ends, with the context's cause. Without it a function that exceeds the timeout of its webhook or of the request is still
+// waited for, and fails then.
 func (c *Cluster) AdmitRunning(run func(ctx context.Context, f func()) error) {
 	c.do(func() { c.servers.Webhooks.Running(run) })
 }
 
-// AdmitWaiting sets whether admission plugins may wait, as ServiceAccount does for an account that a controller is about to make. It is
-// for a Cluster whose time passes by itself, and which is asked by several goroutines. Without it they decide at once.
+// AdmitWaiting sets whether admission plugins may wait, as ServiceAccount does for an account that a controller is about to create.
+// It is for a Cluster whose time passes by itself, and which serves several goroutines. Without it they decide at once.
 func (c *Cluster) AdmitWaiting(may bool) {
 	c.do(func() { c.servers.Webhooks.MayWait(may) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/history"
 )
 
-// Keep makes j the Cluster's journal and returns the state that its log goes on from. A fork has no journal.
+// Keep makes j the Cluster's journal and returns the state at which its log begins. A fork has no journal.
 func (c *Cluster) Keep(j history.Journal) (s *State) {
 	c.do(func() {
 		s = c.stateLocked()
@@ -16,12 +16,12 @@ func (c *Cluster) Keep(j history.Journal) (s *State) {
 	return s
 }
 
-// Resume starts new API servers, as o says, over what others have stored: their caches are empty, nobody watches, there
-// are no faults and no trace. What the others had begun is taken up: leases, and definitions whose objects are being
-// deleted. Random draws begin anew, with other results. Default roles and bindings that were deleted or changed are put back.
+// Resume starts new API servers, as o says, over the objects that others have stored: their caches are empty, and there are no
+// watches, no faults and no trace. They continue unfinished work of the others: leases, and definitions whose objects are being
+// deleted. Random draws start over, with other results. Default roles and bindings that were deleted or changed are put back.
 func Resume(s *State, o Options) (*Cluster, error) { return Load(Restarted(s, o), o.Clock) }
 
-// Restarted is the State that Resume goes on from.
+// Restarted returns the State that Resume loads.
 func Restarted(s *State, o Options) *State {
 	if o.Seed == 0 {
 		o.Seed = 1

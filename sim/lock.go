@@ -14,8 +14,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// lock is the Cluster's lock. Lock first does what has become due, and Unlock does what servers and controllers do by themselves
-// after what was done under the lock. A function that needs the lock is called …Locked where another of its name takes it.
+// lock is the Cluster's lock. Lock first does all work that has become due. Unlock runs the reactions of servers and controllers to
+// the changes made under the lock. A function that needs the lock has the suffix Locked if a function of the same name takes the
+// lock.
 //
 //	Lock ─▶ compactions that are due ─▶ … ─▶ what faults put off ─▶ default roles of servers that started ─▶ reconcile until nothing is due ─▶ Unlock ─▶ ask others
 type lock struct {
@@ -69,8 +70,8 @@ func (t timerLock) Lock() {
 	t.history.CatchUp()
 }
 
-// Unlock does what the API servers do by themselves after what was done under the lock, and gives it back. What they ask
-// aggregated servers for by themselves, they ask then.
+// Unlock runs the reactions of API servers and controllers to the changes made under the lock, and releases it. Their requests to
+// aggregated servers are sent after that.
 func (l *lock) Unlock() {
 	l.observer.After()
 	_ = l.putBackPolicies() // the real server logs the error and goes on

@@ -9,15 +9,16 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Look returns stored objects as they were at a revision, 0 for now, in the order of their keys, without a request: those
-// of one resource, of a namespace if it is not "", of a name if it is not "". They are in the version that d has as its
-// hub. It fails when the store no longer has the revision, or does not have it yet.
+// Look returns stored objects of one resource as they were at a revision (0 is the newest), in the order of their keys, without a
+// request. A namespace or a name that is not "" selects objects. They are in the version that is d's hub. It fails if the revision
+// has been compacted, or is in the future.
 func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) (all []object.Object, err error) {
 	c.do(func() { all, err = c.lookLocked(d, namespace, name, rev) })
 	return all, err
 }
 
-// LookAtFirst is Look for the first objects whose names begin with prefix, and says how many there are: only those are read.
+// LookAtFirst is Look for the first objects whose names begin with prefix, and returns how many objects there are: only the first
+// ones are read.
 func (c *Cluster) LookAtFirst(d *resource.Definition, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
 	c.do(func() {
 		view, at := c.log.Store.At(rev)

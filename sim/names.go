@@ -9,16 +9,16 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// ReplicaState is what a replica is like and what has happened to it.
+// ReplicaState is the state of a replica and its current faults.
 type ReplicaState = replica.Status
 
-// Version is the version of a simulated API server that is told no other one.
+// Version is the default version of a simulated API server.
 const Version = schema.DefaultVersion
 
 // KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
 func KnowsPlugin(name string) bool { return slices.Contains(admission.Names(), name) }
 
-// OptionalPlugins returns the admission plugins that run when Options.Plugins asks for them.
+// OptionalPlugins returns the admission plugins that run only if Options.Plugins names them.
 func OptionalPlugins() []string { return admission.Optional() }
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.

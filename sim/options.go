@@ -12,11 +12,10 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/manager"
 )
 
-// Options says what a Cluster is like. The zero value is one API server of the newest version on a clock that moves
-// only by Advance.
+// Options describe a Cluster. The zero value is one API server of the newest version on a clock that moves only by Advance.
 type Options = config.Cluster
 
-// ReplicaOptions say what one API server is like. The zero value is a server of schema.Default with all defaults.
+// ReplicaOptions describe one API server. The zero value is a server of schema.Default with all defaults.
 type ReplicaOptions = config.Server
 
 // check returns an error if a value of the options is none that it can have.
@@ -37,12 +36,12 @@ func check(o *Options) error {
 	return o.Check()
 }
 
-// who returns what the options say about those who ask.
+// who returns the options that concern authentication and authorization.
 func who(o *Options) []any {
 	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts}
 }
 
-// authentication returns how the API servers find out who asks.
+// authentication returns the options of the API servers' authentication.
 func authentication(o *Options, tokens *token.Authority) auth.Options {
 	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,
 		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}

@@ -13,8 +13,9 @@ import (
 	"github.com/matryer/is"
 )
 
-// A deletecollection that has waited for a revision deletes what that revision creates: everybody is told of the creation first.
-// Otherwise the garbage collector would go on taking the object for a dependent, and have its owner wait for it.
+// A deletecollection that has waited for a revision deletes the object that this revision creates, but only after all listeners
+// have been notified of the creation. Otherwise the garbage collector would keep the object as a dependent, and have its owner wait
+// for it.
 func TestCommitsAreToldInOrder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -29,7 +30,7 @@ func TestCommitsAreToldInOrder(t *testing.T) {
 	ask(c, "POST", configMaps, `{"metadata":{"name":"root"}}`)
 	ask(c, "POST", configMaps, owned("branch", "root"))
 	ask(c, "POST", configMaps, `{"metadata":{"name":"other"}}`)
-	ask(c, "DELETE", configMaps+"/other", "") // from now on the collector knows who depends on whom
+	ask(c, "DELETE", configMaps+"/other", "") // from now on the collector knows the graph of owners
 
 	leaf, deleted := owned("leaf", "branch"), false
 	c.Server(1).Start(&apiserver.Request{Method: "DELETE", Path: secrets, Header: wire.Header{},
@@ -38,7 +39,7 @@ func TestCommitsAreToldInOrder(t *testing.T) {
 	ask(c, "POST", secrets, leaf)
 	is.True(deleted)
 
-	var branch []string // what becomes of it
+	var branch []string // its states from now on
 	c.OnCommit(func(x sim.Commit) {
 		if x.Name == "branch" {
 			branch = append(branch, string(x.Object))

@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// putBackPolicies creates missing default roles and bindings, and adds missing rules and subjects to existing ones, as an API server
-// does that starts over existing data. Admission is not asked: nothing is there yet that could answer.
+// putBackPolicies creates missing default roles and bindings, and adds missing rules and subjects to existing ones, like an API
+// server that starts over existing data. Admission does not run: nothing that it could call is up yet.
 func putBackPolicies(server *replica.Server) *status.Status {
 	api := *server.API().Registry
 	api.Admission = nil
@@ -45,7 +45,7 @@ func prime(api *registry.Registry, d *resource.Definition, expected object.Objec
 	return s
 }
 
-// putBack creates one default role or binding, or adds to it what is missing.
+// putBack creates one default role or binding, or adds the missing parts to an existing one.
 func putBack(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	namespace, name, objects := expected.Namespace(), expected.Name(), api.Reader()
 	if namespace != "" && objects.Get("namespaces", "", namespace) == nil {

@@ -28,7 +28,7 @@ func (c *Cluster) Replicas() int { return c.servers.Len() }
 // Server returns the API server of replica n, counted from 1.
 func (c *Cluster) Server(n int) *apiserver.Server { return c.servers.At(n).API() }
 
-// State returns what the replica is like now.
+// State returns the current state of the replica.
 func (r *Replica) State() ReplicaState { return under(r.c, r.r.Status) }
 
 // Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all. Its
@@ -38,19 +38,19 @@ func (r *Replica) Lag(resources ...string) (err error) {
 	return err
 }
 
-// Cut takes the store out of the replica's reach. Watches stay open, and what the caches have is still served.
+// Cut disconnects the replica from the store. Watches stay open, and the contents of the caches are still served.
 func (r *Replica) Cut() { r.c.do(r.r.Cut) }
 
-// Resume ends Lag and Cut: the replica applies all that it has missed, in order, and its watches tell of it. Where the
-// store has forgotten some of it, the caches are filled anew and the watches end.
+// Resume ends Lag and Cut: the replica applies all missed commits, in order, and sends them to its watches. If the store has
+// compacted some of them, the caches are filled again and the watches end.
 func (r *Replica) Resume() { r.c.do(r.r.Resume) }
 
-// Restart restarts the replica: its watches end, and its caches are filled anew. It reaches the store afterwards.
+// Restart restarts the replica: its watches end, and its caches are filled again. Afterwards it reaches the store.
 func (r *Replica) Restart() { r.c.do(r.r.Restart) }
 
-// Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches of them
-// end, and until then no watch of them begins and most lists are refused, with 429. It is what clients see of an API server in
-// the first seconds after a restart, and of a resource whose definition is new.
+// Unready makes the replica refill the watch caches of the resources, or all of them, which takes d: their watches end, and until
+// then no watch of them begins and most lists are refused, with 429. Clients see this from an API server in the first seconds after
+// a restart, and for a resource whose definition is new.
 func (r *Replica) Unready(d time.Duration, resources ...string) (err error) {
 	r.c.do(func() { err = r.r.Unready(d, resources...) })
 	return err
@@ -67,7 +67,7 @@ func (r *Replica) CloseWatches() { r.c.do(r.r.CloseWatches) }
 // replica and for watches to come, until Release.
 func (c *Cluster) Hold(client string) { c.do(func() { c.servers.Hold(client) }) }
 
-// Release lets go, all at once, what Hold of the same client keeps back.
+// Release sends, all at once, the events that Hold of the same client keeps back.
 func (c *Cluster) Release(client string) { c.do(func() { c.servers.Release(client) }) }
 
 // Route leads the requests of clients whose User-Agent begins with client to replica n from now on. Open watches stay

@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Seed stores an object as it is, in one commit: with the uid, times, generation, deletion and status that it has, which no client can
-// set (registry.Registry.Seed says how). The trace calls the writer client, and managedFields do unless the object has some.
+// Seed stores an object as it is, in one commit: with its uid, times, generation, deletion and status, which no client can set (see
+// registry.Registry.Seed). The writer in the trace is client, and so is the manager in managedFields unless the object has some.
 func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 	c.do(func() {
 		api := c.servers.At(1).API()
@@ -35,7 +35,7 @@ type seeder string
 // Actor implements resource.Author.
 func (s seeder) Actor() resource.Actor { return resource.Actor{Client: string(s)} }
 
-// Served calls yield with what is served, until it returns false.
+// Served calls yield with the definition of each served resource, until it returns false.
 func (c *Cluster) Served(yield func(*resource.Definition) bool) {
 	c.do(func() {
 		for _, d := range c.servers.At(1).API().Table.All() {

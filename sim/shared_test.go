@@ -18,7 +18,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// holder holds on to what is read of all that is written, which the garbage collector would take away.
+// holder keeps strong references to the parsed forms of all written objects, which the garbage collector would free.
 type holder map[*resource.Item]*resource.Parsed
 
 func (h holder) Committed(c *commit.Commit) {
@@ -28,7 +28,7 @@ func (h holder) Committed(c *commit.Commit) {
 	}
 }
 
-// Everybody who looks at an object gets the same one: nobody may change it, whatever clients and controllers do.
+// All readers of an object share one parsed form: no client or controller may change it, whatever requests are sent.
 func TestNobodyChangesWhatIsShared(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

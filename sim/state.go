@@ -10,12 +10,12 @@ import (
 	"github.com/kubesim/kubesim/sim/replica"
 )
 
-// State is a Cluster at rest: all that decides what it answers from now on, but open watches, requests that wait and what
-// its program has registered (functions of webhooks and conversions, transports, OnCommit).
+// State is a Cluster at rest: all that determines its answers from now on, except for open watches, waiting requests and functions
+// that the program has registered (webhooks, conversions, transports, OnCommit).
 //
 //	State ─┬─ Options
 //	       ├─ History      its time, the store since the last compaction, when each commit was made, random numbers, leases
-//	       ├─ Servers      of each replica how far it is, and its caches' recent events; who is held and routed
+//	       ├─ Servers      of each replica how far it is, and its caches' recent events; held and routed clients
 //	       ├─ Controllers  what is to be reconciled, and what controllers remember
 //	       └─ Observed     faults, and the trace
 //
@@ -24,21 +24,21 @@ type State struct {
 	Options     Options // without Clock, and with Replay as it was given
 	History     history.State
 	Servers     replica.State
-	Controllers *controller.State // nil: they have nothing to do
+	Controllers *controller.State // nil if they have nothing to do
 	Observed    observe.State
 
-	// Begins says that controllers have just been started: they look at everything.
+	// Begins reports that controllers have just been started: they reconcile all objects.
 	Begins bool
 
-	// Unread says that the values of the store have been read from a file: Load finds out once what is in them. Nobody
-	// else may use the values meanwhile.
+	// Unread reports that the values of the store have been read from a file: Load parses them once. The values must not be used
+	// elsewhere meanwhile.
 	Unread bool
 }
 
-// State returns what the Cluster is now.
+// State returns the current state of the Cluster.
 func (c *Cluster) State() *State { return under(c, c.stateLocked) }
 
-// stateLocked is State with the Cluster's lock held. What controllers have to do is done first.
+// stateLocked is State with the Cluster's lock held. Due work of controllers is done first.
 func (c *Cluster) stateLocked() *State {
 	c.controllers.Run()
 	s := &State{Options: c.options, History: c.history.State(), Servers: c.servers.State(), Controllers: c.controllers.State(),
@@ -47,11 +47,11 @@ func (c *Cluster) stateLocked() *State {
 	return s
 }
 
-// Load returns a Cluster that goes on from s, on the clock k; nil is a clock.Manual that stands at s.History.Now. The same
-// requests get the same answers as from the Cluster that s was taken from, if k goes as its clock did.
+// Load returns a Cluster that continues from s, on the clock k; if k is nil, on a clock.Manual that stands at s.History.Now. The
+// same requests get the same answers as from the Cluster that s was taken from, if k runs as its clock did.
 func Load(s *State, k clock.Clock) (*Cluster, error) { return load(s, k, nil) }
 
-// load is Load with what was registered with other API servers; nil: nothing was.
+// load is Load with the functions that are registered with other API servers, if with is not nil.
 func load(s *State, k clock.Clock, with *replica.Set) (*Cluster, error) {
 	o := s.Options
 	if o.Clock = k; k == nil {
@@ -74,7 +74,7 @@ func load(s *State, k clock.Clock, with *replica.Set) (*Cluster, error) {
 	return c, nil
 }
 
-// loadLocked takes over a State. unread is State.Unread.
+// loadLocked loads a State. unread is State.Unread.
 func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.history.Load(s.History); err != nil {
 		return err

@@ -8,34 +8,34 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Attest begins to tell w of every commit, answer, event and decision. A fork does not tell it.
+// Attest registers w: it is notified of every commit, answer, event and decision. It is not registered with forks.
 func (c *Cluster) Attest(w observe.Witness) {
 	c.do(func() { c.observer.Attest(w) })
 }
 
-// HaltLocked ends what a party does over and over again, so that time can go on: a controller is stopped, and any other client's
-// writes get 429 from now on. A Witness calls it, under the Cluster's lock; it happens when that is given back.
+// HaltLocked stops a party that repeats itself without end, so that time can go on: a controller is stopped, and any other client's
+// writes get 429 from now on. A Witness calls it, under the Cluster's lock; it takes effect when the lock is released.
 func (c *Cluster) HaltLocked(p *observe.Party) { c.observer.Halt(p) }
 
-// Inspect calls f with the newest state of the store and what finds the definition of a resource in it, without a request. The
-// Cluster's lock is held: f must not ask the Cluster.
+// Inspect calls f with the newest state of the store and the Definitions of its objects, without a request. The Cluster's lock is
+// held: f must not send requests to the Cluster.
 func (c *Cluster) Inspect(f func(*mvcc.View, Definitions)) {
 	c.do(func() { f(c.log.Newest(), replica.Leading{Set: c.servers}) })
 }
 
-// DefinitionsLocked is what Inspect gives, for a Witness, which is under the Cluster's lock.
+// DefinitionsLocked returns the Definitions of Inspect, for a Witness, which runs under the Cluster's lock.
 func (c *Cluster) DefinitionsLocked() Definitions { return replica.Leading{Set: c.servers} }
 
-// Definitions finds what is stored.
+// Definitions finds the definitions of stored and served resources.
 type Definitions interface {
-	// Definition returns the hub definition of what is stored under a name, or nil.
+	// Definition returns the hub definition of a storage name, or nil.
 	Definition(storage string) *resource.Definition
-	// Resources returns what is served, in the versions and the order that discovery prefers.
+	// Resources returns the served resources, in the versions and the order that discovery prefers.
 	Resources() []*resource.Definition
 }
 
-// AllowedByRoles reports of each of a user's questions whether roles alone allow it, whoever is asked (Options.Auth), and which
-// rules they give him, in which namespaces; "" is all of them.
+// AllowedByRoles reports for each of a user's questions whether roles alone allow it, whichever authorizers Options configure, and
+// which rules they give the user, by namespace; the key "" is all namespaces.
 func (c *Cluster) AllowedByRoles(user auth.User, questions []auth.Attributes, namespaces []string) (allowed []bool, rules map[string][]auth.Rule) {
 	c.do(func() {
 		api := c.servers.At(1).API()

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Operation is what a request does to an object.
+// Operation is the operation of a request.
 type Operation string
 
 const (
@@ -31,15 +31,14 @@ type Attributes struct {
 	Object    object.Object // in the hub version; nil for DELETE; the options of a CONNECT
 	Old       object.Object // nil for CREATE
 
-	draft    *draft            // what mutating webhooks are asked about; nil unless they are
+	draft    *draft            // the draft for mutating webhooks; nil unless they run
 	rounded  bool              // a webhook has patched Object at least once
 	rounds   map[string]*round // of plugins that may be called twice, by name
 	reinvoke bool              // one of them changed the object: see Changed
 	second   bool              // this is the second time
 }
 
-// unfold replaces the text that fieldsV1 of a new object is kept as by what it says, for policies and webhooks, which may look
-// into it and are asked what they have changed.
+// unfold parses the text of fieldsV1 of a new object, for policies and webhooks, which may read it and whose changes are compared.
 func (a *Attributes) unfold() {
 	for _, entry := range a.Object.Objects("metadata", "managedFields") {
 		if text, ok := entry["fieldsV1"].(object.Raw); ok {
@@ -54,12 +53,12 @@ func (a *Attributes) Changed() bool { return a.reinvoke }
 // Plugin is one admission plugin. A nil function has no part in its phase.
 type Plugin struct {
 	Name             string
-	Optional         bool // it runs only when it is asked for
-	Connects         bool // it is asked about streams, too (CONNECT)
+	Optional         bool // runs only on request
+	Connects         bool // also runs for streams (CONNECT)
 	Mutate, Validate Step
 }
 
-// Step is what a plugin does with a write in a phase. It returns why it refuses it.
+// Step is what a plugin runs in a phase of a write. It returns a Status if it refuses the write.
 type Step func(*Attributes) *status.Status
 
 // on lets a step see only writes that are one of the operations on a resource itself, not on a subresource.
@@ -105,8 +104,8 @@ func plugins(h *Server) Chain {
 	}
 }
 
-// New returns the plugins that kube-apiserver runs by default, in its order, and those that are optional and named in with.
-// Those that are named in without are left out.
+// New returns the plugins that kube-apiserver runs by default, in its order, and the optional ones that are named in with. It omits
+// the plugins that are named in without.
 func New(h *Server, with, without []string) Chain {
 	return slices.DeleteFunc(plugins(h), func(p Plugin) bool {
 		return slices.Contains(without, p.Name) || p.Optional && !slices.Contains(with, p.Name)
@@ -116,7 +115,7 @@ func New(h *Server, with, without []string) Chain {
 // Names returns the names of all plugins that are simulated, in their order.
 func Names() []string { return names(func(Plugin) bool { return true }) }
 
-// Optional returns the names of those that New adds when they are asked for.
+// Optional returns the names of the optional plugins, which New adds on request.
 func Optional() []string { return names(func(p Plugin) bool { return p.Optional }) }
 
 func names(which func(Plugin) bool) (list []string) {
@@ -128,8 +127,8 @@ func names(which func(Plugin) bool) (list []string) {
 	return list
 }
 
-// Mutate lets each plugin change a.Object; the first refusal ends it. When a policy or webhook has changed the object,
-// all plugins see it once more.
+// Mutate lets each plugin change a.Object; the first refusal ends it. If a policy or webhook has changed the object, all plugins
+// run once more.
 func (c Chain) Mutate(a *Attributes) *status.Status {
 	mutate := func(p *Plugin) Step { return p.Mutate }
 	if s := c.run(a, mutate); s != nil || !a.reinvoke {
@@ -139,7 +138,7 @@ func (c Chain) Mutate(a *Attributes) *status.Status {
 	return c.run(a, mutate)
 }
 
-// Validate asks each plugin; the first refusal counts.
+// Validate runs each plugin; the first refusal is the answer.
 func (c Chain) Validate(a *Attributes) *status.Status {
 	return c.run(a, func(p *Plugin) Step { return p.Validate })
 }

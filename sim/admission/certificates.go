@@ -13,10 +13,10 @@ import (
 // clientSigner signs certificates that the API server takes for a user's.
 const clientSigner = "kubernetes.io/kube-apiserver-client"
 
-// Authorize reports whether a user may use a verb on a cluster-scoped object. by is what asks.
+// Authorize reports whether a user may use a verb on a cluster-scoped object. by is the author of the request.
 type Authorize func(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 
-// certificateApproval lets only those approve a signing request who may approve those of its signer.
+// certificateApproval requires the right to approve requests for the signer of a signing request.
 func certificateApproval(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "approval" || a.Operation != Update {
@@ -29,7 +29,7 @@ func certificateApproval(may Authorize) Step {
 	}
 }
 
-// certificateSigning lets only those set the certificate of a signing request who may sign for its signer.
+// certificateSigning requires the right to sign for the signer of a signing request whose certificate is set.
 func certificateSigning(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "status" || a.Operation != Update {
@@ -46,7 +46,7 @@ func certificateSigning(may Authorize) Step {
 	}
 }
 
-// maySigner asks for the signer itself, then for all signers of its domain.
+// maySigner checks the right for the signer itself, then for all signers of its domain.
 func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
 	return may(a.By, a.User, verb, "certificates.k8s.io", "signers", signer, a.Objects) ||

@@ -20,21 +20,21 @@ type Config struct {
 
 // PodSecurity is the configuration of the plugin PodSecurity.
 type PodSecurity struct {
-	// Defaults are what counts for a namespace without a label: enforce, enforce-version, audit, audit-version, warn and
-	// warn-version. A mode that is not there is privileged, a version latest.
+	// Defaults apply to a namespace without a label: enforce, enforce-version, audit, audit-version, warn and warn-version. The
+	// default of a mode is privileged, that of a version latest.
 	Defaults map[string]string `json:",omitempty"`
 	// Usernames, Namespaces and RuntimeClasses are exempt.
 	Usernames, Namespaces, RuntimeClasses []string `json:",omitempty"`
 }
 
-// LimitedResource says what can be used only where a ResourceQuota limits it.
+// LimitedResource describes resources that can be used only if a ResourceQuota limits them.
 type LimitedResource struct {
 	Group, Resource string
 	Contains        []string // parts of the names of limits
 	Scopes          []any    // requirements of scopes, as in a ResourceQuota
 }
 
-// modes are those of PodSecurity.
+// modes are the modes of PodSecurity.
 var modes = []string{"enforce", "audit", "warn"}
 
 // Check returns an error if the configuration is invalid.
@@ -134,7 +134,7 @@ func matching(m *resource.Meter, requirements []any, obj object.Object) (met []a
 	return met
 }
 
-// covered removes the amounts that a quota limits from those that have to be covered.
+// covered removes the amounts that a quota limits from the amounts that have to be covered.
 func (l *limits) covered(names []string) {
 	l.names = slices.DeleteFunc(l.names, func(name string) bool { return slices.Contains(names, name) })
 }

@@ -21,7 +21,7 @@ var declaredFeatures = []declaredFeature{
 	{"InPlacePodVerticalScalingInitContainers", resizesInitContainer},
 }
 
-// checkDeclaredFeatures refuses updates of a pod that its node does not say it can carry out.
+// checkDeclaredFeatures refuses updates of a pod that require features which its node does not declare.
 func checkDeclaredFeatures(a *Attributes) *status.Status {
 	if a.Definition.Storage != pods || a.Operation != Update || a.Subresource != "" && a.Subresource != "resize" || !a.Enabled("NodeDeclaredFeatures") {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Annotations that mark a class as the default, and those that name a class in the place of a field.
+// Annotations that mark a class as the default, and annotations that name a class in place of a field.
 const (
 	defaultStorage      = "storageclass.kubernetes.io/is-default-class"
 	defaultStorageBeta  = "storageclass.beta.kubernetes.io/is-default-class"
@@ -37,8 +37,8 @@ func setIngressClass(a *Attributes) *status.Status {
 	return nil
 }
 
-// defaultClass returns the name of the class that is marked as the default by one of the annotations: of several the
-// newest, of those the first by name. "" is none.
+// defaultClass returns the name of the class that is marked as the default by one of the annotations, or "" if there is none. If
+// there are several, it is the newest, and of equally new ones the first by name.
 func defaultClass(objects resource.Reader, storage string, marks ...string) string {
 	name, created := "", ""
 	for _, class := range objects.All(storage, "") {

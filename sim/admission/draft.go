@@ -12,9 +12,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// draft is the object of a write in the version in which a mutating webhook was asked last. Webhooks patch the draft. As in the real
-// server the object of the write follows only when a webhook wants another version, and after the last webhook: what a patch
-// makes that cannot be converted, another kind for example, is an error then, or not at all if a later patch takes it back.
+// draft is the object of a write in the version in which the last mutating webhook was called. Webhooks patch the draft. As in the
+// real server the object of the write follows only when a webhook wants another version, and after the last webhook: a result of a
+// patch that cannot be converted, another kind for example, is an error then, or never if a later patch corrects it.
 //
 //	object ─▶ draft in v1: webhook a ─ webhook b ─▶ object ─▶ draft in v2: webhook c ─▶ object
 type draft struct {
@@ -50,7 +50,7 @@ func (a *Attributes) draftIn(h *Server, d *resource.Definition) error {
 	return nil
 }
 
-// settle makes the object of the write what the draft is.
+// settle replaces the object of the write by the draft.
 func (a *Attributes) settle(h *Server) error {
 	f := a.draft
 	if f == nil || f.obj == nil || !f.dirty {

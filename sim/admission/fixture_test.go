@@ -109,7 +109,7 @@ func quotaOf(storage string) resource.Quota {
 	return resource.Quota{}
 }
 
-// message is what a client reads of a refusal; "" of none.
+// message returns the message of a refusal, or "" if there is none.
 func message(s *status.Status) string {
 	if s == nil {
 		return ""

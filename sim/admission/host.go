@@ -14,7 +14,7 @@ import (
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Server is what plugins know of the API server that they run in.
+// Server describes the API server that plugins run in.
 type Server struct {
 	Table   *resource.Table // what it serves
 	Decoder *codec.Decoder
@@ -22,7 +22,7 @@ type Server struct {
 	Host
 }
 
-// Host is the API server, and the cluster around it, as plugins ask it. The Cluster's lock is held.
+// Host provides the API server, and the cluster around it, to plugins. The Cluster's lock is held.
 type Host interface {
 	// May answers the authorizer of expressions for a user.
 	May(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
@@ -40,8 +40,8 @@ type Host interface {
 	Unlocked(f func())
 	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
 	Together(calls []func())
-	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. What f does
-	// after that has no effect on the write.
+	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. In the
+	// latter case f continues without effect on the write.
 	Run(ctx context.Context, f func()) error
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After(d time.Duration, f func()) (stop func())
@@ -52,7 +52,7 @@ type Host interface {
 	Wait(ctx context.Context, d time.Duration)
 }
 
-// authorize and write are those of the Host, which names of plugins are made without.
+// authorize and write call the Host's methods. Plugins refer to them, so that their names can be listed without a Host.
 func (h *Server) authorize(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool {
 	return h.Authorize(by, user, verb, group, resourceName, name, objects)
 }
@@ -74,7 +74,8 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) (object.
 	return obj, err
 }
 
-// convert is version with what is not printed. Whatever kind a patch has made of a custom resource, it comes back as one of d.
+// convert is version, but keeps fields that are not printed. If a patch has changed the kind of a custom resource, convert restores
+// the kind of d.
 func (a *Attributes) convert(obj object.Object, d *resource.Definition) (object.Object, error) {
 	obj = obj.Copy()
 	switch {
@@ -121,8 +122,8 @@ func parsed(text []byte) any {
 	return map[string]any(obj)
 }
 
-// texts returns the objects of the write in the version d, as webhooks get them. Texts are nil for objects that the write does not
-// have. While mutating webhooks are asked, d is the version of the draft.
+// texts returns the objects of the write in the version d, as webhooks get them. The text of an object that the write does not have
+// is nil. While mutating webhooks run, d is the version of the draft.
 func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) {
 	if f := a.draft; f != nil {
 		return f.print(), f.printOld(), nil
@@ -138,16 +139,16 @@ func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) 
 	return obj, old, err
 }
 
-// printed prints obj, in the hub version of the write, as the definition d does for webhooks: a built-in kind as
-// encoding/json prints its Go struct, with what is always printed, such as resources {} of a container or status {} of a pod
-// that has none; a custom resource as it is.
+// printed prints obj, in the hub version of the write, as the definition d does for webhooks: a built-in kind as encoding/json
+// prints its Go struct, with fields that are always printed, such as resources {} of a container or status {} of a pod that has
+// none; a custom resource as it is.
 func (a *Attributes) printed(obj object.Object, d *resource.Definition) ([]byte, error) {
 	obj, err := a.convert(obj, d)
 	return codec.AppendSent(nil, obj, a.shownAs(d).Layout()), err
 }
 
-// body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of
-// the resource.
+// body returns the definition of the kind of the write's object if the subresource has its own: Scale, Eviction. It returns nil if
+// the kind is the resource's.
 func (a *Attributes) body() *resource.Definition {
 	if sub := a.Definition.Sub(a.Subresource); sub != nil {
 		return sub.Body
@@ -202,8 +203,8 @@ func (h *Server) equivalents(d *resource.Definition) []*resource.Definition {
 	return out
 }
 
-// policyResources are the resources that no policy applies to, and policyResources and webhookResources those that no webhook is
-// called for: otherwise a mistake in one of them could not be undone.
+// policyResources are the resources that no policy applies to. Webhooks are called neither for them nor for webhookResources:
+// otherwise a mistake in one of these objects could not be corrected.
 var (
 	policyResources = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
 		"mutatingadmissionpolicybindings"}

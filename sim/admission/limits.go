@@ -18,7 +18,7 @@ import (
 // limitRanges is the storage name of LimitRanges.
 const limitRanges = "limitranges"
 
-// limitAnnotation tells what LimitRanger set in a pod.
+// limitAnnotation lists the fields that LimitRanger set in a pod.
 const limitAnnotation = "kubernetes.io/limit-ranger"
 
 // limited reports whether limit ranges are about the write.
@@ -65,7 +65,7 @@ func setLimits(a *Attributes) *status.Status {
 	return nil
 }
 
-// fillContainer gives a container what it does not state and says what that was.
+// fillContainer sets the missing amounts of a container and returns texts that list them.
 func fillContainer(c object.Object, kind string, requests, limits resource.Amounts) (done []string) {
 	fill := func(side, word string, defaults resource.Amounts) {
 		var set []string
@@ -137,13 +137,14 @@ func bounds(limit object.Object, requests, limits resource.Amounts) []string {
 	return broken
 }
 
-// side is one of the amounts that a bound is about, and what it is called.
+// side is one of the amounts that a limit bounds, with its name.
 type side struct {
 	word string
 	resource.Amounts
 }
 
-// edges returns what is beyond the amounts at min or max of a limit. The first side has to be stated, others need not be.
+// edges returns the amounts that are beyond the min or max of a limit, as texts. The amounts of the first side must be set, others
+// need not be.
 func edges(limit object.Object, at string, sides ...side) (broken []string) {
 	word, beyond := "minimum", -1
 	if at == "max" {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// criteria say which writes a webhook or policy is about (matchConstraints, matchResources and the fields of a webhook).
+// criteria select the writes that a webhook or policy applies to (matchConstraints, matchResources and the fields of a webhook).
 type criteria struct {
 	namespaceSelector, objectSelector map[string]any
 	rules, exclude                    []object.Object

@@ -9,9 +9,9 @@ import (
 // immortal are the namespaces that can never be deleted. kube-node-lease is not among them.
 var immortal = map[string]bool{"default": true, "kube-system": true, "kube-public": true}
 
-// checkNamespace refuses objects in namespaces that do not exist or are being deleted, and the deletion of the
-// namespaces a cluster cannot be without. Updates and deletions in a terminating namespace go on, and from 1.37 on updates in
-// one that is gone.
+// checkNamespace refuses objects in namespaces that do not exist or are being deleted, and the deletion of the namespaces that a
+// cluster needs. Updates and deletions in a terminating namespace are allowed, and from 1.37 on updates in a namespace that does
+// not exist any more.
 func checkNamespace(a *Attributes) *status.Status {
 	def := a.Definition
 	if def.Storage == namespaces {

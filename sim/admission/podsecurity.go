@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The labels of namespaces that say how their pods are checked.
+// The labels of namespaces that configure how their pods are checked.
 const (
 	podSecurityPrefix = "pod-security.kubernetes.io/"
 	privileged        = "privileged"
@@ -21,7 +21,7 @@ const (
 	restricted        = "restricted"
 )
 
-// podsChecked is how many pods of a namespace are looked at when its level changes.
+// podsChecked is the largest number of pods of a namespace that are checked when its level changes.
 const podsChecked = 3000
 
 // latest is the newest version of the checks.
@@ -45,19 +45,19 @@ func strictness(level string) int {
 	return slices.Index([]string{privileged, baseline, restricted}, level)
 }
 
-// securityPolicy is what the labels of a namespace say.
+// securityPolicy is the policy in the labels of a namespace.
 type securityPolicy struct{ enforce, audit, warn security }
 
 var securityVersion = regexp.MustCompile(`^v1\.([0-9]|[1-9][0-9]*)$`)
 
-// policy reads the labels of a namespace. Without them the defaults count, and what labels enforce is warned about, too.
+// policy parses the labels of a namespace. Missing ones have defaults, and warnings cover at least the enforced level.
 func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, errs field.ErrorList) {
 	if len(config.Defaults) > 0 {
 		defaults := map[string]string{}
 		for name, value := range config.Defaults { // order does not matter
 			defaults[podSecurityPrefix+name] = value
 		}
-		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // else it would be what is enforced
+		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // not the enforced level
 		p, _ = PodSecurity{}.policy(defaults)
 	} else {
 		p.enforce, p.audit, p.warn = security{privileged, latest}, security{privileged, latest}, security{privileged, latest}
@@ -88,7 +88,7 @@ func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, er
 	}
 	var enforced, versioned bool
 	p.enforce, enforced, _ = read("enforce", restricted, p.enforce)
-	p.audit, _, _ = read("audit", privileged, p.audit) // nothing is audited here, but what is wrong is an error
+	p.audit, _, _ = read("audit", privileged, p.audit) // audit has no effect here, but an invalid label is an error
 	p.warn, _, versioned = read("warn", privileged, p.warn)
 	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > strictness(p.warn.level) {
 		p.warn.level = p.enforce.level
@@ -206,7 +206,7 @@ func (config *PodSecurity) namespace(a *Attributes) *status.Status {
 	return nil
 }
 
-// violations says which pods of a namespace a level would not let in, pods with the same faults together.
+// violations returns which pods of a namespace violate a level, pods with the same faults together.
 func violations(a *Attributes, level security, exempt []string) []string {
 	type group struct {
 		name  string

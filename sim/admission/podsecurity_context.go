@@ -18,7 +18,7 @@ const (
 	inContainers
 )
 
-// contexts asks fine about the value at a path in each security context that has one.
+// contexts calls fine with the value at a path in each security context that has one.
 func (p judged) contexts(in scope, path string, fine func(v any) bool) *blame {
 	steps := append([]string{"securityContext"}, object.Path(path)...)
 	keeps := func(o object.Object) bool {
@@ -32,7 +32,7 @@ func (p judged) contexts(in scope, path string, fine func(v any) bool) *blame {
 	return b
 }
 
-// without asks has about the security context of each container.
+// without calls has with the security context of each container.
 func (p judged) without(has func(context object.Object) bool) *blame {
 	b := &blame{}
 	for _, c := range p.containers() {
@@ -44,7 +44,7 @@ func (p judged) without(has func(context object.Object) bool) *blame {
 // isNot returns the rule that a value is anything but one.
 func isNot(bad any) func(any) bool { return func(v any) bool { return v != bad } }
 
-// oneOf returns the rule that a text is among others, and collects those that are not.
+// oneOf returns the rule that a text is one of the allowed ones, and collects the texts that are not.
 func oneOf(collected *[]string, allowed ...string) func(any) bool {
 	return func(v any) bool {
 		s, _ := v.(string)
@@ -193,7 +193,7 @@ func findSELinux(p judged) finding {
 	return b.says("set forbidden securityContext.seLinuxOptions: " + strings.Join(details, "; "))
 }
 
-// defaultCapabilities are those that a container runtime gives by default.
+// defaultCapabilities are the capabilities that a container runtime grants by default.
 var defaultCapabilities = strings.Fields("AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT")
 
 // added is the finding that containers add capabilities which are not allowed.

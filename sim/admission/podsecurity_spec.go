@@ -43,7 +43,7 @@ func (p judged) volumes(badKind func(volume map[string]any) string) (names, kind
 	return names, sorted(kinds)
 }
 
-// The volumes that restricted pods may have, and those that have names in the text of a refusal.
+// The volumes that restricted pods may have, and the volumes that the text of a refusal names.
 var (
 	allowedVolumes   = strings.Fields("configMap csi downwardAPI emptyDir ephemeral image persistentVolumeClaim projected secret")
 	forbiddenVolumes = strings.Fields("hostPath gcePersistentDisk awsElasticBlockStore gitRepo nfs iscsi glusterfs rbd flexVolume cinder " +

@@ -17,21 +17,21 @@ type securityCheck struct {
 	fault  string // what a pod has that breaks the rule
 	level  string
 	since  int                  // version
-	yields int                  // version from which restricted pods are not held to it; 0: there is none
-	spares func(judged) bool    // pods that the rule is not about; nil: none
-	find   func(judged) finding // what is wrong
+	yields int                  // version from which restricted pods are exempt; 0 means never
+	spares func(judged) bool    // pods that the rule exempts; nil for none
+	find   func(judged) finding // finds violations
 }
 
 // always is a version for yields: restricted pods are never held to the row.
 const always = 1
 
-// finding is what a check has found. The zero value is nothing.
+// finding is the result of a check. The zero value is no violation.
 type finding struct {
 	detail string
 	many   bool // the fault is in the plural
 }
 
-// securityChecks holds all rows, in the order in which faults are told.
+// securityChecks holds all rows, in the order in which faults are reported.
 var securityChecks = []securityCheck{
 	{fault: "forbidden AppArmor profile", level: baseline, find: findAppArmor},
 	{fault: "non-default capabilities", level: baseline, yields: 22, find: findAddedCapabilities},
@@ -96,12 +96,13 @@ type judged struct {
 	minor int
 }
 
-// isWindows: pods of Windows have no capabilities, seccomp profiles and privilege escalation (since 1.25).
+// isWindows reports whether the pod is for Windows, which has no capabilities, seccomp profiles and privilege escalation (since
+// 1.25).
 func (p judged) isWindows() bool {
 	return p.minor >= 25 && p.pod.String("spec", "os", "name") == "windows"
 }
 
-// hasOwnUsers: what root is inside a user namespace does not matter outside (since 1.35).
+// hasOwnUsers reports whether the pod has a user namespace: root inside of it has no rights outside (since 1.35).
 func (p judged) hasOwnUsers() bool {
 	host, ok := p.pod.Bool("spec", "hostUsers")
 	return p.minor >= 35 && ok && !host
@@ -112,7 +113,7 @@ func (p judged) containers() []object.Object {
 	return slices.Collect(podspec.Containers(p.pod.At("spec")))
 }
 
-// blame is who breaks a rule.
+// blame collects the parts of a pod that violate a rule.
 type blame struct {
 	pod         bool
 	containers  []string
@@ -141,7 +142,7 @@ func (b *blame) String() string {
 	return strings.Join(who, " and ")
 }
 
-// says returns the finding that the guilty do what detail says.
+// says returns the finding with detail for the parts that violate the rule.
 func (b *blame) says(detail string) finding {
 	if who := b.String(); who != "" {
 		return finding{detail: who + " " + detail}

@@ -33,7 +33,7 @@ type policies struct {
 	compiled          map[string]*policy // by name
 }
 
-// policy is one policy. parts are what is special about its kind.
+// policy is one policy. Its fields are compiled from its spec.
 type policy struct {
 	name        string
 	spec        object.Object
@@ -48,7 +48,7 @@ type policy struct {
 type expression struct {
 	source  object.Object
 	program *cel.Program
-	message *cel.Program // of a validation; nil: none
+	message *cel.Program // of a validation; nil if it has none
 }
 
 // invocation is a policy that applies to a write through one binding, with one parameter.
@@ -59,7 +59,7 @@ type invocation struct {
 	params  params
 }
 
-// params are what a policy is used with: an object, and its kind; nil for none.
+// params are the parameters of a policy: an object, and its kind; nil for none.
 type params struct {
 	object object.Object
 	kind   *resource.Definition
@@ -69,7 +69,7 @@ func newPolicies(h *Server, storage, bindings string) *policies {
 	return &policies{host: h, storage: storage, bindings: bindings, compiled: map[string]*policy{}}
 }
 
-// problem is why a policy cannot be applied, or what it has against a write.
+// problem is an error of a policy's configuration, or a violation of a policy.
 type problem struct {
 	policy  *policy
 	binding string // "" for none
@@ -78,8 +78,8 @@ type problem struct {
 	denies  bool // the write is refused, whatever the validationActions of the binding are
 }
 
-// invocations returns what applies to a write, in the order of the names of policies and bindings, and what is wrong
-// with the configuration. s is an answer that ends the request.
+// invocations returns the invocations of policies for a write, in the order of the names of policies and bindings, and the errors
+// in the configuration.
 func (p *policies) invocations(a *Attributes) (list []*invocation, problems []problem) {
 	if a.isOneOf(policyResources) || a.Definition.Hub.Strategy.Virtual {
 		return nil, nil
@@ -123,8 +123,8 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 	return list, problems
 }
 
-// bind returns the invocations of a policy through one binding, one for each parameter, or why there are none. It converts the
-// objects of the write, as the real server does, and drops the result: no policy can be asked about an object that fails to convert.
+// bind returns the invocations of a policy through one binding, one for each parameter, or an error. It converts the objects of the
+// write, as the real server does, and drops the result: no policy can be evaluated for an object that fails to convert.
 func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramKind *resource.Definition) ([]*invocation, *problem) {
 	failed := func(err error) *problem {
 		return &problem{policy: of, binding: b.Name(), text: "failed to configure binding: " + err.Error()}
@@ -207,7 +207,7 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 	return found, nil
 }
 
-// compile returns the policy, compiled anew when its spec is not that of the last time.
+// compile returns the policy, compiled again if its spec has changed.
 func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	name, spec := obj.Name(), obj.At("spec")
 	if c := p.compiled[name]; c != nil && object.Equal(map[string]any(c.spec), map[string]any(spec)) {
@@ -219,7 +219,7 @@ func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true,
 		Patch: p.storage == mutatingPolicies})
 	for _, v := range spec.Objects("variables") {
-		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it say what is wrong
+		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it report the error
 	}
 	for _, v := range spec.Objects("matchConditions") {
 		c.conditions = append(c.conditions, compiler.Compile(v.String("expression"), cel.Bool))
@@ -271,7 +271,7 @@ func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 	return true, nil
 }
 
-// input is what a write gives to the expressions of a policy or webhook.
+// input contains the values of a write for the expressions of a policy or webhook.
 func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (in *cel.Input, err error) {
 	in = &cel.Input{Request: a.reviewRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
 		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
@@ -301,8 +301,8 @@ func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (i
 	return in, nil
 }
 
-// serviceAccountUser returns the user that authorizer.serviceAccount asks about. Unlike one that has authenticated it is not in
-// the group system:authenticated.
+// serviceAccountUser returns the user of authorizer.serviceAccount. Unlike an authenticated user it is not in the group
+// system:authenticated.
 func serviceAccountUser(namespace, name string) resource.User {
 	return resource.User{Name: "system:serviceaccount:" + namespace + ":" + name,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}}

@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// drafts are the object of one write in the versions in which mutating policies match it. As in the real server each version
-// is changed on its own, and the write goes on with the version that was mutated last: changes in the others are lost.
+// drafts are the object of one write in the versions in which mutating policies match it. As in the real server each version is
+// changed on its own, and the write continues with the version that was mutated last: changes in the others are lost.
 //
 //	object ─┬─ v1: policy a ─ policy c     dropped
 //	        └─ v2: policy b ─ policy d ──▶ object
@@ -19,7 +19,7 @@ type drafts struct {
 	several bool          // invocations match more than one version; otherwise Attributes.Object is the only draft
 	before  object.Object // before any mutation
 	states  map[*resource.Definition]object.Object
-	current *resource.Definition // what Attributes.Object is the draft of
+	current *resource.Definition // the version of the draft in Attributes.Object
 	last    *resource.Definition // the version of the last invocation that ran, or nil
 	dirty   map[*resource.Definition]bool
 }
@@ -52,7 +52,7 @@ func (d *drafts) mutated(kind *resource.Definition, ok bool) {
 	d.last, d.dirty[kind] = kind, d.dirty[kind] || ok
 }
 
-// finish leaves in Attributes.Object what the write goes on with, and reports whether that is a mutated draft.
+// finish sets Attributes.Object to the object with which the write continues, and reports whether that is a mutated draft.
 func (d *drafts) finish(a *Attributes) bool {
 	if d.last == nil || !d.dirty[d.last] {
 		if d.several {

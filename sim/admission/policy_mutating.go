@@ -66,7 +66,7 @@ func (p *policies) invoke(a *Attributes, list []*invocation) (problems []problem
 	return problems, nil
 }
 
-// problem returns what err says about the invocation.
+// problem returns the problem of the invocation for err.
 func (i *invocation) problem(err error) problem {
 	return problem{policy: i.policy, binding: i.binding.Name(), text: err.Error(), reason: status.ReasonInvalid}
 }
@@ -121,7 +121,7 @@ func (p *policies) apply(a *Attributes, i *invocation) (mutated bool, problems [
 	return mutated, problems, nil
 }
 
-// evaluate returns what one mutation of an invocation makes of the object of the write.
+// evaluate applies one mutation of an invocation to the object of the write and returns the result.
 func (p *policies) evaluate(a *Attributes, i *invocation, e expression) (object.Object, error) {
 	obj, err := a.version(a.Object, i.kind)
 	if err != nil {
@@ -143,7 +143,7 @@ func (a *Attributes) sameVersion(d *resource.Definition) error {
 	return fmt.Errorf("converting (%s) to (%s): unknown conversion", d.Type().GoType, a.Definition.Type().GoType)
 }
 
-// mutation returns what one mutation makes of obj.
+// mutation applies one mutation to obj and returns the result.
 func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *resource.Definition) (object.Object, error) {
 	if err := e.program.Err(); err != nil {
 		return nil, err
@@ -194,8 +194,8 @@ func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.De
 	return result, nil
 }
 
-// invocations of mutating policies and webhooks happen in two rounds: when one of them has changed the object, all
-// mutating plugins run once more, and those that want it are called again (reinvocationPolicy IfNeeded).
+// round is one of two rounds in which mutating policies and webhooks are called: if one of them has changed the object, all
+// mutating plugins run once more, and call the policies and webhooks that ask for it again (reinvocationPolicy IfNeeded).
 type round struct {
 	again    bool            // this is the second round
 	wanted   map[string]bool // to be called again

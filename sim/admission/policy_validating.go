@@ -16,8 +16,8 @@ var reasonCodes = map[status.Reason]int{
 	status.ReasonTooLarge: wire.StatusRequestEntityTooLarge,
 }
 
-// validate asks every policy that applies (Kubernetes documentation, "Validating Admission Policy"). The first refusal is the
-// answer; all warnings are given.
+// validate evaluates every policy that applies (Kubernetes documentation, "Validating Admission Policy"). The first refusal is the
+// answer; all warnings are added.
 func (p *policies) validate(a *Attributes) *status.Status {
 	list, problems := p.invocations(a)
 	var denied *problem
@@ -62,8 +62,8 @@ func (p *problem) refusal(a *Attributes) *status.Status {
 	return s
 }
 
-// validate returns what one invocation has against a write. All messageExpressions are evaluated, also those of validations that
-// hold, and each of the three groups of expressions evaluates the variables that it uses again.
+// validate returns the violations of one invocation by a write. All messageExpressions are evaluated, also those of validations
+// that hold, and each of the three groups of expressions evaluates the variables that it uses again.
 func (i *invocation) validate(a *Attributes, h *Server) (found []problem) {
 	failed := func(text string) {
 		if i.policy.fail {
@@ -109,7 +109,7 @@ func (i *invocation) validate(a *Attributes, h *Server) (found []problem) {
 	return append(found, wrong...)
 }
 
-// verdict is the outcome of one validation: whether it holds, or why that cannot be said.
+// verdict is the outcome of one validation: whether it holds, or the error of its evaluation.
 type verdict struct {
 	holds bool
 	err   *cel.Error
@@ -127,7 +127,7 @@ func (i *invocation) verdicts(in *cel.Input, budget *int64) (list []verdict, spe
 	return list, nil
 }
 
-// messages evaluates the messageExpressions, which have no authorizer. A text is "" where there is none, or no usable one.
+// messages evaluates the messageExpressions, which have no authorizer. A text is "" if there is none, or none that is usable.
 func (i *invocation) messages(in *cel.Input, budget *int64) (texts []string, spent *cel.Error) {
 	for _, e := range i.policy.expressions {
 		text := ""

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// preemptLower is the preemptionPolicy of everything that says nothing else.
+// preemptLower is the default of preemptionPolicy.
 const preemptLower = "PreemptLowerPriority"
 
 // setPriority gives pods the priority of their class (Kubernetes documentation, "Pod Priority and Preemption").
@@ -14,7 +14,7 @@ func setPriority(a *Attributes) *status.Status {
 	switch {
 	case a.about(pods, Create):
 		return resolvePriority(a)
-	case a.about(pods, Update): // what was set on create stays
+	case a.about(pods, Update): // the fields that the create set stay
 		for _, name := range []string{"priority", "preemptionPolicy"} {
 			if v, _ := a.Old.Get("spec", name); v != nil {
 				a.Object.SetDefault(v, "spec", name)
@@ -51,7 +51,7 @@ func resolvePriority(a *Attributes) *status.Status {
 	return nil
 }
 
-// noClass is what pods of no class have.
+// noClass contains the values for pods without a class.
 var noClass = object.Object{"value": int64(0), "preemptionPolicy": preemptLower}
 
 // priorityClassOf returns the class with the name, for "" the default. Without a default there is one without a name.

@@ -12,12 +12,12 @@ import (
 // resourceQuotas is the storage name of ResourceQuotas.
 const resourceQuotas = "resourcequotas"
 
-// Write stores what change makes of an object, as it is, on behalf of an author. Plugins that keep accounts are given one.
+// Write stores the result of change for an object, as it is, on behalf of an author. Plugins that keep accounts use it.
 type Write func(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
-// resourceQuota refuses what would use more of a namespace than its quotas allow, and counts what is used in their
-// status (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). The limits are those of the
-// status: the quota controller writes them there, and counts what is deleted. Before it has come, nothing is refused.
+// resourceQuota refuses writes that would exceed a quota of their namespace, and adds the usage of others to the quotas' status
+// (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). It uses the limits in the status: the quota
+// controller writes them there, and subtracts deleted objects. Until then the quota has no effect.
 //
 //	object ─ meter ─▶ what it uses ───────────────┐
 //	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
@@ -55,15 +55,15 @@ func charges(m *resource.Meter, a *Attributes) bool {
 	return false
 }
 
-// account is a quota that limits what a write is about.
+// account is a quota that limits the resources of a write.
 type account struct {
 	quota      object.Object
 	hard, used resource.Amounts
 	charged    bool // used is not what it was
 }
 
-// openAccounts returns an account for each quota that is about the object. All of them must know what is used so far, and
-// the object must state what they want to count. What they limit is taken from l, of which nothing may be left.
+// openAccounts returns an account for each quota that applies to the object. The usage of each must be known, and the object must
+// set the fields that they require. The amounts that they limit are removed from l, which must be empty in the end.
 func openAccounts(m *resource.Meter, a *Attributes, l *limits) (accounts []*account, _ *status.Status) {
 	for _, quota := range a.Objects.All(resourceQuotas, a.Namespace) {
 		acc := &account{quota: quota, hard: resource.AmountsAt(quota, "status", "hard"), used: resource.AmountsAt(quota, "status", "used")}
@@ -112,7 +112,8 @@ func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.St
 	return nil
 }
 
-// charge adds what a write uses; it refuses more than there is. What gets less the quota controller counts.
+// charge adds the usage of a write, and refuses the write if the sum exceeds the limit. The quota controller accounts for
+// decreases.
 func (acc *account) charge(a *Attributes, uses resource.Amounts) *status.Status {
 	sum := maps.Clone(acc.used)
 	var over []string
@@ -134,7 +135,7 @@ func (acc *account) charge(a *Attributes, uses resource.Amounts) *status.Status 
 	return nil
 }
 
-// save writes what is used into the status of the quota.
+// save writes the usage into the status of the quota.
 func (acc *account) save(by resource.Author, write Write) *status.Status {
 	if !acc.charged {
 		return nil

@@ -37,7 +37,7 @@ func checkResize(a *Attributes) *status.Status {
 	return nil
 }
 
-// shortages says of which resources a pod wants more than its node has.
+// shortages returns the resources of which a pod requests more than its node has.
 func shortages(pod, node object.Object) []string {
 	var out []string
 	requests, allocatable := requestsOf(pod), resource.AmountsAt(node, "status", "allocatable")

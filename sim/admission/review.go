@@ -15,7 +15,7 @@ func resourceOf(d *resource.Definition) map[string]any {
 	return map[string]any{"group": d.Group, "version": d.Version, "resource": d.Resource}
 }
 
-// review prints the AdmissionReview that asks about a write in the version d, as the real server prints its Go struct.
+// review prints the AdmissionReview of a write in the version d, as the real server prints its Go struct.
 func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid string) ([]byte, error) {
 	obj, old, err := a.texts(d)
 	if err != nil {

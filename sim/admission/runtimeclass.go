@@ -28,8 +28,8 @@ func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
 	return class, nil
 }
 
-// unaskable is the failure of the server's own client, by which the plugin asks for a class that the informer does not
-// know: a name that is no segment of a URL's path is not even sent (k8s.io/client-go/rest.Request.Name).
+// unaskable returns the error of the server's own client, with which the plugin reads a class that the informer does not have: a
+// request for a name that is not a segment of a URL's path is not sent (k8s.io/client-go/rest.Request.Name).
 func unaskable(name string) *status.Status {
 	if name == "" {
 		return status.Plain("resource name may not be empty")
@@ -104,7 +104,7 @@ func sameQuantities(a, b map[string]any) bool {
 	return maps.EqualFunc(a, b, func(x, y any) bool { return quantity.Of(x).Cmp(quantity.Of(y)) == 0 })
 }
 
-// mergeTolerations returns the tolerations of both lists without those that another one includes.
+// mergeTolerations returns the tolerations of both lists without the ones that another one includes.
 func mergeTolerations(first, second []any) []any {
 	all := append(append([]any(nil), first...), second...)
 	var merged []any

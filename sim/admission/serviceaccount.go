@@ -82,8 +82,8 @@ func serviceAccountOf(a *Attributes) (object.Object, *status.Status) {
 }
 
 const (
-	// accountAttempts is how often the account default of a namespace is looked for: a controller makes it soon after the namespace
-	// (plugin/pkg/admission/serviceaccount).
+	// accountAttempts is the number of attempts to find the account default of a namespace: a controller creates it soon after the
+	// namespace (plugin/pkg/admission/serviceaccount).
 	accountAttempts = 10
 	// accountRetry is the time between two attempts. The real server draws 100 to 200 ms.
 	accountRetry = 150 * time.Millisecond
@@ -108,7 +108,7 @@ func (h *Server) awaitServiceAccount(a *Attributes) (account object.Object, s *s
 	return account, s
 }
 
-// automounts: the pod decides, then the account.
+// automounts reports whether the token is mounted: the pod's setting decides, then the account's.
 func automounts(pod, account object.Object) bool {
 	if mount, ok := pod.Bool("spec", "automountServiceAccountToken"); ok {
 		return mount

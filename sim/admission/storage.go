@@ -43,7 +43,7 @@ func checkGrowth(a *Attributes) *status.Status {
 	return nil
 }
 
-// grows reports whether a claim asks for more storage than before.
+// grows reports whether a claim requests more storage than before.
 func grows(obj, old object.Object) bool {
 	now, err := quantity.Parse(obj.String("spec", "resources", "requests", "storage"))
 	if err != nil {

@@ -25,7 +25,7 @@ func TestDefaultClasses(t *testing.T) {
 		`{"metadata":{"name":"c","annotations":{"volume.beta.kubernetes.io/storage-class":"x"}},"spec":{}}`} {
 		claim := parse(t, text)
 		is.Equal(setStorageClass(write(claims, claim, nil, objects)), nil)
-		is.Equal(claim.String("spec", "storageClassName"), "") // who asks for a class, or for none, keeps it
+		is.Equal(claim.String("spec", "storageClassName"), "") // an explicit class, or none, is kept
 	}
 
 	ingress := parse(t, `{"metadata":{"name":"i"},"spec":{}}`)

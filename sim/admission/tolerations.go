@@ -15,8 +15,8 @@ const (
 	tolerationSeconds = int64(300)
 )
 
-// tolerateUnusableNodes lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
-// themselves how they bear that.
+// tolerateUnusableNodes adds tolerations with which pods stay for five minutes on a node that is not ready or unreachable, unless
+// pods have such tolerations.
 func tolerateUnusableNodes(a *Attributes) *status.Status {
 	own := a.Object.List("spec", "tolerations")
 	all := own

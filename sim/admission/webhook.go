@@ -48,8 +48,8 @@ func newWebhooks(h *Server, plugin, storage string) *webhooks {
 	return &webhooks{host: h, plugin: plugin, storage: storage, mutating: storage == mutatingConfigurations, read: map[string]*configuration{}}
 }
 
-// hooks returns the webhooks in order. From 1.37 on none is asked about reviews: one that does not answer could lock
-// everybody out.
+// hooks returns the webhooks in order. From 1.37 on webhooks are not called for reviews: one that does not answer could lock out
+// all users.
 func (w *webhooks) hooks(a *Attributes) []*webhook {
 	if a.isOneOf(policyResources) || a.isOneOf(webhookResources) || a.Definition.Hub.Strategy.Virtual && a.Enabled("ExcludeAdmissionWebhookVirtualResources") {
 		return nil
@@ -64,7 +64,7 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 	return list
 }
 
-// configuration returns a configuration, read anew when its webhooks are not those of the last time.
+// configuration returns a configuration, parsed again if its webhooks have changed.
 func (w *webhooks) configuration(a *Attributes, obj object.Object) *configuration {
 	source := obj.List("webhooks")
 	if c := w.read[obj.Name()]; c != nil && object.Equal(c.source, source) {
@@ -153,7 +153,7 @@ func (w *webhooks) prepare(a *Attributes, d *resource.Definition) *status.Status
 		return nil
 	}
 	if err := a.draftIn(w.host, d); err != nil {
-		return status.Internal(status.Internal(err)) // the real server says so twice
+		return status.Internal(status.Internal(err)) // the real server's text repeats it
 	}
 	return nil
 }
@@ -187,10 +187,10 @@ func (w *webhooks) validate(a *Attributes) *status.Status {
 	return first
 }
 
-// callFailure is a failure to call a webhook, or to understand its answer: failurePolicy decides what comes of it.
+// callFailure is a failure to call a webhook, or to parse its answer: failurePolicy decides about its effect.
 type callFailure struct{ error }
 
-// finish turns the outcome of a call into an answer. A failure that may be ignored is an answer after all when the request has to end.
+// finish converts the outcome of a call to an answer. An ignorable failure becomes a timeout error if the request has to end.
 func (w *webhooks) finish(a *Attributes, h *webhook, err error) *status.Status {
 	var failed callFailure
 	var refused *status.Status
@@ -211,7 +211,7 @@ func (w *webhooks) finish(a *Attributes, h *webhook, err error) *status.Status {
 	return status.Internal(err)
 }
 
-// call is one question to a webhook: err ends it wherever it is.
+// call is one call of a webhook: err ends it at any step.
 //
 //	newCall ─ review ─▶ askAll ─ answer ─▶ conclude ─▶ nil, a refusal, or what went wrong
 type call struct {
@@ -222,7 +222,7 @@ type call struct {
 	answer  []byte
 	err     error
 
-	noService string // name of the webhook's service, if there is none of that name
+	noService string // name of the webhook's service if it does not exist
 }
 
 // ErrNoCall is the error of Host.Call where nothing calls webhooks.

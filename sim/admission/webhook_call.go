@@ -17,8 +17,8 @@ import (
 // with a response; uid, kind and apiVersion are filled in.
 type Handler func(review map[string]any) map[string]any
 
-// askAll sends the reviews, without the Cluster's lock, and waits for the answers. Handlers are asked first, one after the other;
-// then servers, at the same time where the Host can do that.
+// askAll sends the reviews, without the Cluster's lock, and waits for the answers. Handlers are called first, one after the other;
+// then servers, in parallel if the Host can do that.
 func (w *webhooks) askAll(a *Attributes, calls []*call) {
 	var posted []func()
 	for _, c := range calls {
@@ -42,7 +42,7 @@ func (w *webhooks) askAll(a *Attributes, calls []*call) {
 	}
 }
 
-// handle asks a Handler. One that takes longer than the webhook or the request may fails as a server does that is too slow.
+// handle calls a Handler. If it exceeds the timeout of the webhook or of the request, it fails like a server that is too slow.
 func (w *webhooks) handle(a *Attributes, c *call, handle Handler) {
 	review, err := object.Parse(c.review)
 	if err != nil {
@@ -69,8 +69,8 @@ func (w *webhooks) within(a *Attributes, c *call) (ctx context.Context, stop fun
 	return ctx, func() { forget(); cancel(nil) }
 }
 
-// left returns how long the webhook may take, in whole seconds as it is told: its timeoutSeconds, or what is left of the time of the
-// request if that is less.
+// left returns the timeout of the webhook, in whole seconds as it is sent: its timeoutSeconds, or the remaining time of the request
+// if that is less.
 func (w *webhooks) left(a *Attributes, c *call) time.Duration {
 	limit := c.hook.timeout()
 	if left, ok := a.Deadline.Left(); ok && left < limit {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// Address returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its
-// external name (k8s.io/apiserver, proxy.ResolveCluster). Errors are those that the real server has for it.
+// Address returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its external name
+// (k8s.io/apiserver, proxy.ResolveCluster). The errors are those of the real server.
 func Address(objects registry.Reader, namespace, name string, port int64) (string, error) {
 	service := objects.Get(services, namespace, name)
 	if service == nil {

@@ -1,9 +1,9 @@
-// Package aggregator is what API servers know of aggregated ones, and how they reach them (k8s.io/kube-aggregator: the
-// proxy handlers, the controller of conditions and the manager of discovery). The servers are asked after the lock was
-// given back:
+// Package aggregator registers aggregated API servers, checks their availability, and passes requests on to them
+// (k8s.io/kube-aggregator: the proxy handlers, the controller of conditions and the manager of discovery). Requests to them are
+// sent after the lock has been released:
 //
-//	commit of an APIService, Service, EndpointSlice ─▶ Reconcile ─┬─ what is stored does not do ─▶ condition False
-//	                                                             └─ asks ─ lock is given back ─▶ Proxy.Check ─▶ condition
+//	commit of an APIService, Service, EndpointSlice ─▶ Reconcile ─┬─ stored objects do not suffice ─▶ condition False
+//	                                                             └─ asks ─ lock is released ─▶ Proxy.Check ─▶ condition
 package aggregator
 
 import (
@@ -33,19 +33,19 @@ type APIService struct {
 
 // Proxy reaches aggregated API servers. It is called without the Cluster's lock, but for Placed.
 type Proxy interface {
-	// Placed reports whether it has been said where the server is: then nobody looks at the service and its endpoints.
+	// Placed reports whether the location of the server is configured: then the service and its endpoints are ignored.
 	Placed(s *APIService) bool
-	// Constant reports whether the server is a part of the simulator: what it says never changes, and it is asked once.
+	// Constant reports whether the server is a part of the simulator: its documents never change, and are requested once.
 	Constant(s *APIService) bool
-	// Start runs a probe, which asks the server: at once, or in a goroutine when an answer may take long.
+	// Start runs a probe, which sends requests to the server: at once, or in a goroutine if an answer may take long.
 	Start(s *APIService, probe func())
-	// Check says why the server does not count as available.
+	// Check returns an error if the server is not available.
 	Check(s *APIService, within Within) error
-	// Resources returns the APIResourceDiscovery of the server's version; stale says that it did not tell.
+	// Resources returns the APIResourceDiscovery of the server's version; stale is true if the server did not return it.
 	Resources(s *APIService, within Within) (rows []any, stale bool)
-	// OpenAPI returns the server's documents; one that is nil was not to be had.
+	// OpenAPI returns the server's documents. A document that could not be read is nil.
 	OpenAPI(s *APIService, within Within) discovery.RemoteOpenAPI
-	// Forward passes a request of a user on. A nil Answer says that the service cannot be resolved.
+	// Forward passes a request of a user on. It returns nil if the service cannot be resolved.
 	Forward(s *APIService, q *apiserver.Request, user resource.User, within Within) *apiserver.Answer
 }
 
@@ -53,11 +53,11 @@ type Proxy interface {
 type Within = func(time.Duration) (ctx context.Context, end func())
 
 const (
-	// recheckInterval is how often an available server is asked whether it still is, documentsInterval how often what it
-	// serves (the real server's resync of APIServices, discoveryRefreshInterval).
+	// recheckInterval is the interval of checks of an available server, documentsInterval that of reading its documents (the real
+	// server's resync of APIServices, discoveryRefreshInterval).
 	recheckInterval   = 30 * time.Second
 	documentsInterval = time.Minute
-	// recheckFirst is when one that failed is asked again for the first time; each time after that it takes twice as long.
+	// recheckFirst is the time before the first recheck of a failed server; it doubles with each further failure.
 	recheckFirst = 5 * time.Millisecond
 
 	services       = "services"
@@ -80,23 +80,23 @@ type Lock interface {
 type Servers interface {
 	// Serves reports whether the API servers themselves serve a version.
 	Serves(group, version string) bool
-	// Rediscover says that discovery has changed.
+	// Rediscover reports that discovery has changed.
 	Rediscover()
-	// Reader reads what is stored.
+	// Reader returns a reader of the stored objects.
 	Reader() registry.Reader
 }
 
-// Aggregator is what the API servers of a cluster know of aggregated ones. The Cluster's lock guards it.
+// Aggregator keeps the state of the aggregated API servers of a cluster. The Cluster's lock guards it.
 type Aggregator struct {
 	lock     Lock
 	servers  Servers
 	schedule *clock.Schedule
 	api      *controller.Client // of the controller
 
-	through Proxy                       // nil: nobody reaches them
+	through Proxy                       // if nil, aggregated API servers cannot be reached
 	known   map[string]*remote          // by name of the APIService
-	listed  map[string]discovery.Remote // APIServices without a service, of versions that nobody serves, by name
-	asks    []func()                    // to be run when the lock was given back
+	listed  map[string]discovery.Remote // APIServices without a service, of versions that are not served, by name
+	asks    []func()                    // to be run after the lock has been released
 }
 
 // New returns the Aggregator of a cluster that has no APIServices yet.
@@ -118,9 +118,9 @@ type remote struct {
 
 	round    int       // counts the times that it was judged: an answer to an earlier question is not heard
 	failures int       // in a row
-	read     time.Time // when document was last asked for
-	dirty    bool      // document is to be asked for anew
-	forget   func()    // takes back the next look; nil: there is none
+	read     time.Time // time of the last request for document
+	dirty    bool      // document is to be requested again
+	forget   func()    // cancels the next check, if there is one
 }
 
 // Through sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were until
@@ -130,7 +130,7 @@ func (a *Aggregator) Through(p Proxy) { a.through = p }
 // Known returns the names of the APIServices of aggregated API servers.
 func (a *Aggregator) Known() []string { return object.SortedKeys(a.known) }
 
-// Load takes in the APIServices of a store that was read: they are as available as they were.
+// Load registers the APIServices of a loaded store, with their stored availability.
 func (a *Aggregator) Load() {
 	for _, obj := range a.servers.Reader().All(server.APIServices, "") {
 		if obj.Map("spec", "service") == nil {
@@ -154,14 +154,14 @@ func (a *Aggregator) put(r *remote) {
 	a.known[r.Name] = r
 }
 
-// TakeAsks returns what is to be asked without the lock.
+// TakeAsks returns the pending requests to aggregated servers, to be run without the lock.
 func (a *Aggregator) TakeAsks() []func() {
 	asks := a.asks
 	a.asks = nil
 	return asks
 }
 
-// Remotes is discovery.Options' Remotes.
+// Remotes implements discovery.Host.
 func (a *Aggregator) Remotes() []discovery.Remote {
 	var all []discovery.Remote
 	for _, name := range object.SortedKeys(a.known) {
@@ -173,7 +173,7 @@ func (a *Aggregator) Remotes() []discovery.Remote {
 	return all
 }
 
-// Priorities is discovery.Options' Priorities: the highest one of each group's APIServices.
+// Priorities implements discovery.Host: it returns the highest priority of each group's APIServices.
 func (a *Aggregator) Priorities() map[string]int64 {
 	all := map[string]int64{}
 	for _, obj := range a.servers.Reader().All(server.APIServices, "") {

@@ -18,8 +18,8 @@ import (
 // Availability is the name of the controller.
 const Availability = "AvailableConditionController"
 
-// Controller says of each APIService whether its server is available (k8s.io/kube-aggregator,
-// pkg/controllers/status/remote). It looks at what is stored; servers are asked when the lock was given back.
+// Controller returns the controller that sets the Available condition of each APIService (k8s.io/kube-aggregator,
+// pkg/controllers/status/remote). It reads the stored objects; requests to the servers are sent after the lock has been released.
 func (a *Aggregator) Controller() controller.Controller {
 	return server.Own(Availability, a, controller.Watch{Resource: server.APIServices, Others: true},
 		controller.Watch{Resource: services, Keys: a.concerned}, controller.Watch{Resource: endpointSlices, Keys: a.concerned})
@@ -43,8 +43,8 @@ func (a *Aggregator) concerned(_ *controller.Client, c *commit.Commit) []control
 	return keys
 }
 
-// Reconcile is controller.Reconciler's: it finds out whether what is stored lets the server of an APIService be available,
-// and has it asked whether it is.
+// Reconcile implements controller.Reconciler. It determines whether the stored objects allow the server of an APIService to be
+// available, and if so has it checked.
 func (a *Aggregator) Reconcile(_ *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	a.judge(key.Name)
 	return 0, nil
@@ -92,7 +92,8 @@ func (a *Aggregator) judge(name string) {
 	a.ask(r)
 }
 
-// list lists an APIService without a service if nobody serves its version. That of a definition whose names are taken is one.
+// list lists an APIService without a service if its version is not served, for example that of a definition whose names are in
+// conflict.
 func (a *Aggregator) list(name string, obj object.Object) {
 	_, was := a.listed[name]
 	is := obj != nil && obj.Map("spec", "service") == nil &&
@@ -123,7 +124,7 @@ func newRemote(obj object.Object) *remote {
 	return r
 }
 
-// stop takes back the next look at the server.
+// stop cancels the next check of the server.
 func (r *remote) stop() {
 	if r.forget != nil {
 		r.forget()
@@ -131,7 +132,7 @@ func (r *remote) stop() {
 	r.forget = nil
 }
 
-// missing says why the server of r cannot be available by what is stored about its service ("": it can be).
+// missing returns why the stored objects of r's service do not allow its server to be available, or "" if they do.
 func (a *Aggregator) missing(r *remote) (reason, message string) {
 	if a.through != nil && a.through.Placed(&r.APIService) {
 		return "", ""
@@ -175,7 +176,7 @@ func endpointsReady(slice object.Object, port string) bool {
 	})
 }
 
-// ask has the server of r asked when the lock was given back.
+// ask has the server of r checked after the lock has been released.
 func (a *Aggregator) ask(r *remote) {
 	r.round++
 	round, through := r.round, a.through
@@ -197,8 +198,8 @@ func (a *Aggregator) ask(r *remote) {
 	})
 }
 
-// checked takes in whether a server is available, unless somebody asks it anew. documents says that what it serves is asked
-// for next. It is called without the lock.
+// checked records whether a server is available, unless a newer check has begun. documents reports that the server's documents are
+// requested next. It is called without the lock.
 func (a *Aggregator) checked(r *remote, round int, documents bool, err error) (available bool) {
 	a.lock.Do(func() { available = a.checkedLocked(r, round, documents, err) })
 	return available
@@ -235,7 +236,7 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 	return r.available
 }
 
-// described takes in what a server says of itself. It is called without the lock.
+// described records a change of a server's documents. It is called without the lock.
 func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
 	a.lock.Do(func() {
 		if a.known[r.Name] != r {
@@ -250,7 +251,7 @@ func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
 	})
 }
 
-// stale says that nobody knows what the server of r serves.
+// stale records that the resources of r's server are unknown.
 func (a *Aggregator) stale(r *remote) {
 	if r.document.Resources != nil || !r.document.Stale {
 		r.document.Resources, r.document.Stale = nil, true
@@ -276,5 +277,5 @@ func (a *Aggregator) conclude(obj object.Object, value, reason, message string) 
 		conditions[i] = condition
 	}
 	obj.Set(conditions, "status", "conditions")
-	_, _ = a.api.Update(server.APIServices, "status", obj) // of what was just read
+	_, _ = a.api.Update(server.APIServices, "status", obj) // of the object that was just read
 }

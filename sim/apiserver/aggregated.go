@@ -5,12 +5,12 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Forward passes a request on to an aggregated API server and returns its answer. The Cluster's lock is held when it is
-// called and when it returns. nil: the server is not available.
+// Forward passes a request on to an aggregated API server and returns its answer. The Cluster's lock is held when it is called and
+// when it returns. It returns nil if the server is not available.
 type Forward func(q *Request, user resource.User) *Answer
 
-// pass answers a request with what an aggregated API server says (k8s.io/kube-aggregator, proxyHandler). Its headers come
-// behind those that every answer has, unless the connection becomes its own.
+// pass answers a request with the answer of an aggregated API server (k8s.io/kube-aggregator, proxyHandler). The server's headers
+// follow those that every answer has, unless the connection is upgraded.
 func (e *Exchange) pass(forward Forward) {
 	if e.Observation != nil {
 		if s := e.Observation.Decided(); s != nil {

@@ -16,38 +16,39 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Answer is what a request comes to. When Watch is set the answer is a stream and Body is empty.
+// Answer is the answer to a request. If Watch is set the answer is a stream and Body is empty.
 type Answer struct {
 	Code   int
 	Header wire.Header
 	Body   codec.Text
 	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
 
-	// Modified is since when the body is as it is. If it is set, the client may ask for the body under conditions and in ranges
-	// (RFC 9110), which package fake looks at. Packed is then the body for clients that take gzip, nil for others.
+	// Modified is the time of the last change of the body. If it is set, the client may send conditional and range requests (RFC
+	// 9110), which package fake handles. Packed is then the body for clients that accept gzip, or nil if there is none.
 	Modified time.Time
 	Packed   []byte
 
-	// Watch is the body where it never ends. Where the Header says Content-Encoding: gzip, what is sent at once is a codec.Member.
+	// Watch is the body of a watch, which never ends. If the Header has Content-Encoding: gzip, the part that is sent at once is a
+	// codec.Member.
 	Watch *watchcache.Watch
 
 	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
 	// connection, an io.ReadWriteCloser.
 	Stream io.ReadCloser
 
-	// Messages says that the client has asked for a WebSocket, on which a watch or a log is sent as messages: one for each
-	// event, or pieces of the text. The code is 101 then.
+	// Messages reports that the client requested a WebSocket, on which a watch or a log is sent as messages: one for each event, or
+	// pieces of the text. The code is 101 then.
 	Messages bool
 
-	// Session is what a container says, bit by bit; Body is empty then. With the code 101 the connection is given to it.
+	// Session is the output of a container as a stream; Body is empty then. With the code 101 it takes over the connection.
 	Session *kubelet.Session
 }
 
 // Sent returns what arrives of the body.
 func (a *Answer) Sent() codec.Text { return a.Body.First(a.Body.Len() - a.Lost) }
 
-// Settle makes of a Session what it has said until now, and ends it: for a client that does not follow. The caller holds the
-// lock.
+// Settle puts the output of a Session up to now into the Body, and ends the Session: for a client that does not follow. The caller
+// holds the lock.
 func (a *Answer) Settle() {
 	if a.Session == nil {
 		return
@@ -60,7 +61,7 @@ func (a *Answer) Settle() {
 	a.Session = nil
 }
 
-// Drop ends what comes after the header of an answer that nobody reads. The caller holds the lock.
+// Drop ends the body of an answer that is not read. The caller holds the lock.
 func (a *Answer) Drop() {
 	if a.Watch != nil {
 		a.Watch.End()
@@ -73,7 +74,7 @@ func (a *Answer) Drop() {
 	}
 }
 
-// negotiation is what the Accept header is read with.
+// negotiation returns the options for parsing the Accept header.
 func (e *Exchange) negotiation() codec.Options {
 	o := codec.Options{UserAgent: e.UserAgent, NoBody: e.sendsBody() && !e.BodyExpected}
 	if values, ok := e.Query["pretty"]; ok && len(values) > 0 {
@@ -104,7 +105,7 @@ func (e *Exchange) negotiate() (s *status.Status) {
 	return s
 }
 
-// checkTable returns what is wrong with how a Table is asked for. What the request is about has been done by then
+// checkTable returns the error of invalid parameters of a Table. The request has been carried out by then
 // (handlers.optionsForTransform).
 func (e *Exchange) checkTable() *status.Status {
 	if e.format.As != "Table" {
@@ -113,7 +114,7 @@ func (e *Exchange) checkTable() *status.Status {
 	return codec.CheckInclude(e.Query.Get("includeObject"))
 }
 
-// fail answers with a Status that is an error. A request whose time is over fails with that, whatever else has gone wrong.
+// fail answers with a Status that is an error. If the deadline of the request has passed, the answer is that error instead.
 func (e *Exchange) fail(s *status.Status) {
 	if !e.endLate() {
 		e.writeFailure(s)
@@ -142,7 +143,7 @@ func (e *Exchange) writeStatus(code int, s *status.Status) {
 	e.write(code, codec.Text{s.JSON()}.In(e.format))
 }
 
-// text answers in plain text, as handlers do that know nothing of Status.
+// text answers in plain text, as handlers do that do not use Status objects.
 func (e *Exchange) text(code int, body string) {
 	e.head.Set("Content-Type", "text/plain; charset=utf-8")
 	e.head.Set("X-Content-Type-Options", "nosniff")
@@ -187,13 +188,14 @@ func (e *Exchange) finish(code int, body codec.Text) {
 	e.answer(code, body)
 }
 
-// compressed says so in the header.
+// compressed sets the headers of a compressed body.
 func (e *Exchange) compressed() {
 	e.head.Set("Content-Encoding", "gzip")
 	e.head.Add("Vary", "Accept-Encoding")
 }
 
-// headMax is the length of the longest body that net/http says in the answer of a HEAD, because it has it as a whole.
+// headMax is the length of the longest body whose Content-Length net/http sets in the answer of a HEAD, because it buffers that
+// much.
 const headMax = 2048
 
 // answer ends the exchange. The answer of a HEAD has no body.
@@ -223,7 +225,7 @@ func (e *Exchange) reply(a *Answer) {
 	e.replyObserved(a)
 }
 
-// replyObserved gives the client what the Observation makes of an answer.
+// replyObserved replies with the answer as the Observation changes it.
 func (e *Exchange) replyObserved(a *Answer) {
 	v := e.Observation.Answered(a)
 	if v.Instead != nil {

@@ -44,8 +44,8 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	return obj, nil
 }
 
-// unconvertible is the failure of an apply to the Scale of a custom resource: what merges it knows how to convert custom
-// resources only, so that a Scale can be applied as long as that changes nothing.
+// unconvertible returns the error of an apply to the Scale of a custom resource: its merger can convert custom resources only, so
+// that an apply of a Scale succeeds only if it changes nothing.
 func (p *patcher) unconvertible(failure, namespace, name string) *status.Status {
 	kind := p.e.kindOf()
 	return status.Plain("%s (%s/%s; %s) to proper version: request to convert CR to an invalid group/version: %s",
@@ -94,7 +94,7 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 	if have, want := parseGVK(config), p.e.kindOf(); have != want {
 		return nil, status.BadRequest("invalid object type: %s", have)
 	}
-	if list, ok := config.Metadata()["managedFields"].([]any); ok { // what cannot be read is left to the schema
+	if list, ok := config.Metadata()["managedFields"].([]any); ok { // malformed entries are left to the schema
 		entries := map[string]any{"managedFields": object.Copy(list)}
 		if _, _, err := codec.Convert(entries, p.e.s.Decoder.Meta); err == nil {
 			return nil, status.BadRequest("metadata.managedFields must be nil")
@@ -103,7 +103,7 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 	return config, nil
 }
 
-// bodyWord is what errors call an applied configuration: since 1.37 it may be something else than YAML.
+// bodyWord is the name of an applied configuration in errors: since 1.37 it may be something other than YAML.
 func (p *patcher) bodyWord() string {
 	if p.e.s.Registry.Server.Since(37) {
 		return "patch"
@@ -111,7 +111,7 @@ func (p *patcher) bodyWord() string {
 	return "YAML"
 }
 
-// parseGVK returns the kind that an object says it is of: none where its apiVersion cannot be read.
+// parseGVK returns the kind of an object, or none if its apiVersion is malformed.
 func parseGVK(obj object.Object) schema.GVK {
 	if strings.Count(obj.APIVersion(), "/") > 1 {
 		return schema.GVK{}

@@ -2,8 +2,8 @@ package apiserver
 
 import "github.com/kubesim/kubesim/sim/wire"
 
-// Check returns the answer to a request whose sender is not known, or who may not do what it asks for; nil if he may.
-// Nothing is done otherwise: it is for requests to paths that are not the API's, of which RBAC's nonResourceURLs decide.
+// Check authenticates and authorizes a request. It returns the answer if the request is refused, and otherwise nil. It does nothing
+// else: it is for requests to paths outside the API, which RBAC's nonResourceURLs govern.
 func (s *Server) Check(q *Request) (refused *Answer) {
 	s.Lock.Lock()
 	defer s.Lock.Unlock()

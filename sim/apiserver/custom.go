@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// custom answers a request for a custom resource. What the path says is looked up in a way of its own, as the real
-// server's handler for them does: a path that does not fit is 404 in plain text, a verb that is missing is named.
+// custom answers a request for a custom resource. It routes the path differently, as the real server's handler does: a path that
+// does not match is 404 in plain text, and the error for an unsupported verb names it.
 func (e *Exchange) custom(d *resource.Definition) {
 	in := &e.info
 	across := in.Verb == "list" || in.Verb == "watch"

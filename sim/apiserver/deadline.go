@@ -16,8 +16,8 @@ const (
 	// requestTimeout is config.Cluster.RequestTimeout where that is 0.
 	requestTimeout = time.Minute
 
-	// writeTimeout is how long the handler of a create, update, patch or delete of one object may take
-	// (k8s.io/apiserver/pkg/endpoints/handlers, requestTimeoutUpperBound). A deletecollection has no such limit.
+	// writeTimeout limits the handler of a create, update, patch or delete of one object (k8s.io/apiserver/pkg/endpoints/handlers,
+	// requestTimeoutUpperBound). A deletecollection has no such limit.
 	writeTimeout = 34 * time.Second
 
 	// servedWithin is the shortest ?timeout= that can be met. A real server needs longer, and answers 504. Here no time passes unless

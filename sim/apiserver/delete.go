@@ -40,7 +40,7 @@ func (e *Exchange) deleteCollection() *status.Status {
 	return nil
 }
 
-// deleteOptions reads DeleteOptions from the body, or, when there is none, from the query.
+// deleteOptions parses DeleteOptions from the body, or from the query if there is no body.
 func (e *Exchange) deleteOptions() (o registry.DeleteOptions, to writeOptions, s *status.Status) {
 	if s := e.checkBody(); s != nil {
 		return o, to, s

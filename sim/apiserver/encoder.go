@@ -44,7 +44,7 @@ func (e *streamEncoder) encode(n watchcache.Notice) []byte {
 	if it != nil && it.Err != nil {
 		return e.encode(watchcache.Notice{Type: watchcache.Error, Status: status.Plain("%s", it.Err.Error())})
 	}
-	if e.f.As == "PartialObjectMetadataList" { // what a stream sends is no list: it ends
+	if e.f.As == "PartialObjectMetadataList" { // a stream has no lists: it ends
 		return nil
 	}
 	if n.Type == watchcache.Bookmark {

@@ -13,20 +13,20 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Exchange is one request on its way to its Answer: what it asks for, who asks, how long it may take, and what is known of its
-// answer so far. The Server, its Observation and the registry share it.
+// Exchange is one request on its way to its Answer: the request, its user, its deadline, and the parts of its answer that are known
+// so far. The Server, its Observation and the registry share it.
 type Exchange struct {
 	*Request
-	info                    // what the path says
+	info                    // parsed from the path
 	Namespace string        // of the object; "" for one that is in none, such as a Namespace
 	UserAgent string        // header User-Agent
-	User      resource.User // who asks, as far as that is known
+	User      resource.User // set by authentication
 
-	// Failure is the error that the request is answered with. nil: none, or one without a Status.
+	// Failure is the error that the request is answered with. It is nil if there is none, or if the error is not a Status.
 	Failure *status.Status
-	// Shown is the revision of the object, or of the list, in the answer. 0: there is none.
+	// Shown is the revision of the object, or of the list, in the answer. It is 0 if there is none.
 	Shown uint64
-	// Observation observes it. nil: nothing does.
+	// Observation observes the request. It may be nil.
 	Observation Observation
 
 	s        *Server
@@ -117,7 +117,7 @@ func (e *Exchange) authenticate() *status.Status {
 	return s
 }
 
-// classify says in the header which flow schema and priority level the request belongs to.
+// classify sets the headers with the flow schema and priority level of the request.
 func (e *Exchange) classify() {
 	flow := e.s.Host.Flow()
 	if flow == nil {
@@ -146,7 +146,7 @@ func (e *Exchange) may(at auth.Attributes) *status.Status {
 	return nil
 }
 
-// attributes is what the request asks for, as authorization sees it.
+// attributes returns the request's attributes for authorization.
 func (e *Exchange) attributes() auth.Attributes {
 	in := &e.info
 	return auth.Attributes{User: e.User, Verb: in.Verb, IsResource: in.isResource, Path: e.Path,
@@ -201,8 +201,8 @@ func (e *Exchange) direct() {
 	e.serve()
 }
 
-// routed reports whether go-restful has a route for what is sent and wanted. What it refuses never comes to where warnings are
-// given.
+// routed reports whether go-restful has a route for the media types that are sent and accepted. Requests without a route are
+// refused before warnings are added.
 func (e *Exchange) routed() bool {
 	if e.route.verb == "patch" {
 		if _, s := patch.Type(e.Header.Get("Content-Type"), false); s != nil {
@@ -235,7 +235,7 @@ func (e *Exchange) serve() {
 // handle carries out the verb.
 func (e *Exchange) handle() {
 	var s *status.Status
-	if e.route.verb != "patch" { // which looks at what it is sent first
+	if e.route.verb != "patch" { // which checks its content type first
 		s = e.negotiate()
 	}
 	switch handler := handlers[e.route.verb]; {
@@ -252,7 +252,7 @@ func (e *Exchange) handle() {
 	e.await()
 }
 
-// handlers are those of the verbs. Each returns why it refuses the request; nil: it has answered, or will.
+// handlers are the handlers of the verbs. Each returns the error if it refuses the request, or nil if it has answered, or will.
 var handlers = map[string]func(*Exchange) *status.Status{
 	"get": (*Exchange).get, "list": (*Exchange).list, "watch": (*Exchange).list, "create": (*Exchange).create, "update": (*Exchange).update,
 	"patch": (*Exchange).patch, "delete": (*Exchange).delete, "deletecollection": (*Exchange).deleteCollection,

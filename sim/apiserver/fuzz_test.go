@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzInfo reads what requests ask for from any method, path and query: what is a resource has a version and a name of one,
-// and nothing is longer than the path that it comes from.
+// FuzzInfo parses the request info of any method, path and query: a resource always has a version and a name, and no part is longer
+// than the path.
 func FuzzInfo(f *testing.F) {
 	for _, seed := range []string{"/api/v1/pods", "/apis/apps/v1/namespaces/a/deployments/b/status", "/api/v1/watch/namespaces/a/pods", "/api/v1/proxy",
 		"/api/v1/namespaces/a/pods/b/proxy/x//y", "/apis//v1/x", "//", "/api/v1/namespaces/a/finalize", "/sim/v1/x"} {

@@ -19,11 +19,11 @@ type Hook interface {
 	Observe(e *Exchange) Observation
 }
 
-// Observation sees one request on its way and may change what becomes of it. The Cluster's lock is held in every call. The
-// Server calls, in this order, Arrived, Decided if the request is let through to a resource, Validated for each object that it is
-// about to write, Watching if it is a watch that begins, Answered, and Sent.
+// Observation sees one request on its way and may change its outcome. The Cluster's lock is held in every call. The Server calls,
+// in this order, Arrived, Decided if the request is let through to a resource, Validated for each object that it is about to write,
+// Watching if it is a watch that begins, Answered, and Sent.
 type Observation interface {
-	// Arrived returns what becomes of the request.
+	// Arrived returns the Verdict on the request.
 	Arrived() Verdict
 	// Decided is called when the request is about to be served. A Status is its answer instead.
 	Decided() *status.Status
@@ -32,7 +32,7 @@ type Observation interface {
 	Validated(obj object.Object, old *resource.Item) *status.Status
 	// Watching is called with a watch before its first event.
 	Watching(w *watchcache.Watch)
-	// Answered returns what becomes of the answer.
+	// Answered returns the Verdict on the answer.
 	Answered(a *Answer) Verdict
 	// Sent is called when the client is given the answer.
 	Sent(a *Answer)
@@ -40,7 +40,7 @@ type Observation interface {
 	Delay(d time.Duration, f func())
 }
 
-// Verdict is what becomes of a request that has arrived, or of an answer. The zero value lets it go on.
+// Verdict decides how a request that has arrived, or an answer, proceeds. The zero value does not change anything.
 type Verdict struct {
 	Wait    time.Duration  // how long the request or answer is delayed
 	Instead *status.Status // the answer in its place; a request that was refused already keeps its own
@@ -50,8 +50,8 @@ type Verdict struct {
 // Warnings returns what the answer warns of.
 func (e *Exchange) Warnings() []string { return e.warnings }
 
-// Object returns the object that the request is about: the one in the body of a create or update, else the stored one.
-// nil: there is none, or it cannot be read.
+// Object returns the object that the request is about: the one in the body of a create or update, otherwise the stored one. It
+// returns nil if there is none, or it cannot be decoded.
 func (e *Exchange) Object() object.Object {
 	if e.Verb != "create" && e.Verb != "update" {
 		return e.Stored()
@@ -75,8 +75,8 @@ func (e *Exchange) Object() object.Object {
 	return obj
 }
 
-// Unserved names what nobody serves of what the request is about: a resource, or what a path of discovery stands for. "": all
-// is served.
+// Unserved returns the resource, or the group and version of a discovery path, that the request is about and that is not served. It
+// returns "" if it is served.
 func (e *Exchange) Unserved() string {
 	t := e.s.Table
 	if e.Resource != "" {
@@ -92,8 +92,8 @@ func (e *Exchange) Unserved() string {
 	return ""
 }
 
-// Conditional reports whether the body of an update or a patch names the resourceVersion that it is about: then it is
-// refused when somebody else has written since that was read.
+// Conditional reports whether the body of an update or a patch contains a resourceVersion, so that it is refused if the object has
+// been written since.
 func (e *Exchange) Conditional() bool {
 	if e.Verb == "update" {
 		return e.Object().ResourceVersion() != ""
@@ -114,7 +114,7 @@ func (e *Exchange) Applies() bool {
 	return e.Verb == "patch" && strings.HasPrefix(e.Header.Get("Content-Type"), "application/apply-patch")
 }
 
-// Stored returns the object that the request names as it is now. nil: there is none.
+// Stored returns the current object that the request names, or nil if there is none.
 func (e *Exchange) Stored() object.Object {
 	d := e.s.Table.Find(e.Group, e.Version, e.Resource)
 	if d == nil || e.Name == "" {
@@ -144,8 +144,8 @@ func (e *Exchange) replyObject(obj string) {
 	e.write(code, codec.Text{[]byte(obj + "\n")})
 }
 
-// refuse answers with an error as the real server does at the place where it says this: too many requests in plain text,
-// an expired revision to a watch inside of the stream.
+// refuse answers with an error as the real server does for this error: too many requests in plain text, an expired revision of a
+// watch inside the stream.
 func (e *Exchange) refuse(s *status.Status) {
 	e.Failure = s
 	switch {

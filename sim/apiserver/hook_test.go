@@ -18,7 +18,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// notes is a Hook that notes what it is told, as are others who are asked on the way, and refuses where it was told to.
+// notes is a Hook that records its calls, and those of other steps of the request, and refuses at the configured ones.
 type notes struct {
 	told     []string
 	refusing map[string]*status.Status
@@ -105,10 +105,10 @@ func (h notedHost) Peer(string, string, string) *apiserver.Server {
 	return nil
 }
 
-// change makes the body another one than what is stored.
+// change makes the body differ from the stored object.
 func change(x *trial) { x.body["data"] = map[string]any{"k": "v"} }
 
-// Who is told of a request, and asked, in which order.
+// The steps and the calls of the Hook, in order, for various requests.
 func TestWhoIsTold(t *testing.T) {
 	t.Parallel()
 	const custom = "/apis/example.com/v1/namespaces/NAMESPACE/widgets"
@@ -147,7 +147,8 @@ func TestWhoIsTold(t *testing.T) {
 	}
 }
 
-// A Hook refuses at its place on the way: after who it is, before what the request says; and learns how the request has failed.
+// A Hook refuses at its place in the order: after authentication and authorization, before the body is decoded; and it sees how the
+// request has failed.
 func TestHookRefusesInOrder(t *testing.T) {
 	t.Parallel()
 	refuses := func(where string) (*trial, *notes) {
@@ -183,7 +184,7 @@ func TestHookRefusesInOrder(t *testing.T) {
 	}
 }
 
-// A watch that is said to be too old has begun: it ends with an event in the encoding that its client has asked for.
+// A watch whose revision a Hook declares too old has begun: it ends with an event in the encoding that its client requested.
 func TestHookEndsWatch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

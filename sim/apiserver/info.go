@@ -10,13 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// info is what the path of a request says, before anything is looked up: authorization and errors speak of it even
-// when there is no such resource.
+// info is parsed from the path of a request, before the resource is looked up: authorization and errors use it even if there is no
+// such resource.
 type info struct {
 	Verb        string // get list watch create update patch delete deletecollection, or proxy
 	Group       string
 	Version     string
-	Resource    string // "": not about a resource
+	Resource    string // "" if the request is not about a resource
 	Subresource string
 	Name        string
 
@@ -76,8 +76,8 @@ var methodVerbs = map[string]string{
 	wire.MethodPatch: "patch", wire.MethodDelete: "delete",
 }
 
-// refineVerb tells collections from objects: a get without a name is a list or a watch, and may name its object in a
-// field selector.
+// refineVerb distinguishes collections from objects: a get without a name is a list or a watch, and may name its object in a field
+// selector.
 func (in *info) refineVerb(query url.Values) {
 	if in.Name != "" {
 		return

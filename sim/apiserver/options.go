@@ -25,8 +25,8 @@ type writeOptions struct {
 // managerMax is the greatest length of a field manager's name in bytes.
 const managerMax = 128
 
-// writeOptions reads the query of a write; kind is CreateOptions, UpdateOptions or PatchOptions, apply says that a patch
-// is an apply.
+// writeOptions parses the query of a write; kind is CreateOptions, UpdateOptions or PatchOptions, apply reports that a patch is an
+// apply.
 func (e *Exchange) writeOptions(kind string, apply bool) (writeOptions, *status.Status) {
 	query := e.Query
 	o := writeOptions{force: registry.ParseBool(query, "force")}

@@ -8,8 +8,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Of several reasons why a path leads nowhere the client reads the first: whether there is such a group, version, resource,
-// subresource, and only then whether it has the method. Some of them are texts, as of whoever knows nothing of a Status.
+// If a path does not match for several reasons, the client gets the first of them: the group, version, resource and subresource are
+// looked up in turn, and only then the method. Some errors are plain texts, from handlers without Status objects.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	const (
@@ -63,8 +63,8 @@ func TestErrorsAreEncoded(t *testing.T) {
 	}
 }
 
-// What headers say depends on how far a request has come: to the filter that sets Cache-Control, to priority and fairness, to
-// authorization, to a resource.
+// The headers of an answer depend on how far the request has come: to the filter that sets Cache-Control, to priority and fairness,
+// to authorization, to a resource.
 func TestHeadersInOrder(t *testing.T) {
 	t.Parallel()
 	const cache, flow, sniff, warning = "Cache-Control", flowcontrol.SchemaHeader, "X-Content-Type-Options", "Warning"

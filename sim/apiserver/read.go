@@ -27,7 +27,7 @@ func (e *Exchange) get() *status.Status {
 		switch {
 		case s != nil:
 			e.fail(s)
-		case connects: // the object is as new as is asked for
+		case connects: // the object has the requested revision
 			e.connect(q, "get", nil)
 		default:
 			e.object(200, it)

@@ -101,7 +101,7 @@ func (e *Exchange) subTable(obj object.Object, text []byte) codec.Text {
 	return codec.Table(d, rows, e.tableOptions(codec.ListMeta{ResourceVersion: obj.ResourceVersion()}))
 }
 
-// revision returns a resourceVersion, "" of what is not stored.
+// revision returns a resourceVersion, or "" for an object that is not stored.
 func revision(rev uint64) string {
 	if rev == 0 {
 		return ""
@@ -109,7 +109,7 @@ func revision(rev uint64) string {
 	return registry.FormatRev(rev)
 }
 
-// page answers with a list in the negotiated format, or with why there is none.
+// page answers with a list in the negotiated format, or with an error.
 func (e *Exchange) page(p *registry.Page, s *status.Status) {
 	if s == nil {
 		s = e.checkTable()

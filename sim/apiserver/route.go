@@ -11,15 +11,15 @@ import (
 // route is where the path of a request for a resource leads.
 type route struct {
 	def       *resource.Definition
-	sub       *resource.Subresource // nil: the resource itself
+	sub       *resource.Subresource // nil for the resource itself
 	namespace string
 	name      string // "" for a collection
 	watch     bool   // one of the deprecated /watch/ paths
 	verb      string
 }
 
-// find looks up the route of a path below a served group version. The status says why there is none: 404 without
-// details for a path that no resource has, 405 for a method it does not have.
+// find looks up the route of a path below a served group version. Its errors are 404 without details for a path that no resource
+// has, and 405 for a method that the path does not have.
 func find(table *resource.Table, in *info, method string) (*route, *status.Status) {
 	r, rest := &route{}, in.rest
 	if len(rest) > 1 && rest[0] == "watch" {
@@ -116,7 +116,7 @@ var (
 	collectionVerbs = map[string]string{wire.MethodGet: "list", wire.MethodPost: "create", wire.MethodDelete: "deletecollection"}
 	objectVerbs     = map[string]string{wire.MethodGet: "get", wire.MethodPut: "update", wire.MethodPatch: "patch", wire.MethodDelete: "delete"}
 
-	// Subresources that are streams can be reached with every method; their Verbs say so.
+	// Subresources that are streams accept all methods; they are restricted by their Verbs.
 	subresourceVerbs = map[string]string{wire.MethodGet: "get", wire.MethodPut: "update", wire.MethodPatch: "patch",
 		wire.MethodPost: "create", wire.MethodDelete: "delete"}
 )

@@ -1,11 +1,11 @@
 // Package apiserver answers HTTP requests as kube-apiserver does.
 //
-//	Request, its body read ─▶ Do ─▶ who? ─▶ may they? ─▶ discovery, or route ─▶ a file per verb ─▶ done(Answer)
-//	                          └─ under the Cluster's lock; never blocks ──────────────────────────┘
+//	Request, its body read ─▶ Do ─▶ authenticate ─▶ authorize ─▶ discovery, or route ─▶ a file per verb ─▶ done(Answer)
+//	                          └─ under the Cluster's lock; never blocks ──────────────────────────────────┘
 //
-// done is called at once, or later: a read may wait for a cache. An Answer is complete, and the events of a watch are in its
-// queue, before anything is sent: no lock is held while a client reads, and a client that does not read can hold up nobody.
-// Package fake turns requests and answers into those of net/http and waits; the engine of the page needs neither.
+// done is called at once, or later: a read may wait for a cache. An Answer is complete, and the events of a watch are in its queue,
+// before anything is sent: no lock is held while a client reads, and a client that does not read cannot block others. Package fake
+// converts requests and answers from and to net/http and waits; the engine of the page needs neither.
 package apiserver
 
 import (
@@ -43,17 +43,17 @@ type Server struct {
 	Discovery *discovery.Documents
 	Auth      *auth.Auth
 	Decoder   *codec.Decoder
-	Nodes     *kubelet.Nodes // the kubelets that streams of pods are passed on to. nil: there are none
+	Nodes     *kubelet.Nodes // the kubelets that streams of pods are passed on to, if any
 	Host      Host
 
 	scratch []byte // where messages are printed before they get memory of their own
 }
 
-// Host is what a Server needs of the cluster that it is part of. The Cluster's lock is held.
+// Host provides the parts of the surrounding cluster that a Server needs. The Cluster's lock is held.
 type Host interface {
 	// Hook returns what observes requests, or nil if nothing does.
 	Hook() Hook
-	// Flow returns how requests are classified now. If it is nil, answers do not say it.
+	// Flow returns the current classification of requests. If it is nil, answers do not have its headers.
 	Flow() *flowcontrol.Config
 	// Watching is called with each watch before its first event.
 	Watching(*Exchange, *watchcache.Watch)
@@ -62,8 +62,8 @@ type Host interface {
 	// Aggregated returns what passes requests for a path on to the aggregated API server that it belongs to, or nil if it belongs to
 	// none.
 	Aggregated(path string) Forward
-	// Serving calls serve, the handler of a request for a custom resource. cached says that a get may be served from the watch cache;
-	// the request has to end with its deadline.
+	// Serving calls serve, the handler of a request for a custom resource. cached reports that a get may be served from the watch
+	// cache; the request has to end with its deadline.
 	Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
 }
 
@@ -83,25 +83,25 @@ func (Alone) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline
 type Request struct {
 	Method string
 	Path   string // decoded
-	Target string // path and query as sent; "": Path
+	Target string // path and query as sent; the default is Path
 	Query  url.Values
 	Header wire.Header
 
-	Client *auth.Client // what is known of it beside the header; nil: nothing
-	From   string       // its address, HOST:PORT; "": it has none
+	Client *auth.Client // the client as known beside the header, if at all
+	From   string       // the client's address, HOST:PORT, if it has one
 
-	// Spared says that no fault is to happen to the request, nor to the events of its watch.
+	// Spared exempts the request, and the events of its watch, from faults.
 	Spared bool
-	// Context ends when the client goes away. nil: nobody knows when it does.
+	// Context ends when the client goes away. It may be nil.
 	Context context.Context
-	// Limit is how long another server may take to begin with an answer. 0: as long as it wants.
+	// Limit is the time that another server may take to begin its answer. 0 means no limit.
 	Limit time.Duration
 
 	Body         []byte // at most one byte more than a server accepts
 	BodyError    error  // what went wrong while the body was read
 	BodyExpected bool   // the request came with a body, or with a length of one
 
-	Rest io.Reader // of a Body that is longer than a server accepts; nil: it is not
+	Rest io.Reader // the rest of a Body that is longer than a server accepts; otherwise nil
 }
 
 // ReadBody reads the body of a request; length is the Content-Length, -1 when it is not known.

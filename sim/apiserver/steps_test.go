@@ -187,7 +187,7 @@ func TestGetInOrder(t *testing.T) {
 		x := newTrial(t, request{"GET", path, ""})
 		x.header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
 		x.query.Set("includeObject", "x")
-		is.New(t).Equal(x.send(x).code, code) // what a Table shows of an object is asked once there is one
+		is.New(t).Equal(x.send(x).code, code) // the parameters of a Table are checked once there is an object
 	}
 }
 
@@ -202,7 +202,7 @@ func TestListInOrder(t *testing.T) {
 	is.New(t).Equal(x.send(x).code, 200) // a selector need not name an object
 }
 
-// A watch, which may last, does not look at a timeout of the request.
+// A watch ignores the timeout of the request.
 func TestWatchInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"WATCH", "configmaps", ""}, arrival, []step{accept, selector, listOptions, label, number, streams})

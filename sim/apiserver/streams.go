@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// stream answers a request for a stream: with what the API server refuses by itself, then with what a kubelet answers.
+// stream answers a request for a stream: with an error of the API server itself, or with the answer of a kubelet.
 //
 //	log           a text, or a Session that goes on with it; Messages say that it is sent over a WebSocket
 //	exec, attach, a Session that the connection is given to: fake speaks WebSocket or SPDY
@@ -54,8 +54,8 @@ func (e *Exchange) stream(stream *resource.Stream) {
 	}
 }
 
-// admitConnect asks admission, and whether the user may upgrade the connection, before anything is looked up
-// (handlers.ConnectResource). Admission may change what the query asks for.
+// admitConnect runs admission, and checks whether the user may upgrade the connection, before anything is looked up
+// (handlers.ConnectResource). Admission may change the options in the query.
 func (e *Exchange) admitConnect(stream *resource.Stream, q *resource.StreamRequest) *status.Status {
 	if len(q.Query["dryRun"]) > 0 {
 		return status.BadRequest("dryRun is not supported")
@@ -112,7 +112,7 @@ func (e *Exchange) converse(s *kubelet.Session) {
 	e.reply(a)
 }
 
-// asksForWebSocket reports whether a request wants to change to WebSocket.
+// asksForWebSocket reports whether a request wants to upgrade to WebSocket.
 func asksForWebSocket(h wire.Header) bool {
 	return strings.EqualFold(h.Get("Upgrade"), "websocket") && upgrades(h)
 }

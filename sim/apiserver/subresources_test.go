@@ -40,7 +40,7 @@ func TestPatchScaleInOrder(t *testing.T) {
 		[]step{patchType, accept, size, force, notThere("replicationcontrollers"), patchRead, otherNamespace, otherName, badScale, conflict})
 }
 
-// What decodes and merges custom resources knows no other kind, so there is less that can be said about their scale.
+// The decoder and merger of custom resources know only their own kinds, so their scale has fewer errors.
 func TestCustomScaleInOrder(t *testing.T) {
 	t.Parallel()
 	const path = "/apis/example.com/v1/namespaces/NAMESPACE/widgets/a/scale"
@@ -60,7 +60,7 @@ func TestCustomScaleInOrder(t *testing.T) {
 		repeated.fail(x)
 		x.twice = `"status":{}`
 	}, repeated.code, repeated.want}
-	inOrderOf(t, applied(func(x *trial) { // of whom nobody owns a field
+	inOrderOf(t, applied(func(x *trial) { // whose managedFields were removed
 		x.also("PATCH", strings.TrimSuffix(x.path, "/scale"), "application/merge-patch+json", `{"metadata":{"managedFields":[{}]}}`)
 	}), []step{unread, {"live object can be converted", func(*trial) {}, 500, "failed to create manager for existing fields: failed to convert live object"}}, repeated)
 	inOrderOf(t, applied(func(x *trial) {

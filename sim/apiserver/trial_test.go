@@ -42,7 +42,7 @@ type trial struct {
 	send         func(*trial) answer
 }
 
-// answer is what the client reads.
+// answer is the answer that the client gets.
 type answer struct {
 	code   int
 	header wire.Header
@@ -50,7 +50,7 @@ type answer struct {
 }
 
 // request describes a request: its method or WATCH, its path below /api/v1/namespaces/NAMESPACE, or a whole one with NAMESPACE in
-// it, what the body is sent as.
+// it, and the content type of its body.
 type request struct{ method, path, media string }
 
 // present are the objects that are there when a path names their resource, by their collections.
@@ -237,7 +237,7 @@ type step struct {
 	want string
 }
 
-// inOrder checks that each step fails as it says, and that of any two which fail the earlier one is what the client reads.
+// inOrder checks that each step fails with its error, and that if two steps fail, the client gets the error of the earlier one.
 func inOrder(t *testing.T, q request, steps ...[]step) {
 	t.Helper()
 	inOrderOf(t, func() *trial { return newTrial(t, q) }, slices.Concat(steps...))

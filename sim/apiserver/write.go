@@ -112,7 +112,7 @@ func (e *Exchange) result(code int, r *registry.Result, s *status.Status) {
 		if r.Status.Code != 0 {
 			code = r.Status.Code
 		}
-		e.writeStatus(code, r.Status) // in the encoding asked for; what it was to be turned into does not matter
+		e.writeStatus(code, r.Status) // in the negotiated encoding; other forms such as Table are ignored
 	case r.Created:
 		e.object(wire.StatusCreated, r.Item)
 	default:
@@ -131,8 +131,8 @@ func (e *Exchange) checkBody() *status.Status {
 	return nil
 }
 
-// decode reads the body as the kind the path is about, with the defaults of its version. current is what it may be the
-// changed form of, or nil.
+// decode decodes the body as the kind that the path is about, with the defaults of its version. current is the object that it may
+// be a changed form of, or nil.
 func (e *Exchange) decode(media codec.Media, level codec.Level, current *resource.Item) (object.Object, *status.Status) {
 	obj, _, warnings, s := e.s.Decoder.Changed(e.Body, media.String(), e.kindOf(), level, current)
 	e.warnings = append(e.warnings, warnings...)
@@ -146,8 +146,8 @@ func (e *Exchange) decode(media codec.Media, level codec.Level, current *resourc
 	return obj, nil
 }
 
-// foreign reports whether the kind of the path is that of a custom resource's subresource, a Scale. What decodes and merges
-// custom resources does not know such a kind, and has only that to say about a body with a mistake.
+// foreign reports whether the kind of the path is that of a custom resource's subresource, a Scale. The decoder and merger of
+// custom resources do not know such a kind, and return the same error for every invalid body.
 func (e *Exchange) foreign() bool { return e.route.def.Custom && e.connects() }
 
 // definition is that of the kind of the path.

@@ -1,4 +1,4 @@
-// Package auth decides who sends a request and whether they may.
+// Package auth authenticates and authorizes the requests to an API server.
 //
 //	header, Client ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
 //	                     │ 401                  │ 403                    │
@@ -21,7 +21,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Mode says how requests are authorized.
+// Mode is the way in which requests are authorized.
 type Mode int
 
 const (
@@ -29,13 +29,13 @@ const (
 	RBAC                    // certificates, bearer tokens, anonymous requests and role-based access control
 )
 
-// Token is a bearer token and the user who holds it. Every holder is in system:authenticated beside the given groups.
+// Token is a bearer token and its user. Every such user is in system:authenticated beside the given groups.
 type Token struct {
 	Token string
 	User  resource.User
 }
 
-// User is who sends a request.
+// User is the user that sends a request.
 type User = resource.User
 
 // Names that the API server gives a meaning (Kubernetes documentation, "User impersonation" and "RBAC").
@@ -46,19 +46,19 @@ const (
 	masters         = "system:masters"
 )
 
-// Options say how an API server authenticates and authorizes requests.
+// Options configure the authentication and authorization of an API server.
 type Options struct {
 	Mode Mode
-	// Tokens are the bearer tokens that are known beside those of service accounts. nil: DefaultTokens.
+	// Tokens are the accepted bearer tokens beside those of service accounts. The default is DefaultTokens.
 	Tokens []Token
-	// Authorizers are asked in this order (--authorization-mode): AlwaysAllow, AlwaysDeny, Node, RBAC. Requests are
-	// authenticated then, whatever Mode says. nil: as Mode says.
+	// Authorizers are consulted in this order (--authorization-mode): AlwaysAllow, AlwaysDeny, Node, RBAC. If they are set,
+	// requests are authenticated, whatever Mode is. If Authorizers is nil, Mode decides.
 	Authorizers []string
-	// NoAnonymous: a request without credentials gets 401 (--anonymous-auth=false).
+	// NoAnonymous answers a request without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool
-	// RequestHeader says which proxies may name users.
+	// RequestHeader configures which proxies may name users.
 	RequestHeader RequestHeader
-	// Audiences are those of the API server. nil: token.DefaultIssuer.
+	// Audiences are those of the API server. The default is token.DefaultIssuer.
 	Audiences []string
 	// Named puts the name of each authorizer before its reason to refuse a request, as servers since 1.37 do.
 	Named bool
@@ -68,17 +68,17 @@ type Options struct {
 
 // Host is the API server that an Auth works for.
 type Host interface {
-	// Account returns the service account that holds a token, and for which of the wanted audiences it is good, or what is
-	// wrong with a token of a service account; a text that is no such token has neither.
+	// Account returns the service account of a token, and for which of the wanted audiences it is valid. It returns an error if the
+	// token of a service account is invalid, and nil and nil for any other text.
 	Account(text string, wanted []string) (*token.Holder, error)
 	// Asked is called with each decision that Authorize makes.
 	Asked(at Attributes, allowed bool)
 }
 
-// Authenticates says that the credentials of requests count.
+// Authenticates reports whether the credentials of requests are checked.
 func (o *Options) Authenticates() bool { return o.Mode != AlwaysAllow || o.Authorizers != nil }
 
-// Check returns what is wrong with the options (pkg/kubeapiserver/options.BuiltInAuthorizationOptions).
+// Check returns an error if the options are invalid (pkg/kubeapiserver/options.BuiltInAuthorizationOptions).
 func (o *Options) Check() error {
 	if o.Authorizers != nil && len(o.Authorizers) == 0 {
 		return errors.New("at least one authorization-mode must be passed")
@@ -106,8 +106,7 @@ const (
 	rbac        = "RBAC"
 )
 
-// Auth is the authentication and authorization of one API server. It is not safe for concurrent use: requests are asked
-// about under the Cluster's lock.
+// Auth is the authentication and authorization of one API server. It is not safe for concurrent use: the Cluster's lock guards it.
 type Auth struct {
 	options     Options
 	authorizers []string
@@ -128,7 +127,7 @@ func New(o Options) *Auth {
 	if a.authorizers == nil {
 		a.authorizers = []string{map[Mode]string{AlwaysAllow: alwaysAllow, RBAC: rbac}[o.Mode]}
 	}
-	// BuiltInAuthenticationOptions.ApplyAuthorization: nobody unknown may do everything
+	// BuiltInAuthenticationOptions.ApplyAuthorization: no anonymous requests under AlwaysAllow
 	if slices.Contains(o.Authorizers, alwaysAllow) {
 		a.options.NoAnonymous = true
 	}
@@ -146,14 +145,14 @@ func DefaultTokens() []Token {
 	}
 }
 
-// everybody is who sends a request under AlwaysAllow.
+// everybody is the user of all requests under AlwaysAllow.
 var everybody = resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}
 
-// Authenticate returns the user of a request with the header from a client, which may be nil: whom the program around the
-// server names, then whom a proxy names, then the subject of the certificate, then the holder of the bearer token, then
-// system:anonymous. It is 401 when the program refuses, and for a token that nobody holds or a certificate that nobody
-// trusts unless somebody else knows the client. warning is for the client, "" for none. Under AlwaysAllow everybody whom
-// the program does not name is kubernetes-admin (pkg/kubeapiserver/authenticator).
+// Authenticate returns the user of a request with the header from a client, which may be nil. The sources are, in this order: the
+// user that the program around the server sets, the user that a proxy names, the subject of the certificate, the user of the bearer
+// token, and system:anonymous. Authenticate returns a 401 if the program refuses the client, and for an unknown token or an
+// untrusted certificate unless another source identifies the client. warning is a warning for the client, or "". Under AlwaysAllow
+// every client whose user the program does not set is kubernetes-admin (pkg/kubeapiserver/authenticator).
 func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning string, s *status.Status) {
 	if c == nil {
 		c = &Client{}
@@ -188,8 +187,8 @@ func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning 
 	return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, "", nil
 }
 
-// verdict is what is known of a bearer token. audiences are those of the wanted ones for which it is good: none if nobody
-// holds it, which err may explain.
+// verdict is the result of checking a bearer token. audiences are the wanted ones for which it is valid: none if the token is
+// unknown, which err may explain.
 type verdict struct {
 	user      resource.User
 	audiences []string
@@ -197,10 +196,10 @@ type verdict struct {
 	err       error
 }
 
-// holder returns who holds a token.
+// holder checks a token and returns its user.
 func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	if u, ok := a.tokens[text]; ok {
-		v.user = u // such tokens say of no audience that they are for it
+		v.user = u // such tokens are valid for the server's audiences only
 		v.audiences = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(a.options.Audiences, name) })
 		return v
 	}
@@ -215,7 +214,7 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	return verdict{grouped(u), t.Audiences, t.Warning, nil}
 }
 
-// grouped returns the user in the group of all who are known, unless he is unknown or says himself which it is
+// grouped returns the user in system:authenticated, unless the user is anonymous or in system:unauthenticated
 // (k8s.io/apiserver/pkg/authentication/group.AuthenticatedGroupAdder).
 func grouped(u resource.User) resource.User {
 	if u.Name != anonymous && !slices.Contains(u.Groups, unauthenticated) {

@@ -34,7 +34,7 @@ func TestAuthenticate(t *testing.T) {
 			u, _, s := a.Authenticate(wire.Header{"Authorization": {c.header}}, nil)
 			if c.code != 0 {
 				is.Equal(string(s.JSON()), `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
-					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // as the real server says it
+					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // the real server's text
 				return
 			}
 			is.Equal(s, nil)
@@ -52,7 +52,7 @@ func TestUsers(t *testing.T) {
 	is.Equal(u, resource.User{Name: anonymous, Groups: []string{unauthenticated}})
 	u, _, s := New(Options{}).Authenticate(wire.Header{"Authorization": {"Bearer nope"}}, nil)
 	is.Equal(s, nil)                                                                               // AlwaysAllow looks at no credentials
-	is.Equal(u, resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}) // everybody is the administrator
+	is.Equal(u, resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}) // every user is the administrator
 	is.Equal(DefaultTokens()[1].User.Groups, []string{"dev"})                                      // New leaves the given tokens alone
 	own, _, s := New(Options{Mode: RBAC, Tokens: []Token{{"t", resource.User{Name: "u"}}}}).Authenticate(wire.Header{"Authorization": {"Bearer t"}}, nil)
 	is.Equal(s, nil)
@@ -117,7 +117,7 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// Nothing but what is stored gives rights: without the binding of discovery there is none.
+// Only stored objects grant rights: without its binding, discovery is forbidden.
 func TestOnlyStoredRolesCount(t *testing.T) {
 	is := is.New(t)
 	discovery := Attributes{User: alice, Verb: "get", Path: "/apis"}

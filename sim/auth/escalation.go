@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Escalation returns the 403 of a write that would give somebody more rights than the writer has: at is the write,
-// already authorized, of a role or binding; old is nil on create. It returns nil for every other resource. The verbs
-// escalate (on roles) and bind (on the role a binding refers to) lift the check (RBAC, "Privilege escalation
-// prevention and bootstrapping"). A binding to a role that does not exist is 404.
+// Escalation returns the 403 of a write that would grant more rights than the writer has: at is the write, already authorized, of a
+// role or binding; old is nil on create. It returns nil for every other resource. The verbs escalate (on roles) and bind (on the
+// role a binding refers to) lift the check (RBAC, "Privilege escalation prevention and bootstrapping"). A binding to a role that
+// does not exist is 404.
 func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
 	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow ||
 		slices.Contains(at.User.Groups, masters) || onlyCollectorFields(obj, old) {
@@ -71,7 +71,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 	unnamed := status.NameParameter(name)
 	switch {
 	case kind == "Role" && at.Namespace == "":
-		return status.BadRequest("Namespace parameter required.") // where the store is asked for the role
+		return status.BadRequest("Namespace parameter required.") // an error of the store's lookup of the role
 	case bind.Resource != "" && unnamed != nil:
 		return unnamed
 	case none != nil && bind.Resource == "":
@@ -111,7 +111,7 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	return text
 }
 
-// describe prints single rules, those for the same resource as one with all their verbs, sorted.
+// describe prints single rules, sorted. It merges rules for the same resource into one with all their verbs.
 func describe(rules []Rule) []string {
 	at := map[string]int{}
 	var merged []Rule

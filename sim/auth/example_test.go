@@ -19,7 +19,7 @@ func ExampleNew() {
 	// pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default"
 }
 
-// Needed is what a role must say at least so that a request is let through.
+// Needed returns the smallest rule that allows a request.
 func ExampleNeeded() {
 	rule := auth.Needed(auth.Attributes{Verb: "patch", Group: "apps", Version: "v1", Resource: "deployments", Subresource: "scale", Name: "web", Namespace: "default", IsResource: true})
 	fmt.Println(rule.Verbs, rule.APIGroups, rule.Resources)

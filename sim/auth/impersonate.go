@@ -57,7 +57,7 @@ func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader
 // legacyMode is impersonation by the plain verb.
 const legacyMode = "legacy"
 
-// asks prepares an attempt in a mode, and asks whether the request at may be made in it.
+// asks prepares an attempt in a mode, and checks whether the request at may be made in it.
 func (p *impersonation) asks(mode string, at Attributes) {
 	if mode != legacyMode {
 		p.verb, p.group, p.constrained = "impersonate:"+mode, authenticationGroup, true
@@ -66,7 +66,7 @@ func (p *impersonation) asks(mode string, at Attributes) {
 	}
 }
 
-// asks reports whether the header has any Impersonate field. Few requests do.
+// asks reports whether the header has any Impersonate field. Few requests have one.
 func asks(h wire.Header) bool {
 	for name := range h { // order does not matter
 		if strings.HasPrefix(name, "Impersonate-") {
@@ -76,7 +76,7 @@ func asks(h wire.Header) bool {
 	return false
 }
 
-// wanted returns the user that the header asks for, nil if it asks for none.
+// wanted returns the user to impersonate, or nil if the header names none.
 func wanted(h wire.Header) (*resource.User, *status.Status) {
 	u := &resource.User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid"), Groups: h["Impersonate-Group"]}
 	for _, name := range object.SortedKeys(h) {
@@ -121,7 +121,7 @@ type impersonation struct {
 	missing     *status.Status // the 403 of the first right that the requestor does not have
 }
 
-// check asks for all rights that the requestor needs to become the user.
+// check checks all rights that the requestor needs to become the user.
 func (p *impersonation) check(u *resource.User) {
 	p.checkName(u)
 	if u.UID != "" {
@@ -168,7 +168,7 @@ func (p *impersonation) checkExtra(extra map[string][]string) {
 	}
 }
 
-// badExtra returns what constrained impersonation refuses in extra, whoever asks, "" for nothing.
+// badExtra returns the error if constrained impersonation does not allow extra for any user, and otherwise "".
 func badExtra(extra map[string][]string) string {
 	for _, key := range object.SortedKeys(extra) {
 		switch errs := field.DomainPrefixedPath(field.Root("extra.key"), key); {
@@ -185,7 +185,7 @@ func badExtra(extra map[string][]string) string {
 	return ""
 }
 
-// needs asks for a right, unless one is missing already. never says why nobody has it.
+// needs requires a right, unless one is missing already. If never is not empty, it is the reason why no user has the right.
 func (p *impersonation) needs(at Attributes, never string) {
 	at.User, at.Verb, at.IsResource = p.requestor, p.verb, true
 	switch {
@@ -197,7 +197,7 @@ func (p *impersonation) needs(at Attributes, never string) {
 	}
 }
 
-// result returns the user with the groups that everybody of its sort is in.
+// result returns the user with the groups that every user of its kind is in.
 func (p *impersonation) result(want *resource.User) resource.User {
 	u := *want
 	if ns, _, ok := serviceAccount(u.Name); ok && len(u.Groups) == 0 {

@@ -55,7 +55,7 @@ func TestImpersonate(t *testing.T) {
 	}
 }
 
-// Who was granted impersonation in one way is told of that way when it is refused.
+// A refusal names the way of impersonation that the user was granted last.
 func TestImpersonationIsRemembered(t *testing.T) {
 	is := is.New(t)
 	s := store{}

@@ -12,21 +12,21 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// RequestHeader says which proxies may name users in the header of requests, and in which fields (Kubernetes
-// documentation, "Authenticating Proxy"). The fields are kube-apiserver's flags.
+// RequestHeader configures which proxies may name users in the header of requests, and in which fields (Kubernetes documentation,
+// "Authenticating Proxy"). The fields are kube-apiserver's flags.
 type RequestHeader struct {
-	// ClientCA are the certificates, PEM, of those who sign the certificates of proxies (--requestheader-client-ca-file).
-	// nil: there are no proxies.
+	// ClientCA are the certificates (PEM) of the authorities that sign certificates of proxies (--requestheader-client-ca-file). If
+	// it is nil, there are no proxies.
 	ClientCA []byte
-	// AllowedNames are the common names that a proxy may have (--requestheader-allowed-names). nil: any.
+	// AllowedNames are the common names that a proxy may have (--requestheader-allowed-names). If it is nil, any name is allowed.
 	AllowedNames []string
-	// Where the name, the uid, groups and extra values of the user are (--requestheader-username-headers,
+	// The headers with the name, the uid, groups and extra values of the user (--requestheader-username-headers,
 	// --requestheader-uid-headers, --requestheader-group-headers, --requestheader-extra-headers-prefix): X-Remote-User,
-	// X-Remote-Uid, X-Remote-Group and X-Remote-Extra- are common. nil: nowhere.
+	// X-Remote-Uid, X-Remote-Group and X-Remote-Extra- are common. Values whose headers are nil are not read.
 	UsernameHeaders, UIDHeaders, GroupHeaders, ExtraHeaderPrefixes []string
 }
 
-// Check returns what is wrong with the options (k8s.io/apiserver/pkg/server/options.RequestHeaderAuthenticationOptions).
+// Check returns an error if the options are invalid (k8s.io/apiserver/pkg/server/options.RequestHeaderAuthenticationOptions).
 func (r *RequestHeader) Check() error {
 	for _, l := range []struct {
 		flag  string
@@ -83,7 +83,7 @@ func (r *RequestHeader) user(h wire.Header) (u resource.User, ok bool) {
 	return u, true
 }
 
-// addExtra adds what a header says about a user. Its key is the rest of the header's name, escaped as in a path.
+// addExtra adds the extra values in a header to a user. The key is the rest of the header's name, escaped as in a path.
 func addExtra(u *resource.User, key string, values []string) {
 	key = strings.ToLower(key)
 	if plain, err := url.PathUnescape(key); err == nil {

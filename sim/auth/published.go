@@ -12,9 +12,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Signers are those whose certificates are believed.
+// Signers are the authorities whose certificates are trusted.
 type Signers struct {
-	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. nil: there are none.
+	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. It is nil if there
+	// are none.
 	ClientCA []byte
 	// Proxies may name users.
 	Proxies RequestHeader
@@ -31,12 +32,13 @@ const (
 	uidsKey          = "requestheader-uid-headers"
 )
 
-// slack is how long a certificate is published after it has expired.
+// slack is the time for which a certificate is published after it has expired.
 const slack = 5 * time.Minute
 
-// Publish returns the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn whom they may
-// believe. It joins what is published already with what s says, without certificates that had expired five minutes before now, and so is
-// empty if there is neither. It returns an error if what is published cannot be read (kube-apiserver, clusterauthenticationtrust).
+// Publish returns the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn which
+// authorities and proxies to trust. It merges the published data with s, without certificates that had expired five minutes before
+// now, and so is empty if there is neither. It returns an error if the published data cannot be parsed (kube-apiserver,
+// clusterauthenticationtrust).
 func (s *Signers) Publish(published map[string]string, now time.Time) (map[string]string, error) {
 	data := map[string]string{}
 	ca, err := bundle(published[clientCAKey]+"\n"+string(s.ClientCA), now)
@@ -67,7 +69,7 @@ func (s *Signers) Publish(published map[string]string, now time.Time) (map[strin
 	return data, nil
 }
 
-// join prints n names as a JSON list: those of the list published, and others, each once.
+// join prints n names as a JSON list: the names of the list published, and the others, each once.
 func join(published string, others []string) (text string, n int, err error) {
 	var names []string
 	if published != "" {

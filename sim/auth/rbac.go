@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Attributes is what a request asks for.
+// Attributes describe a request for authorization.
 type Attributes struct {
 	User resource.User
 	Verb string
@@ -23,7 +23,7 @@ type Attributes struct {
 
 	Path string // of any other request: "/version"
 
-	By resource.Author // what asks
+	By resource.Author // the author of the request
 }
 
 // The resource part of the storage keys of RBAC objects.
@@ -34,9 +34,9 @@ const (
 	clusterRoleBindingsKey = "clusterrolebindings.rbac.authorization.k8s.io"
 )
 
-// Authorize reports whether at is allowed, and why: the binding that allows it, or what was wrong with bindings that
-// might have. Members of system:masters may do everything; of the others the first authorizer that has an opinion counts
-// (k8s.io/apiserver/pkg/authorization/union). objects may be nil: then there are no roles.
+// Authorize reports whether at is allowed, and why: the binding that allows it, or errors of bindings that might allow it. Members
+// of system:masters may do everything; for all others the first authorizer that has an opinion decides
+// (k8s.io/apiserver/pkg/authorization/union). If objects is nil, there are no roles.
 func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	allowed, reason = a.May(at, objects)
 	if host := a.options.Host; host != nil {
@@ -45,7 +45,7 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 	return allowed, reason
 }
 
-// May is Authorize for somebody who only wants to know: Asked is not told.
+// May is Authorize for a hypothetical request: Asked is not called.
 func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	if slices.Contains(at.User.Groups, masters) {
 		return true, ""
@@ -94,20 +94,20 @@ func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, re
 	return allowed, reason
 }
 
-// ByRoles reports whether roles alone allow what at asks for, whichever authorizers are asked.
+// ByRoles reports whether roles alone allow at, whichever authorizers are configured.
 func (a *Auth) ByRoles(at Attributes, objects resource.Reader) bool {
 	allowed, _ := a.byRoles(at, objects)
 	return allowed || slices.Contains(at.User.Groups, masters)
 }
 
-// Granted returns the rules that roles alone give the user in the namespace, whichever authorizers are asked.
+// Granted returns the rules that roles alone grant the user in the namespace, whichever authorizers are configured.
 func (a *Auth) Granted(user resource.User, namespace string, objects resource.Reader) []Rule {
 	rules, _ := a.held(user, namespace, objects)
 	return rules
 }
 
-// Rules returns the rules that apply to user in the namespace, and what was wrong with bindings, "" if nothing.
-// incomplete says that the user may do more than that.
+// Rules returns the rules that apply to user in the namespace, and the errors of bindings, or "" if there are none. incomplete
+// reports that the user may have more rights than that.
 func (a *Auth) Rules(user resource.User, namespace string, objects resource.Reader) (rules []Rule, incomplete bool, problem string) {
 	var errs []string
 	for _, name := range a.authorizers {
@@ -134,7 +134,7 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 	return rules, incomplete, problem
 }
 
-// held returns the rules that bindings give the user in the namespace, and what was wrong with some of them.
+// held returns the rules that bindings grant the user in the namespace, and the errors of some of them.
 func (a *Auth) held(user resource.User, namespace string, objects resource.Reader) (rules []Rule, wrong []*noRole) {
 	a.visitBindings(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, none *noRole) bool {
 		if none != nil {
@@ -206,8 +206,8 @@ func (b *binding) applies(u resource.User) *subject {
 	return nil
 }
 
-// visitBindings calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with the
-// rules it brings or what is wrong with it, until fn returns false.
+// visitBindings calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with its
+// rules or its error, until fn returns false.
 func (a *Auth) visitBindings(u resource.User, namespace string, objects resource.Reader,
 	fn func(b *binding, s *subject, rules []Rule, none *noRole) bool) {
 	if objects == nil {
@@ -249,10 +249,10 @@ func roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, *
 // noRole is a reference to a role that does not exist, or is of no kind that roles have.
 type noRole struct{ kind, name string }
 
-// decided names it as the reasons of decisions do, which are worded where caches are asked.
+// decided names the role as the reasons of decisions do, where the error comes from a cache.
 func (n *noRole) decided() string { return n.text("role", "clusterrole") }
 
-// granted names it as the API does, in refusals to grant what nobody holds.
+// granted names it as the API does, in refusals to grant rights that the writer does not have.
 func (n *noRole) granted() string { return n.text("roles", "clusterroles") }
 
 func (n *noRole) text(role, clusterRole string) string {

@@ -10,10 +10,10 @@ import (
 // autoUpdate is the annotation of a role or binding that keeps API servers from changing it when it is "false".
 const autoUpdate = "rbac.authorization.kubernetes.io/autoupdate"
 
-// Reconcile returns what an API server that starts makes of a default role or binding that is there: with the rules, subjects,
-// selectors, labels and annotations of the default that it lacks, and everything that it has beside them. It returns nil if there
-// is nothing to change. anew says that the object has to be deleted and created again, because it is bound to another role
-// (component-helpers, auth/rbac/reconciliation).
+// Reconcile returns the object that a starting API server writes for an existing default role or binding: with the missing rules,
+// subjects, selectors, labels and annotations of the default, and all of its own. It returns nil if there is nothing to change.
+// anew reports that the object has to be deleted and created again, because it is bound to another role (component-helpers,
+// auth/rbac/reconciliation).
 func Reconcile(existing, expected object.Object) (changed object.Object, anew bool) {
 	if existing.String("metadata", "annotations", autoUpdate) == "false" {
 		return nil, false
@@ -61,9 +61,9 @@ func Origin(expected object.Object) string {
 	return roleOrigins[expected.Name()]
 }
 
-// Prime returns what an API server that starts makes of the origin of a default role or binding before it reconciles the defaults, so
-// that what was changed or opted out of there holds for both. It is a role with the rules, or a binding with the subjects, labels and
-// annotations, of the origin. It returns nil if the origin has become an aggregated role already.
+// Prime returns the object that a starting API server creates from the origin of a default role or binding before it reconciles the
+// defaults, so that changes and opt-outs in the origin hold for both. It is a role with the rules, or a binding with the subjects,
+// labels and annotations, of the origin. It returns nil if the origin has become an aggregated role already.
 func Prime(origin, expected object.Object) object.Object {
 	if expected.Map("roleRef") == nil {
 		if origin.Map("aggregationRule") != nil {

@@ -52,8 +52,8 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 	return nil
 }
 
-// selectorProblems says which of the selectors that limit a question cannot be read, or only in part. Nothing here looks
-// at selectors, so the answer is the same.
+// selectorProblems returns which of the selectors of a question are malformed, or only partly understood. Selectors are not
+// evaluated here, so they do not change the answer.
 func selectorProblems(asked object.Object) string {
 	var problems []string
 	for _, name := range []string{"fieldSelector", "labelSelector"} {
@@ -92,7 +92,7 @@ func parses(name, raw string) bool {
 	return err == nil
 }
 
-// understood reports whether authorizers are told of a requirement: of fields only those with one value.
+// understood reports whether authorizers get a requirement. They get only those field requirements that have one value.
 func understood(name string, r object.Object) bool {
 	switch r.String("operator") {
 	case "In", "NotIn":
@@ -157,7 +157,7 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 	default: // no token at all, as in a request without one
 		v = verdict{user: resource.User{Name: anonymous, Groups: []string{unauthenticated}}, audiences: wanted}
 	}
-	if len(v.audiences) == 0 { // several ask who it is: those who do not know the token say so first
+	if len(v.audiences) == 0 { // several authenticators are consulted: the error of those that do not know the token is first
 		answer["error"] = "invalid bearer token"
 		if v.err != nil {
 			answer["error"] = "[invalid bearer token, " + v.err.Error() + "]"

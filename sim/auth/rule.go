@@ -13,8 +13,8 @@ type Rule struct {
 	Verbs, APIGroups, Resources, ResourceNames, NonResourceURLs []string
 }
 
-// Needed is the smallest rule that allows what at asks for, whatever the name of the object. (A rule that names objects does
-// not allow to create or list them.)
+// Needed returns the smallest rule that allows at, whatever the name of the object. (A rule that names objects does not allow to
+// create or list them.)
 func Needed(at Attributes) Rule {
 	if !at.IsResource {
 		return Rule{Verbs: []string{at.Verb}, NonResourceURLs: []string{at.Path}}
@@ -42,7 +42,7 @@ func rulesOf(role object.Object) []Rule {
 	return rules
 }
 
-// Allows reports whether r alone allows what at asks for.
+// Allows reports whether r alone allows at.
 func (r Rule) Allows(at Attributes) bool {
 	if !hasOrAll(r.Verbs, at.Verb) {
 		return false
@@ -54,7 +54,7 @@ func (r Rule) Allows(at Attributes) bool {
 		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, at.Name))
 }
 
-// matchesResource knows the forms *, deployments, deployments/scale and */scale.
+// matchesResource supports the forms *, deployments, deployments/scale and */scale.
 func (r Rule) matchesResource(resource, subresource string) bool {
 	if subresource == "" {
 		return hasOrAll(r.Resources, resource)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ReadTokens reads what kube-apiserver reads from its --token-auth-file: a line per token, with the token, the name of its
-// user, his uid and, if he has any, his groups in quotes: token,user,uid,"group1,group2". As there, a token that is listed
-// twice is the later user's, and a line without one counts for nothing: notes say where
+// ReadTokens parses the file of kube-apiserver's --token-auth-file: a line per token, with the token, the name of its user, the
+// user's uid and, optionally, the user's groups in quotes: token,user,uid,"group1,group2". As in kube-apiserver, the last line of a
+// repeated token counts, and a line without a token is ignored: notes contain their line numbers
 // (k8s.io/apiserver/pkg/authentication/token/tokenfile).
 func ReadTokens(r io.Reader) (all []Token, notes []string, err error) {
 	in := csv.NewReader(r)

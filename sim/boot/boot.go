@@ -1,6 +1,6 @@
-// Package boot is what a kube-apiserver makes by itself when it starts with an empty store: namespaces, RBAC's roles and
-// bindings, priority classes, flow schemas and priority levels, APIServices, the Service kubernetes with its endpoints
-// and its address, the ServiceCIDR, the lease of its identity, and ConfigMaps.
+// Package boot creates the objects that a kube-apiserver creates when it starts with an empty store: namespaces, RBAC's roles and
+// bindings, priority classes, flow schemas and priority levels, APIServices, the Service kubernetes with its endpoints and its
+// address, the ServiceCIDR, the lease of its identity, and ConfigMaps.
 //
 //	data/1.36.jsonl.gz   as a real server has them, recorded by make boot-data
 //	      │ Servers, Authentication                once per process and Options
@@ -23,7 +23,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Options say whose start it is.
+// Options describe the servers that start.
 type Options struct {
 	// Minor is the Kubernetes minor of the server that starts first, one of schema.Known: "1.36".
 	Minor string
@@ -38,7 +38,8 @@ type Options struct {
 	// ServiceCIDR is the range of addresses of services, of which the Service kubernetes has the first. The zero value is
 	// that of the data, 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
-	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Signers.Publish). Empty: there is none.
+	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Signers.Publish). If it is empty, there
+	// is no such ConfigMap.
 	Authentication map[string]string
 	// Last is the revision of the last object; the first has one that is so much lower.
 	Last uint64
@@ -57,14 +58,14 @@ const (
 	Port        = 6443
 )
 
-// made keeps what was made last, newest first. Tests make one Cluster after the other with the same Options.
+// made caches the last results, newest first. Tests make one Cluster after the other with the same Options.
 var made struct {
 	sync.Mutex
 	templates memo[*template]
 	stores    memo[*mvcc.Store]
 }
 
-// madeMax is how many of each are kept.
+// madeMax is the largest number of cached results of each kind.
 const madeMax = 4
 
 // Store returns a store of its own in which the servers have just started.

@@ -36,7 +36,7 @@ func all(is *is.I, o Options) map[string]object.Object {
 	return found
 }
 
-// What is stored is what a server would print, and says of itself what the store knows.
+// The stored objects are as a server prints them, and their metadata agrees with the store.
 func TestStore(t *testing.T) {
 	for _, minor := range schema.Known() {
 		t.Run(minor, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// Each store goes its own way.
+// Stores are independent of each other.
 func TestStoreIsForked(t *testing.T) {
 	is := is.New(t)
 	a, err := Store(options())

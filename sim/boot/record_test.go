@@ -144,7 +144,8 @@ var (
 	theName    = regexp.MustCompile(`"name":"(apiserver-[a-z0-9]+)"`)
 )
 
-// normal puts fixed values in the place of what differs between two servers. Those that are times, uids and revisions are as long as what takes their place.
+// normal puts fixed values in the place of values that differ between two servers. Times, uids and revisions have the same length
+// as their replacements.
 func normal(lines []string) []string {
 	all := strings.Join(lines, "\n")
 	replace := func(of *regexp.Regexp, by string) {
@@ -169,7 +170,7 @@ func normal(lines []string) []string {
 	return strings.Split(all, "\n")
 }
 
-// order is what the lines are sorted by.
+// order returns the sort key of a line.
 func order(line string) string {
 	var o struct {
 		Kind, APIVersion string

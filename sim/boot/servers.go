@@ -122,14 +122,14 @@ func (o Options) leases(x own) []own {
 	return all
 }
 
-// IdentityLabel is the label of the leases of API servers; its value says which kind of server.
+// IdentityLabel is the label of the leases of API servers; its value is the kind of server.
 const IdentityLabel = "apiserver.kubernetes.io/identity"
 
 // LeaseName returns the name of the lease of an API server on a machine.
 func LeaseName(host string) string { return "apiserver-" + identity(host) }
 
-// identity is how a server on a machine is called in the name of its lease (pkg/server.NewConfig): names that tell
-// machines, and kinds of servers, apart.
+// identity returns the name of a server on a machine, for the name of its lease (pkg/server.NewConfig): it differs by machine and
+// by kind of server.
 func identity(host string) string {
 	var text []byte
 	for _, part := range []string{host, "kube-apiserver"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// What stands in the data where servers differ.
+// Placeholders in the data for values that differ between servers.
 const (
 	noUID   = "00000000-0000-0000-0000-000000000000"
 	noRev   = `"resourceVersion":"0000"`
@@ -40,7 +40,7 @@ type thing struct {
 	times []int
 }
 
-// must returns what was made of the data, which every start reads: it is right.
+// must returns v. An error would be a mistake in the embedded data, so must panics.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic("boot: " + err.Error())
@@ -128,11 +128,11 @@ func newTemplate(o Options) *template {
 type own struct {
 	d    *resource.Definition
 	obj  object.Object // of most only kind and metadata, see read
-	line []byte        // the whole object as it is printed; nil: obj is all of it, and has been changed
+	line []byte        // the printed object; nil if obj, which was changed, is the whole object
 }
 
-// read reads a line: all of an object that is adapted, or whose fields can be selected, and of others what stands before
-// their managedFields. That is most of the time.
+// read parses a line: the whole object if it is adapted or has selectable fields, and otherwise only the part before its
+// managedFields, which saves most of the time.
 func read(hubs map[schema.GVK]*resource.Definition, line string) own {
 	head, _, _ := strings.Cut(line, `,"managedFields":`)
 	obj := must(object.Parse([]byte(head + "}}")))
@@ -174,7 +174,7 @@ func uid(key string) []byte {
 	return fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0x3fff|0x8000, b&0xffffffffffff)
 }
 
-// store returns a store in which all objects have been made at a time.
+// store returns a store in which all objects were created at a time.
 func (t *template) store(at time.Time) *mvcc.Store {
 	s := mvcc.New(t.first)
 	text := []byte(at.UTC().Format("2006-01-02T15:04:05"))

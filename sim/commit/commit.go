@@ -1,12 +1,12 @@
-// Package commit says what a commit of the store is about, once for everybody who must know:
+// Package commit determines which object a commit of the store concerns, once for all listeners:
 //
 //	mvcc.Event ─ Of ─▶ Commit ─▶ Listeners ─┬─▶ history      remembers when it was made
 //	                                        ├─▶ observe      writes it down, asks the faults
 //	                                        ├─▶ controllers  note what is to be reconciled
-//	                                        └─▶ replicas     apply it to their caches, and answer who has waited for it
+//	                                        └─▶ replicas     apply it to their caches, and answer waiting requests
 //
-// They are told in their order and under the Cluster's lock. What the last one lets somebody write is a commit of its own, of
-// which all are told in turn: when they are, they know of the one before.
+// They are notified in their order and under the Cluster's lock. The last one may resume a waiting request that writes. That write
+// is a commit of its own, and all listeners are notified of it; by then they know of the commit before.
 package commit
 
 import (
@@ -24,25 +24,25 @@ type Commit struct {
 	View *mvcc.View // the store after it
 	At   time.Time  // when listeners are notified of it
 
-	By resource.Author // what has made it; nil: the store, or it is not known any more
+	By resource.Author // its author; nil for the store itself, or if the author is not known any more
 
 	Storage         string // where the object is stored: pods, deployments.apps
 	Namespace, Name string // of the object
 	Path            string // both: default/web, or the name alone
 
-	Definition *resource.Definition // of what is stored there, in the hub version; nil: nobody serves it
+	Definition *resource.Definition // of the stored resource, in the hub version; nil if it is not served
 }
 
-// Definitions knows what is stored under a storage name.
+// Definitions finds definitions by storage name.
 type Definitions interface {
 	// Definition returns the hub definition, or nil.
 	Definition(storage string) *resource.Definition
 }
 
-// Listener is told of commits.
+// Listener is notified of commits.
 type Listener interface{ Committed(*Commit) }
 
-// Of says what an event is about.
+// Of returns the Commit of an event.
 func Of(e *mvcc.Event, view *mvcc.View, at time.Time, known Definitions) *Commit {
 	c := &Commit{Event: e, View: view, At: at}
 	c.Storage, c.Path, _ = strings.Cut(strings.TrimPrefix(e.Key, root), "/")
@@ -55,7 +55,7 @@ func Of(e *mvcc.Event, view *mvcc.View, at time.Time, known Definitions) *Commit
 	return c
 }
 
-// root is what all keys begin with (resource.Definition.Key).
+// root is the prefix of all keys (resource.Definition.Key).
 const root = "/registry/"
 
 // Storage returns the storage name in a key.
@@ -64,7 +64,7 @@ func Storage(key string) string {
 	return storage
 }
 
-// Item returns the object that was written, of a deletion the one that was there. nil: nobody serves it.
+// Item returns the object that was written, or for a deletion the object before it. It returns nil if the resource is not served.
 func (c *Commit) Item() *resource.Item {
 	if c.KV == nil {
 		return c.Before()
@@ -72,7 +72,7 @@ func (c *Commit) Item() *resource.Item {
 	return c.item(c.KV)
 }
 
-// Before returns the object that was there before. nil: there was none, or nobody serves it.
+// Before returns the object before the commit, or nil if there was none or its resource is not served.
 func (c *Commit) Before() *resource.Item { return c.item(c.Prev) }
 
 func (c *Commit) item(kv *mvcc.KV) *resource.Item {
@@ -82,10 +82,10 @@ func (c *Commit) item(kv *mvcc.KV) *resource.Item {
 	return resource.ItemOf(c.Definition, kv)
 }
 
-// Object returns a copy of what Item returns, which is not nil.
+// Object returns a copy of Item's object. Item must not be nil.
 func (c *Commit) Object() object.Object { return c.Item().Object() }
 
-// OldObject returns a copy of what Before returns, which is not nil.
+// OldObject returns a copy of Before's object. Before must not be nil.
 func (c *Commit) OldObject() object.Object { return c.Before().Object() }
 
 // Created reports whether there was no such object before.

@@ -6,8 +6,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Log is the store of a cluster and those who are told of what is written to it. Whoever writes to the store calls
-// Committed with the event before anything else is written.
+// Log is the store of a cluster with its listeners. Code that writes to the store calls Committed with the event before anything
+// else is written.
 type Log struct {
 	Store     *mvcc.Store
 	Clock     clock.Clock

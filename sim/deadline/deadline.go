@@ -1,12 +1,12 @@
-// Package deadline bounds how long a request may take.
+// Package deadline limits the duration of a request.
 //
 //	the client's context ───────────┐
 //	                                ├─▶ Err, asked before each commit; Context, given to whatever waits
 //	a time on the Cluster's clock ──┘
 //
 // kube-apiserver gives a request 60 s (--request-timeout), or less if the client asks for that with ?timeout=, and a write of one
-// object 34 s (k8s.io/apiserver: filters.WithRequestDeadline, handlers.requestTimeoutUpperBound). A request whose client goes away
-// or whose time is over commits nothing from then on.
+// object 34 s (k8s.io/apiserver: filters.WithRequestDeadline, handlers.requestTimeoutUpperBound). A request commits nothing after
+// its client has gone away or its time is over.
 package deadline
 
 import (
@@ -25,7 +25,7 @@ type Deadline struct {
 	clock   Clock
 	client  context.Context
 	started time.Time
-	limit   time.Duration // 0: none
+	limit   time.Duration // 0 means no limit
 
 	ctx    context.Context // what Context returns; nil before the first call
 	cancel context.CancelCauseFunc
@@ -42,8 +42,7 @@ func Begin(clock Clock, client context.Context, limit time.Duration) Deadline {
 	return Deadline{clock: clock, client: client, started: clock.Now(), limit: limit}
 }
 
-// Shorten makes limit, counted from the beginning of the request, the most that it may take. It has no effect on a Deadline whose
-// Context was asked for.
+// Shorten limits the duration of the request, counted from its beginning, to limit. It has no effect after Context was called.
 func (d *Deadline) Shorten(limit time.Duration) {
 	if d.ctx == nil && (d.limit == 0 || limit < d.limit) {
 		d.limit = limit

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// acceptable returns the first of the offered media types that an Accept header of OpenAPI asks for, "" if there is
-// none. These endpoints read the header themselves: a clause is one of the types, type/* or */*, clauses are tried by
-// their weight, and no header is any type. A client may ask for application/json;as=Table: parameters do not count.
+// acceptable returns the first of the offered media types that matches an Accept header of OpenAPI, or "" if there is none. These
+// endpoints parse the header themselves: a clause is one of the types, type/* or */*, clauses are tried by their weight, and
+// without a header any type matches. Parameters such as those of application/json;as=Table are ignored.
 func acceptable(header string, offered ...string) string {
 	type clause struct {
 		media  string
@@ -38,7 +38,7 @@ func acceptable(header string, offered ...string) string {
 	return ""
 }
 
-// acceptsGzip reports whether an Accept-Encoding header allows gzip. star says that "*" does, too: libraries differ there.
+// acceptsGzip reports whether an Accept-Encoding header allows gzip. star reports that "*" does, too: libraries differ there.
 func acceptsGzip(header string, star bool) bool {
 	for text := range strings.SplitSeq(header, ",") {
 		name, params, _ := strings.Cut(text, ";")

@@ -19,7 +19,7 @@ func (d *Documents) aggregated(r *Request, f codec.Format, path string, groups [
 	return d.groupList(r, f, "aggregated "+path, func() []any { return groupsOf(groups, false) })
 }
 
-// groupList answers with an APIGroupDiscoveryList, kept under the key. Clients keep the document and ask again with
+// groupList answers with an APIGroupDiscoveryList, cached under the key. Clients cache the document and revalidate it with
 // If-None-Match.
 func (d *Documents) groupList(r *Request, f codec.Format, key string, items func() []any) *Answer {
 	build := func() object.Object {
@@ -46,7 +46,7 @@ func hash(document []byte) string {
 	return strings.ToUpper(hex.EncodeToString(sum[:]))
 }
 
-// discovery returns the APIGroupDiscovery of a group, nil if nobody serves a version of it.
+// discovery returns the APIGroupDiscovery of a group, or nil if no version of it is served.
 func (g *group) discovery() map[string]any {
 	meta := map[string]any{}
 	if g.name != "" {
@@ -102,8 +102,8 @@ func resourceDiscovery(def *resource.Definition) map[string]any {
 	return row
 }
 
-// responseKind names group and version of a built-in resource only when they are not its own, those of a custom one
-// always.
+// responseKind returns the kind of a resource in its discovery document. It sets group and version for a built-in resource only if
+// they differ from the resource's own, and for a custom one always.
 func responseKind(def *resource.Definition, kind schema.GVK) map[string]any {
 	if kind.GV() == def.GV() && !def.Custom {
 		kind.Group, kind.Version = "", ""

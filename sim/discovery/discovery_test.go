@@ -60,7 +60,7 @@ func custom(group, version, plural, kind string) *resource.Definition {
 	return d
 }
 
-// get asks for a path with headers given in pairs; the path may have a query.
+// get requests a path with headers given in pairs; the path may have a query.
 func get(tb testing.TB, d *Documents, target string, headers ...string) *Answer {
 	tb.Helper()
 	u, err := url.Parse(target)
@@ -93,7 +93,7 @@ func body(tb testing.TB, a *Answer) object.Object {
 
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// TestEveryResourceAppears: what is served is in the legacy lists, in the aggregated document and in OpenAPI.
+// Every served resource is in the legacy lists, in the aggregated document and in OpenAPI.
 func TestEveryResourceAppears(t *testing.T) {
 	is := is.New(t)
 	d := documents(t)
@@ -185,7 +185,7 @@ func TestCustomResources(t *testing.T) {
 	is.Equal(string(get(t, d, "/apis/example.com/v3").Body), "404 page not found\n")   // plain text for custom resources
 	is.Equal(get(t, d, "/apis/apps/v3").Status.Code, wire.StatusNotFound)              // a Status for built-in ones
 	is.Equal(get(t, d, "/openapi/v3/apis/example.com").Code, wire.StatusNotFound)      // groups of custom resources have no document
-	is.True(d.spec.part("apis/apps/v1") == before || before == nil)                    // what did not change is not made again
+	is.True(d.spec.part("apis/apps/v1") == before || before == nil)                    // unchanged documents are kept
 
 	doc := body(t, get(t, d, "/openapi/v3/apis/example.com/v1"))
 	size, _ := doc.Get("components", "schemas", "com.example.v1.Widget", "properties", "spec", "properties", "size", "format")

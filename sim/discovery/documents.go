@@ -15,16 +15,16 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Options is what one API server is.
+// Options describe one API server.
 type Options struct {
 	Table   *resource.Table
 	Schema  *schema.Set
 	Version Version
 
-	// Address is what /api and the OpenID configuration call the server. "": 127.0.0.1:6443.
+	// Address is the server's address in /api and the OpenID configuration. The default is 127.0.0.1:6443.
 	Address string
 
-	// Keys are those that service account tokens can be checked with. nil: those of no token.Options.
+	// Keys verify service account tokens. The default is those of empty token.Options.
 	Keys *token.Authority
 
 	// Statusz and Flagz are the feature gates ComponentStatusz and ComponentFlagz: the pages of these names are served.
@@ -33,26 +33,26 @@ type Options struct {
 	// Flags are the flags whose values are not kube-apiserver's defaults, for /flagz.
 	Flags map[string]string
 
-	Host Host // nil: a server that is Alone
+	Host Host // default: Alone
 }
 
-// Host is what Documents need of the cluster that their server is part of.
+// Host provides the parts of the surrounding cluster that Documents need.
 type Host interface {
-	// Now tells the time.
+	// Now returns the time.
 	Now() time.Time
-	// Check returns why the health check with the name ("etcd") fails. nil: it does not.
+	// Check returns the error of the health check with the name ("etcd"), or nil if it succeeds.
 	Check(name string) error
-	// Seats returns how many requests of each priority level the server would carry out at a time. nil: there are no levels.
+	// Seats returns how many requests of each priority level the server carries out concurrently, or nil if there are no levels.
 	Seats() map[string]int
-	// Peers returns the Documents of all servers over the same store, this one among them, in the order of their names. What
-	// they serve together is published as aggregated discovery, unless a client asks for profile=nopeer. nil: there are none.
+	// Peers returns the Documents of all servers over the same store, this one among them, in the order of their names, or nil if
+	// there are none. The union of their resources is published as aggregated discovery, unless a client asks for profile=nopeer.
 	Peers() []*Documents
 	// Remotes returns the versions that aggregated API servers serve, sorted by the names of their APIServices.
 	Remotes() []Remote
 	// Priorities returns the highest groupPriorityMinimum of the APIServices of each group.
 	Priorities() map[string]int64
-	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be
-	// published as it is. nil: what the Type of the definition says is published.
+	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be published as
+	// it is. If it returns nil, the Type of the definition is published.
 	CustomSchema(*resource.Definition) object.Object
 }
 
@@ -71,8 +71,8 @@ func (Alone) CustomSchema(*resource.Definition) object.Object { return nil }
 // held around every call.
 type Documents struct {
 	o      Options
-	groups []group           // sorted as /apis lists them, the core group aside; nil: not made yet
-	core   *group            // nil: not served
+	groups []group           // sorted as /apis lists them, the core group aside; nil before they are computed
+	core   *group            // nil if not served
 	made   map[string][]byte // JSON documents by path, with "aggregated " before it for the aggregated form
 	etags  map[string]string // of aggregated documents
 	spec   specs
@@ -95,14 +95,14 @@ func New(o Options) *Documents {
 	}
 	d := &Documents{o: o, started: o.Host.Now(), healthy: map[probe]bool{}, probes: map[probe]int{}}
 	for i := range endpoints {
-		d.runChecks(&endpoints[i], nil) // a server that serves has been asked
+		d.runChecks(&endpoints[i], nil) // a running server has been probed
 	}
 	d.spec.begin(&o)
 	d.Changed()
 	return d
 }
 
-// Changed says that the Table has other definitions than before. What did not change is not made again.
+// Changed notifies d that the definitions of the Table have changed. Unchanged documents are kept.
 func (d *Documents) Changed() {
 	d.groups, d.core = nil, nil
 	d.made, d.etags = map[string][]byte{}, map[string]string{}
@@ -117,22 +117,21 @@ type Request struct {
 	Header wire.Header
 }
 
-// Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or
-// Body, which is final. Header holds what differs from the headers of every answer; a Cache-Control in it replaces
-// theirs, and a Body that is encoded already says so in it.
+// Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or Body, which is
+// final. Header holds the headers that differ from those of every answer; a Cache-Control in it replaces theirs, and if the Body is
+// encoded, the header is already set.
 type Answer struct {
 	Code   int
 	Header wire.Header
 	Body   []byte
 	Status *status.Status
 
-	// Modified is since when a document is as it is. If it is set, clients may ask for Body under conditions and in ranges
-	// (RFC 9110); whoever sends the answer looks at that. Packed is then Body as clients may get it that take gzip, nil if none
-	// does.
+	// Modified is the time of the last change of a document. If it is set, clients may send conditional and range requests (RFC
+	// 9110), which the sender of the answer must handle. Packed is then Body for clients that accept gzip, or nil if there is none.
 	Modified time.Time
 	Packed   []byte
 
-	// Negotiated answers are written as those of resources are: compressed when they are long. Nobody compresses others.
+	// Negotiated answers are written like those of resources: compressed if they are long. Other answers are not compressed.
 	Negotiated bool
 }
 
@@ -142,8 +141,8 @@ func (d *Documents) Serve(r Request) (*Answer, bool) {
 	return a, a != nil
 }
 
-// route finds the answer for a path. Paths of API groups end in any number of slashes; the others are exact, except
-// for those that the real server serves through the router of API groups, too.
+// route finds the answer for a path. Paths of API groups may end in any number of slashes. Other paths are exact, except for the
+// ones that the real server also serves through the router of API groups.
 func (d *Documents) route(r *Request) *Answer {
 	if !strings.HasPrefix(r.Path, "/") {
 		return nil
@@ -179,22 +178,23 @@ func (d *Documents) route(r *Request) *Answer {
 // routedPaths are the documents beside the API that the real server's router serves, and everything beneath them.
 var routedPaths = []string{"/version", keysPath, configurationPath}
 
-// Where clients find the keys of service account tokens, and who issues them (OpenID Connect Discovery).
+// The paths of the keys and of the issuer of service account tokens (OpenID Connect Discovery).
 const (
 	keysPath          = "/openid/v1/jwks"
 	configurationPath = "/.well-known/openid-configuration"
 )
 
-// routes reports whether one of the routedPaths is served: those of tokens are if their issuer may have a configuration.
+// routes reports whether one of the routedPaths is served. The paths of token keys are served if their issuer may have a
+// configuration.
 func (d *Documents) routes(path string) bool { return path == routedPaths[0] || d.openID() != nil }
 
-// openID is the OpenID configuration of the issuer of tokens, nil for none.
+// openID returns the OpenID configuration of the issuer of tokens, or nil if there is none.
 func (d *Documents) openID() []byte {
 	document, _ := d.o.Keys.OpenID(d.o.Address)
 	return document
 }
 
-// notFound is the answer for a path that nobody serves.
+// notFound returns the answer for an unknown path.
 func notFound() *Answer {
 	return text(wire.StatusNotFound, "404 page not found\n")
 }
@@ -213,7 +213,7 @@ func text(code int, body string) *Answer {
 
 func failed(s *status.Status) *Answer { return &Answer{Code: s.Code, Status: s} }
 
-// asked adds to o what r says of the format of its answer beside the Accept header.
+// asked adds the parameters of r that affect the format of its answer, beside the Accept header, to o.
 func (r *Request) asked(o codec.Options) codec.Options {
 	o.UserAgent = r.Header.Get("User-Agent")
 	if r.Query.Has("pretty") {

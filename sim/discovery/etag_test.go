@@ -47,7 +47,7 @@ func TestOpenAPIHashes(t *testing.T) {
 		is.Equal(sha(a.Body), want)                                  // the hash is the document's
 		is.Equal(a.Header.Get("ETag"), `"`+want+`"`)                 // and its tag
 		is.Equal(a.Header.Get("Cache-Control"), "public, immutable") // it may be kept
-		is.True(!a.Modified.IsZero())                                // clients may ask for it under conditions
+		is.True(!a.Modified.IsZero())                                // conditional requests are allowed
 	}
 	old := get(t, d, "/openapi/v3/apis/apps/v1?hash=OLD")
 	is.Equal(old.Code, wire.StatusMovedPermanently) // to the right one
@@ -65,17 +65,17 @@ func TestOpenAPIHashes(t *testing.T) {
 	plain, err := io.ReadAll(z)
 	is.NoErr(err)
 	is.Equal(plain, proto.Body)                                                // the same document
-	for _, other := range []string{"", "*", "gzip;q=0", "*;q=0.5, identity"} { // do not ask for gzip
+	for _, other := range []string{"", "*", "gzip;q=0", "*;q=0.5, identity"} { // do not accept gzip
 		is.Equal(len(get(t, d, "/openapi/v2", "Accept-Encoding", other).Packed), 0)
 	}
 }
 
-// TestSameBytes: two servers with the same table give the same bytes.
+// TestSameBytes checks that two servers with the same table give the same bytes.
 func TestSameBytes(t *testing.T) {
 	is := is.New(t)
 	a, b := documents(t), documents(t)
 	for _, path := range []string{"/apis", "/api/v1", "/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1"} {
-		is.Equal(get(t, a, path).Body, get(t, b, path).Body) // whatever was asked before
+		is.Equal(get(t, a, path).Body, get(t, b, path).Body) // independent of earlier requests
 	}
 }
 

@@ -25,7 +25,7 @@ type group struct {
 type version struct {
 	name   string
 	defs   []*resource.Definition
-	remote *Remote // nil: served here
+	remote *Remote // nil if served here
 }
 
 func (g *group) version(name string) *version {
@@ -157,8 +157,7 @@ func (d *Documents) group(name string) *group {
 	return &d.groups[len(d.groups)-1]
 }
 
-// legacyCore answers /api and /api/VERSION, which the real server's router serves: GET only, and what it does not
-// know is a Status.
+// legacyCore answers /api and /api/VERSION, which the real server's router serves: GET only, and its errors are Statuses.
 func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 	d.load()
 	if d.core == nil || len(rest) == 1 && d.core.version(rest[0]) == nil {
@@ -255,8 +254,8 @@ func (d *Documents) oneGroup(r *Request, g *group, o codec.Options) *Answer {
 	})
 }
 
-// firstService returns the first name of an APIService of the group: VERSION.GROUP. Of groups with the same priority the
-// aggregator lists the one with the first such name first.
+// firstService returns the first name of an APIService of the group: VERSION.GROUP. If several groups have the same priority, the
+// aggregator lists them in the order of these names.
 func (g *group) firstService() string {
 	first := ""
 	for _, v := range g.versions {

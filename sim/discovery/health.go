@@ -83,8 +83,8 @@ func (d *Documents) oneCheck(name string) *Answer {
 	return plain(wire.StatusOK, "ok")
 }
 
-// allChecks answers for all checks of an endpoint but for those that the client excludes. Each has a line, to be seen when
-// asked for or when one fails.
+// allChecks answers for all checks of an endpoint except for those that the client excludes. Each has a line, which is shown in
+// verbose answers and when a check fails.
 func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 	excluded := r.Query["exclude"]
 	lines, bad := d.runChecks(e, excluded)
@@ -106,7 +106,7 @@ func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 	return text(wire.StatusOK, "ok")
 }
 
-// runChecks runs the checks of an endpoint but for those that are excluded, and counts how they come out.
+// runChecks runs the checks of an endpoint except for the excluded ones, and counts the results.
 func (d *Documents) runChecks(e *endpoint, excluded []string) (lines string, bad bool) {
 	var b strings.Builder
 	for _, name := range e.checks {

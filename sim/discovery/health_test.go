@@ -62,11 +62,11 @@ func TestHead(t *testing.T) {
 	a, ok := documents(t).Serve(Request{Method: wire.MethodHead, Path: "/livez"})
 	is.True(ok)
 	is.Equal(a.Code, 200)
-	is.Equal(string(a.Body), "ok") // whose length the answer says
+	is.Equal(string(a.Body), "ok") // for Content-Length
 }
 
 func TestRelease(t *testing.T) {
 	is := is.New(t)
 	is.Equal(Release("v1.36.3"), Version{"1", "36", "1", "36", "1", "35", "v1.36.3"})
-	is.Equal(Release("dev"), Version{GitVersion: "dev"}) // nothing to tell
+	is.Equal(Release("dev"), Version{GitVersion: "dev"}) // no numbers to parse
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// metrics answers /metrics with the metrics that a simulator can truthfully give. DELETE resets what is counted, which is
-// nothing.
+// metrics answers /metrics with the metrics that a simulator can truthfully give. DELETE resets the counters; there are none.
 func (d *Documents) metrics(r *Request) *Answer {
 	v := &d.o.Version
 	return d.exposition(r, d.seats()+validations+fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
@@ -20,8 +19,8 @@ func (d *Documents) metrics(r *Request) *Answer {
 		buildDate, compiler, gitCommit, v.GitVersion, goVersion, v.Major, v.Minor, platform))
 }
 
-// validations says that rules that are written twice in kube-apiserver, once declared and once by hand, never differ: here each is
-// written once. Upstream's end-to-end tests ask for both.
+// validations are the metrics that compare declarative and handwritten validation in kube-apiserver: here each rule is written
+// once, so they never differ. Upstream's end-to-end tests read both.
 const validations = "# HELP apiserver_validation_declarative_validation_mismatch_total [BETA] Number of times declarative validation results " +
 	"differed from handwritten validation results for core types.\n" +
 	"# TYPE apiserver_validation_declarative_validation_mismatch_total counter\n" +
@@ -30,7 +29,7 @@ const validations = "# HELP apiserver_validation_declarative_validation_mismatch
 	"# TYPE apiserver_validation_declarative_validation_panic_total counter\n" +
 	"apiserver_validation_declarative_validation_panic_total 0\n"
 
-// seats prints what each priority level may have at a time.
+// seats prints the seats of each priority level.
 func (d *Documents) seats() string {
 	all := d.o.Host.Seats()
 	if len(all) == 0 {
@@ -45,13 +44,13 @@ func (d *Documents) seats() string {
 	return b.String()
 }
 
-// probe is how often a check had an outcome when one of the health endpoints was asked.
+// probe is one outcome of a check through one of the health endpoints.
 type probe struct {
 	check, endpoint string
 	ok              bool
 }
 
-// serviceLevel answers /metrics/slis with the outcomes of health checks (KEP-3466). DELETE forgets them.
+// serviceLevel answers /metrics/slis with the outcomes of health checks (KEP-3466). DELETE resets them.
 func (d *Documents) serviceLevel(r *Request) *Answer {
 	var now, counts strings.Builder
 	for _, check := range sorted(allChecks()) {

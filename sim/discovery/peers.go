@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// merged answers /apis with what this server and its peers serve together (KEP-4020). Only built-in groups count: custom
-// resources are the same on all servers. It is put together for each request, since the peers may have changed.
+// merged answers /apis with the union of the groups of this server and its peers (KEP-4020). Only built-in groups are merged:
+// custom resources are the same on all servers. It is computed for each request, since the peers may have changed.
 func (d *Documents) merged(r *Request, f codec.Format) *Answer {
 	const key = "merged /apis"
 	delete(d.made, key)
@@ -136,8 +136,9 @@ func inOrder(all map[string]any, order []string) []any {
 	return out
 }
 
-// mergeOrders returns the names of all lists in an order that keeps that of each list, if there is one: the list that has
-// all of them, or else the first by name of those that nothing goes before (apimachinery's MergePreservingRelativeOrder).
+// mergeOrders returns the names of all lists in an order that keeps that of each list, if there is one: the list that has all of
+// them, or else repeatedly the first name, alphabetically, without a remaining predecessor (apimachinery's
+// MergePreservingRelativeOrder).
 func mergeOrders(lists [][]string) []string {
 	before := map[string]int{} // how many others go right before a name
 	after := map[string]map[string]bool{}

@@ -37,7 +37,8 @@ type peered struct {
 
 func (p *peered) Peers() []*Documents { return p.all }
 
-// A server publishes what its peers serve as well, in an order that fits all of them; unless it is asked for its own.
+// A server publishes the groups of its peers as well, in an order that is consistent with all of them, unless the client asks for
+// the server's own.
 func TestMergedDiscovery(t *testing.T) {
 	is := is.New(t)
 	a, b := without(t, "batch/v1", "autoscaling/v1", "apps/v1/daemonsets"), without(t, "policy/v1")
@@ -55,7 +56,7 @@ func TestMergedDiscovery(t *testing.T) {
 		return out
 	}
 	want := versions(all, aggregatedAccept)
-	is.Equal(versions(a, aggregatedAccept), want) // custom resources are not a peer's to tell of
+	is.Equal(versions(a, aggregatedAccept), want) // peers do not publish custom resources
 	is.Equal(versions(a, aggregatedAccept+";profile=nopeer")["batch"], []string(nil))
 	is.Equal(versions(a, aggregatedAccept+";profile=nopeer")["autoscaling"], []string{"v2"})
 	merged := versions(b, aggregatedAccept)
@@ -91,7 +92,7 @@ func TestMergeOrders(t *testing.T) {
 	}
 }
 
-// Verbs and subresources of one resource are those of both servers.
+// A merged resource has the verbs and subresources of both servers.
 func TestMergeResource(t *testing.T) {
 	is := is.New(t)
 	row := func(verbs []string, subs ...string) map[string]any {

@@ -41,7 +41,7 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// described says whether this program has the descriptions of OpenAPI; a test under js/wasm has not.
+// described reports whether this program has the descriptions of OpenAPI; a test under js/wasm does not.
 func described(t *testing.T) bool {
 	_, set := builtins(t)
 	return set.Description("io.k8s.api.core.v1.Pod", "") != ""

@@ -13,22 +13,22 @@ type Remote struct {
 	Group, Version  string
 	VersionPriority int64
 
-	// Nobody says that the APIService names no service, and that nothing is served here either: the version is in the lists
-	// of groups, and nowhere else.
+	// Nobody reports that the APIService names no service, and that the version is not served here either: it is only in the lists
+	// of groups.
 	Nobody bool
 
 	Resources []any // APIResourceDiscovery
-	Stale     bool  // nobody knows now what is served
+	Stale     bool  // the served resources are unknown now
 	OpenAPI   RemoteOpenAPI
 }
 
-// RemoteOpenAPI are the OpenAPI documents of an aggregated API server. They stay what they were while it is away.
+// RemoteOpenAPI are the OpenAPI documents of an aggregated API server. The last ones are kept while it is unavailable.
 type RemoteOpenAPI struct {
-	V2 map[string]any // nil: not read yet
-	V3 map[string]any // where documents are, by key: as in the index; nil: not read yet
+	V2 map[string]any // nil before it is read
+	V3 map[string]any // paths of documents, by key, as in the index; nil before they are read
 }
 
-// Take takes over what was read.
+// Take replaces the documents by the ones that were read.
 func (o *RemoteOpenAPI) Take(read RemoteOpenAPI) {
 	if read.V2 != nil {
 		o.V2 = read.V2
@@ -87,8 +87,8 @@ func (r *Remote) discovery() map[string]any {
 	return out
 }
 
-// mergeV2 adds what the OpenAPI document of an aggregated API server says of its version. A definition whose name is taken
-// by another one gets a new name (kube-openapi, MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters).
+// mergeV2 adds the paths and definitions of an aggregated API server's version to the OpenAPI document. If the name of a definition
+// is already used, it gets a new name (kube-openapi, MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters).
 func mergeV2(model map[string]any, r *Remote) {
 	renamed := map[string]string{}
 	for _, kind := range []string{"definitions", "parameters"} {
@@ -114,7 +114,7 @@ func mergeV2(model map[string]any, r *Remote) {
 	}
 }
 
-// subMap returns a map in a document, and puts one there if there is none.
+// subMap returns a map in a document, and creates it if it does not exist.
 func subMap(doc map[string]any, name string) map[string]any {
 	m, ok := doc[name].(map[string]any)
 	if !ok {

@@ -36,7 +36,7 @@ func (d *Documents) resources(r *Request, g *group, v *version, o codec.Options)
 	})
 }
 
-// subresources returns the subresources in the order of discovery: sorted, but those of custom resources status first.
+// subresources returns the subresources in the order of discovery: sorted, but for custom resources status is first.
 func subresources(def *resource.Definition) []resource.Subresource {
 	if !def.Custom {
 		return def.Subresources
@@ -95,9 +95,9 @@ func setStrings(m map[string]any, key string, list []string) {
 	}
 }
 
-// storageVersionHash returns eight bytes of the SHA-256 of what objects are stored as, "" if they are not stored,
-// or, those of a custom resource, in a version that is not served
-// (apps/v1/Deployment; the core group is empty: /v1/Pod).
+// storageVersionHash returns eight bytes of the SHA-256 of the stored group, version and kind (apps/v1/Deployment; the core group
+// is empty: /v1/Pod). It returns "" if objects are not stored, or, for a custom resource, are stored in a version that is not
+// served.
 func (d *Documents) storageVersionHash(def *resource.Definition) string {
 	stored := def.Hub.GVK
 	if def.StorageCodec != nil {

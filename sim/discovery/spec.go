@@ -12,8 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// specs are the OpenAPI documents, each made when it is first asked for. Its hash is part of the index, so the index
-// makes them all.
+// specs are the OpenAPI documents, each created at its first request. Their hashes are part of the index, so the index creates them
+// all.
 type specs struct {
 	source  openapi.Source
 	stale   bool // parts are those of an older Table
@@ -30,19 +30,19 @@ type spec struct {
 	made  time.Time
 	hash  string
 	json  []byte // gzip
-	proto []byte // gzip; nil: nobody has asked for it
+	proto []byte // gzip; nil before the first request for it
 }
 
-// begin says what documents are made from.
+// begin sets the sources of the documents.
 func (s *specs) begin(o *Options) {
 	s.host = o.Host
 	s.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.Host.CustomSchema}
 }
 
-// changed says that the Table has other definitions than before.
+// changed records that the definitions of the Table have changed.
 func (s *specs) changed() { s.stale = true }
 
-// refresh brings the parts up to date and forgets the documents of those that changed.
+// refresh brings the parts up to date and discards the documents of changed parts.
 func (d *Documents) refresh() {
 	s := &d.spec
 	if !s.stale {
@@ -94,7 +94,7 @@ func (s *specs) newSpec(json []byte) *spec {
 	return &spec{made: s.host.Now(), hash: hash(json), json: pack(json)}
 }
 
-// openAPI answers /openapi/v2 and what is beneath /openapi/v3, with any method.
+// openAPI answers /openapi/v2 and the paths below /openapi/v3, with any method.
 func (d *Documents) openAPI(r *Request) *Answer {
 	d.refresh()
 	if r.Path == "/openapi/v2" {
@@ -114,8 +114,8 @@ func (d *Documents) openAPI(r *Request) *Answer {
 	return openAPIV3(r, key, doc)
 }
 
-// openAPIV3Index answers with where the documents are. The aggregator forgets to say that this is JSON, so that package net/http
-// takes it for a text.
+// openAPIV3Index answers with the paths of the documents. The aggregator does not set the content type, so package net/http
+// declares the JSON as plain text.
 func (d *Documents) openAPIV3Index() *Answer {
 	paths := map[string]any{}
 	for _, p := range d.spec.parts {
@@ -173,7 +173,7 @@ func (doc *spec) protoV3() []byte {
 	return unpack(doc.proto)
 }
 
-// immutableUntil is when a document with a hash expires. The real server says in a year; documents know no time.
+// immutableUntil is the expiry time of a document with a hash. The real server uses a year from now; documents have no clock.
 var immutableUntil = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // The names of OpenAPI in protobuf: as it is answered, and an older one that is no valid media type.
@@ -207,7 +207,7 @@ func (d *Documents) openAPIV2(r *Request) *Answer {
 	return a
 }
 
-// document2 makes the OpenAPI 2 document in JSON and, if asked for, in protobuf.
+// document2 creates the OpenAPI 2 document in JSON and, if requested, in protobuf.
 func (d *Documents) document2(proto bool) *spec {
 	s := &d.spec
 	if s.v2 == nil || proto && s.v2.proto == nil {

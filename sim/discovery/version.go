@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Version is what /version tells, beside what the server was built with.
+// Version is the content of /version, beside the build information.
 type Version struct {
 	Major, Minor                                 string
 	EmulationMajor, EmulationMinor               string
@@ -19,8 +19,8 @@ type Version struct {
 	GitVersion                                   string
 }
 
-// Release returns the Version of a release, "v1.36.3": it emulates nothing but itself and can be told to be compatible
-// with the minor before it.
+// Release returns the Version of a release, "v1.36.3": its emulation version is its own, and its minimal compatibility version is
+// the minor before it.
 func Release(gitVersion string) Version {
 	parts := strings.SplitN(strings.TrimPrefix(gitVersion, "v"), ".", 3)
 	if len(parts) < 2 {
@@ -36,7 +36,7 @@ func Release(gitVersion string) Version {
 	return v
 }
 
-// Built is what /version tells of the build: nothing was built, but clients expect the fields.
+// The build information in /version: nothing was built, but clients expect the fields.
 const (
 	gitCommit = "0000000000000000000000000000000000000000"
 	buildDate = "1970-01-01T00:00:00Z"
@@ -104,7 +104,7 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 	return a
 }
 
-// indented is an answer in JSON for human readers, whoever asks.
+// indented returns an answer in indented JSON, for every client.
 func indented(compact []byte) *Answer {
 	body := codec.Body(compact, codec.Format{Pretty: true})
 	return &Answer{Code: wire.StatusOK, Header: wire.Header{"Content-Type": {"application/json"}}, Body: body}

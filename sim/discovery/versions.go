@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// compareVersions orders versions of a group, the preferred one first: those of known in its order, then the others by
-// the rule for custom resources.
+// compareVersions orders versions of a group, the preferred one first: known ones in the order of known, then the others by the
+// rule for custom resources.
 func compareVersions(a, b string, known []string) int {
 	i, j := slices.Index(known, a), slices.Index(known, b)
 	switch {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// zpage is a page for people who debug a server, and an object of config.k8s.io for programs that ask for it by name:
-// /statusz (KEP-4827) and /flagz (KEP-4828). The real server draws what stands between a name and its value for each
-// request, so that nobody parses the text; here it is always the same.
+// zpage is a page for debugging a server, and an object of config.k8s.io for programs that ask for it by name: /statusz (KEP-4827)
+// and /flagz (KEP-4828). The real server draws a random separator between a name and its value for each request, so that programs
+// do not parse the text; here it is always the same.
 type zpage struct {
 	kind string
 	text func(d *Documents) string

@@ -36,7 +36,7 @@ func TestPages(t *testing.T) {
 	is.True(strings.Contains(text, "\nv=3\n")) // not the default
 }
 
-// The service level says how health checks came out when they were asked for, the last time and how often.
+// The service level metrics contain the last result of each health check and the number of each result.
 func TestServiceLevel(t *testing.T) {
 	is := is.New(t)
 	d := documents(t)

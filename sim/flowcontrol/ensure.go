@@ -13,7 +13,7 @@ const (
 	Consumer = "api-priority-and-fairness-config-consumer-v1"
 )
 
-// autoUpdate says whether a server may put back the spec of an object that it made.
+// autoUpdate reports whether a server may restore the spec of an object that it created.
 const autoUpdate = "apf.kubernetes.io/autoupdate-spec"
 
 // Dangling returns the condition that a FlowSchema has to have, given whether its priority level is stored. It reports
@@ -37,9 +37,9 @@ func Level(schema object.Object) string {
 	return schema.String("spec", "priorityLevelConfiguration", "name")
 }
 
-// Revise puts back what API servers maintain of an object that they made: the spec of a mandatory one always, that of
-// others unless their annotation says no, or, if it says nothing, somebody has changed it (ensurer.ReviseIfNeeded). It
-// reports whether it changed anything.
+// Revise restores the fields that API servers maintain in an object that they have created: the spec of a mandatory one always. The
+// spec of another one is restored unless its annotation forbids it, or, if there is no annotation, the object has been changed
+// (ensurer.ReviseIfNeeded). Revise reports whether it changed anything.
 func Revise(current, made object.Object) bool {
 	said, err := strconv.ParseBool(current.Annotations()[autoUpdate])
 	update := current.Name() == exempt || current.Name() == catchAll
@@ -58,7 +58,7 @@ func Revise(current, made object.Object) bool {
 	return changed
 }
 
-// Unwanted reports whether an object that servers do not make says that they do: it is to be deleted.
+// Unwanted reports whether an object is annotated as created by servers but is not one of theirs: it is to be deleted.
 func Unwanted(o object.Object) bool {
 	said, err := strconv.ParseBool(o.Annotations()[autoUpdate])
 	return err == nil && said

@@ -1,6 +1,6 @@
-// Package flowcontrol says which FlowSchema and which PriorityLevelConfiguration a request belongs to, as API Priority
-// and Fairness of kube-apiserver does (apiserver/pkg/util/flowcontrol). Requests are neither queued nor refused here: the
-// answer is two headers of every response.
+// Package flowcontrol determines the FlowSchema and the PriorityLevelConfiguration of a request, as API Priority and Fairness of
+// kube-apiserver does (apiserver/pkg/util/flowcontrol). Requests are neither queued nor refused here: the answer is two headers of
+// every response.
 //
 //	stored FlowSchemas ──▶ those whose priority level exists, by matchingPrecedence and name
 //	                         │ exempt first, catch-all last, stored or not
@@ -28,7 +28,7 @@ const (
 	LevelHeader  = "X-Kubernetes-Pf-Prioritylevel-Uid"
 )
 
-// Names of the schemas and levels that every server has. Where they are not stored they have no uid.
+// Names of the schemas and levels that every server has. They have no uid while they are not stored.
 const (
 	exempt   = "exempt"
 	catchAll = "catch-all"
@@ -43,7 +43,7 @@ type entry struct {
 	level []string
 }
 
-// Digest is what a request is classified by.
+// Digest contains the attributes of a request that classify it.
 type Digest struct {
 	User *resource.User
 	Verb string
@@ -88,7 +88,7 @@ type uids []string
 
 func uidOf(o object.Object) uids { return uids{o.UID()} }
 
-// Classify returns the values of SchemaHeader and LevelHeader for a request. They are shared: nobody may change them.
+// Classify returns the values of SchemaHeader and LevelHeader for a request. They are shared and must not be changed.
 func (c *Config) Classify(d *Digest) (schemaUID, levelUID []string) {
 	var found *entry
 	for i := range c.schemas {
@@ -100,7 +100,7 @@ func (c *Config) Classify(d *Digest) (schemaUID, levelUID []string) {
 			found = e
 		}
 	}
-	return found.uid, found.level // whoever is in no group that it names
+	return found.uid, found.level // the catch-all matches every user
 }
 
 // LongRunning reports whether a request is a stream that priority and fairness leaves alone.

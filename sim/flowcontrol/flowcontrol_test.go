@@ -121,7 +121,7 @@ func TestClassify(t *testing.T) {
 			schema, level := c.Classify(&x.digest)
 			is.Equal(schema, []string{x.schema})
 			is.Equal(level, []string{x.level})
-			is.Equal(testing.AllocsPerRun(10, func() { c.Classify(&x.digest) }), 0.0) // it is asked for every request
+			is.Equal(testing.AllocsPerRun(10, func() { c.Classify(&x.digest) }), 0.0) // it runs for every request
 		})
 	}
 }
@@ -140,7 +140,7 @@ func TestNothingStored(t *testing.T) {
 func TestRevise(t *testing.T) {
 	const made = `{"metadata":{"name":"NAME"},"spec":{"a":1}}`
 	for _, c := range []struct {
-		name, current, want string // what it becomes; "": it stays
+		name, current, want string // want is the result; "" if it stays as it is
 	}{
 		{"as it was made", `{"metadata":{"name":"x","annotations":{"apf.kubernetes.io/autoupdate-spec":"true"}},"spec":{"a":1}}`, ""},
 		{"changed", `{"metadata":{"name":"x","annotations":{"apf.kubernetes.io/autoupdate-spec":"true"}},"spec":{"a":2}}`,

@@ -41,7 +41,7 @@ func ExampleStore_Compact() {
 	// mvcc: required revision is a future revision
 }
 
-// A View is the store at one revision; NewView makes one of what was saved.
+// A View is the store at one revision; NewView makes one from saved keys.
 func ExampleNewView() {
 	v := mvcc.NewView(7, []*mvcc.KV{
 		{Key: "/pods/default/b", Value: []byte("running"), CreateRev: 5, ModRev: 7},

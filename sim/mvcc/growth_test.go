@@ -9,7 +9,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// What a list of one object or of 500 does hardly depends on how many there are: keys are compared with about as many others.
+// The cost of a list of one object or of 500 hardly depends on the number of objects: the number of key comparisons stays about the
+// same.
 func TestPagesDoNotGrow(t *testing.T) {
 	t.Parallel()
 	few, many := 1_000, 100_000

@@ -8,24 +8,22 @@ import (
 	"github.com/google/btree"
 )
 
-// degree is that of the B-trees: a node has up to 2*degree-1 keys.
-// A write to what somebody has read copies one node per level, so small nodes are
-// cheaper to write and large ones cheaper to read; BenchmarkPut and BenchmarkGet
-// show how much.
+// degree is the degree of the B-trees: a node has up to 2*degree-1 keys. A write to an index that has been read copies one node per
+// level, so small nodes are cheaper to write and large ones cheaper to read; BenchmarkPut and BenchmarkGet show how much.
 const degree = 16
 
-// runMax is how many keys a run may have, and blockMax how many runs a block:
-// BenchmarkCount shows the price of both.
+// runMax is the largest number of keys in a run, and blockMax the largest number of runs in a block: BenchmarkCount shows the cost
+// of both.
 const runMax, blockMax = 256, 16
 
-// index is the keys of a view, and how many they are:
+// index contains the keys of a view, and counts of them:
 //
-//	keys     a b c d   e f g   h i j k   l m     where each begins, and how many keys it has
+//	keys     a b c d   e f g   h i j k   l m     the first key of each run, and its number of keys
 //	runs    ╭"": 4 ─── e: 3╮  ╭h: 4 ──── l: 2╮
 //	blocks  ╰───── 7 ──────╯  ╰───── 6 ──────╯
 //
-// A count adds up blocks and runs, and visits keys only in the two runs that it
-// takes a part of. A write that makes no key and removes none leaves them alone.
+// A count adds up blocks and runs, and visits keys only in the two runs that it partly covers. A write that neither adds nor
+// removes a key does not change them.
 type index struct {
 	keys   *btree.BTreeG[*KV]
 	blocks []*block
@@ -49,19 +47,17 @@ func newIndex() index {
 	return index{keys, []*block{{runs: make([]run, 1), of: keys}}}
 }
 
-// edit returns a copy to write to. It shares its nodes and blocks with the index
-// and copies those it changes.
+// edit returns a copy to write to. It shares its nodes and blocks with the index and copies the ones that it changes.
 //
-// Clone also gives the tree it is called on a new identity, so that both may be
-// written to. The tree of a view is never written to, but views of a fork are
-// read under another lock: the call is made on a copy of the tree's header
-// instead, and the view's stays as it is.
+// Clone also gives the tree it is called on a new identity, so that both may be written to. The tree of a view is never written to,
+// but views of a fork are read under another lock: so Clone is called on a copy of the tree's header, and the view's is not
+// changed.
 func (x index) edit() index {
 	header := *x.keys
 	return index{header.Clone(), slices.Clone(x.blocks)}
 }
 
-// put stores kv and returns what it replaces, nil for nothing.
+// put stores kv and returns the KV that it replaces, or nil.
 func (x *index) put(kv *KV) *KV {
 	prev, found := x.keys.ReplaceOrInsert(kv)
 	if !found {
@@ -76,7 +72,7 @@ func (x *index) delete(key string) {
 	x.resize(key, -1)
 }
 
-// apply does what an event did and returns what a put replaced, nil for nothing.
+// apply applies an event and returns the KV that a put replaced, or nil.
 func (x *index) apply(e *Event) *KV {
 	if e.KV != nil {
 		return x.put(e.KV)
@@ -85,7 +81,7 @@ func (x *index) apply(e *Event) *KV {
 	return nil
 }
 
-// get returns what is stored at a key, or nil.
+// get returns the KV of a key, or nil.
 func (x index) get(key string) *KV {
 	kv, _ := x.keys.Get(&KV{Key: key})
 	return kv
@@ -193,7 +189,7 @@ func (x index) between(from, to string) int {
 	return n
 }
 
-// after returns the first text after all that begin with prefix. It reports false when there is none.
+// after returns the first text after all that begin with prefix. It returns false if there is none.
 func after(prefix string) (string, bool) {
 	last := len(prefix) - 1
 	for last >= 0 && prefix[last] == 0xff { // a byte, not a rune: strings.TrimRight would take U+FFFD for it

@@ -2,13 +2,13 @@ package mvcc
 
 import "strings"
 
-// listMax is how long a list is that a Store remembers, and listsMax how many lists it does.
+// listMax is the largest length of a cached list, and listsMax the largest number of cached lists.
 const listMax, listsMax = 100, 1000
 
-// List returns what is stored now at the keys that begin with a prefix, in ascending byte order, which nobody is to change.
+// List returns the current KVs of the keys that begin with a prefix, in ascending byte order. The caller must not change the slice.
 //
-// A short list of a prefix that ends in a slash is remembered until one of its keys is written: most of what an API server
-// asks for at each write (policies, webhooks, quotas, classes) is hardly ever there, and hardly ever changes.
+// A short list of a prefix that ends in a slash is cached until one of its keys is written: most lists that an API server reads at
+// each write (policies, webhooks, quotas, classes) are almost always empty, and rarely change.
 func (s *Store) List(of []byte) []*KV {
 	list, known := s.lists[string(of)]
 	if known {

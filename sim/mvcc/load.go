@@ -24,8 +24,8 @@ func (v *View) As(rev uint64) *View { return newView(rev, v.index(), nil) }
 // Event returns the commit that made the view's revision; nil for the one that its store began with.
 func (v *View) Event() *Event { return v.event }
 
-// Load returns a store as it was saved: its oldest view, the commit that made it (nil for a store's first view), and the
-// commits since. They are checked: each makes the next revision, puts a value that says so, and finds the Prev it names.
+// Load returns a store from saved parts: its oldest view, the commit that made it (nil for a store's first view), and the commits
+// since. It checks that each commit makes the next revision, puts a value with that revision, and has the right Prev.
 func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 	if made != nil {
 		if err := made.check(oldest.rev, oldest.Get(made.Key), made.Prev); err != nil {
@@ -42,8 +42,7 @@ func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 	return s, nil
 }
 
-// check reports what is wrong with a commit that makes revision rev, after which its key is now and before which it was
-// prev.
+// check returns an error if e is not a valid commit of revision rev that changes its key from prev to now.
 func (e *Event) check(rev uint64, now, prev *KV) error {
 	switch {
 	case e.Rev != rev:

@@ -197,12 +197,12 @@ func storeEvents(s *mvcc.Store, after uint64) ([]string, error) {
 	return all, err
 }
 
-// ranges are the ranges that check asks for.
+// ranges are the ranges that check reads.
 var ranges = []struct{ prefix, from string }{
 	{"", ""}, {"a", ""}, {"a/", ""}, {"", "a/b"}, {"a/", "a"}, {"a/", "a/c"}, {"a/", "b"}, {"b", "a"}, {"zzz", ""},
 }
 
-// check compares everything a store can be asked with the model.
+// check compares the results of all reads of a store with the model.
 func check(s *mvcc.Store, m *model) error {
 	if s.Rev() != m.rev || s.Compacted() != m.compacted {
 		return fmt.Errorf("revisions %d to %d, want %d to %d", s.Compacted(), s.Rev(), m.compacted, m.rev)

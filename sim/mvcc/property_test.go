@@ -231,8 +231,8 @@ func TestStoreLarge(t *testing.T) {
 	}
 }
 
-// TestCountLarge counts in stores of some thousand keys, which grow, are emptied in places and grow again: what Count says
-// without visiting the keys is how many Range visits.
+// TestCountLarge counts in stores of some thousand keys, which grow, are emptied in places and grow again: Count, which does not
+// visit the keys, returns the number that Range visits.
 func TestCountLarge(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,14 +1,11 @@
-// Package mvcc is a store of keys and bytes that remembers every revision.
+// Package mvcc is a store of keys and bytes that keeps every revision.
 //
-// It knows nothing of Kubernetes. Its words and rules are etcd's: every put and
-// every delete is one commit and makes one revision of the whole store; older
-// revisions can be read until they are compacted.
+// It does not depend on Kubernetes. Its terms and rules are etcd's: every put and every delete is one commit and makes one revision
+// of the whole store; older revisions can be read until they are compacted.
 //
-// A Store is a list of views, one per revision. A view is an index, a B-tree
-// from key to the newest write of that key, and the event that led to it.
-// A write to a view that somebody has read copies the nodes of the tree on the way
-// to its key and shares the rest with it; the indexes of most older views are let go
-// and made again when they are read. From an empty store at revision 1:
+// A Store is a list of views, one per revision. A view is an index, a B-tree from key to the newest write of that key, and the
+// event that led to it. A write to a view that has been read copies the nodes of the tree on the path to its key and shares the
+// rest; the indexes of most older views are freed, and rebuilt when they are read. From an empty store at revision 1:
 //
 //	s := mvcc.New(1)     1 {}                             first: 1
 //
@@ -53,14 +50,14 @@ type KV struct {
 	Value     []byte
 	CreateRev uint64 // revision of the put that created the key
 	ModRev    uint64 // revision of this write
-	// Aux is what the writer wants to find again with the value, or nil.
-	// It is never looked at here and is not part of the data.
+	// Aux is a value that the writer wants to find again with the KV, or nil. The store does not use it, and it is not part of the
+	// data.
 	Aux Aux
 }
 
-// Aux is what a writer has made of a value, such as the object that it is read as.
+// Aux is derived from a value by its writer, such as the parsed object.
 type Aux interface {
-	// Superseded frees what readers can make again. It is called when there is a newer value.
+	// Superseded frees parts that readers can compute again. It is called when there is a newer value.
 	Superseded()
 }
 
@@ -188,9 +185,8 @@ func (s *Store) Compact(rev uint64) error {
 	return nil
 }
 
-// Fork returns a new store with the history up to revision rev.
-// Both go their own ways afterwards, under locks of their own.
-// It fails as At does.
+// Fork returns a new store with the history up to revision rev. The two stores are independent afterwards, under locks of their
+// own. It fails as At does.
 func (s *Store) Fork(rev uint64) (*Store, error) {
 	i, err := s.find(rev)
 	if err != nil {
@@ -199,12 +195,9 @@ func (s *Store) Fork(rev uint64) (*Store, error) {
 	return s.upTo(i), nil
 }
 
-// Restore takes the store back to revision rev, as an etcd restored from an
-// older backup: the commits after rev never happened, and the next write makes
-// revision rev+1 for the second time. Clients that have seen the first rev+1
-// are then ahead of the store, or take one for the other; etcdutl's
-// --bump-revision and --mark-compacted exist to spare them that.
-// It fails as At does.
+// Restore takes the store back to revision rev, as an etcd restored from an older backup: the commits after rev are lost, and the
+// next write makes revision rev+1 for the second time. Clients that have seen the first rev+1 are then ahead of the store, or
+// confuse the two; etcdutl's --bump-revision and --mark-compacted exist to avoid that. It fails as At does.
 func (s *Store) Restore(rev uint64) error {
 	i, err := s.find(rev)
 	if err != nil {

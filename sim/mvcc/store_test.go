@@ -122,8 +122,8 @@ func history(is *is.I) *mvcc.Store {
 	return s
 }
 
-// TestStoreRevisions asks for every kind of revision: etcd's rules are that the
-// compact revision can be read, and that the events from it on can be watched.
+// TestStoreRevisions reads at every kind of revision: etcd's rules are that the compact revision can be read, and that the events
+// from it on can be watched.
 func TestStoreRevisions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -207,7 +207,7 @@ func TestStoreEvent(t *testing.T) {
 	is.Equal(*deleted, mvcc.Event{Rev: 4, Key: "a", Prev: updated.KV}) // a tombstone
 	again := s.Put("a", []byte("3"), nil)
 	is.Equal(again.KV.CreateRev, uint64(5)) // a new life
-	is.True(again.Prev == nil)              // which does not know the old one
+	is.True(again.Prev == nil)              // the new key has no previous value
 
 	var log []*mvcc.Event
 	is.NoErr(s.Events(1, func(e *mvcc.Event) bool { log = append(log, e); return true }))
@@ -220,8 +220,7 @@ func TestStoreEvent(t *testing.T) {
 	is.Equal(n, 2) // it ends when yield returns false
 }
 
-// TestStoreChangesWhileReading writes and compacts inside a yield: what is
-// being read does not change.
+// TestStoreChangesWhileReading writes and compacts inside a yield: the view that is being read does not change.
 func TestStoreChangesWhileReading(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -271,10 +270,10 @@ func TestStoreForkConcurrently(t *testing.T) {
 	for range forks {
 		is.Equal(<-looks, "{a: 5@15, b: 3@13}") // the view stays as it was
 	}
-	is.Equal(draw(untouched), before) // so does a fork nobody writes to
+	is.Equal(draw(untouched), before) // an untouched fork stays the same, too
 }
 
-// The newest view is read, for the first time, while the store goes on.
+// The newest view is read, for the first time, while the store is written.
 func TestNewestViewConcurrently(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -285,7 +284,7 @@ func TestNewestViewConcurrently(t *testing.T) {
 		looked := make(chan int)
 		go func() { looked <- v.Count("", "") }()
 		s.Put(fmt.Sprint("key", n), nil, nil)
-		is.Equal(<-looked, n) // without what was put meanwhile
+		is.Equal(<-looked, n) // without the concurrent puts
 	}
 }
 

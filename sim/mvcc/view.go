@@ -13,14 +13,13 @@ import (
 //	index     kept ◀── put a ◀─ del b ◀─ put a  put c    kept ◀── put d ◀─ newest
 const keepEvery = 16
 
-// View is the store as it was at one revision. It never changes:
-// it may be read while the store goes on, from any goroutine.
+// View is the store as it was at one revision. It never changes: any goroutine may read it while the store is written.
 type View struct {
 	rev   uint64
 	event *Event // the commit that made this revision; nil for the one the store began with
-	prev  *View  // before event; nil: index is kept
+	prev  *View  // before event; nil if the index is kept
 	made  atomic.Pointer[index]
-	head  atomic.Pointer[head] // where the index of the newest view is until it is read; nil: it is not there
+	head  atomic.Pointer[head] // the index while v is the newest view and has not been read; otherwise nil
 }
 
 func newView(rev uint64, x index, event *Event) *View {
@@ -29,7 +28,7 @@ func newView(rev uint64, x index, event *Event) *View {
 	return v
 }
 
-// fade lets go the index, unless it is kept.
+// fade frees the index, unless it is kept.
 func (v *View) fade() {
 	v.head.Store(nil)
 	if v.prev != nil {
@@ -58,13 +57,13 @@ func (v *View) index() index {
 	return x
 }
 
-// head is the index of a store's newest view. Writes change it where it is, until somebody reads the view: then it is that
-// view's, and the next write goes on with a copy.
+// head is the index of a store's newest view. Writes change it in place until the view is read: then the view keeps it, and the
+// next write continues with a copy.
 //
 //	put a ─▶ head, of 17 ─ put b ─▶ head, of 18 ─ 18 is read ─▶ index of 18
 //	                                                   put c ─▶ a copy: head, of 19
 type head struct {
-	mu   sync.Mutex // held while what follows changes: whoever reads a view does not have the store's lock
+	mu   sync.Mutex // held while the following fields change: a reader of a view does not hold the store's lock
 	view *View
 	index
 }
@@ -100,7 +99,7 @@ func (h *head) commit(e *Event) (v *View, prev *KV) {
 	return v, prev
 }
 
-// Made returns the view with its index, for whoever reads it more than once: it is not made again each time.
+// Made returns the view with its index, for callers that read it more than once: otherwise each read may rebuild the index.
 func (v *View) Made() *View { return newView(v.rev, v.index(), v.event) }
 
 // Rev returns the revision of the view.

@@ -40,7 +40,7 @@ func TestViewRange(t *testing.T) {
 			[]string{"/pods/a/y"}},
 		{"from a key on", "/pods/a/", "/pods/a/y",
 			[]string{"/pods/a/y", "/pods/a/z"}},
-		{"after a key", "/pods/a/", "/pods/a/y\x00", // how a continue token goes on
+		{"after a key", "/pods/a/", "/pods/a/y\x00", // the key of a continue token
 			[]string{"/pods/a/z"}},
 		{"from a key between two", "/pods/", "/pods/a/zz",
 			[]string{"/pods/aa/x", "/pods/b/x"}},
@@ -61,7 +61,7 @@ func TestViewRange(t *testing.T) {
 				return true
 			})
 			is.Equal(got, test.want)                                  // the keys in byte order
-			is.Equal(v.Count(test.prefix, test.from), len(test.want)) // as many as Count says
+			is.Equal(v.Count(test.prefix, test.from), len(test.want)) // the same as Count
 		})
 	}
 }
@@ -83,7 +83,7 @@ func TestViewRangeStops(t *testing.T) {
 	is.Equal(got, []string{"a", "b"}) // no key after yield has returned false
 }
 
-// TestViewOutlivesCompaction: a list that has its view goes on, whatever happens.
+// TestViewOutlivesCompaction checks that a view can be read after the store was compacted.
 func TestViewOutlivesCompaction(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// metaErrors are what is wrong with the metadata of an object, whatever rule its kind has for names. They are worked out once,
-// though they are told as often as the real server looks.
+// metaErrors are the errors in the metadata of an object, independent of its kind's NameRule. They are computed once, but reported
+// at each place where the real server validates metadata.
 type metaErrors struct{ rest, update field.ErrorList }
 
 // metaErrorsOf works them out for a new (old is nil) or changed object.
@@ -25,7 +25,7 @@ func metaErrorsOf(ctx *resource.Context, obj, old object.Object) metaErrors {
 	return metaErrors{rest, update}
 }
 
-// check returns what a kind's own validation finds wrong with a new (old is nil) or changed object, in the order of its
+// check returns the errors that a kind's own validation finds in a new (old is nil) or changed object, in the order of its
 // resource.Checks.
 func check(ctx *resource.Context, obj, old object.Object, found metaErrors) field.ErrorList {
 	hub, p := ctx.Definition.Hub, field.Root("metadata")
@@ -56,7 +56,7 @@ func check(ctx *resource.Context, obj, old object.Object, found metaErrors) fiel
 	return errs
 }
 
-// declarative puts what the rules that stand as tags on the types find behind everything else, of which nothing is said twice
+// declarative appends the errors of declarative validation, which come from tags on the types, to the others, without duplicates
 // (registry/rest.ValidateDeclaratively), in the order of the fields. Servers do so since 1.37; custom resources have no such tags.
 func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	if ctx.Definition.Hub.Custom || !ctx.Since(37) {

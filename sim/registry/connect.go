@@ -18,7 +18,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	if connect == nil {
 		return nil, notSimulated(q)
 	}
-	if verb != "create" { // it begins with what is there
+	if verb != "create" { // it begins with the existing object
 		if s := r.corrupt(q.Definition, r.stored(q.Definition, q.Namespace, q.Name)); s != nil {
 			return nil, s
 		}
@@ -27,7 +27,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	c.Manage = func(live, obj object.Object) {
 		switch {
 		case q.Unversioned && q.Definition.Custom:
-			obj.Remove("metadata", "managedFields") // the real server looks for the type of the object, and then leaves nobody an owner
+			obj.Remove("metadata", "managedFields") // the real server does not find the type of the object, and drops its managedFields
 		case kind != nil && verb != "apply":
 			r.Fields.Update(kind, live, obj, r.By(q))
 		}
@@ -69,7 +69,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	return connect(c)
 }
 
-// notSimulated answers for a subresource that nobody has written.
+// notSimulated returns the error for a subresource that is not implemented.
 func notSimulated(q *Request) *status.Status {
 	s := status.Plain("kubesim does not simulate %s/%s yet", q.Definition.Resource, q.Subresource)
 	s.Code, s.Reason = 501, "NotImplemented"

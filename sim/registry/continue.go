@@ -44,7 +44,7 @@ func encodeContinue(prefix, last string, rev int64, cached bool) string {
 	return continueToken{Version: tokenVersion, Rev: rev, Start: start}.encode()
 }
 
-// decodeContinue returns the key at which the page begins and the revision of the list, or what is wrong with the token.
+// decodeContinue returns the key at which the page begins and the revision of the list, or the error of an invalid token.
 func decodeContinue(text, prefix string) (from string, rev int64, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// What is said of objects that cannot be decoded, and how they are deleted in spite of that (KEP-3926, gate
-// AllowUnsafeMalformedObjectDeletion). Such an object is a custom resource here that cannot be converted to the version that its
-// definition stores now.
+// This file implements the answers for objects that cannot be decoded, and their unsafe deletion (KEP-3926, gate
+// AllowUnsafeMalformedObjectDeletion). Here such an object is always a custom resource that cannot be converted to the version that
+// its definition stores now.
 //
 //	get, delete     500, "StorageError: corrupt object"
 //	update, patch   500, "object not decodable"
@@ -21,7 +21,7 @@ import (
 // corruptGate is the feature gate. Without it an answer is the decoder's own error.
 const corruptGate = "AllowUnsafeMalformedObjectDeletion"
 
-// unsafeVerb is what somebody must be allowed to do beside deleting.
+// unsafeVerb is the verb that an unsafe deletion requires in addition to delete.
 const unsafeVerb = "unsafe-delete-ignore-read-errors"
 
 func (r *Registry) tellsCorrupt() bool { return r.Server.Gates[corruptGate] }
@@ -50,7 +50,7 @@ func (r *Registry) corrupt(d *resource.Definition, it *resource.Item) *status.St
 	return status.Internal(fmt.Errorf("%s", status.CorruptObject(key, r.notDecodable(it))))
 }
 
-// corruptList is unreadable for a list that came upon objects that cannot be shown; nil: upon none.
+// corruptList returns the error for a list with objects that cannot be decoded, or nil if there are none.
 func (r *Registry) corruptList(d *resource.Definition, broken []*resource.Item) *status.Status {
 	switch {
 	case len(broken) == 0:

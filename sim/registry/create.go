@@ -78,8 +78,8 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	return r.createNamed(q, ctx, attrs)
 }
 
-// mutate lets admission change the object of a write. When a policy or webhook leaves managedFields that cannot be read,
-// those of before are put back, with a warning (fieldmanager.NewManagedFieldsValidatingAdmissionController).
+// mutate runs mutating admission for the object of a write. If a policy or webhook leaves malformed managedFields, the previous
+// ones are restored, with a warning (fieldmanager.NewManagedFieldsValidatingAdmissionController).
 func (r *Registry) mutate(attrs *admission.Attributes) *status.Status {
 	before := attrs.Object.List("metadata", "managedFields")
 	if s := r.Admission.Mutate(attrs); s != nil || !attrs.Changed() {
@@ -108,22 +108,22 @@ func placeInNamespace(d *resource.Definition, namespace string, obj object.Objec
 	return nil
 }
 
-// dedupOwners removes repeated owner references. The real server looks twice, before and after mutating admission, but
-// at patches only once, late: late says which of its two warnings there is.
+// dedupOwners removes repeated owner references. The real server checks twice, before and after mutating admission, but for patches
+// only once, after it. late selects which of its two warnings is added.
 func dedupOwners(q *Request, obj object.Object, late bool) {
 	if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
 		q.warn(metadata.DuplicateOwnersWarning(uids, late))
 	}
 }
 
-// manage records in managedFields what the request sets. live is nil for a create.
+// manage records the fields that the request sets in managedFields. live is nil for a create.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
 	d := q.Definition
 	if d.ToHub == nil || d.Hub == d {
 		r.Fields.Update(d, live, obj, r.By(q))
 		return
 	}
-	seen := obj // what comes back from the hub version may have more: annotations for what this version has no fields for
+	seen := obj // the conversion from the hub version may add annotations for fields that this version does not have
 	if hub, err := d.ToHub(obj.Copy()); err == nil {
 		seen = Convert(d, hub)
 	}
@@ -135,7 +135,7 @@ func (r *Registry) manage(q *Request, live, obj object.Object) {
 	}
 }
 
-// By is who owns the fields that a request sets.
+// By returns the owner of the fields that a request sets.
 func (r *Registry) By(q *Request) fieldmanager.By {
 	return fieldmanager.By{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now()}
 }
@@ -260,7 +260,7 @@ func prepareNew(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-// allocate gives a new (old is nil) or changed object what its kind hands out, before it is validated.
+// allocate assigns the values that the kind allocates to a new (old is nil) or changed object, before it is validated.
 func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
 	hub := ctx.Definition.Hub
 	if hub.Strategy.Allocate == nil || ctx.Subresource != "" {
@@ -296,7 +296,8 @@ func (r *Registry) nameOf(d *resource.Definition, base string) string {
 	return r.generateName(base)
 }
 
-// warnFinalizers warns about the finalizers of custom resources; those of other kinds are refused, or taken in silence.
+// warnFinalizers adds warnings about the finalizers of custom resources. Those of other kinds are refused, or accepted without a
+// warning.
 func warnFinalizers(q *Request, obj, old object.Object) {
 	if !q.Definition.Hub.Custom {
 		return
@@ -336,7 +337,8 @@ func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	return s
 }
 
-// answer lets a virtual resource answer; nothing is stored. Admission validates what was sent, once that can be answered.
+// answer answers a create of a virtual resource, which stores nothing. Admission validates the object as sent, after the answer has
+// been computed.
 func (r *Registry) answer(ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	obj := attrs.Object
 	if validate := ctx.Definition.Hub.Strategy.Validate; validate != nil {

@@ -38,7 +38,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 	case r.Backend.Store() != store:
 		return nil, status.Plain("etcdserver: the store was replaced")
 	case modified(store, key) != before:
-		return nil, stale // somebody else wrote while a webhook was asked
+		return nil, stale // another request wrote while a webhook was called
 	case store.Rev()+1 != rev || stored.ResourceVersion() != FormatRev(rev):
 		rev = store.Rev() + 1
 		value = printAt(stored, rev)
@@ -53,7 +53,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 	return it, r.unreadable(it)
 }
 
-// modified returns the revision of a key's last write; 0: it is not there.
+// modified returns the revision of a key's last write, or 0 if the key does not exist.
 func modified(store *mvcc.Store, key string) uint64 {
 	kv, err := store.Get(key, 0)
 	if err != nil || kv == nil {
@@ -62,8 +62,7 @@ func modified(store *mvcc.Store, key string) uint64 {
 	return kv.ModRev
 }
 
-// encodeStored returns an object as it is stored, which is obj itself or what it is converted to, and what the store would
-// hold of it at a revision.
+// encodeStored returns an object converted to its stored version, which may be obj itself, and its stored bytes at a revision.
 func (r *Registry) encodeStored(d *resource.Definition, obj object.Object, rev uint64) (
 	stored object.Object, value []byte, s *status.Status) {
 	d.StorageCodec.Tidy(obj)
@@ -79,8 +78,8 @@ func (r *Registry) encodeStored(d *resource.Definition, obj object.Object, rev u
 	return stored, printAt(stored, rev), nil
 }
 
-// encodable returns why an object cannot be written or deleted in the version of the request although it can be read in it: the real
-// server first converts what its watch cache has back into the version that is stored, except in a dry run.
+// encodable returns why an object cannot be written or deleted in the version of the request although it can be read in it: except
+// in a dry run, the real server first converts the cached object back to the stored version.
 func (r *Registry) encodable(q *Request, item *resource.Item) *status.Status {
 	d := q.Definition
 	if q.DryRun || d.StorageCodec == nil || d.StorageCodec.Ask == nil || d.GVK == d.StorageCodec.Stored {
@@ -120,8 +119,8 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	return &Result{Item: it}, s
 }
 
-// readBack returns an object that a dry run does not store as its readers would see it if it were stored, with the
-// resourceVersion that it has: what the storage version does not know is gone, and has its defaults.
+// readBack returns an object of a dry run as readers would see it if it were stored, with its resourceVersion: without fields that
+// the storage version does not have, and with that version's defaults.
 func (r *Registry) readBack(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
 	if d.StorageCodec == nil {
 		return r.encodeUnstored(d, obj), nil
@@ -145,7 +144,7 @@ func terminating(d *resource.Definition, name string) *status.Status {
 	return status.Forbidden(d.Resourced(), name, "create not allowed while custom resource definition is terminating")
 }
 
-// kinded names the kind of an object that is invalid: a custom resource is of the kind that it says it is.
+// kinded returns the kind in the error of an invalid object: for a custom resource it is the kind that the object has.
 func kinded(hub *resource.Definition, obj object.Object) status.Resource {
 	if !hub.Custom {
 		return hub.Kinded()

@@ -10,11 +10,11 @@ import (
 // unreachableRetry is the hint of answers of a server that does not reach its store, in seconds.
 const unreachableRetry = 2
 
-// errUnreachable is what a watch says that needs the revision of a store which cannot be reached.
+// errUnreachable is the error of a watch that needs the revision of a store which cannot be reached.
 var errUnreachable = errors.New("etcdserver: request timed out")
 
-// unreachable returns the answer to an operation that needs the store while it cannot be reached, or nil. Writes come as
-// far as they do without the store: what is invalid is refused as ever.
+// unreachable returns the error for an operation that needs the store while it cannot be reached, or nil. The steps of a write
+// before the store still run: an invalid object is rejected as always.
 func (r *Registry) unreachable(d *resource.Definition, operation string) *status.Status {
 	if r.Backend.Reachable() {
 		return nil

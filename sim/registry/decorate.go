@@ -17,7 +17,7 @@ func decorated(d *resource.Definition, it *resource.Item) *resource.Item {
 	return it
 }
 
-// answered returns the item that a request is answered with: subresources show what is stored.
+// answered returns the item in the answer to a request. Subresources show the stored object.
 func answered(q *Request, it *resource.Item) *resource.Item {
 	if q.Subresource != "" {
 		return it

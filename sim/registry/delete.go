@@ -43,7 +43,7 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	return anew(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
 }
 
-// checkDeletable refuses what the strategy says nobody may delete.
+// checkDeletable refuses to delete objects that the strategy protects.
 func checkDeletable(q *Request) *status.Status {
 	refuses := q.Definition.Hub.Strategy.Undeletable
 	if refuses == nil || q.collected {
@@ -79,7 +79,7 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 		return nil, s
 	}
 	if held := d.Hub.Strategy.Held; held != nil && held(obj) && obj.DeletionTimestamp() != "" {
-		return &Result{Item: item, Pending: true}, nil // a namespace that is not empty yet: admission is not asked again
+		return &Result{Item: item, Pending: true}, nil // a namespace that is not empty yet: admission does not run again
 	}
 	if checksItself(d) && o.UID == nil {
 		uid := obj.UID()
@@ -94,7 +94,7 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	return r.beginDelete(q, item, obj, &o)
 }
 
-// admitDelete asks admission about the deletion of an object in the state old, which is that of item.
+// admitDelete runs admission for the deletion of an object in the state old, which is that of item.
 func (r *Registry) admitDelete(q *Request, item *resource.Item, old object.Object, o *DeleteOptions) *status.Status {
 	if s := r.encodable(q, item); s != nil {
 		return s
@@ -122,7 +122,7 @@ func checksItself(d *resource.Definition) bool {
 	return d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil
 }
 
-// firstDelete marks an object as deleted and leaves the rest to those who remove its finalizers.
+// firstDelete marks an object as deleted; it is deleted once its finalizers are removed.
 func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Object, p resource.Propagation) (*Result, *status.Status) {
 	before := obj.Copy()
 	ctx := r.context(q)
@@ -154,11 +154,11 @@ func checkPreconditions(d *resource.Definition, name string, obj object.Object, 
 	return nil
 }
 
-// beginDelete decides whether the object goes at once. A deletion that a running grace period already covers changes
-// nothing; every other one sets the finalizers that its propagation policy asks for.
+// beginDelete decides whether the object is deleted at once. A deletion that a running grace period already covers changes nothing;
+// every other one sets the finalizers of its propagation policy.
 //
-// Admission is asked before each of the two steps that a deletion may have: the update that marks the object, and the
-// removal. It is not asked at all when a deletion that is pending changes nothing.
+// Admission runs before each of the two steps that a deletion may have: the update that marks the object, and the removal. It does
+// not run if a pending deletion changes nothing.
 func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Object, o *DeleteOptions) (*Result, *status.Status) {
 	before := obj.Copy()
 	if n := o.GracePeriodSeconds; n != nil && *n < 0 {
@@ -192,8 +192,8 @@ func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Objec
 	return r.finishDelete(q, item, obj, before, graceful, o)
 }
 
-// checkEmptied refuses a deletion that asks for a resourceVersion and takes away the last finalizers itself. The real
-// server then compares the object with what it has not written: with no resourceVersion at all.
+// checkEmptied refuses a deletion that has a resourceVersion as a precondition and itself removes the last finalizers. The real
+// server then compares the precondition with the modified object, which has no resourceVersion.
 func (r *Registry) checkEmptied(q *Request, before object.Object, o *DeleteOptions) *status.Status {
 	d := q.Definition
 	if o.ResourceVersion == nil {
@@ -202,8 +202,7 @@ func (r *Registry) checkEmptied(q *Request, before object.Object, o *DeleteOptio
 	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.VersionDiffers("", before.ResourceVersion())))
 }
 
-// deletionFinalizers returns the finalizers of obj with those of the garbage collector that the propagation policy asks
-// for.
+// deletionFinalizers returns the finalizers of obj with the garbage collector's finalizers of the propagation policy.
 func (r *Registry) deletionFinalizers(q *Request, obj object.Object, o DeleteOptions) []string {
 	names := obj.Finalizers()
 	orphan, foreground := propagation(q.Definition, names, o)
@@ -250,8 +249,8 @@ func propagation(d *resource.Definition, finalizers []string, o DeleteOptions) (
 	return d.Hub.Strategy.OrphansByDefault, false
 }
 
-// beginGraceful starts or shortens the grace period of an object that has one. pending says that it runs already, and
-// that the options do not ask for a shorter one.
+// beginGraceful starts or shortens the grace period of an object that has one. pending reports that it runs already, and that the
+// options do not request a shorter one.
 func (r *Registry) beginGraceful(strategy *resource.Strategy, obj object.Object, o *DeleteOptions) (graceful, pending bool) {
 	if strategy.GracePeriod == nil {
 		return false, false
@@ -318,7 +317,7 @@ func bumpGeneration(obj object.Object) {
 	}
 }
 
-// storePending stores an object whose deletion goes on.
+// storePending stores an object whose deletion is pending.
 func (r *Registry) storePending(q *Request, item *resource.Item, obj, before object.Object) (*Result, *status.Status) {
 	if object.Equal(map[string]any(obj), map[string]any(before)) {
 		if q.Definition.StorageCodec != nil { // stored in another version than before, it is written
@@ -340,8 +339,8 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 	return &Result{Item: it, Pending: true}, s
 }
 
-// finishDelete removes the object. One with grace periods is first written with a period of zero, as the real server
-// does: watchers see MODIFIED, then DELETED. Admission, which was asked about the update, is asked again about the removal.
+// finishDelete removes the object. One with grace periods is first written with a period of zero, as in the real server: watchers
+// see MODIFIED, then DELETED. Admission, which ran for the update, runs again for the removal.
 func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, graceful bool, o *DeleteOptions) (*Result, *status.Status) {
 	d := q.Definition
 	if !q.DryRun {

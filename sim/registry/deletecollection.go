@@ -5,11 +5,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// collectionPage is how many objects a deletecollection lists at a time.
+// collectionPage is the page size of a deletecollection's lists.
 const collectionPage = 10000
 
-// DeleteCollection deletes the objects a list of the same options returns, one after the other, and answers with that
-// list as it was before. The first failure ends it; what was deleted stays deleted.
+// DeleteCollection deletes the objects that a list with the same options returns, one after the other, and answers with that list
+// as it was before. The first failure ends it; objects deleted by then stay deleted.
 func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions, done func(*Page, *status.Status)) {
 	if del.Unsafe {
 		done(nil, invalidDeleteOptions(field.Invalid(unsafeOption, true, "is not allowed with DELETECOLLECTION, try again after removing the option")))

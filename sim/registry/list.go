@@ -13,22 +13,22 @@ import (
 
 // Page is the answer of a list.
 type Page struct {
-	Rev       uint64 // 0: of objects that have none
+	Rev       uint64 // 0 if the objects have no revision
 	Items     []*resource.Item
 	Continue  string
 	Remaining *int64 // remainingItemCount
 
-	broken []*resource.Item // those that cannot be shown: the whole list fails
+	broken []*resource.Item // items that cannot be decoded: the whole list fails
 	failed *status.Status   // why it does, nil if it does not
 }
 
-// reading says which state a list reads (API concepts, "Semantics for get and list").
+// reading describes which state a list reads (API concepts, "Semantics for get and list").
 type reading struct {
 	exact  bool   // the state at rev; otherwise any state not older than rev
 	newest bool   // not older than the store's revision now
 	rev    uint64 // 0 with neither exact nor newest: whatever the cache has
 	token  bool   // the revision comes from a continue token
-	store  bool   // the store is asked, not the cache
+	store  bool   // read from the store, not from the cache
 	from   string // first key
 }
 
@@ -70,7 +70,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 	cache := r.Backend.Cache(l.d.Hub)
 	want := read.rev
 	if read.newest {
-		if s := r.unreachable(l.d, "list"); s != nil { // nobody knows how new the newest state is
+		if s := r.unreachable(l.d, "list"); s != nil { // the newest revision is unknown
 			done(nil, s)
 			return
 		}
@@ -102,9 +102,9 @@ type lister struct {
 	single string // the only key, when a field selector names one object
 }
 
-// scope finds the keys the list is about: field selectors for one namespace or one name narrow it. They do not where a
-// token says where to go on: it then counts from the beginning of the collection that the path names, even if it comes
-// from a list that was narrowed.
+// scope returns the keys that a list reads: field selectors for one namespace or one name narrow it. They do not if there is a
+// continue token: its key then counts from the beginning of the collection that the path names, even if it comes from a list that
+// was narrowed.
 func (l *lister) scope(namespace string) {
 	if l.d.Namespaced && namespace == "" && l.o.Continue == "" {
 		namespace, _ = l.o.Fields.RequiresExact("metadata.namespace")

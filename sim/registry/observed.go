@@ -26,7 +26,7 @@ func observed(d *resource.Definition) ([]*resource.Item, bool) {
 	return items, true
 }
 
-// getObserved is Get for such a resource. Whatever revision is asked for, its objects are of now.
+// getObserved is Get for such a resource. Its objects are always current, whatever revision is requested.
 func getObserved(q *Request, items []*resource.Item) (*resource.Item, *status.Status) {
 	for _, it := range items {
 		if it.Name == q.Name {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ListOptions is meta/v1 ListOptions: what the query of a list or watch says.
+// ListOptions is meta/v1 ListOptions: the query of a list or watch.
 type ListOptions struct {
-	Name              string // the only object of interest; "": all
+	Name              string // name of the only selected object; "" for all
 	Labels            selector.Labels
 	Fields            selector.Fields
 	ResourceVersion   string
@@ -22,8 +22,8 @@ type ListOptions struct {
 	Continue          string
 	Watch             bool
 	Bookmarks         bool  // allowWatchBookmarks
-	SendInitialEvents *bool // nil: not said
-	TimeoutSeconds    int64 // 0: not said
+	SendInitialEvents *bool // nil if not set
+	TimeoutSeconds    int64 // 0 if not set
 
 	paged bool // the list of a deletecollection, which is read in pages as a list with a limit is
 }
@@ -83,7 +83,7 @@ func (o *ListOptions) decode(query url.Values) *status.Status {
 	return nil
 }
 
-// setDefaults asks for the initial events where a watch names no revision, as servers with WatchList do (KEP-3157).
+// setDefaults requests the initial events if a watch names no revision, as servers with WatchList do (KEP-3157).
 func (o *ListOptions) setDefaults() {
 	if o.Watch && o.SendInitialEvents == nil && o.Match == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
 		send := true
@@ -91,7 +91,7 @@ func (o *ListOptions) setDefaults() {
 	}
 }
 
-// ListsFirst reports whether a watch begins with a list, and tells its client where that ends (API concepts, "Streaming lists").
+// ListsFirst reports whether a watch begins with a list, whose end is marked for the client (API concepts, "Streaming lists").
 func (o *ListOptions) ListsFirst() bool {
 	return o.SendInitialEvents != nil && *o.SendInitialEvents && o.Bookmarks
 }
@@ -144,8 +144,8 @@ func (o *ListOptions) validateWatch(match field.Path) field.ErrorList {
 	return errs
 }
 
-// fieldLabel returns the key of Strategy.Fields that a label of d stands for. A kind without a namespace knows
-// metadata.namespace nevertheless, if it is built in and knows no labels beside those of metadata.
+// fieldLabel returns the key of Strategy.Fields for a label of d. A kind without a namespace has the label metadata.namespace
+// nevertheless, if it is built in and has no labels beside those of metadata.
 func fieldLabel(d *resource.Definition, label string) (string, error) {
 	if label == "metadata.name" || label == "metadata.namespace" && (d.Namespaced || !d.Custom && d.FieldLabels == nil) {
 		return label, nil

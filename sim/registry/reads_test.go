@@ -20,7 +20,7 @@ var (
 	filling = step{"cache is filled", func(_ *testing.T, x *trial) { x.Filling = true }, "storage is (re)initializing"}
 )
 
-// meanwhile is a mutating plugin during whose first call somebody else writes the object of the request.
+// meanwhile returns a mutating plugin during whose first call another client writes the object of the request.
 func (x *trial) meanwhile(t *testing.T, asked *int) func(*admission.Attributes) *status.Status {
 	return func(*admission.Attributes) *status.Status {
 		if *asked++; *asked > 1 {
@@ -85,8 +85,8 @@ func TestListInOrder(t *testing.T) {
 	is.True(list(t, x) == nil) // whatever the cache has
 }
 
-// A watch says before it begins what is wrong with its parameters, or that the cache is being filled; everything else is the
-// only event of a stream that has begun.
+// Invalid parameters, or a cache that is being filled, are an error before a watch begins. Any other error is the only event of a
+// stream that has begun.
 func TestWatchInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, watch, []step{
@@ -118,8 +118,8 @@ func connect(_ *testing.T, x *trial) *status.Status {
 	return s
 }
 
-// A create of a subresource such as pods/binding: mutating admission before the connector, which itself says when validating
-// admission is asked.
+// A create of a subresource such as pods/binding: mutating admission runs before the connector, which itself runs validating
+// admission.
 func TestConnectInOrder(t *testing.T) {
 	t.Parallel()
 	steps := []step{otherNamespace, refuses("mutating admission"), refuses("connector"), refuses("validating admission")}

@@ -1,5 +1,5 @@
-// Package registry is the life of one object: a file per verb. It works for every resource alike and asks the
-// resource.Definition what is special.
+// Package registry reads and writes objects: a file per verb. It is generic; the resource.Definition provides the specific
+// behaviour of a resource.
 //
 //	Create: system fields ─▶ managed fields ─▶ admission ─▶ names, uid, time ─▶ strategy ─▶ validation ─▶ admission ─▶ put
 //	Update: read ─▶ change ─▶ managed fields ─▶ admission ─▶ resourceVersion ─▶ strategy ─▶ validation ─▶ admission ─▶ put
@@ -29,13 +29,13 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Backend is what a registry stands on: the Cluster as one of its replicas sees it.
+// Backend is the environment of a registry: the Cluster as one of its replicas sees it.
 type Backend interface {
 	// Store is the store that all replicas share.
 	Store() *mvcc.Store
 	// Reachable reports whether this replica reaches the store. While it does not, only the watch caches answer.
 	Reachable() bool
-	// Committed notifies all who must know of a commit, and of its author.
+	// Committed notifies all listeners of a commit, and of its author.
 	Committed(by resource.Author, e *mvcc.Event)
 	// Cache returns this replica's cache of a resource.
 	Cache(d *resource.Definition) *watchcache.Cache
@@ -56,17 +56,17 @@ type Backend interface {
 	Random(purpose string, n int) int
 	// RandomID returns 16 numbers in [0, 256) from the stream of one purpose.
 	RandomID(purpose string) [16]byte
-	// Definition returns the hub definition of what is stored under a storage name, or nil.
+	// Definition returns the hub definition of a storage name, or nil.
 	Definition(storage string) *resource.Definition
 }
 
-// Authorizer decides what the senders of requests may do beside the request itself. objects is what is stored now.
+// Authorizer decides what the senders of requests may do beside the request itself. objects reads the currently stored objects.
 type Authorizer interface {
-	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create.
+	// Escalation refuses a write that would grant more rights than its sender has. old is nil for a create.
 	Escalation(q *Request, obj, old object.Object, objects resource.Reader) *status.Status
 	// May refuses the sender of a request something beside it.
 	May(q *Request, what resource.Access, objects resource.Reader) *status.Status
-	// Review answers a review of who may do what, in place.
+	// Review answers a review of a user's rights or token, in place.
 	Review(kind string, ctx *resource.Context, obj object.Object) *status.Status
 }
 
@@ -80,15 +80,15 @@ type Registry struct {
 	Admission admission.Chain
 	Fields    *fieldmanager.Manager
 
-	// Authorizer is asked about rights, if it is not nil.
+	// Authorizer decides about rights, if it is not nil.
 	Authorizer Authorizer
 
 	// Tokens signs the tokens of service accounts.
 	Tokens *token.Authority
 
-	// Server is what the server is (resource.Context).
+	// Server describes the server (resource.Context).
 	Server resource.Server
-	// NoPrivileged: privileged containers are refused (resource.Context).
+	// NoPrivileged refuses privileged containers (resource.Context).
 	NoPrivileged bool
 
 	scratch []byte // where objects are printed before they get memory of their own
@@ -112,8 +112,8 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 	return hub, nil
 }
 
-// Hold does to an object of a request, in the version of the request, what keeping it in memory does: text that is a number
-// there is read. It changes obj, and does nothing to an object of another version than the hub's.
+// Hold converts an object of a request, in the version of the request, like decoding it into a Go type: text in a numeric field is
+// parsed. It changes obj, and does nothing to an object of another version than the hub's.
 func Hold(d *resource.Definition, obj object.Object) error {
 	if d.ToHub == nil || d.Hub != d {
 		return nil
@@ -143,7 +143,7 @@ func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resour
 	return it
 }
 
-// written gives the item of an object with raw values what the store is to hold.
+// written sets it.Stored if the stored form of obj differs from the printed one, as with raw values.
 func written(d *resource.Definition, obj object.Object, it *resource.Item) *resource.Item {
 	if d.Hub.Places() != nil || d.NilBytes(obj) {
 		if text := codec.AppendStored(nil, obj, d.Hub.Layout()); !bytes.Equal(text, it.Bytes) {
@@ -153,7 +153,7 @@ func written(d *resource.Definition, obj object.Object, it *resource.Item) *reso
 	return it
 }
 
-// print prints obj and a newline into r.scratch. before is what is known of the state before, nil for nothing.
+// print prints obj and a newline into r.scratch. before is the parsed state before, or nil if it is not known.
 func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, before *resource.Parsed) []byte {
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
@@ -164,8 +164,8 @@ func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, 
 	return r.scratch
 }
 
-// put stores obj and returns its item. An object that is too large for the store is tried once more without its
-// managedFields, as on the real server.
+// put stores obj and returns its item. If an object is too large for the store, put tries again without its managedFields, like the
+// real server.
 func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.Status) {
 	return r.putAt(q, obj, q.Definition.Key(obj.Namespace(), obj.Name()))
 }
@@ -242,7 +242,7 @@ func (r *Registry) stored(d *resource.Definition, namespace, name string) *resou
 	return resource.ItemOf(d.Hub, kv)
 }
 
-// asked is stored for a get, which asks a webhook that converts the object.
+// asked is stored for a get, which calls the webhook that converts the object.
 func (r *Registry) asked(d *resource.Definition, namespace, name string) *resource.Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil || !r.Backend.Reachable() {
 		return r.stored(d, namespace, name)
@@ -266,7 +266,7 @@ func ParseRev(rv string) (uint64, bool) {
 	return rev, err == nil
 }
 
-// Reader returns a reader of what is stored now.
+// Reader returns a reader of the currently stored objects.
 func (r *Registry) Reader() Reader { return Reader{r} }
 
 // NewAuditID returns the id of a request that names none of its own.

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Caller is what a Request is carried out for, such as a request of HTTP.
+// Caller is the party that a Request serves, such as an HTTP request.
 type Caller interface {
 	// Warn adds a warning to the answer.
 	Warn(text string)
@@ -33,20 +33,21 @@ type Request struct {
 	Options     object.Object // CreateOptions, UpdateOptions or DeleteOptions as sent, without kind and apiVersion
 	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
 	Deadline *deadline.Deadline
-	// By is what the request is attributed to, and what it leads to.
+	// By is the author that the request and its effects are attributed to.
 	By resource.Author
-	// Caller is what the request is carried out for. If it is nil, nothing is told and asked: the server sends the request itself.
+	// Caller is notified of the request's progress and consulted for rights. If it is nil, the server itself sends the request, and
+	// nothing is notified or consulted.
 	Caller Caller
 
-	// Unversioned says that the body of an update does not say its apiVersion, and is not of the kind of Definition.
+	// Unversioned reports that the body of an update has no apiVersion, and is not of the kind of Definition.
 	Unversioned bool
 
 	applies   bool // the request is an apply
-	creates   bool // the request is an update that creates: Caller.MayCreate is asked
+	creates   bool // the request is an update that creates: Caller.MayCreate decides
 	collected bool // the request deletes a collection, of which this object is one
 
-	// show makes what admission sees of an object, where a subresource has a kind of its own whose mutation was admitted
-	// already. nil: the object itself.
+	// show converts an object to the one that admission sees, for a subresource with a kind of its own whose mutation was admitted
+	// already. If it is nil, admission sees the object itself.
 	show func(object.Object) object.Object
 }
 

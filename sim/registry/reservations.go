@@ -6,10 +6,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// reservations are those of one write. nil: the kind hands out nothing, or the write is a dry run.
+// reservations are the reservations of one write. It is nil if the kind reserves nothing, or the write is a dry run.
 //
-//	allocate ─ Reserve: commit ─▶ validation, admission ─┬─ refused ─▶ revert: what was reserved is deleted
-//	                                                    └─ commit: what was released is deleted ─▶ the object itself
+//	allocate ─ Reserve: commit ─▶ validation, admission ─┬─ refused ─▶ revert: deletes the reservations
+//	                                                    └─ commit: deletes the released ones ─▶ the object itself
 type reservations struct {
 	r           *Registry
 	by          resource.Author
@@ -26,7 +26,7 @@ func (r *Registry) reserving(ctx *resource.Context) *reservations {
 	return t
 }
 
-// Reserve is resource.Reservations'.
+// Reserve implements resource.Reservations.
 func (t *reservations) Reserve(storage string, obj object.Object) *status.Status {
 	d := t.r.Backend.Definition(storage)
 	if d.Default != nil {
@@ -40,7 +40,7 @@ func (t *reservations) Reserve(storage string, obj object.Object) *status.Status
 	return nil
 }
 
-// Release is resource.Reservations'.
+// Release implements resource.Reservations.
 func (t *reservations) Release(of resource.Reservation) { t.freed = append(t.freed, of) }
 
 // commit deletes what the write has released.
@@ -53,7 +53,7 @@ func (t *reservations) commit() {
 	t.r.release(t.by, freed)
 }
 
-// revert deletes what a write has reserved that comes to nothing. After a commit there is nothing left to do.
+// revert deletes the reservations of a write that fails. After a commit it does nothing.
 func (t *reservations) revert() {
 	if t == nil {
 		return
@@ -63,7 +63,7 @@ func (t *reservations) revert() {
 	t.r.release(t.by, made)
 }
 
-// release deletes reservations. One that cannot be deleted stays, and nobody is told.
+// release deletes reservations. It ignores failures: a reservation that cannot be deleted stays.
 func (r *Registry) release(by resource.Author, all []resource.Reservation) {
 	for _, of := range all {
 		if d := r.Backend.Definition(of.Storage); d != nil {

@@ -6,12 +6,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Seed stores an object, given in the version of the request with its defaults, as it is: one commit, with the uid, times, generation,
-// deletion, status and derived fields that it has, which no client could set. What the server sets in every object and this one does
-// not have is set as in a create. It is merged into an object of the same name, lists as a whole. No admission plugin runs.
+// Seed stores an object, given in the version of the request with its defaults, as it is: one commit. The object keeps its uid,
+// times, generation, deletion, status and derived fields, which no client could set. Fields that the server sets in every object
+// are set as in a create if they are missing. If an object of the same name exists, Seed merges the two, lists as a whole. No
+// admission plugin runs.
 //
-// The object is validated as an update is that changes nothing: what a create may not have, such as the selector of a running Job, it
-// may have. An object that is being deleted and waits for nothing is refused, because a real server has none.
+// The object is validated like an update that changes nothing: fields that a create must not have, such as the selector of a
+// running Job, are valid. An object that is being deleted and waits for nothing is refused, because a real server has none.
 func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	d := q.Definition
 	if d.Hub.Strategy.Virtual {

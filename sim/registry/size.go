@@ -18,14 +18,15 @@ const (
 	requestMax = 1536 << 10
 	messageMax = 2 << 20
 
-	// replicated is what etcd adds to a transaction before it replicates it: a header with an ID.
+	// replicated is the size that etcd adds to a transaction before it replicates it: a header with an ID.
 	replicated = 14
 	// small is a size of a printed object below which neither limit is near.
 	small = requestMax - 8<<10
 )
 
-// tooLarge returns the store's error for an object, nil if there is room for it. stored is the object as the store would have
-// it, and rev the revision that it replaces, 0 for a new one. get says that the transaction reads the object if it has changed.
+// tooLarge returns the store's error for an object that is too large, and otherwise nil. stored is the object as the store would
+// have it, and rev the revision that it replaces, 0 for a new one. get reports that the transaction reads the object if it has
+// changed.
 func tooLarge(d *resource.Definition, it *resource.Item, stored object.Object, rev uint64, get bool) *status.Status {
 	if len(it.Bytes) <= small {
 		return nil

@@ -5,14 +5,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// staleAttempts is how often a write begins anew because its object was written while an admission webhook was asked.
+// staleAttempts is how often a write is retried because its object was written while an admission webhook was called.
 const staleAttempts = 5
 
-// stale says that a write has to begin anew. It is never an answer.
+// stale reports that a write has to be retried. It is never an answer.
 var stale = &status.Status{Message: "the object was written by somebody else"}
 
-// moved reports whether an object is no longer the one that item is: admission webhooks are asked without the Cluster's
-// lock, and others may write meanwhile.
+// moved reports whether an object has changed since item was read: admission webhooks are called without the Cluster's lock, and
+// others may write meanwhile.
 func (r *Registry) moved(d *resource.Definition, item *resource.Item) bool {
 	if !r.Backend.Reachable() {
 		return false // nothing will be written
@@ -21,7 +21,7 @@ func (r *Registry) moved(d *resource.Definition, item *resource.Item) bool {
 	return err != nil || kv == nil || kv.ModRev != item.Rev
 }
 
-// anew calls write until it is not stale. A write that may not begin anew, or that never gets done, is a conflict.
+// anew calls write until it is not stale. If a write must not be retried, or does not succeed in time, it is a conflict.
 func anew(q *Request, may bool, write func() (*Result, *status.Status)) (*Result, *status.Status) {
 	for range staleAttempts {
 		result, s := write()

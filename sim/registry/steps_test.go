@@ -168,8 +168,8 @@ func TestDeleteInOrder(t *testing.T) {
 	}, []step{noName, refuses("strategy allows deletion"), unreachable, missing}, deleteSteps[2:6]...)
 }
 
-// A deletecollection lists, then deletes each object as a request for it would. What the strategy forbids for one name it does
-// not forbid here.
+// A deletecollection lists, then deletes each object as a request for it would, except that the strategy is not asked whether the
+// name may be deleted.
 func TestDeleteCollectionInOrder(t *testing.T) {
 	t.Parallel()
 	steps := append([]step{badToken, badVersion, {unreachable.name, unreachable.fail, unreachable.want}}, without(deleteSteps, noName.name, unreachable.name, "strategy allows deletion")...)
@@ -186,7 +186,7 @@ func collection(t *testing.T, x *trial) (s *status.Status) {
 	return s
 }
 
-// Who is asked, in which order, by a request that succeeds.
+// The steps that run, in order, for a request that succeeds.
 func TestWhoIsAsked(t *testing.T) {
 	t.Parallel()
 	written := []string{"mutating admission", "escalation", "strategy prepares", "allocation", "validation", "strategy warns"}
@@ -219,8 +219,8 @@ func TestWhoIsAsked(t *testing.T) {
 	}
 }
 
-// Admission webhooks are asked without the lock. When somebody writes the object meanwhile, a PUT, which may not know what it
-// overwrites, is a conflict, and everything else begins anew.
+// Admission webhooks are called without the lock. When another client writes the object meanwhile, a PUT, which must not overwrite
+// an unknown state, is a conflict, and every other verb starts over.
 func TestWrittenDuringAdmission(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[registry.ChangeKind]int{registry.Put: 1, registry.Patch: 2, registry.Apply: 2} {

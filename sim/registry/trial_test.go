@@ -17,8 +17,8 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// trial is one request for a config map in a world of its own. Whoever has a say in it (admission, the strategy, …) notes
-// that it was asked, and refuses if it was told to. What is stored, the request and its object are there to be spoilt.
+// trial is one request for a config map in an environment of its own. Each step (admission, the strategy, …) records that it was
+// called, and refuses if it is configured to. A test may change the stored object, the request and its object at will.
 type trial struct {
 	*registrytest.Backend
 	reg      *registry.Registry
@@ -28,7 +28,7 @@ type trial struct {
 	list     registry.ListOptions // of list, watch, deletecollection
 	del      registry.DeleteOptions
 	version  string // resourceVersion of a get
-	unmade   bool   // no new object comes of the patch
+	unmade   bool   // the patch fails to create a new object
 	asked    []string
 	refusing map[string]bool
 }
@@ -48,7 +48,7 @@ func newTrial(t *testing.T) *trial {
 	x.reg.Authorizer = authorizer{x}
 	x.q = &registry.Request{Caller: caller{x}, Definition: x.def, Namespace: "ns", Name: "a", Manager: "test"}
 	x.obj = config("a")
-	x.obj.Set("v", "data", "k") // which what is stored does not have
+	x.obj.Set("v", "data", "k") // which the stored object does not have
 	return x
 }
 
@@ -118,7 +118,7 @@ func (x *trial) ask(step string) *status.Status {
 	return nil
 }
 
-// stored puts a config map into the store, as somebody of whom nobody takes notice.
+// stored creates a config map in the store, without recording any steps.
 func (x *trial) stored(t *testing.T, name string) {
 	t.Helper()
 	q := &registry.Request{Definition: x.Hubs["configmaps"], Namespace: "ns", Name: name, Manager: "other"}
@@ -134,12 +134,12 @@ type step struct {
 	want string
 }
 
-// refuses is a step at which somebody refuses.
+// refuses returns a step that fails because it refuses the request.
 func refuses(name string) step {
 	return step{name, func(_ *testing.T, x *trial) { x.refusing[name] = true }, "refused: " + name}
 }
 
-// inOrder checks that each step fails as it says, and that of any two which fail the earlier one is what the client reads.
+// inOrder checks that each step fails with its error, and that if two steps fail, the client gets the error of the earlier one.
 // unseen are steps that come after the last one, which always fails.
 func inOrder(t *testing.T, do func(*testing.T, *trial) *status.Status, steps []step, unseen ...step) {
 	t.Helper()
@@ -157,12 +157,12 @@ func inOrder(t *testing.T, do func(*testing.T, *trial) *status.Status, steps []s
 	}
 }
 
-// without returns the steps but those named.
+// without returns the steps except the named ones.
 func without(steps []step, names ...string) []step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return slices.Contains(names, s.name) })
 }
 
-// What is made to fail in more than one verb.
+// Steps that are made to fail in more than one verb.
 var (
 	noName = step{"name of the path", func(_ *testing.T, x *trial) { x.q.Name = ".." }, `Name parameter invalid: "..": may not be '..'`}
 

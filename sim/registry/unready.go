@@ -9,22 +9,22 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// What a read gets while the watch cache of its resource is being filled (KEP-4568, stable in 1.34): what the store can
-// answer cheaply comes from there, everything else is turned away with 429 before it has begun.
+// Reads while the watch cache of their resource is being filled (KEP-4568, stable in 1.34): the store answers reads that are cheap,
+// all others get 429 before they begin.
 //
 //	get                                          from the store
 //	list at an exact revision, or continued      from the store
 //	list with a limit and without selectors      from the store
 //	other lists, every watch                     429
 
-// unreadyMessage is what a client is told.
+// unreadyMessage is the message of the 429.
 const unreadyMessage = "storage is (re)initializing"
 
 // retryMax is the greatest Retry-After of an unready cache in seconds.
 const retryMax = 30
 
-// unready returns 429 while the cache of a resource is being filled, else nil. The longer that takes, the later the client
-// is asked to come again: e^(0.06·s) seconds after s seconds, from 1 to 30.
+// unready returns 429 while the cache of a resource is being filled, and otherwise nil. The longer that takes, the longer the
+// Retry-After: e^(0.06·s) seconds after s seconds, from 1 to 30.
 func (r *Registry) unready(d *resource.Definition) *status.Status {
 	downtime, unready := r.Backend.Unready(d.Hub)
 	if !unready {
@@ -37,8 +37,7 @@ func retryAfter(downtime time.Duration) int {
 	return int(min(max(math.Exp(0.06*downtime.Seconds()), 1), retryMax))
 }
 
-// unfilled is what a client is told for as long as the cache of a version cannot be filled, because objects cannot be
-// shown in it.
+// unfilled returns the error while the cache of a version cannot be filled, because objects cannot be converted to it.
 func (r *Registry) unfilled(d *resource.Definition, broken []*resource.Item) *status.Status {
 	of := d.GVK.String()
 	if r.tellsCorrupt() {
@@ -47,7 +46,7 @@ func (r *Registry) unfilled(d *resource.Definition, broken []*resource.Item) *st
 	return status.TooManyRequests(unreadyMessage+": failed to list "+of+": "+r.corruptList(d, broken).Message, retryAfter(0))
 }
 
-// unfillable returns unfilled where an object of a custom resource cannot be shown, else nil.
+// unfillable returns unfilled if an object of a custom resource cannot be decoded, and otherwise nil.
 func (r *Registry) unfillable(d *resource.Definition, namespace string) *status.Status {
 	if d.StorageCodec == nil {
 		return nil

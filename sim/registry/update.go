@@ -17,28 +17,29 @@ import (
 
 // Change makes the new object of an update.
 type Change struct {
-	// Make returns the new object from the current one, which is nil when there is none. Both are in the version of the
-	// request, with its defaults. current may be changed, except by a Put or an Apply.
+	// Make returns the new object from the current one, which is nil if there is none. Both are in the version of the request, with
+	// its defaults. Make may change current, except in a Put or an Apply.
 	Make func(current object.Object) (object.Object, *status.Status)
 
-	// Edit is Make for those who begin with the printed form of the current object: item is the current one, or nil where
-	// it is printed in another version. nil: Make is asked.
+	// Edit is Make for callers that begin with the printed form of the current object: item is the current one, or nil if it is
+	// printed in another version. If Edit is nil, Make is called.
 	Edit func(printed []byte, item *resource.Item) (object.Object, *status.Status)
 
 	Kind ChangeKind
 }
 
-// ChangeKind says where the new object of an update comes from.
+// ChangeKind is the source of the new object of an update.
 type ChangeKind int
 
 const (
-	// Put: the client sent the whole object. Its uid is a precondition; a missing object may be created.
+	// Put means that the client sent the whole object. Its uid is a precondition; a missing object may be created.
 	Put ChangeKind = iota
-	// Patch: the client sent a difference. A missing object is 404.
+	// Patch means that the client sent a difference. A missing object is 404.
 	Patch
-	// Apply: the client sent the fields it manages. A missing object is created, and managedFields are in the result.
+	// Apply means that the client sent the fields that it manages. A missing object is created, and managedFields are in the
+	// result.
 	Apply
-	// Internal: a handler changes the object for a request that is not about it. A missing object is 404, and
+	// Internal means that a handler changes the object for a request that is not about it. A missing object is 404, and
 	// managedFields are in the result.
 	Internal
 )
@@ -52,8 +53,8 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	return anew(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
 }
 
-// Current returns the item of the object that a PUT is about, for those who read its body (codec.Decoder.Changed): nil where
-// it is not stored as the request has it.
+// Current returns the item of the object that a PUT is about, for decoding its body (codec.Decoder.Changed), or nil if the object
+// is not stored in the version of the request.
 func (r *Registry) Current(q *Request) *resource.Item {
 	d := q.Definition
 	if d.Hub != d || d.Layout() == nil || !r.Backend.Reachable() {
@@ -294,7 +295,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	return &Result{Item: it}, nil
 }
 
-// line prints what obj becomes of item, in memory that holds it until the next object is printed.
+// line prints obj, the next state of item, into memory that is valid until the next object is printed.
 func (r *Registry) line(d *resource.Definition, obj object.Object, item *resource.Item) *resource.Item {
 	return written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed())))
 }

@@ -22,7 +22,7 @@ func with(do func(*testing.T, *trial) *status.Status, change func(*trial)) func(
 	}
 }
 
-// count returns how often somebody was asked.
+// count returns how often a step was called.
 func (x *trial) count(step string) (n int) {
 	for _, asked := range x.asked {
 		if asked == step {
@@ -32,7 +32,7 @@ func (x *trial) count(step string) (n int) {
 	return n
 }
 
-// A dry run asks everybody but the hook before the store, into which nothing comes.
+// A dry run calls all steps but the hook before the store, and stores nothing.
 func TestDryRunInOrder(t *testing.T) {
 	t.Parallel()
 	const hook = "hook before the store"
@@ -61,13 +61,13 @@ func TestDryRunInOrder(t *testing.T) {
 			is.True(do(t, wet) == nil)
 			is.True(do(t, x) == nil)
 			is.Equal(x.count(hook), 0)
-			is.Equal(x.asked, slices.DeleteFunc(wet.asked, func(step string) bool { return step == hook })) // everybody else
+			is.Equal(x.asked, slices.DeleteFunc(wet.asked, func(step string) bool { return step == hook })) // all other steps
 			is.Equal(x.Store().Rev()+1, wet.Store().Rev())                                                  // nothing is written
 		})
 	}
 }
 
-// An object of a kind without namespaces may say one, which is dropped.
+// An object of a kind without namespaces may have a namespace, which is dropped.
 func TestNoNamespace(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -103,7 +103,7 @@ func TestDeleteOfHeldInOrder(t *testing.T) {
 	inOrder(t, with(remove, func(x *trial) { x.del.Unsafe = true }), deleteSteps[:2]) // an unsafe deletion is not safe from the strategy
 }
 
-// What the cache does not have, the store answers, even while the cache is being filled.
+// The store answers reads that the cache cannot serve, even while the cache is being filled.
 func TestStoreAnswersInOrder(t *testing.T) {
 	t.Parallel()
 	future := step{"revision is there", func(_ *testing.T, x *trial) { x.version = "99" }, "Too large resource version: 99, current: 1"}
@@ -118,7 +118,7 @@ func TestStoreAnswersInOrder(t *testing.T) {
 	}), []step{badToken, unreachable})
 }
 
-// Of parameters that cannot be read the client learns of the first in the order of their decoders.
+// If several parameters are invalid, the client gets the error of the first in the order of their decoders.
 func TestListOptionsInOrder(t *testing.T) {
 	t.Parallel()
 	wrong := []struct{ query, want string }{
@@ -142,7 +142,7 @@ func TestListOptionsInOrder(t *testing.T) {
 	}
 }
 
-// What somebody has written during admission is noticed before anybody else is asked.
+// A write by another client during admission is detected before any further step is called.
 func TestWrittenMeanwhileInOrder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -178,7 +178,7 @@ func TestWrittenMeanwhileInOrder(t *testing.T) {
 	for _, do := range []func(*testing.T, *trial) *status.Status{patch, del} {
 		x, s = began(false, do)
 		is.True(s == nil)
-		is.Equal(x.count("validating admission"), 2)  // everything began anew
-		is.Equal(x.count("hook before the store"), 1) // and what was old did not come so far
+		is.Equal(x.count("validating admission"), 2)  // the whole request was retried
+		is.Equal(x.count("hook before the store"), 1) // and the outdated object did not get that far
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// bookmarkPeriod is how often a watch that allows bookmarks gets one; another comes bookmarkMargin before its end.
+	// bookmarkPeriod is the interval of bookmarks for a watch that allows them; another comes bookmarkMargin before its end.
 	bookmarkPeriod = time.Minute
 	bookmarkMargin = 2 * time.Second
 
@@ -22,8 +22,8 @@ const (
 	endless = 100 * 365 * 24 * time.Hour
 )
 
-// Watch begins a watch. It returns the stream at once: what comes first may have to wait for the cache. An error of
-// the parameters is a Status and no stream.
+// Watch begins a watch. It returns the stream at once; its first events may have to wait for the cache. If the parameters are
+// invalid, it returns a Status and no stream.
 func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) (*watchcache.Watch, *status.Status) {
 	d := q.Definition
 	if s := r.CheckWatch(q, o); s != nil {
@@ -51,8 +51,7 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	return w, nil
 }
 
-// CheckWatch returns why a watch cannot be opened. The real server says so before it looks for an encoding that can
-// stream.
+// CheckWatch returns why a watch cannot be opened. The real server checks this before it looks for an encoding that can stream.
 func (r *Registry) CheckWatch(q *Request, o ListOptions) *status.Status {
 	d := q.Definition
 	if _, ok := ParseRev(o.ResourceVersion); !ok {
@@ -124,7 +123,7 @@ func (s *starter) state() {
 	})
 }
 
-// connect sends the events after a revision: those there are and those to come.
+// connect sends the past events after a revision, and the ones to come.
 func (s *starter) connect(after uint64) {
 	if !s.uncached {
 		s.cache.Start(s.w, after)

@@ -29,14 +29,15 @@ func (w *Webhooks) Register(webhook string, f admission.Handler) {
 	}
 }
 
-// Through sets what calls admission webhooks; nil: nobody does.
+// Through sets the function that calls admission webhooks. If call is nil, they are not called.
 func (w *Webhooks) Through(call webhook.Call) { w.call = call }
 
-// AskTogether sets what asks several validating webhooks at the same time. If it is nil, one is asked after the other.
+// AskTogether sets the function that calls several validating webhooks in parallel. If it is nil, they are called one after the
+// other.
 func (w *Webhooks) AskTogether(call func(calls []func())) { w.together = call }
 
-// Running sets what calls functions that answer webhooks: it returns when the function does or the context ends. If it is nil, a
-// function that takes too long is waited for nevertheless.
+// Running sets the function that runs functions that answer webhooks: it returns when the function does or the context ends. If it
+// is nil, a function that exceeds its time is still waited for.
 func (w *Webhooks) Running(run func(ctx context.Context, f func()) error) { w.run = run }
 
 // MayWait sets whether admission plugins may wait, because the Cluster's time passes by itself.
@@ -48,7 +49,7 @@ func (w *Webhooks) Waits() bool { return w.waits }
 // Handler implements admission.Host.
 func (w *Webhooks) Handler(name string) admission.Handler { return w.functions[name] }
 
-// adopt takes over what was registered with another.
+// adopt copies the registered functions of another Webhooks.
 func (w *Webhooks) adopt(other *Webhooks) {
 	w.functions, w.call, w.together, w.run, w.waits = maps.Clone(other.functions), other.call, other.together, other.run, other.waits
 }

@@ -42,7 +42,8 @@ func (b backend) Grant(ttl time.Duration, key string, rev uint64) {
 
 func (b backend) Definition(storage string) *resource.Definition { return b.r.Definition(storage) }
 
-// Committed implements registry.Backend. Every server sees a commit before the next: nothing is asked without the lock meanwhile.
+// Committed implements registry.Backend. Every server applies a commit before the next: no webhook is called without the lock
+// meanwhile.
 func (b backend) Committed(by resource.Author, e *mvcc.Event) {
 	defer b.r.set.Conversions.HoldLock()()
 	b.r.set.Log.Committed(by, e)
@@ -51,5 +52,5 @@ func (b backend) Committed(by resource.Author, e *mvcc.Event) {
 // ownBackend is a server as its own controllers see it: the store is always within reach.
 type ownBackend struct{ backend }
 
-// Reachable is registry.Backend's.
+// Reachable implements registry.Backend.
 func (ownBackend) Reachable() bool { return true }

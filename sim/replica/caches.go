@@ -17,10 +17,10 @@ type waiter struct {
 	cache *watchcache.Cache
 	rev   uint64
 	done  func(fresh bool)
-	stop  func() // takes back the timeout
+	stop  func() // cancels the timeout
 }
 
-// end answers the reads that wait, as if they had waited in vain, and ends all watches.
+// end answers the waiting reads, as if they had timed out, and ends all watches.
 func (r *Server) end() {
 	waiting := r.waiting
 	r.waiting = nil
@@ -33,8 +33,7 @@ func (r *Server) end() {
 	}
 }
 
-// restartAt fills the caches anew, with the store as it was in view; watches end, and reads that wait for a revision have
-// waited long enough.
+// restartAt fills the caches again, with the store as it was in view. Watches end, and reads that wait for a revision are answered.
 func (r *Server) restartAt(view *mvcc.View) {
 	r.end()
 	r.lagsAll, r.unreachable, r.lagging, r.unready = false, false, map[string]bool{}, map[string]Window{}
@@ -46,7 +45,7 @@ func (r *Server) restartAt(view *mvcc.View) {
 
 func (r *Server) cacheNames() []string { return object.SortedKeys(r.caches) }
 
-// cache returns the cache of what is stored under a name.
+// cache returns the cache of a storage name.
 func (r *Server) cache(storage string) *watchcache.Cache {
 	c, ok := r.caches[storage]
 	if !ok {
@@ -56,7 +55,7 @@ func (r *Server) cache(storage string) *watchcache.Cache {
 	return c
 }
 
-// Apply takes in a commit, unless the server lags.
+// Apply applies a commit, unless the server lags.
 func (r *Server) Apply(e *commit.Commit) {
 	if r.lagsAll || r.unreachable {
 		return
@@ -98,7 +97,7 @@ func (r *Server) wake() {
 	}
 }
 
-// await is registry.Backend's Await.
+// await implements registry.Backend.Await.
 func (r *Server) await(cache *watchcache.Cache, rev uint64, done func(fresh bool)) {
 	if cache.Rev() >= rev {
 		done(true)
@@ -120,7 +119,7 @@ func (r *Server) forget() {
 	}
 }
 
-// compacted tells every cache that the store has forgotten everything before a revision.
+// compacted notifies every cache that the store has been compacted to a revision.
 func (r *Server) compacted(rev uint64) {
 	for _, name := range r.cacheNames() {
 		r.caches[name].Compacted(rev)

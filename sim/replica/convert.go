@@ -16,10 +16,10 @@ var errNoCall = errors.New("kubesim: nothing carries requests to conversion webh
 // Conversions are what turns custom resources from one version into another.
 type Conversions struct {
 	functions map[string]crd.Converter // by name of the definition
-	call      webhook.Call             // asks webhooks
+	call      webhook.Call             // calls webhooks
 	memory    crd.Memory               // of what webhooks have answered
 
-	// unlocks says that a request is being served and nothing depends on the lock: a webhook is asked without it.
+	// unlocks reports that a request is being served and nothing depends on the lock: webhooks are called without it.
 	unlocks bool
 	// ends is the deadline of the request that is being served.
 	ends *deadline.Deadline
@@ -36,15 +36,15 @@ func (c *Conversions) Register(definition string, f crd.Converter) {
 	}
 }
 
-// Through sets what calls conversion webhooks; nil: nobody does.
+// Through sets the function that calls conversion webhooks. If call is nil, they are not called.
 func (c *Conversions) Through(call webhook.Call) { c.call = call }
 
-// adopt takes over what was registered with another.
+// adopt copies the registered functions of another Conversions.
 func (c *Conversions) adopt(other *Conversions) {
 	c.functions, c.call = maps.Clone(other.functions), other.call
 }
 
-// HoldLock makes webhooks be asked under the lock until the function it returns is called.
+// HoldLock makes webhooks be called under the lock until the returned function is called.
 func (c *Conversions) HoldLock() (done func()) {
 	unlocks, ends := c.unlocks, c.ends
 	c.unlocks, c.ends = false, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// withDefinitions returns defs with what is special about CustomResourceDefinitions.
+// withDefinitions returns defs with the specific behaviour of CustomResourceDefinitions.
 func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
 	meta := reader(set)
 	out := make([]*resource.Definition, len(defs))
@@ -27,8 +27,8 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 // reader returns what reads metadata of any kind.
 func reader(set *schema.Set) *codec.Decoder { return &codec.Decoder{Meta: set.Named(crd.ObjectMeta)} }
 
-// Serving lets a request for a custom resource ask conversion webhooks without the lock. What a list or a watch can come
-// upon is converted before it begins: the first state of a watch and its events have to be of one piece.
+// Serving lets a request for a custom resource call conversion webhooks without the lock. All objects that a list or a watch may
+// need are converted before it begins: no commit may come between the first state of a watch and its events.
 func (r apiHost) Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func()) {
 	c := &r.set.Conversions
 	if !r.custom.Asks(d.Storage) {
@@ -52,7 +52,7 @@ func (r apiHost) Serving(d *resource.Definition, verb, namespace, name string, c
 	serve()
 }
 
-// defined takes in a commit of a CustomResourceDefinition.
+// defined applies a commit of a CustomResourceDefinition.
 func (r *Server) defined(e *mvcc.Event) {
 	if e.KV == nil {
 		name := resource.ItemOf(r.profile.hubs[crd.Storage], e.Prev).Name
@@ -61,7 +61,7 @@ func (r *Server) defined(e *mvcc.Event) {
 	}
 	item := resource.ItemOf(r.profile.hubs[crd.Storage], e.KV)
 	change := r.custom.Define(item.Object())
-	change.Restarted = change.Restarted || len(change.Old) == 0 // served from now on: nobody has watched before
+	change.Restarted = change.Restarted || len(change.Old) == 0 // newly served: it has no watches yet
 	r.serveInstead(item.Name, change)
 }
 
@@ -85,7 +85,7 @@ func (r *Server) serveInstead(name string, change crd.Change) {
 	r.api.Discovery.Changed()
 }
 
-// redefine reads all definitions anew.
+// redefine reads all definitions again.
 func (r *Server) redefine() {
 	for _, d := range r.custom.Reset() {
 		r.api.Table.Remove(d)

@@ -20,7 +20,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// apiHost is a server as its apiserver.Server asks it. It implements apiserver.Host.
+// apiHost implements apiserver.Host for a server.
 type apiHost struct{ *Server }
 
 func (r apiHost) Hook() apiserver.Hook { return r.set.Listener.Hook(r.n) }
@@ -51,7 +51,7 @@ func (r apiHost) Peer(group, version, name string) *apiserver.Server {
 	return able[r.set.Random.Draw("peers", len(able))]
 }
 
-// authHost is a server as its auth.Auth asks it. It implements auth.Host.
+// authHost implements auth.Host for a server.
 type authHost struct{ *Server }
 
 func (r authHost) Account(text string, wanted []string) (*token.Holder, error) {
@@ -84,7 +84,7 @@ func (a authorizer) Escalation(q *registry.Request, obj, old object.Object, obje
 	return a.Auth.Escalation(at, obj, old, objects)
 }
 
-// pluginHost is a server as its admission plugins ask it. It implements admission.Host.
+// pluginHost implements admission.Host for a server.
 type pluginHost struct {
 	r      *Server
 	who    *auth.Auth
@@ -129,7 +129,7 @@ func (h pluginHost) After(d time.Duration, f func()) (stop func()) {
 
 func (h pluginHost) Wait(ctx context.Context, d time.Duration) { h.r.set.Lock.Wait(ctx, d) }
 
-// customHost is a server as its crd.Server asks it. It implements crd.Host.
+// customHost implements crd.Host for a server.
 type customHost struct {
 	r *Server
 	*Conversions
@@ -145,7 +145,7 @@ func (h customHost) After(d time.Duration, f func()) (stop func()) {
 
 func (h customHost) Wait(ctx context.Context, d time.Duration) { h.r.set.Lock.Wait(ctx, d) }
 
-// discoveryHost is a server as its discovery documents ask it. It implements discovery.Host.
+// discoveryHost implements discovery.Host for a server.
 type discoveryHost struct {
 	r *Server
 	*aggregator.Aggregator

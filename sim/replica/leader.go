@@ -12,21 +12,21 @@ import (
 // Leading is the leader as controllers see it: their store is always within reach.
 type Leading struct{ *Set }
 
-// Registry is controller.Server's: no admission is asked.
+// Registry implements controller.Server: its writes skip admission.
 func (x Leading) Registry() *registry.Registry { return x.Leader().own }
 
-// Admitted is controller.Server's.
+// Admitted implements controller.Server.
 func (x Leading) Admitted() *registry.Registry { return x.Leader().admitted }
 
-// Definition is controller.Server's.
+// Definition implements controller.Server.
 func (x Leading) Definition(storage string) *resource.Definition {
 	return x.Leader().Definition(storage)
 }
 
-// Minor is controller.Server's.
+// Minor implements controller.Server.
 func (x Leading) Minor() string { return x.Leader().Minor() }
 
-// Served is controller.Server's.
+// Served implements controller.Server.
 func (x Leading) Served(group, storage string) *resource.Definition {
 	for _, d := range x.Leader().profile.served {
 		if d.Group == group && d.Storage == storage {
@@ -36,22 +36,22 @@ func (x Leading) Served(group, storage string) *resource.Definition {
 	return nil
 }
 
-// OfKind is controller.Server's.
+// OfKind implements controller.Server.
 func (x Leading) OfKind(kind schema.GVK) *resource.Definition {
 	return x.Leader().api.Table.OfKind(kind)
 }
 
-// Resources is controller.Server's.
+// Resources implements controller.Server.
 func (x Leading) Resources() []*resource.Definition { return x.Leader().api.Discovery.Preferred() }
 
 // Serves is aggregator.Servers': whether the leader itself serves a version.
 func (s *Set) Serves(group, version string) bool { return s.Leader().api.Table.Serves(group, version) }
 
-// Reader is aggregator.Servers': it reads what is stored now.
+// Reader implements aggregator.Servers: it reads the currently stored objects.
 func (s *Set) Reader() registry.Reader { return s.Leader().own.Reader() }
 
 // used labels the Secret of a token with the day of its use, as the API server does before it carries out the request
-// (pkg/serviceaccount.legacyValidator). That the label could not be written is nobody's concern.
+// (pkg/serviceaccount.legacyValidator). It ignores errors.
 func (s *Set) used(use token.Use) {
 	if use == (token.Use{}) {
 		return

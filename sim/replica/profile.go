@@ -16,11 +16,11 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// options are those of one API server.
+// options are the options of one API server.
 type options config.Server
 
-// Profile is what an API server of some config.Server is made from. Replicas with equal profiles share one, and read
-// what the others have stored as it is.
+// Profile contains the definitions and settings of an API server that follow from its config.Server. Replicas with equal profiles
+// share one, and read each other's stored objects without conversion.
 //
 //	Options ─▶ schema.Set of the minor ─▶ builtin definitions with its gates ─▶ all, hubs
 //	                                                                                    └─ Serve ─▶ served
@@ -38,7 +38,7 @@ type Profile struct {
 }
 
 // serves reports whether the server has built-in resources of a group. It serves no custom resources of such a group, in any
-// version: requests for them end at the built-in ones.
+// version: requests for them are routed to the built-in ones.
 func (p *Profile) serves(group string) bool {
 	return slices.ContainsFunc(p.served, func(d *resource.Definition) bool { return d.Group == group })
 }
@@ -74,7 +74,7 @@ func Profiles(replicas []config.Server) ([]*Profile, error) {
 	return out, nil
 }
 
-// minor returns the minor that the options ask for.
+// minor returns the minor version in the options.
 func (o options) minor() (string, error) {
 	r, ok := schema.ReleaseOf(cmp.Or(o.Version, schema.Default))
 	if !ok {
@@ -99,7 +99,7 @@ func (o options) name() (string, error) {
 	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged, " ", o.Flags), nil // maps are printed sorted
 }
 
-// flags are the flags of kube-apiserver that say what the options say.
+// flags returns the flags of kube-apiserver that correspond to the options.
 func (o options) flags() map[string]string {
 	set := func(of map[string]bool) string {
 		var parts []string

@@ -24,7 +24,7 @@ type Server struct {
 	set      *Set
 	n        int // counted from 1
 	api      *apiserver.Server
-	inner    *registry.Registry // of the server's registry what admission writes through: nobody is asked
+	inner    *registry.Registry // for writes by admission plugins; no plugin runs for them
 	own      *registry.Registry // through which the server itself writes: the store is always within reach
 	admitted *registry.Registry // the same with admission: through which controllers write
 	position *watchcache.Position
@@ -35,10 +35,10 @@ type Server struct {
 	profile  *Profile
 
 	lagsAll     bool            // nothing is applied
-	lagging     map[string]bool // storage names of what is not applied; their caches have a position of their own
+	lagging     map[string]bool // storage names whose commits are not applied; their caches have positions of their own
 	unreachable bool            // the store cannot be reached, and sends nothing
 
-	flow *flowcontrol.Config // nil: it has changed since it was asked for
+	flow *flowcontrol.Config // nil if it has changed since its last use
 
 	unready map[string]Window // caches that are being filled, by storage name; everything: all of them
 
@@ -77,14 +77,14 @@ func (r *Server) decoder() *codec.Decoder {
 	return d
 }
 
-// auth returns what decides who sends a request, and what that user may do.
+// auth returns the authenticator and authorizer of the server.
 func (r *Server) auth() *auth.Auth {
 	o := r.set.Auth
 	o.Named, o.Host = r.profile.server.Since(37), authHost{r}
 	return auth.New(o)
 }
 
-// discovery says what the server publishes of itself.
+// discovery returns the options of the server's discovery documents.
 func (r *Server) discovery(table *resource.Table) discovery.Options {
 	p, set := r.profile, r.set
 	return discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
@@ -93,7 +93,7 @@ func (r *Server) discovery(table *resource.Table) discovery.Options {
 		Host: discoveryHost{r, set.Aggregator}}
 }
 
-// API is what answers requests.
+// API returns the apiserver.Server, which answers requests.
 func (r *Server) API() *apiserver.Server { return r.api }
 
 // Release is the version of the server, such as v1.36.3.
@@ -102,13 +102,13 @@ func (r *Server) Release() string { return r.profile.release }
 // Minor is the first two numbers of the version, such as 1.36.
 func (r *Server) Minor() string { return r.profile.set.Minor() }
 
-// Profile is what the server is made from.
+// Profile returns the server's profile.
 func (r *Server) Profile() *Profile { return r.profile }
 
-// Reader reads what is stored now.
+// Reader returns a reader of the currently stored objects.
 func (r *Server) Reader() registry.Reader { return r.api.Registry.Reader() }
 
-// Definition returns the hub definition of what is stored under a name, or nil.
+// Definition returns the hub definition of a storage name, or nil.
 func (r *Server) Definition(storage string) *resource.Definition {
 	if d := r.profile.hubs[storage]; d != nil {
 		return d
@@ -116,13 +116,13 @@ func (r *Server) Definition(storage string) *resource.Definition {
 	return r.custom.Hub(storage)
 }
 
-// registry returns a registry over a backend. A nil chain asks no admission.
+// registry returns a registry over a backend. A nil chain means no admission.
 func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager, chain admission.Chain) *registry.Registry {
 	return &registry.Registry{Backend: b, Authorizer: authorizer{who}, Admission: chain, Fields: fields, Server: r.profile.server,
 		NoPrivileged: r.profile.refuses, Config: r.set.Config, Tokens: r.set.Tokens}
 }
 
-// fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.
+// fields returns the field manager of a server of table and of custom resources, of which it knows all versions, served or not.
 func (r *Server) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
 	m.Keeps = r.profile.server.Since(37)

@@ -1,9 +1,9 @@
-// Package replica is the API servers of a cluster: each is one apiserver.Server with watch caches of its own, over the store
-// that all of them share.
+// Package replica has the API servers of a cluster: each is one apiserver.Server with watch caches of its own, over the store that
+// all of them share.
 //
-//	         Set ─ Host: log, history, clock, random numbers, who may ask
+//	         Set ─ Host: log, history, clock, random numbers, authentication
 //	          ├─ Server 1: apiserver ─▶ registry ─▶ Log.Store
-//	commit ─▶ │            watch caches ◀─ Committed: all apply a commit, then what has waited for it goes on
+//	commit ─▶ │            watch caches ◀─ Committed: all apply a commit, then waiting requests resume
 //	          └─ Server 2: …    lags: its caches stand still
 //	                            cut: it does not reach the store
 //
@@ -33,7 +33,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Host is what the API servers of a cluster stand on.
+// Host provides the parts of the cluster that the API servers need.
 type Host struct {
 	Log        *commit.Log
 	History    *history.History
@@ -108,7 +108,7 @@ func (s *Set) At(n int) *Server {
 // First is the first server.
 func (s *Set) First() *Server { return s.list[0] }
 
-// Leader is the server whose controllers do the work: the first one that knows everything, else the first.
+// Leader returns the server whose controllers do the work: the first one that has applied all commits, otherwise the first.
 func (s *Set) Leader() *Server {
 	for _, r := range s.list {
 		if !r.lagsAll && !r.unreachable && len(r.lagging) == 0 {
@@ -118,20 +118,20 @@ func (s *Set) Leader() *Server {
 	return s.list[0]
 }
 
-// Definition is commit.Definitions': the first server's hub definition of what is stored under a name, or nil.
+// Definition implements commit.Definitions: it returns the first server's hub definition of a storage name, or nil.
 func (s *Set) Definition(storage string) *resource.Definition { return s.list[0].Definition(storage) }
 
-// Committed is commit.Listener's.
+// Committed implements commit.Listener.
 func (s *Set) Committed(c *commit.Commit) {
 	for _, r := range s.list {
 		r.Apply(c)
 	}
 	for _, r := range s.list {
-		r.wake() // what waited may write: all servers have this commit before they see the next
+		r.wake() // a resumed request may write: all servers apply this commit before the next
 	}
 }
 
-// Compacted is history.Caches'. A server that is cut learns of it when it resumes.
+// Compacted implements history.Caches. A server that is cut learns of the compaction when it resumes.
 func (s *Set) Compacted(rev uint64) {
 	for _, r := range s.list {
 		if !r.unreachable {
@@ -140,7 +140,7 @@ func (s *Set) Compacted(rev uint64) {
 	}
 }
 
-// Forget is history.Caches'.
+// Forget implements history.Caches.
 func (s *Set) Forget() {
 	for _, r := range s.list {
 		r.forget()
@@ -153,7 +153,7 @@ func (s *Set) Reset() {
 	s.held, s.routes = map[string]bool{}, map[string]int{}
 }
 
-// End answers the reads that wait, as if they had waited in vain, and ends all watches.
+// End answers the waiting reads, as if they had timed out, and ends all watches.
 func (s *Set) End() {
 	for _, r := range s.list {
 		r.end()
@@ -175,7 +175,7 @@ func (s *Set) TakeStarted() []*Server {
 	return started
 }
 
-// Reread makes every server read stored custom resources anew: they may be converted in another way.
+// Reread makes every server read stored custom resources again, because their conversion may have changed.
 func (s *Set) Reread() {
 	s.Conversions.memory.Forget()
 	for _, r := range s.list {
@@ -183,13 +183,13 @@ func (s *Set) Reread() {
 	}
 }
 
-// Adopt takes over what was registered with other servers, before these are loaded.
+// Adopt copies the registered functions of other servers, before these are loaded.
 func (s *Set) Adopt(other *Set) {
 	s.Webhooks.adopt(&other.Webhooks)
 	s.Conversions.adopt(&other.Conversions)
 }
 
-// Rediscover is aggregator.Servers': it says that discovery has changed.
+// Rediscover implements aggregator.Servers: it notifies the servers that discovery has changed.
 func (s *Set) Rediscover() {
 	for _, r := range s.list {
 		r.api.Discovery.Changed()
@@ -216,7 +216,7 @@ func (s *Set) Hold(client string) {
 	}
 }
 
-// Release lets go, all at once, what Hold of the same client keeps back.
+// Release sends, all at once, the events that Hold of the same client keeps back.
 func (s *Set) Release(client string) {
 	delete(s.held, client)
 	for _, r := range s.list {

@@ -51,10 +51,10 @@ func decoder(set *schema.Set) *codec.Decoder {
 type skewCodec struct {
 	decoder  *codec.Decoder
 	versions map[schema.GVK]*resource.Definition
-	stored   map[string]*resource.Definition // what is stored in another version than the hub, by storage name
+	stored   map[string]*resource.Definition // resources that are stored in another version than the hub's, by storage name
 }
 
-// read is resource.SkewCodec's Read.
+// read implements resource.SkewCodec.Read.
 func (l *skewCodec) read(d *resource.Definition, stored []byte) (object.Object, []byte, error) {
 	raw, err := object.Parse(stored)
 	if err != nil {
@@ -84,7 +84,7 @@ func (l *skewCodec) read(d *resource.Definition, stored []byte) (object.Object, 
 	return obj, codec.Append(nil, obj, d.Layout()), nil
 }
 
-// write is resource.SkewCodec's Write.
+// write implements resource.SkewCodec.Write.
 func (l *skewCodec) write(d *resource.Definition, printed []byte) []byte {
 	as := l.stored[d.Storage]
 	if as == nil || as == d {

@@ -16,12 +16,12 @@ import (
 type State struct {
 	Held    []string       // clients
 	Routes  map[string]int // of clients to servers, counted from 1
-	Servers []ServerState  // nil: each is as if it had just been started
+	Servers []ServerState  // if nil, each server is newly started
 }
 
 // ServerState is one server.
 type ServerState struct {
-	Position *mvcc.View            // what it has applied
+	Position *mvcc.View            // applied up to here
 	Alone    map[string]*mvcc.View // of resources that lag on their own, by storage name
 	Lags     bool                  // it applies nothing
 	Cut      bool                  // it does not reach the store
@@ -30,7 +30,7 @@ type ServerState struct {
 	Unready  map[string]Window // caches that are being filled, by storage name; "*": all
 }
 
-// State returns what the servers are like now. It shares nothing that changes with them.
+// State returns the current state of the servers. It shares nothing that changes with them.
 func (s *Set) State() State {
 	state := State{Held: object.SortedKeys(s.held), Routes: maps.Clone(s.routes)}
 	for _, r := range s.list {
@@ -51,7 +51,7 @@ func (r *Server) state() ServerState {
 	return s
 }
 
-// Load makes the servers go on from a State. unread says that nobody knows what is in the values of the store yet.
+// Load makes the servers continue from a State. If unread is set, the values of the store have not been parsed yet.
 func (s *Set) Load(state State, unread bool) error {
 	for _, client := range state.Held {
 		s.held[client] = true
@@ -76,7 +76,7 @@ func (s *Set) Load(state State, unread bool) error {
 	return nil
 }
 
-// load takes over the state of a server.
+// load restores the state of a server.
 func (r *Server) load(s ServerState) error {
 	if s.Position == nil || s.Position.Rev() > r.set.Log.Store.Rev() {
 		return fmt.Errorf("it has applied more than was written")
@@ -100,8 +100,8 @@ func (r *Server) load(s ServerState) error {
 	return nil
 }
 
-// read finds out what is in the values of objects that come from a file, and that nobody has read yet: of those whose resource
-// hub knows.
+// read parses the values of objects that were loaded from a file, unless they are parsed already. It skips resources without a hub
+// definition.
 func (s *Set) read(hub func(storage string) *resource.Definition) {
 	store := s.Log.Store
 	oldest, err := store.At(store.Compacted())
@@ -120,7 +120,7 @@ func (s *Set) read(hub func(storage string) *resource.Definition) {
 	_ = store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
 }
 
-// Matches says why a State is not of such servers; nil: it is.
+// Matches returns an error if a State is of other servers.
 func (s *Set) Matches(other *Set) error {
 	for i, r := range other.list {
 		if len(other.list) != len(s.list) || r.profile.name != s.list[i].profile.name {

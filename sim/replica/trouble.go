@@ -14,30 +14,30 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// What can happen to a replica, and what its clients see of it:
+// The faults of a replica, and their effects on clients:
 //
 //	          caches        reads of the newest state       writes
 //	Lag       stand still   3 s, then the store (lists)      as ever
 //	                        or 504 (watch-list)
 //	Cut       stand still   500 at once                      500
-//	Restart   filled anew   as ever; watches end             as ever
+//	Restart   refilled      as ever; watches end             as ever
 //	Resume    catch up      as ever                          as ever
 //	Unready   being filled  429, or the store                as ever; watches end
 //
 // A get without a resourceVersion asks the store, so Lag does not concern it. Reads that ask for "0", or for a revision
 // that the caches have, are answered all the time.
 
-// Status is what a replica is like and what has happened to it.
+// Status is the state of a replica and its current faults.
 type Status struct {
 	Version  string   `json:"version"`
-	Revision uint64   `json:"revision"` // up to which it knows everything, resources aside that lag on their own
+	Revision uint64   `json:"revision"` // applied up to here, except for resources that lag on their own
 	Cut      bool     `json:"cut"`
 	Lagging  []string `json:"lagging"` // storage names of resources; "*" is everything
 	Watches  int      `json:"watches"`
 	Unready  []string `json:"unready"` // storage names of resources whose caches are being filled; "*" is everything
 }
 
-// Status returns what the server is like now.
+// Status returns the current state of the server.
 func (r *Server) Status() Status {
 	s := Status{Version: r.profile.release, Revision: r.position.Rev(), Cut: r.unreachable, Lagging: []string{},
 		Unready: r.notReady()}
@@ -90,15 +90,15 @@ func (r *Server) storageNames(resources []string) ([]string, error) {
 	return names, nil
 }
 
-// Cut takes the store out of the replica's reach. Watches stay open, and what the caches have is still served.
+// Cut disconnects the replica from the store. Watches stay open, and the contents of the caches are still served.
 func (r *Server) Cut() { r.unreachable = true }
 
-// Resume ends Lag and Cut: the replica applies all that it has missed, in order, and its watches tell of it. Where the
-// store has forgotten some of it, the caches are filled anew and the watches end.
+// Resume ends Lag and Cut: the replica applies all missed commits, in order, and sends them to its watches. If the store has
+// compacted some of them, the caches are filled again and the watches end.
 func (r *Server) Resume() {
 	alone := object.SortedKeys(r.lagging)
 	r.lagsAll, r.unreachable, r.lagging = false, false, map[string]bool{}
-	for _, name := range alone { // these have their own way to go, up to where the others are
+	for _, name := range alone { // these caches first catch up with the others
 		own := &watchcache.Position{View: r.caches[name].View()}
 		r.caches[name].Follow(own)
 		whole := r.replay(own, r.position.Rev(), func(storage string) bool { return storage == name })
@@ -116,8 +116,8 @@ func (r *Server) Resume() {
 	r.wake()
 }
 
-// replay applies the commits from a position up to a revision, those that concern the caller. It reports false when the
-// store has forgotten some of them.
+// replay applies the commits from a position up to a revision for which concerns returns true. It returns false if the store has
+// compacted some of them.
 func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(storage string) bool) bool {
 	store, now := r.set.Log.Store, r.set.Schedule.Now()
 	var events []*mvcc.Event
@@ -143,7 +143,7 @@ func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(stor
 	return true
 }
 
-// refill fills the cache of a resource anew at the replica's position; its watches end.
+// refill fills the cache of a resource again at the replica's position; its watches end.
 func (r *Server) refill(name string) {
 	r.caches[name].Refill()
 	r.flow = nil
@@ -152,7 +152,7 @@ func (r *Server) refill(name string) {
 	}
 }
 
-// refillAll fills all caches anew at the newest revision; all watches end.
+// refillAll fills all caches again at the newest revision; all watches end.
 func (r *Server) refillAll() {
 	r.position.View = r.set.Log.Newest()
 	r.filled, r.flow = r.position.Rev(), nil
@@ -162,7 +162,7 @@ func (r *Server) refillAll() {
 	r.redefine()
 }
 
-// Restart restarts the replica: its watches end, and its caches are filled anew. It reaches the store afterwards.
+// Restart restarts the replica: its watches end, and its caches are filled again. Afterwards it reaches the store.
 func (r *Server) Restart() {
 	r.restartAt(r.set.Log.Newest())
 	r.set.started = append(r.set.started, r)
@@ -200,7 +200,7 @@ func (r apiHost) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	}
 }
 
-// Watches returns the open watches of clients whose User-Agent begins with client, and those whose end is held back.
+// Watches returns the open watches of clients whose User-Agent begins with client, including watches whose end is held back.
 func (r *Server) Watches(client string) []OpenWatch {
 	var out []OpenWatch
 	for _, w := range r.open {

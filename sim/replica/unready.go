@@ -13,9 +13,9 @@ type Window struct{ Since, Until time.Time }
 // everything stands for all resources.
 const everything = "*"
 
-// Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches of them
-// end, and until then no watch of them begins and most lists are refused, with 429. It is what clients see of an API server in
-// the first seconds after a restart, and of a resource whose definition is new.
+// Unready makes the replica refill the watch caches of the resources, or all of them, which takes d: their watches end, and until
+// then no watch of them begins and most lists are refused, with 429. Clients see this from an API server in the first seconds after
+// a restart, and for a resource whose definition is new.
 func (r *Server) Unready(d time.Duration, resources ...string) error {
 	if d <= 0 {
 		return fmt.Errorf("a cache cannot be unready for %v: say for how long, such as 30s", d)
@@ -75,7 +75,7 @@ func (r *Server) downtime(storage string) (time.Duration, bool) {
 	return 0, false
 }
 
-// notReady returns the names of what is unready.
+// notReady returns the names of the unready caches.
 func (r *Server) notReady() []string {
 	return append([]string{}, object.SortedKeys(r.unready)...)
 }

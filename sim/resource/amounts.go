@@ -53,7 +53,7 @@ func (a Amounts) JSON() map[string]any {
 	return out
 }
 
-// Less returns what is in a beyond b.
+// Less returns the amounts of a that exceed those of b.
 func (a Amounts) Less(b Amounts) Amounts {
 	rest := maps.Clone(a)
 	for name, q := range b { // order does not matter

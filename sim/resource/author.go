@@ -1,7 +1,7 @@
 package resource
 
-// Author is what a write, or a question about a user's rights, is attributed to: the request of a client, or a controller that asks
-// for itself. The author is nil where the store acts, such as when it removes what has expired.
+// Author is the party that a write, or a question about a user's rights, is attributed to: the request of a client, or a controller
+// on its own behalf. It is nil if the store itself acts, such as when it removes expired keys.
 type Author interface {
 	// Actor names the author.
 	Actor() Actor
@@ -13,6 +13,6 @@ type Actor struct {
 	Client string
 	// User is the name of its user.
 	User string
-	// Own says that it is a controller, a kubelet or an API server of the simulator, which acts without a request.
+	// Own reports that it is a controller, a kubelet or an API server of the simulator, which acts without a request.
 	Own bool
 }

@@ -12,17 +12,17 @@ const (
 	CheckMeta Check = iota
 	// CheckMetaUpdate checks metadata as that of an update (validation.ValidateObjectMetaUpdate).
 	CheckMetaUpdate
-	// CheckFirst is what the kind asks for before another check of metadata: Strategy.ValidateFirst.
+	// CheckFirst runs Strategy.ValidateFirst, which kinds use before a further check of metadata.
 	CheckFirst
-	// CheckKind is what the kind itself asks for: Strategy.Validate or Strategy.ValidateUpdate.
+	// CheckKind runs Strategy.Validate or Strategy.ValidateUpdate.
 	CheckKind
 )
 
-// Checks are the steps of validation in their order, which decides which of two errors comes first. Its zero value is what
-// most kinds do.
+// Checks are the steps of validation in their order, which decides which of two errors comes first. Its zero value is the order of
+// most kinds.
 type Checks struct {
-	Create []Check // nil: CheckMeta, CheckKind
-	Update []Check // of the main resource; nil: CheckMetaUpdate, CheckKind
+	Create []Check // default: CheckMeta, CheckKind
+	Update []Check // of the main resource; default: CheckMetaUpdate, CheckKind
 	// Subresources are the steps of updates of subresources, by name. Others: CheckMetaUpdate, CheckKind.
 	Subresources map[string][]Check
 	// Groups are the steps of requests to another API group than that of the hub, by group.

@@ -13,23 +13,22 @@ type Connector func(*Connection) (object.Object, *status.Status)
 type Connection struct {
 	*Context
 
-	// Verb is get, create, update, patch or apply. A patch and an apply are two calls: the one without a Body reads what
-	// is to be changed, the one with a Body writes the result.
+	// Verb is get, create, update, patch or apply. A patch or an apply consists of two calls: the one without a Body reads the
+	// object to change, the one with a Body writes the result.
 	Verb string
 	Body object.Object // nil for reads
 
-	// Manage records in obj's managedFields what the request changed in live; both are of the kind of the body. The body
-	// of a create has been through it.
+	// Manage records the changes from live to obj in obj's managedFields; both are of the kind of the body. For the body of a
+	// create it has been called already.
 	Manage func(live, obj object.Object)
-	// ToScale returns the managedFields of the Scale of an object, FromScale those of the object after a write of its
-	// Scale. replicas holds the path of the number of replicas by apiVersion: "spec.replicas".
+	// ToScale returns the managedFields of the Scale of an object; FromScale returns the object's managedFields after a write of
+	// its Scale. replicas holds the path of the number of replicas by apiVersion: "spec.replicas".
 	ToScale   func(parent []any, replicas map[string]string) []any
 	FromScale func(parent, scale []any, apiVersion string, replicas map[string]string) []any
-	// Admit asks the validating admission plugins about the body of a create. A Connector calls it once the body is valid.
+	// Admit runs the validating admission plugins for the body of a create. A Connector calls it once the body is valid.
 	Admit func() *status.Status
-	// ShowAs says that admission sees updates of the object as updates of what show makes of it, which is of the kind of
-	// the body. AdmitUpdate then lets the mutating admission plugins change a body that takes the place of live; the
-	// validating ones are asked by Update.
+	// ShowAs makes admission see updates of the object converted by show, to the kind of the body. AdmitUpdate then runs the
+	// mutating admission plugins for a body that replaces live; Update runs the validating ones.
 	ShowAs      func(show func(object.Object) object.Object)
 	AdmitUpdate func(live, body object.Object) *status.Status
 
@@ -45,23 +44,23 @@ func (c *Connection) CheckUID(obj object.Object, uid string) *status.Status {
 	return status.Conflict(d.Resourced(), obj.Name(), status.InvalidObject(d.ServerKey(c.Namespace, obj.Name(), c.DryRun), status.UIDDiffers(uid, obj.UID())))
 }
 
-// Objects reads and writes stored objects. What it reads is in the hub version.
+// Objects reads and writes stored objects. It returns them in the hub version.
 type Objects interface {
 	Reader
 
-	// Update changes an object in place as a request for the subresource ("" for the main resource) would: strategy,
-	// validation, events. change sees a copy; an error of it, or of the validation of the result, leaves the object as
-	// it was. It answers with the object as stored.
+	// Update changes an object in place as a request for the subresource ("" for the main resource) would: strategy, validation,
+	// events. change gets a copy; if it returns an error, or the result is invalid, the object is not changed. Update returns the
+	// stored object.
 	//
-	// An update of the request's own resource and subresource is the client's: objects are in the version of the request,
-	// and managedFields are those that change leaves. One of another subresource of the resource is the server's own:
-	// nobody owns what it sets, and admission is not asked. One of another resource is a request of the server itself,
-	// whose field manager is kube-apiserver.
+	// An update of the request's own resource and subresource is the client's: objects are in the version of the request, and
+	// managedFields are those that change returns. An update of another subresource of the resource is the server's own: its fields
+	// get no owner, and admission does not run. An update of another resource is a request of the server itself, whose field
+	// manager is kube-apiserver.
 	Update(storage, namespace, name, subresource string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
-	// Write stores what change makes of an object as it is, without strategy, validation and admission.
+	// Write stores the result of change for an object as it is, without strategy, validation and admission.
 	Write(storage, namespace, name string, change func(object.Object) *status.Status) *status.Status
 
-	// Delete deletes an object, or begins to; admission is not asked. options is a DeleteOptions object, nil for none.
+	// Delete deletes an object, or begins to, without admission. options is a DeleteOptions object, or nil for none.
 	Delete(storage, namespace, name string, options object.Object) *status.Status
 }

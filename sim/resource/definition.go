@@ -1,5 +1,5 @@
-// Package resource is the definition of one served resource, built-in or custom: what it is called, what it looks
-// like and what is special about it. Everything that handles requests is generic and asks the Definition.
+// Package resource is the definition of one served resource, built-in or custom: its names, its structure and its specific
+// behaviour. All code that handles requests is generic and consults the Definition.
 //
 //	GET /apis/autoscaling/v1/namespaces/x/horizontalpodautoscalers/y
 //	         └────┬────┘ └┬┘              └──────────┬──────────┘
@@ -24,7 +24,7 @@ type Definition struct {
 	schema.GVK
 	Resource   string // plural: "deployments"
 	Singular   string
-	List       string // kind of a list; "": Kind and List
+	List       string // kind of a list; the default is Kind and List
 	ShortNames []string
 	Categories []string
 	Namespaced bool
@@ -35,7 +35,7 @@ type Definition struct {
 	// Type returns the structure of the kind in this version.
 	Type func() *schema.Type
 
-	// Read reads an item of the hub as Item.Shared has it (codec.Read). nil: its object is as it is printed.
+	// Read parses an item of the hub for Item.Shared (codec.Read). If it is nil, the printed form is parsed as it is.
 	Read func(it, before *Item) *Parsed
 	// Print returns the printed form of an object of a built-in kind.
 	Print func(obj object.Object) []byte
@@ -60,56 +60,58 @@ type Definition struct {
 	// certificates that cannot be loaded.
 	Unresolved bool
 
-	// StorageCodec is how the objects of a custom resource are stored. nil for built-in resources.
+	// StorageCodec decodes and encodes the stored objects of a custom resource. It is nil for built-in resources.
 	StorageCodec *StorageCodec
 
-	// SkewCodec is how the server reads what others have stored. nil: all servers write alike. The hub's counts.
+	// SkewCodec reads objects that servers of other versions have stored. It is nil if all servers write alike. The hub's is used.
 	SkewCodec *SkewCodec
 
-	// StoredAs is the version that the server was told to store. Zero: the one that its release stores.
+	// StoredAs is the version that the server is configured to store. The default is the one that its release stores.
 	StoredAs schema.GVK
 
-	// Deprecated is the text of a warning that every request for the resource gets. "": none.
+	// Deprecated is the text of a warning that every request for the resource gets, if it is not empty.
 	Deprecated string
 
 	// Hub is the definition of the stored version; the Definition itself when it is the stored one. Never nil.
 	Hub *Definition
 
-	// ToHub and FromHub convert between this version and the hub's; they may change and return their argument.
-	// nil: only apiVersion differs.
+	// ToHub and FromHub convert between this version and the hub's; they may change and return their argument. They are nil if only
+	// apiVersion differs.
 	ToHub, FromHub func(object.Object) (object.Object, error)
 
-	// Default fills in the defaults of this version, on every write and read. nil: none.
+	// Default sets the defaults of this version, on every write and read. It is nil if there are none.
 	Default func(object.Object)
 
-	// FieldLabels maps the field selector labels of this version, beside metadata.name and metadata.namespace, to the
-	// keys of Strategy.Fields. nil: no further labels.
+	// FieldLabels maps the field selector labels of this version, beside metadata.name and metadata.namespace, to the keys of
+	// Strategy.Fields. It is nil if there are none.
 	FieldLabels map[string]string
 
-	// UnknownField returns the text of the 400 for any other label. nil: the text of types without labels of their own.
+	// UnknownField returns the text of the 400 for any other label. If it is nil, the text of types without labels of their own is
+	// used.
 	UnknownField func(label string) string
 
 	// Storage is the resource part of the storage key, "deployments.apps" or "pods": versions of one resource share
 	// it, and so do events of both groups.
 	Storage string
 
-	// KeyPrefix is where the real server stores the objects, below /registry: "services/specs". "": under the plural, and
-	// below the group where the resource is custom.
+	// KeyPrefix is the prefix below /registry at which the real server stores the objects: "services/specs". The default is the
+	// plural, below the group for a custom resource.
 	KeyPrefix string
 
 	// Connect answers a create of a resource that is not stored and names another object (bindings). nil for all others.
 	Connect Connector
 
-	// Strategy is what is special about the resource; the hub's counts. Never nil.
+	// Strategy is the specific behaviour of the resource. The hub's is used. It is never nil.
 	Strategy *Strategy
 
 	// Columns of a Table and the function that prints a row; the hub's count. nil Columns: Name and Created At.
 	Columns []Column
 	Row     func(now time.Time, obj object.Object) Row
 
-	// NullRows: a Table without rows says null, as those of resources without Columns do.
+	// NullRows makes an empty Table print its rows as null, as for resources without Columns.
 	NullRows bool
-	// RowOrder compares two objects of a list by where their rows stand in a Table; the hub's counts. nil: as in the list.
+	// RowOrder compares two objects of a list by the order of their rows in a Table. If it is nil, rows are in the order of the
+	// list. The hub's is used.
 	RowOrder func(a, b object.Object) int
 }
 
@@ -119,13 +121,13 @@ type Subresource struct {
 	schema.GVK        // of the body
 	Verbs      []string
 
-	// Stream is what the subresource is if it is a stream or a proxy. nil for the others.
+	// Stream describes the subresource if it is a stream or a proxy, and is nil otherwise.
 	Stream *Stream
 
 	// Connect answers a subresource whose body is not the object itself. nil for the others (status).
 	Connect Connector
 
-	// NoTable says that answers are never Tables. Columns and Row make Tables of a body that is not the object itself.
+	// NoTable disables Tables. Columns and Row create Tables of a body that is not the object itself.
 	NoTable bool
 	Columns []Column
 	Row     func(now time.Time, obj object.Object) Row
@@ -147,7 +149,7 @@ type Column struct {
 	Name, Type, Format, Description string
 	Priority                        int
 
-	// Describe returns the description, which takes some time to find the first time. nil: Description is it.
+	// Describe returns the description; the first call takes some time. If it is nil, Description is used.
 	Describe func() string
 }
 

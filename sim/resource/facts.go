@@ -6,11 +6,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// facts are texts with names, one behind the other: 3 app 3 web 4 tier 5 front. An item lives as long as the store has its
-// revision: maps would take three times the memory, and texts that are part of what the object was read from all of that.
+// facts are named texts, concatenated: 3 app 3 web 4 tier 5 front. An item lives as long as the store has its revision: maps would
+// take three times the memory, and substrings of the parsed text would keep all of it in memory.
 type facts string
 
-// next returns the first text and what is behind it.
+// next returns the first text and the rest.
 func (f facts) next() (string, facts) {
 	n, at := 0, 0
 	for shift := 0; ; shift += 7 {
@@ -38,7 +38,7 @@ func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// remember takes what selectors ask for out of the item's object, in one piece of memory.
+// remember extracts the values that selectors need from the item's object, into one piece of memory.
 func (it *Item) remember(d *Definition, obj object.Object) {
 	namespace, name := obj.Namespace(), obj.Name()
 	buffer := make([]byte, 0, 512)

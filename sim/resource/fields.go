@@ -2,7 +2,7 @@ package resource
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Field is a text of an object that field selectors can ask for.
+// Field is a text of an object that field selectors can select.
 type Field struct {
 	Name string // status.phase
 	Text func(obj object.Object) string
@@ -13,10 +13,10 @@ func FieldAt(name string, path ...string) Field {
 	return Field{name, func(obj object.Object) string { return obj.String(path...) }}
 }
 
-// Fields are those of one resource.
+// Fields are the selectable fields of one resource.
 type Fields []Field
 
-// Text returns the text of the field with a name, "" if there is none.
+// Text returns the text of the field with a name, or "" if there is none.
 func (f Fields) Text(name string, obj object.Object) string {
 	for _, one := range f {
 		if one.Name == name {

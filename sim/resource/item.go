@@ -10,16 +10,16 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Item is one stored object: its printed form in the hub version, and what selectors ask for, taken out once when it
-// was written. It is shared by everybody who reads it and never changed.
+// Item is one stored object: its printed form in the hub version, and the values that selectors need, extracted once when it was
+// written. It is shared by all readers and never changed.
 type Item struct {
-	// What a list looks at comes first, to be in the same lines of the processor's cache.
+	// Fields that a list reads come first, so that they share cache lines.
 	Bytes []byte // canonical JSON without a final newline
 	codec *StorageCodec
 	skew  *SkewCodec
-	// Err says why an object cannot be shown in the version of the Item; its Bytes are as stored.
+	// Err is the error if an object cannot be converted to the version of the Item; its Bytes are then the stored ones.
 	Err error
-	// Decorated says that the object is to be shown otherwise than it is stored: as Strategy.Decorate does.
+	// Decorated reports that Strategy.Decorate returns a different object for clients.
 	Decorated bool
 
 	Namespace, Name string
@@ -29,8 +29,8 @@ type Item struct {
 	fields          facts // Strategy.Fields
 	hub             *Definition
 
-	// Stored is what the store holds, where that is not Bytes: a raw value was written in another form than it is shown in,
-	// or the definition of a custom resource has changed since the object was written.
+	// Stored is the stored form if it differs from Bytes: a raw value was written in another form than it is printed in, or the
+	// definition of a custom resource has changed since the object was written.
 	Stored []byte
 
 	memory memory
@@ -54,8 +54,8 @@ func (it *Item) StoredAt(key string) *Item {
 	return it
 }
 
-// KeyOf returns the key under which the store has an item. It is not that of the object's name if admission renamed an object
-// that a PUT or an apply created: the real server stores such an object where the request's URL says.
+// KeyOf returns the key of an item in the store. It is not that of the object's name if admission renamed an object that a PUT or
+// an apply created: the real server stores such an object under the name in the request's URL.
 func (d *Definition) KeyOf(it *Item) string {
 	if it.key != "" {
 		return it.key
@@ -132,7 +132,7 @@ func (it *Item) At(rev uint64) *Item {
 	return moved
 }
 
-// Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
+// Reprinted returns the item with other printed bytes, which end in a newline. The values for selectors must be the same.
 func (it *Item) Reprinted(line []byte) *Item {
 	made := it.again()
 	made.Stored = nil

@@ -27,7 +27,7 @@ func ItemOf(d *Definition, kv *mvcc.KV) *Item {
 	return it
 }
 
-// AskedItem is ItemOf for a reader that wants what the store has: where a webhook converts objects, it is asked.
+// AskedItem is ItemOf, but always calls the webhook if a webhook converts the objects.
 func AskedItem(d *Definition, kv *mvcc.KV) *Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil {
 		return ItemOf(d, kv)

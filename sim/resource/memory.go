@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// memory is what an item keeps for those who ask again. All of it follows from the other fields of the Item.
+// memory caches results that were computed from an item. All of it follows from the other fields of the Item.
 //
 //	Bytes   {…,"metadata":{…,"managedFields":[{…,"fieldsV1":{…}}]},"spec":{…}}    and a newline: line
 //	                                                      ╰ Sets╯       ╰ Fields: parsed, with the object, see Shared
@@ -45,14 +45,15 @@ func (it *Item) Line() []byte {
 	return append(it.Bytes[:len(it.Bytes):len(it.Bytes)], '\n')
 }
 
-// Shared returns the item's object in the form in which objects of clients are read, so that the two are alike where a client
-// has changed nothing (Definition.Read). Everybody gets the same object, in which nobody may change anything, until the
-// garbage collector runs and finds nobody using it: what was written is often written again soon, and ten controllers are told
-// of it, while a parsed object takes some ten times the memory of the printed one. An update of a pod that finds its object
-// parsed takes a third less time, and half the memory.
+// Shared returns the item's object in the form in which clients' objects are parsed, so that the two are equal in the parts that a
+// client has not changed (Definition.Read). All callers get the same object, which they must not change. It is kept until the
+// garbage collector runs and finds no user of it: an object that was written is often written again soon, and ten controllers read
+// it, but a parsed object takes some ten times the memory of the printed one. An update of a pod whose object is already parsed
+// takes a third less time, and half the memory.
 func (it *Item) Shared() object.Object { return it.SharedAfter(nil) }
 
-// SharedAfter is Shared for the next state of an object, nil if that is not known: what the two have in common is not read again.
+// SharedAfter is Shared for the next state of an object: parts that are equal in before are not parsed again. before is nil if it
+// is not known.
 func (it *Item) SharedAfter(before *Item) object.Object {
 	p := it.Parsed()
 	if p == nil {
@@ -67,8 +68,8 @@ func (it *Item) SharedAfter(before *Item) object.Object {
 	return p.Object
 }
 
-// Parsed is what was read from the bytes of an item: its object, and the texts of parts of it. Everybody shares it and
-// nobody may change anything in it.
+// Parsed is the result of parsing the bytes of an item: its object, and the texts of parts of it. It is shared and must not be
+// changed.
 type Parsed struct {
 	Object object.Object
 	Fields []Part // at the top, without metadata
@@ -81,7 +82,7 @@ type Part struct {
 	Value      map[string]any
 }
 
-// Parsed returns what Shared has read, nil if it is not there any more.
+// Parsed returns the result of Shared, or nil if it has been freed.
 func (it *Item) Parsed() *Parsed {
 	if kept := it.memory.parsed.Load(); kept != nil {
 		return kept.Value()
@@ -89,7 +90,7 @@ func (it *Item) Parsed() *Parsed {
 	return nil
 }
 
-// Proto returns the item's protobuf message, which encode makes when it is first asked for.
+// Proto returns the item's protobuf message, which encode creates at the first call.
 func (it *Item) Proto(encode func(*Item) []byte) []byte {
 	if p := it.memory.proto.Load(); p != nil {
 		return *p
@@ -99,7 +100,7 @@ func (it *Item) Proto(encode func(*Item) []byte) []byte {
 	return data
 }
 
-// Message returns what Proto has made, nil if it is not there.
+// Message returns the result of Proto, or nil if there is none.
 func (it *Item) Message() []byte {
 	if p := it.memory.proto.Load(); p != nil {
 		return *p
@@ -107,7 +108,7 @@ func (it *Item) Message() []byte {
 	return nil
 }
 
-// Superseded implements mvcc.Aux. A reader of an older revision makes again what is freed.
+// Superseded implements mvcc.Aux. It frees cached results; a reader of an older revision computes them again.
 func (it *Item) Superseded() {
 	for ; it != nil; it = it.memory.other.Load() {
 		it.memory.proto.Store(nil)
@@ -115,8 +116,8 @@ func (it *Item) Superseded() {
 	}
 }
 
-// Derived returns what derive makes of an item's object, which is kept with the item: whoever asks again gets the same
-// value and must not change it. An item keeps one value of each type.
+// Derived returns the result of derive for an item's object and caches it in the item: later callers get the same value and must
+// not change it. An item caches one value of each type.
 func Derived[T any](it *Item, derive func(object.Object) T) T {
 	kept := it.memory.derived.Load()
 	for d := kept; d != nil; d = d.next {

@@ -12,7 +12,7 @@ type Meter struct {
 	storage string
 }
 
-// Meter returns the meter of a resource, nil for those that never count.
+// Meter returns the meter of a resource, or nil if quotas never count it.
 func (d *Definition) Meter() *Meter {
 	s := d.Hub.Strategy
 	if !d.Namespaced || s.Virtual || s.Uncounted || d.Connect != nil {

@@ -2,20 +2,21 @@ package resource
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Quota says what the objects of a kind use of ResourceQuotas beside their number, which is limited as count/RESOURCE
-// (Kubernetes documentation, "Resource Quotas"; pkg/quota/v1/evaluator). Its zero value is a kind of which the number alone
-// counts.
+// Quota describes the usage of ResourceQuotas by objects of a kind, beside their number, which is limited as count/RESOURCE
+// (Kubernetes documentation, "Resource Quotas"; pkg/quota/v1/evaluator). Its zero value is a kind of which only the number counts.
 type Quota struct {
 	Each []string // further limits of which every object uses one
 
-	// Limits reports whether another limit is about the objects, and Uses says what one uses of these. nil: there are none.
+	// Limits reports whether another limit concerns the objects, and Uses returns an object's usage of these limits. They are nil
+	// if there are none.
 	Limits func(ctx *Context, name string) bool
 	Uses   func(ctx *Context, obj object.Object) Amounts
-	// Demands returns what an object must state where the limits are set, "" if it does. nil: nothing.
+	// Demands returns an error text if an object lacks fields that must be set under the limits, and otherwise "". If Demands is
+	// nil, no fields are required.
 	Demands func(limits []string, obj object.Object) string
 	// Scopes are the scopes that quotas for these objects may have.
 	Scopes map[string]QuotaScope
-	// Updates reports whether an update is charged. nil: creates alone are.
+	// Updates reports whether an update is charged. If it is nil, only creates are charged.
 	Updates func(ctx *Context, obj, old object.Object) bool
 }
 

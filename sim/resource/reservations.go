@@ -5,16 +5,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Reservation names an object that keeps something for another one, so that nobody else gets it: the IPAddress of a
-// Service.
+// Reservation names an object that reserves a value for another object: the IPAddress of a Service.
 type Reservation struct {
 	Storage         string // Definition.Storage
 	Namespace, Name string
 }
 
-// Reservations are what one write reserves and gives back beside its own object (the transaction that BeginCreate and
-// BeginUpdate of the real server's generic Store return). Each is a request of the server to itself, with admission, and
-// a commit of its own.
+// Reservations allocates and releases the reservations of one write (the transaction that BeginCreate and BeginUpdate of the real
+// server's generic Store return). Each is a request of the server to itself, with admission, and a commit of its own.
 type Reservations interface {
 	// Reserve creates an object, in the hub version, at once, and returns why that cannot be. If the write comes to nothing, the object is
 	// deleted again.

@@ -11,14 +11,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ScalePaths says where the objects of a resource keep what their scale subresource shows, in JSON paths such as
-// ".spec.replicas", which are printed in errors as they are.
+// ScalePaths are the fields of a resource's objects that their scale subresource shows, as JSON paths such as ".spec.replicas",
+// which are printed in errors as they are.
 type ScalePaths struct {
 	Replicas string // of the number of replicas that is wanted
 	Status   string // of the number that there are
-	Selector string // of the selector of the pods; "": there is none
+	Selector string // of the selector of the pods; "" if there is none
 
-	// Query turns the value at Selector into the text of status.selector. nil: it is that text.
+	// Query converts the value at Selector to the text of status.selector. If Query is nil, the value is that text.
 	Query func(value any) (string, error)
 
 	// Versions holds Replicas of the resource's other versions, by apiVersion, for managedFields of writes through them; ""
@@ -29,7 +29,7 @@ type ScalePaths struct {
 // scaleVersion is the apiVersion of Scale.
 const scaleVersion = "autoscaling/v1"
 
-// unset is what spec.replicas of a custom resource without the field is while a patch runs: the smallest int32.
+// unset is the value of spec.replicas of a custom resource without the field while a patch runs: the smallest int32.
 const unset = int64(-1 << 31)
 
 // LabelSelectorQuery is the Query of a metav1.LabelSelector.
@@ -86,7 +86,7 @@ func (p ScalePaths) read(c *Connection) (object.Object, *status.Status) {
 	return scale, nil
 }
 
-// prepare makes a Scale what a client's change is compared with.
+// prepare normalizes a Scale for the comparison with a client's change.
 func (p ScalePaths) prepare(c *Connection, parent, scale object.Object, found bool) {
 	if !found && c.Definition.Custom {
 		scale.Set(unset, "spec", "replicas")
@@ -244,7 +244,7 @@ func numberAt(obj object.Object, path string) (n int64, found bool, err error) {
 	return n, true, nil
 }
 
-// valueAt returns the value at a path. What is in the way of the path is an error.
+// valueAt returns the value at a path. It returns an error if a value on the path is not an object.
 func valueAt(obj object.Object, path string) (value any, found bool, err error) {
 	value = map[string]any(obj)
 	names := splitPath(path)

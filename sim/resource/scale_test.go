@@ -125,7 +125,7 @@ func TestScaleIsWritten(t *testing.T) {
 		verb   string
 		body   string
 		want   string
-		rv     string // what the store is asked to compare
+		rv     string // precondition of the write to the store
 	}{
 		{"a number", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":5}}`,
 			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":""}}`, ""},
@@ -154,7 +154,8 @@ func TestScaleIsWritten(t *testing.T) {
 	}
 }
 
-// TestScaleOwners: a write shows the Scale the entries of the object's managedFields, and puts back what became of them.
+// TestScaleOwners writes a Scale: it gets the entries of the object's managedFields, and the changed entries are stored in the
+// object.
 func TestScaleOwners(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Server is what an API server is whose rules differ from those of others. The zero value is an old one without any
-// feature gates.
+// Server describes an API server by the properties that its rules depend on. The zero value is an old server without any feature
+// gates.
 type Server struct {
 	Minor int // 36 is Kubernetes 1.36
 	Gates Gates

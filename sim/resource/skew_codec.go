@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// SkewCodec is how one API server reads built-in objects that others have stored, where servers of several versions or
-// feature gates share a store. Servers that read alike share a SkewCodec; where all do there is none.
+// SkewCodec decodes and encodes built-in objects for one API server, if servers with different versions or feature gates share a
+// store. Servers that decode alike share a SkewCodec. If all do, there is none.
 //
 //	written by 1.36          stored                   read by 1.35
 //	{a, b, new} ──────────▶  {a, b, new} ──Read──▶    {a, b}      fields that it does not know are gone,
@@ -16,12 +16,12 @@ import (
 //
 // An Item belongs to the SkewCodec that it was read with.
 type SkewCodec struct {
-	// Read returns an object as it is stored in the hub version of d with d's defaults, without what the server does not
-	// know, and its printed form without a final newline. With an error it returns what is stored.
+	// Read decodes a stored object into the hub version of d with d's defaults, without fields that the server does not know, and
+	// returns it with its printed form without a final newline. If it fails, it returns the stored bytes.
 	Read func(d *Definition, stored []byte) (object.Object, []byte, error)
 
-	// Write returns what is stored of a printed object, with its raw values as they were written, in another version than
-	// the hub. nil: the printed form itself.
+	// Write returns the stored form of a printed object, with its raw values as they were written, in another version than the
+	// hub's. If it is nil, the printed form is stored.
 	Write func(d *Definition, printed []byte) []byte
 }
 
@@ -36,7 +36,7 @@ func (l *SkewCodec) item(d *Definition, kv *mvcc.KV) *Item {
 	return it
 }
 
-// Value returns what the store is to hold of an item.
+// Value returns the bytes that the store holds for an item.
 func (d *Definition) Value(it *Item) []byte {
 	if d.Hub.SkewCodec == nil || d.Hub.SkewCodec.Write == nil {
 		return it.Raw()

@@ -5,25 +5,25 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// StorageCodec is how the objects of one version of a custom resource are stored. All versions share the storage key, and each
-// is its own hub: objects are read from the store, defaulted, validated and shown in the version of the request. An Item
-// belongs to the StorageCodec that it was read with, so that a definition that changes shows stored objects anew.
+// StorageCodec decodes and encodes the stored objects of one version of a custom resource. All versions share the storage key, and
+// each is its own hub: objects are read from the store, defaulted, validated and shown in the version of the request. An Item
+// belongs to the StorageCodec that it was read with, so that stored objects are decoded again when their definition changes.
 type StorageCodec struct {
-	Stored schema.GVK // what objects are stored as
+	Stored schema.GVK // the stored version
 
-	// Read turns an object as it is stored, be it in an older version, into one of this version, with defaults and
-	// without what the schema does not have. Write is the opposite. Both may change and return their argument.
+	// Read converts a stored object, in any version, to this version, with defaults and without fields that are not in the schema.
+	// Write is the opposite. Both may change and return their argument.
 	Read, Write func(object.Object) (object.Object, error)
 
-	// Ask is Read where a webhook that converts objects is asked once more, whatever it said when the object was written.
-	// nil: there is none.
+	// Ask is Read, but calls a conversion webhook again, whatever it answered when the object was written. It is nil if there is no
+	// webhook.
 	Ask func(object.Object) (object.Object, error)
 
 	// Fill sets the defaults as an apply does: nulls that the schema refuses stay, for validation to find.
 	Fill func(object.Object)
 
-	// Tidy brings the metadata of an object, its own and that of embedded resources, into the form in which it is read
-	// back: without what is empty.
+	// Tidy normalizes the metadata of an object, its own and that of embedded resources, to the form in which it is read back:
+	// without empty fields.
 	Tidy func(object.Object)
 
 	// Whole reports whether an object that is stored as it is will be read as it is. Others lack a default, such as that of
@@ -31,16 +31,16 @@ type StorageCodec struct {
 	// schema does not have. Readers see neither, the store does.
 	Whole func(object.Object) bool
 
-	// Prepare gets an object as it is about to be stored and makes sure that reading it asks nobody: a webhook that
-	// converts it is asked now, in general without the Cluster's lock.
+	// Prepare makes sure that an object that is about to be stored can be read without calling a webhook: a conversion webhook is
+	// called now, in general without the Cluster's lock.
 	Prepare func(stored object.Object)
 
-	// Convert turns an object of one version into another, served or not, with all its fields: those that the schema of
-	// the other version does not have are still there. It may change and return its argument.
+	// Convert converts an object to another version, served or not, with all its fields, including those that are not in the schema
+	// of the other version. It may change and return its argument.
 	Convert func(obj object.Object, apiVersion string) (object.Object, error)
 }
 
-// Places returns where objects have raw values; nil: nowhere, as in most kinds.
+// Places returns the places of raw values in objects, or nil if there are none, as in most kinds.
 func (d *Definition) Places() *object.Places {
 	if d.Raw == nil {
 		return nil

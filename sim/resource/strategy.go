@@ -11,131 +11,135 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Strategy is what the life of an object of one resource has beside the generic one. Its zero value is a resource
-// without status and generation whose names are DNS subdomains. All objects are in the hub version, with defaults
-// applied; functions change their first object in place and never the old one.
+// Strategy is the behaviour of one resource that differs from the generic one. Its zero value is a resource without status and
+// generation whose names are DNS subdomains. All objects are in the hub version, with defaults applied; functions change their
+// first object in place and never the old one.
 type Strategy struct {
-	// HasStatus says that status belongs to the status subresource: a create drops it and a write of the main resource
-	// keeps the old one, a write of the subresource keeps everything else.
+	// HasStatus reports that status belongs to the status subresource: a create drops it and a write of the main resource keeps the
+	// old one, a write of the subresource keeps everything else.
 	HasStatus bool
-	// MakesStatus: a create hands the status that the client sent to PrepareForCreate, which makes the first one of it.
+	// MakesStatus passes the client's status in a create to PrepareForCreate, which computes the first status from it.
 	MakesStatus bool
 
-	// DefaultsToNow is the path of a time whose default is that of the request. nil: there is none.
+	// DefaultsToNow is the path of a time whose default is the time of the request. It is nil if there is none.
 	DefaultsToNow []string
 
-	// SpecChanged reports whether an update counts as a new generation. nil: generation is not tracked and a value
-	// that a client sends on create is kept.
+	// SpecChanged reports whether an update increments the generation. If it is nil, generation is not tracked and a value that a
+	// client sends on create is kept.
 	SpecChanged func(obj, old object.Object) bool
-	// CountsAsked makes SpecChanged also look at an update as it was asked for, with fields that PrepareForUpdate drops.
+	// CountsAsked makes SpecChanged also look at an update as requested, with fields that PrepareForUpdate drops.
 	CountsAsked bool
 
-	// CreateOnUpdate: a PUT of an object that does not exist creates it.
+	// CreateOnUpdate lets a PUT create an object that does not exist.
 	CreateOnUpdate bool
-	// ReadsMore reports whether a create stores less of an object than its readers see, who get defaults of what
-	// PrepareForCreate made of it: the first write then stores it, even if it changes nothing. Admission validates what is
-	// stored, without these defaults. If ReadsMore is nil, a create stores all of it.
+	// ReadsMore reports whether a create stores fewer fields than readers see, because defaults are applied to the result of
+	// PrepareForCreate only on reading: the first write then stores the defaults, even if it changes nothing else. Admission
+	// validates the stored form, without these defaults. If ReadsMore is nil, a create stores all of it.
 	ReadsMore func(obj object.Object) bool
-	// DefaultsLate reports whether obj, as it is about to be stored, lacks defaults that its readers see: what admission,
-	// PrepareForCreate or PrepareForUpdate made of it needs them. If DefaultsLate is nil, no object does.
+	// DefaultsLate reports whether obj, as it is about to be stored, lacks defaults that its readers see, because admission,
+	// PrepareForCreate or PrepareForUpdate has added fields with defaults. If DefaultsLate is nil, no object does.
 	DefaultsLate func(obj object.Object) bool
-	// ApplyCreates is the subresource through which an apply creates an object that does not exist. "": none.
+	// ApplyCreates is the subresource through which an apply creates an object that does not exist, or "" if there is none.
 	ApplyCreates string
-	// NeedsResourceVersion: an update without metadata.resourceVersion is refused (AllowUnconditionalUpdate is false).
+	// NeedsResourceVersion refuses an update without metadata.resourceVersion (AllowUnconditionalUpdate is false).
 	NeedsResourceVersion bool
-	// ReturnsDeleted: a DELETE that removes the object at once answers with the object, not with a Status.
+	// ReturnsDeleted lets a DELETE that removes the object at once answer with the object, not with a Status.
 	ReturnsDeleted bool
-	// OrphansByDefault: a DELETE that names no propagation policy orphans the dependents (Job, ReplicationController).
+	// OrphansByDefault lets a DELETE without a propagation policy orphan the dependents (Job, ReplicationController).
 	OrphansByDefault bool
-	// PropagationWarning is given to a DELETE that names no propagation policy. "": none.
+	// PropagationWarning is the warning for a DELETE without a propagation policy, or "" if there is none.
 	PropagationWarning string
-	// NoGarbageCollection: propagation policies are ignored (Event).
+	// NoGarbageCollection ignores propagation policies (Event).
 	NoGarbageCollection bool
-	// DeletesWith is the storage name of a resource whose object of the same name goes when this one goes (the Endpoints
-	// of a Service). "": none.
+	// DeletesWith is the storage name of a resource whose object of the same name is deleted with this one (the Endpoints of a
+	// Service), or "" if there is none.
 	DeletesWith string
-	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
+	// Uncached lets the store, not a watch cache, serve lists and watches (Event).
 	Uncached bool
-	// Index is a selectable field that the watch cache has an index of (SelectionPredicate.IndexFields): a page of a list
-	// that asks for one value of it ends with the last object that has this value, and not with the last of the collection.
-	// If Index is empty, there is none.
+	// Index is a selectable field that is indexed in the watch cache (SelectionPredicate.IndexFields): a page of a list that
+	// selects one value of it ends with the last object that has this value, and not with the last of the collection. If Index is
+	// empty, there is none.
 	Index string
-	// Quota is what the objects use of ResourceQuotas. Uncounted: nothing, not even by their number (Event).
+	// Quota describes the usage of ResourceQuotas by the objects. Uncounted objects do not count at all, not even by their number
+	// (Event).
 	Quota     Quota
 	Uncounted bool
-	// TTL is how long an object lives after its last write; 0: for ever.
+	// TTL is the lifetime of an object after its last write. 0 means no limit.
 	TTL time.Duration
 	// Checks are the steps of validation.
 	Checks Checks
-	// Resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), as dotted paths by
-	// subresource, "" for the main resource. If a subresource has no entry, the rule of HasStatus holds.
+	// Resets are the fields that writes reset to the stored values, so that they cannot own them in managedFields (KEP-555,
+	// "Resetting fields"), as dotted paths by subresource, "" for the main resource. If a subresource has no entry, the rule of
+	// HasStatus holds.
 	Resets map[string][]string
-	// AnyFinalizers: finalizers need no domain-qualified names, as those of custom resources.
+	// AnyFinalizers allows finalizers without a domain, as in custom resources.
 	AnyFinalizers bool
-	// CustomStatus: the status subresource freezes metadata too, as custom resources do.
+	// CustomStatus makes writes of the status subresource keep the old metadata too, as in custom resources.
 	CustomStatus bool
-	// Blank fills in what an object without any fields shows nevertheless: plain numbers of the real server's memory that
-	// a version prints as pointers or annotations. Bookmarks are such objects. nil: nothing.
+	// Blank sets the fields that an object without any fields shows nevertheless: non-pointer numbers of the real server's internal
+	// type that a version has as pointers or annotations. It is applied to bookmarks. If it is nil, there are none.
 	Blank func(obj object.Object)
-	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
+	// InnerAnnotation is an annotation that is a field of the internal type: partial metadata does not show it.
 	InnerAnnotation string
-	// Decorate returns a stored object as those see it who read, list, watch, create or update it through the main resource,
-	// and whether that differs (genericregistry.Store.Decorator). The status subresource, deletions that wait, patches, and
-	// watches at the time of an event see what is stored. It does not change obj. nil: everybody sees what is stored.
+	// Decorate returns a stored object as clients see it that read, list, watch, create or update it through the main resource, and
+	// whether it differs from the stored one (genericregistry.Store.Decorator). The status subresource, pending deletions, patches,
+	// and watches at the time of an event show the stored object. Decorate does not change obj. If it is nil, all clients see the
+	// stored object.
 	Decorate func(obj object.Object) (decorated object.Object, differs bool)
-	// Observe returns the objects of a kind that is looked at when it is read, and never stored. nil: objects are stored.
+	// Observe returns the objects of a kind that is computed when it is read, and never stored. If it is nil, objects are stored.
 	Observe func() []object.Object
-	// Virtual: objects are answered, never stored (SubjectAccessReview).
+	// Virtual objects are answered, never stored (SubjectAccessReview).
 	Virtual bool
 
-	// NameRule returns what is wrong with a name; prefix is true for a generateName. nil: DNS subdomain.
+	// NameRule returns the errors of a name; prefix is true for a generateName. The default is DNS subdomain.
 	NameRule func(name string, prefix bool) []string
-	// NameRuleOf returns the NameRule of an object whose name follows from the rest of it, or on a server that has another
-	// one. nil: NameRule.
+	// NameRuleOf returns the NameRule of an object if the rule depends on the rest of the object or on the server. If it is nil,
+	// NameRule is used.
 	NameRuleOf func(ctx *Context, obj object.Object) func(name string, prefix bool) []string
-	// PlainGenerateName: generateName becomes the name as it is, without a suffix (IPAddress).
+	// PlainGenerateName uses generateName as the name, without a suffix (IPAddress).
 	PlainGenerateName bool
 
 	// PrepareForCreate resets and fills in fields before validation.
 	PrepareForCreate func(ctx *Context, obj object.Object)
 	// PrepareForUpdate does so for an update of the main resource or of ctx.Subresource.
 	PrepareForUpdate func(ctx *Context, obj, old object.Object)
-	// Validate returns what is wrong with a new object, metadata aside.
+	// Validate returns the errors of a new object, metadata aside.
 	Validate func(ctx *Context, obj object.Object) field.ErrorList
-	// ValidateUpdate returns what is wrong with a changed object, metadata aside, for the main resource or for
-	// ctx.Subresource. It includes what Validate would say, where the real server says it on updates.
+	// ValidateUpdate returns the errors of a changed object, metadata aside, for the main resource or for ctx.Subresource. It
+	// includes the errors of Validate where the real server returns them on updates.
 	ValidateUpdate func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Canonicalize completes a new object after its validation.
 	Canonicalize func(obj object.Object)
-	// ValidateFirst is the part of what is wrong with a changed object that the real server finds before it looks at
-	// metadata once more: CheckFirst.
+	// ValidateFirst returns the errors of a changed object that the real server finds before it validates metadata again:
+	// CheckFirst.
 	ValidateFirst func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
 	Warn func(ctx *Context, obj, old object.Object)
 	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation, and reserves them
 	// through ctx.Reservations. It returns what the allocation found wrong, or why the server failed.
 	Allocate func(ctx *Context, obj, old object.Object) (field.ErrorList, *status.Status)
-	// Released returns what an object that is gone had reserved: that is deleted next (AfterDelete of the real server's
-	// generic Store). nil: nothing.
+	// Released returns the reservations of a deleted object, which are deleted next (AfterDelete of the real server's generic
+	// Store). If it is nil, there are none.
 	Released func(stored Reader, obj object.Object) []Reservation
-	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
-	// function: objects are deleted at once. Only pods have one.
+	// GracePeriod returns the seconds that a deletion waits. requested is the requested period, or nil if there is none. If
+	// GracePeriod is nil, objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
-	// FirstDelete changes an object at the first DELETE, which sets deletionTimestamp and does nothing more: finalizers,
-	// or another DELETE, have to follow (CustomResourceDefinition, Namespace). nil: a DELETE does what it does.
+	// FirstDelete changes an object at the first DELETE, which only sets deletionTimestamp; the object is deleted once its
+	// finalizers are removed, or by another DELETE (CustomResourceDefinition, Namespace). If it is nil, DELETE has no such first
+	// step.
 	FirstDelete func(ctx *Context, obj object.Object, p Propagation)
-	// Undeletable returns why nobody may delete the object of a name, "" if one may. Only a DELETE of that one name asks:
-	// deletecollection does not. nil: everything may be deleted.
+	// Undeletable returns why the object of a name must not be deleted, or "" if it may be. Only a DELETE of that one name calls
+	// it: deletecollection does not. If it is nil, every object may be deleted.
 	Undeletable func(name string) string
-	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
-	// spec.finalizers). nil: nothing.
+	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's spec.finalizers). If it
+	// is nil, nothing else does.
 	Held func(obj object.Object) bool
 
-	// Fields are what field selectors can ask for, beside metadata.name and metadata.namespace.
+	// Fields are the fields of field selectors, beside metadata.name and metadata.namespace.
 	Fields Fields
 }
 
-// Propagation is what a DELETE says about dependents: at most one of both.
+// Propagation is the propagation policy of a DELETE for dependents: at most one of both.
 type Propagation struct {
 	Policy string // "", Orphan, Background or Foreground
 	Orphan *bool
@@ -152,32 +156,32 @@ type Context struct {
 	Deadline    *deadline.Deadline // ends the request; if nil, it has no deadline
 	User        User
 	Verb        string // of the request: create, update, patch, …
-	By          Author // what writes on behalf of the request are attributed to
+	By          Author // the author of the request's writes
 
-	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. Nobody
-	// changes it.
+	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. It must not be
+	// changed.
 	Options object.Object
 
 	// Server is the API server that works on the request.
 	Server Server
 
-	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
+	// NoPrivileged makes the server refuse privileged containers, like one without --allow-privileged.
 	NoPrivileged bool
 
 	// ServiceCIDR is the range of addresses of services where no ServiceCIDR is stored. The zero value is 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
 
-	// Found is what validation has found before the function that is called now.
+	// Found contains the errors of the validation steps before the current one.
 	Found field.ErrorList
 
 	// Warn adds a Warning header (code 299) to the answer.
 	Warn func(text string)
-	// May returns the 403 of User who wants to do something else with the request's resource, nil if he may. nil: everybody
-	// may do everything.
+	// May returns the 403 if User may not do something else with the request's resource, or nil if it is allowed. If May is nil,
+	// everything is allowed.
 	May func(Access) *status.Status
-	// Objects reads what is stored now.
+	// Objects reads the currently stored objects.
 	Objects Reader
-	// Reservations is what Allocate reserves through; nil for a dry run, which reserves nothing.
+	// Reservations is used by Allocate. It is nil for a dry run, which reserves nothing.
 	Reservations Reservations
 	// Random returns a number in [0, n) from the Cluster's seeded generator for allocations.
 	Random func(n int) int
@@ -190,10 +194,10 @@ type Context struct {
 // Access is something that may be allowed beside what a request does. An empty Namespace or Name stands for all.
 type Access struct {
 	Verb, Subresource, Namespace, Name string
-	Resource                           string // of the same group; "": the request's own
+	Resource                           string // of the same group; the default is the request's own
 }
 
-// User is who sends a request.
+// User is the user that sends a request.
 type User struct {
 	Name   string
 	UID    string

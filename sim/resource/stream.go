@@ -14,18 +14,18 @@ import (
 // Stream is a subresource that streams or proxies (log, exec, proxy, …). Without a kubelet a request gets what the real server
 // refuses before it would connect to one, or else a 501.
 type Stream struct {
-	// Instead says what the stream would need, and what a test can do without it.
+	// Instead describes what the stream would need, and what a test can do without it.
 	Instead string
-	// Refuse returns what is wrong with a request, nil if the real server would connect now.
+	// Refuse returns the error of a request, or nil if the real server would connect now.
 	Refuse func(r *StreamRequest) *status.Status
 
-	// Connects says that the request is a CONNECT for admission. Its object is made of the query by Options, and is of the
-	// Subresource's kind. A log is not: it is read.
+	// Connects reports that the request is a CONNECT for admission. Options creates its object, of the Subresource's kind, from the
+	// query. A log is not a CONNECT, but a read.
 	Connects bool
-	// Upgrades says that the connection becomes another protocol's. Whoever asks for that must be allowed to create the
-	// subresource, also where the request is a GET (AuthorizePodWebsocketUpgradeCreatePermission).
+	// Upgrades reports that the connection switches to another protocol. The user must be allowed to create the subresource, even
+	// if the request is a GET (AuthorizePodWebsocketUpgradeCreatePermission).
 	Upgrades bool
-	// Text says that the answer is a text, which the Accept header has to allow.
+	// Text reports that the answer is plain text, which the Accept header has to allow.
 	Text bool
 }
 

@@ -76,7 +76,7 @@ func (t *Table) Custom(group string) bool {
 	return custom
 }
 
-// Serves reports whether any resource of the group and version is served; version "" asks for the group.
+// Serves reports whether any resource of the group and version is served; version "" stands for any version of the group.
 func (t *Table) Serves(group, version string) bool {
 	for _, d := range t.list {
 		if d.Group == group && (version == "" || d.Version == version) {

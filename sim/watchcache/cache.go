@@ -1,5 +1,4 @@
-// Package watchcache is what one API server knows of one resource without asking the store: the state it has applied
-// and the recent events that led there.
+// Package watchcache caches one resource in one API server: the state that it has applied and the recent events that led there.
 //
 //	store      … 40 ─ 41 ─ 42 ─ 43 ─ 44 ─ 45 ─ 46                       the log of all commits
 //	Position                           ▲ 44                              how far this replica has applied it
@@ -8,9 +7,9 @@
 //	                   ▲ oldest: a watch may start after revision 40
 //	Watch      queue: [44 put c] ──▶ client                              bounded; a reader too slow is cut off
 //
-// A cache holds no objects of its own: its state is a view of the store, which stays readable after the store has
-// compacted the revision. The ring keeps at least the events of the last 75 s (API concepts, "Efficient detection of
-// changes"; capacities as in kube-apiserver's cacher). Revisions before its oldest event are gone: 410 Expired.
+// A cache holds no objects of its own: its state is a view of the store, which stays readable after the store has compacted the
+// revision. The ring keeps at least the events of the last 75 s (API concepts, "Efficient detection of changes"; capacities as in
+// kube-apiserver's cacher). For revisions before its oldest event the answer is 410 Expired.
 //
 // Nothing here is safe for concurrent use, and nothing blocks: the Cluster's lock is held by the caller.
 package watchcache
@@ -27,11 +26,12 @@ const (
 	capacityMin = 100
 	capacityMax = 102400
 
-	// freshness is how long an event stays in the ring at least: the bookmark period and 15 s more.
+	// freshness is the minimal time that an event stays in the ring: the bookmark period and 15 s more.
 	freshness = 75 * time.Second
 )
 
-// Position is how far one replica has applied the store's log. Caches of a replica share it, unless one lags on its own.
+// Position is the state of the store up to which one replica has applied the log. Caches of a replica share it, unless one lags on
+// its own.
 type Position struct {
 	View *mvcc.View
 }
@@ -51,7 +51,7 @@ func New(prefix string, position *Position, since uint64) *Cache {
 	return &Cache{state: State{Prefix: prefix, Capacity: capacityMin, ListRev: since}, position: position}
 }
 
-// Rev returns the revision up to which the cache knows everything.
+// Rev returns the revision up to which the cache has applied all commits.
 func (c *Cache) Rev() uint64 { return c.position.Rev() }
 
 // View returns the state of the cache. It holds other resources too: read it with the cache's prefix.
@@ -65,7 +65,7 @@ func (c *Cache) Oldest() uint64 {
 	return c.state.Ring[0].Event.Rev - 1
 }
 
-// Snapshot returns the state at a revision of the past, or nil when the cache does not have it: then the store is asked.
+// Snapshot returns the state at a past revision, or nil if the cache does not have it: then the store is read.
 func (c *Cache) Snapshot(rev uint64) *mvcc.View {
 	if rev < c.state.Floor || rev > c.Rev() || len(c.state.Ring) == 0 || rev < c.state.Ring[0].Event.Rev {
 		return nil
@@ -78,14 +78,15 @@ func (s *State) since(rev uint64) []RingEntry {
 	return s.Ring[sort.Search(len(s.Ring), func(i int) bool { return s.Ring[i].Event.Rev > rev }):]
 }
 
-// Compacted tells the cache that the store has forgotten everything before rev; snapshots before it are dropped. The
-// real server polls for compactions, so the caller delays the call by up to CompactionPoll.
+// Compacted notifies the cache that the store has been compacted to rev; older snapshots are dropped. The real server polls for
+// compactions, so the caller delays the call by up to CompactionPoll.
 func (c *Cache) Compacted(rev uint64) { c.state.Floor = max(c.state.Floor, rev) }
 
-// CompactionPoll is how often an API server looks whether the store was compacted: so long the snapshots of a cache may live on.
+// CompactionPoll is the interval in which an API server polls for compactions, and so the longest time that a cache keeps compacted
+// snapshots.
 const CompactionPoll = 15 * time.Second
 
-// Apply takes in a commit that the replica's position has just reached. It does nothing for keys of other resources.
+// Apply applies a commit that the replica's position has just reached. It ignores keys of other resources.
 func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
 	if !strings.HasPrefix(commit.Key, c.state.Prefix) {
 		return
@@ -130,7 +131,7 @@ func (c *Cache) Forget() {
 	c.state.ListRev, c.state.Floor = c.Rev(), c.Rev()
 }
 
-// Refill fills the cache anew: it forgets, and its watches end.
+// Refill fills the cache again: its events are dropped, and its watches end.
 func (c *Cache) Refill() {
 	c.EndAll()
 	c.Forget()

@@ -86,7 +86,8 @@ func taken(w *Watch) string {
 	return strings.Join(words, " ")
 }
 
-// Events are told as a selector sees them: entering is ADDED, leaving is DELETED with the last matching state.
+// Events depend on the selector: an object that begins to match is ADDED, one that stops matching is DELETED with its last matching
+// state.
 func TestSelectors(t *testing.T) {
 	is := is.New(t)
 	b := newBench()
@@ -140,7 +141,7 @@ func TestState(t *testing.T) {
 	is.Equal(taken(w), "ADDED:a@102 ADDED:b@101 BOOKMARK@102 ADDED:c@103")
 }
 
-// What is shown otherwise than it is stored is so in the state and in events before the watch. Later events are not, and
+// The initial state and events before the watch show the decorated form of an object. Later events show the stored form, and
 // watches do not share frames that differ.
 func TestShown(t *testing.T) {
 	is := is.New(t)
@@ -166,7 +167,7 @@ func TestShown(t *testing.T) {
 	is.Equal(taken(shown(100)), "ADDED:A@101 MODIFIED:A@102 DELETED:A@103")
 }
 
-// The ring grows while its events are fresh, keeps its size when they are not, and what leaves it is gone.
+// The ring grows while its events are fresh, keeps its size when they are not, and events that leave it are dropped.
 func TestRing(t *testing.T) {
 	is := is.New(t)
 	b := newBench()
@@ -207,7 +208,7 @@ func TestFullRing(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	is := is.New(t)
 	b := newBench()
-	is.True(b.cache.Snapshot(100) == nil) // nothing has happened: the store is asked
+	is.True(b.cache.Snapshot(100) == nil) // no commits yet: the store is read
 	b.put("a", "x")                       // 101
 	b.put("b", "x")                       // 102
 	b.delete("a")                         // 103

@@ -2,11 +2,11 @@ package watchcache
 
 import "errors"
 
-// ErrBroken is how a connection ends that was broken: no end of the stream was seen.
+// ErrBroken is the error of a broken connection, on which the client has not seen the end of the stream.
 var ErrBroken = errors.New("watchcache: the connection of the watch is broken")
 
-// Follow makes p the position of the cache: how far it knows everything. What lies between the old position and p is to
-// be applied by the caller.
+// Follow makes p the position of the cache, up to which it has applied all commits. The caller must apply the commits between the
+// old position and p.
 func (c *Cache) Follow(p *Position) { c.position = p }
 
 // Hold stops the stream on its way to the client: frames wait in the queue, and so does the end of the stream, until
@@ -28,7 +28,7 @@ func (w *Watch) Release() {
 	w.wake()
 }
 
-// Break breaks the connection: what waits is lost, and the client sees an error instead of an end.
+// Break breaks the connection: waiting frames are lost, and the client sees an error instead of an end.
 func (w *Watch) Break() {
 	w.End()
 	w.mu.Lock()

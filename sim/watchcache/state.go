@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// State is what a cache remembers, apart from its position. It shares nothing that changes with the cache.
+// State is the content of a cache, apart from its position. It shares nothing that changes with the cache.
 type State struct {
 	Prefix   string
 	Capacity int

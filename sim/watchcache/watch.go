@@ -26,8 +26,8 @@ const (
 	queueBytes  = 1 << 20
 )
 
-// Event is one commit on its way to the watches of a cache, with the frames it was encoded to, which they share. Nobody has
-// it afterwards: what happened is remembered as the store has it, not as it was sent.
+// Event is one commit on its way to the watches of a cache, with its encoded frames, which they share. It is not kept afterwards:
+// the history has the stored form, not the sent one.
 type Event struct {
 	*mvcc.Event
 	frames map[frameKey][]byte
@@ -37,7 +37,7 @@ type Event struct {
 // frameKey names one encoding of one event: the same key gives the same bytes.
 type frameKey struct{ encoding, eventType string }
 
-// Notice is what a watch tells its client: an event type and the object it shows.
+// Notice is what a watch sends to its client: an event type and the object it shows.
 type Notice struct {
 	Type   string
 	Item   *resource.Item // of ADDED, MODIFIED and DELETED
@@ -67,7 +67,7 @@ type Watch struct {
 	after     uint64 // revisions up to this one are not sent: they were part of the state, or are in the future
 	bookmarks bool
 
-	mu     sync.Mutex // held while what is below, down to broken, changes: Take needs no other lock
+	mu     sync.Mutex // held while the fields down to broken change: Take needs no other lock
 	queue  [][]byte
 	size   int // bytes in queue
 	ended  bool
@@ -77,26 +77,27 @@ type Watch struct {
 	signal chan struct{}
 	cache  *Cache
 
-	// Timeout and NextBookmark take back the timers of the watch when it ends. nil: there is none.
+	// Timeout and NextBookmark cancel the timers of the watch when it ends, if not nil.
 	Timeout, NextBookmark func()
 
-	// Gate is asked before a frame goes into the queue; what it keeps back it may Deliver later. nil: everything passes.
+	// Gate is called before a frame goes into the queue. If it returns false, it may Deliver the frame later. If Gate is nil, every
+	// frame passes.
 	Gate    func(n Notice, frame []byte) (pass bool)
 	stalled bool
 }
 
-// Options say what a Watch wants.
+// Options configure a Watch.
 type Options struct {
 	Definition *resource.Definition
 	Prefix     string                    // of the keys; "" to use Key
 	Key        string                    // the only key of interest, or ""
-	Match      func(*resource.Item) bool // nil: everything
+	Match      func(*resource.Item) bool // if nil, everything matches
 	Encoder    Encoder
 	Bookmarks  bool // the client allows bookmarks
 
-	// Shown returns how the watch shows an object of the state, or of an event before the watch, which a reader would
-	// see, too. Events that come later show what is stored: the real server's cache hands them on as they are, wrapped,
-	// past what decorates them. nil: all the same.
+	// Shown returns the decorated form of an object, in which the initial state and events before the watch show it, as a read
+	// does. Later events show the stored form: the real server's cache passes them on without decorating them. If Shown is nil,
+	// both forms are the same.
 	Shown func(*resource.Item) *resource.Item
 }
 
@@ -109,8 +110,8 @@ func NewWatch(o Options) *Watch {
 // Ready is signalled when Take has something new.
 func (w *Watch) Ready() <-chan struct{} { return w.signal }
 
-// Take returns the frames that wait, and whether the stream is over after them. It needs no lock of the caller's, so that
-// thousands of connections that are told of one commit do not wait for each other.
+// Take returns the waiting frames, and whether the stream is over after them. The caller needs no lock, so that thousands of
+// connections that are notified of one commit do not wait for each other.
 func (w *Watch) Take() (frames [][]byte, ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,7 +173,7 @@ func (w *Watch) TimeOut() {
 	}
 }
 
-// Stall keeps the stream open and silent, as a connection that broke without anybody noticing. Only End ends it.
+// Stall keeps the stream open and silent, as a broken connection that neither side has noticed. Only End ends it.
 func (w *Watch) Stall() { w.stalled = true }
 
 // offer sends the frame of n if the gate lets it pass. Without a frame, because n cannot be printed as the client wants
@@ -225,7 +226,7 @@ func (w *Watch) concerns(key string) bool {
 	return strings.HasPrefix(key, w.prefix)
 }
 
-// item returns what is stored, nil if nothing is or the watch is not about it.
+// item returns the item of a KV, or nil if there is none or the watch does not match it.
 func (w *Watch) item(kv *mvcc.KV) *resource.Item {
 	if kv != nil {
 		if it := resource.ItemOf(w.def, kv); w.match == nil || w.match(it) {
@@ -263,8 +264,8 @@ func (w *Watch) SendState(view *mvcc.View) {
 	w.wake()
 }
 
-// Start connects w to c. Events after the revision after are sent, those that the ring has at once. If the ring has
-// forgotten them the watch fails with 410 Expired.
+// Start connects w to c. It sends the events after the revision after; events in the ring are sent at once. If the ring has dropped
+// some of them, the watch fails with 410 Expired.
 func (c *Cache) Start(w *Watch, after uint64) {
 	if w.ended {
 		return
@@ -282,7 +283,7 @@ func (c *Cache) Start(w *Watch, after uint64) {
 
 func (c *Cache) remove(w *Watch) {
 	if i := slices.Index(c.watches, w); i >= 0 {
-		c.watches = slices.Concat(c.watches[:i], c.watches[i+1:]) // a copy: somebody may be going through them
+		c.watches = slices.Concat(c.watches[:i], c.watches[i+1:]) // a copy: another loop may be iterating over the slice
 	}
 }
 
@@ -309,8 +310,8 @@ func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bo
 	})
 }
 
-// tell sends e if it means anything to the client: an object that comes to match the selectors was added, one that
-// stops matching was deleted, with its last matching state. past says that e was there before the watch.
+// tell sends e unless it is irrelevant to the client: an object that begins to match the selectors is ADDED, one that stops
+// matching is DELETED, with its last matching state. past reports that e happened before the watch.
 func (w *Watch) tell(e *Event, past bool) {
 	if e.Rev <= w.after || !w.concerns(e.Key) {
 		return
@@ -333,7 +334,7 @@ func (w *Watch) show(e *Event, n Notice, past bool) {
 	if past {
 		if it := w.asRead(n.Item); it != n.Item {
 			n.Item = it
-			w.offer(n, w.encoder.Encode(n)) // nobody shares the frame
+			w.offer(n, w.encoder.Encode(n)) // the frame is not shared
 			return
 		}
 	}

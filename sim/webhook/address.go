@@ -38,7 +38,7 @@ func serviceHost(config object.Object) string {
 		strconv.FormatInt(cmp.Or(port, 443), 10)
 }
 
-// Bundle returns the certificates, PEM, that a clientConfig wants to be trusted. nil: those of the system.
+// Bundle returns the CA certificates (PEM) of a clientConfig, or nil for the system's.
 func Bundle(config object.Object) []byte {
 	bundle, err := base64.StdEncoding.DecodeString(config.String("caBundle"))
 	if err != nil {

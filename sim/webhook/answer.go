@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// body returns the body of the answer, or says why it is none.
+// body returns the body of the answer, or the error of an unsuccessful one.
 func (a *Answer) body() ([]byte, error) {
 	contentType := a.ContentType
 	if contentType != "" {
@@ -58,7 +58,7 @@ func (a *Answer) refusal() error {
 	return fmt.Errorf("the server responded with the status code %d but did not return more information", a.Code)
 }
 
-// meanings are what the client says of codes, whatever the webhook says.
+// meanings are client-go's error texts for status codes, which do not depend on the body of the answer.
 var meanings = map[int]string{
 	wire.StatusBadRequest:          "the server rejected our request for an unknown reason",
 	wire.StatusUnauthorized:        "the server has asked for the client to provide credentials",

@@ -13,33 +13,33 @@ import (
 type Request struct {
 	URL     string // Address
 	Trusted []byte // Bundle
-	Plugin  string // the admission plugin that asks, "" if it is a conversion
+	Plugin  string // the admission plugin that calls, or "" for a conversion
 	Review  []byte // JSON
 
-	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's
-	// lock. nil: nobody can wait, and an answer that asks to try again later is the last one.
+	// Wait returns when a duration has passed on the Cluster's clock, or the context ends. It is called without the Cluster's lock.
+	// If Wait is nil, Call does not retry: an answer with Retry-After is the final one.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
-// Answer is what a webhook has answered.
+// Answer is the answer of a webhook.
 type Answer struct {
 	Code        int
 	ContentType string
 	Body        []byte
 }
 
-// BundleError says that no client can be made for a webhook, because its certificates cannot be read. Admission says so in words
-// of its own.
+// BundleError reports that no client can be created for a webhook, because its certificates cannot be parsed. Admission has a text
+// of its own for it.
 type BundleError struct{ Err error }
 
 // Error implements error.
 func (e *BundleError) Error() string { return "unable to load root certificates: " + e.Err.Error() }
 
-// Call posts a review to a webhook and returns the last answer: it follows redirects and asks again when it is asked to. The
-// cause of ctx is the error when ctx ends.
+// Call posts a review to a webhook and returns the last answer: it follows redirects and retries when the webhook requests it. If
+// ctx ends, the error is its cause.
 type Call func(ctx context.Context, q *Request) (*Answer, error)
 
-// Ask returns the body that a webhook answers with.
+// Ask returns the body of a webhook's answer.
 func (call Call) Ask(ctx context.Context, q *Request) ([]byte, error) {
 	a, err := call(ctx, q)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// What the real server made of these when it was asked.
+// The URLs that the real server requests for these configurations.
 func TestAddress(t *testing.T) {
 	is := is.New(t)
 	for at, want := range map[string]string{ // order does not matter
@@ -43,7 +43,7 @@ func structure(t testing.TB) *schema.Type {
 	return set.Kind(review)
 }
 
-// What the real server said to these answers when it was asked.
+// The errors of the real server for these answers.
 func TestAnswers(t *testing.T) {
 	const text, json = "text/plain", "application/json"
 	for _, x := range []struct {

@@ -25,7 +25,7 @@ var (
 	errInvalidated = errors.New("service account token has been invalidated")
 )
 
-// extraKey begins the names of what a user's extra says about a token.
+// extraKey is the prefix of the keys in a user's extra that describe the token.
 const extraKey = "authentication.kubernetes.io/"
 
 // Holder is the service account that a token speaks for.
@@ -33,14 +33,14 @@ type Holder struct {
 	Name, UID string
 	Groups    []string
 	Extra     map[string][]string
-	// Audiences are those of the wanted ones that the token is for.
+	// Audiences are the wanted audiences for which the token is valid.
 	Audiences []string
 	// Warning is a warning for the client, if not empty.
 	Warning string
 }
 
-// Use is what becomes of the Secret that a token is kept in, beside the verdict about it: it is labelled with the day of
-// its last use. The zero value is no Secret.
+// Use describes the update of a legacy token's Secret after a use of the token: it is labelled with the day of its last use. The
+// zero value means no update.
 type Use struct {
 	Namespace, Name string
 	Day             string // YYYY-MM-DD
@@ -86,7 +86,7 @@ func (a *Authority) Check(text string, wanted []string, now time.Time, objects O
 // parsed is a token whose signature has not been looked at.
 type parsed struct {
 	text           string
-	signed         string // what the signature is of
+	signed         string // the signed part of the text
 	header, claims object.Object
 	signature      []byte
 }
@@ -115,8 +115,7 @@ func isHeader(header object.Object) bool {
 	return header != nil
 }
 
-// understood returns why a token cannot be read: it needs something of its reader that go-jose does not know (RFC 7515,
-// "crit").
+// understood returns an error if a token requires an extension that go-jose does not support (RFC 7515, "crit").
 func (t *parsed) understood() error {
 	needs, list := t.header["crit"].([]any)
 	if !list && t.header["crit"] != nil {
@@ -184,7 +183,7 @@ func check(claims object.Object, now time.Time, objects Objects) (*Holder, error
 	return holder(claims, about), nil
 }
 
-// checkTime checks that a token is good now, as far as it says when.
+// checkTime checks that a token is valid now, by those of its times that are set.
 func checkTime(claims object.Object, now time.Time) error {
 	later, earlier := now.Add(leeway).Unix(), now.Add(-leeway).Unix()
 	if nbf, ok := seconds(claims["nbf"]); ok && later < nbf {
@@ -220,7 +219,7 @@ func checkAccount(about object.Object, objects Objects, deleted string) error {
 	return nil
 }
 
-// checkBound checks that what a token is bound to exists. The node of a pod's token need not.
+// checkBound checks that the object that a token is bound to exists. The node of a pod's token need not.
 func checkBound(about object.Object, objects Objects, deleted string) error {
 	namespace := about.String("namespace")
 	for _, b := range []struct{ claim, storage, namespace, text string }{

@@ -75,7 +75,7 @@ func structure(obj object.Object, name, goType string) (object.Object, error) {
 	return m, nil
 }
 
-// notOfType says that a JSON value is not of one of Go's types.
+// notOfType returns the error for a JSON value that does not fit a Go type.
 func notOfType(v any, goType string) error {
 	kind := "number"
 	switch v.(type) {

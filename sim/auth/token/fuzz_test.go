@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzCheck: no token makes the check panic, and only a signed token has a holder.
+// FuzzCheck checks that no token makes Check panic, and that only a signed token has a holder.
 func FuzzCheck(f *testing.F) {
 	a, err := New(Options{})
 	if err != nil {

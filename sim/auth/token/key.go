@@ -11,8 +11,8 @@ import (
 
 // A verifier checks signatures: a public key.
 type verifier interface {
-	// id is what tokens and the key set call the key: kid of RFC 7515, base64 of the SHA-256 sum of the key as X.509 prints
-	// it (pkg/serviceaccount.keyIDFromPublicKey).
+	// id is the id of the key in tokens and the key set: kid of RFC 7515, base64 of the SHA-256 sum of the key in X.509 form
+	// (pkg/serviceaccount.keyIDFromPublicKey).
 	id() string
 	// algorithm is the one that a server signs with when it has the private key: RS256, ES256, ES384 or ES512 (RFC 7518).
 	algorithm() string
@@ -55,8 +55,8 @@ const (
 		"e5e83101c2fc0dee41d32ca26c0bff3c8482c33561e234d525c41ec96e5fa38d"
 )
 
-// testKey is an RSA key of 2048 bits that signs with RS256: RSASSA-PKCS1-v1_5 of RFC 8017. Its arithmetic is that of
-// math/big, which a page has anyway; what reads keys of others (pem.go) is too heavy for it.
+// testKey is an RSA key of 2048 bits that signs with RS256: RSASSA-PKCS1-v1_5 of RFC 8017. It uses only math/big, which a page
+// contains anyway; the parser for other keys (pem.go) is too large for a page.
 type testKey struct {
 	n, e, d  *big.Int
 	p, q     *big.Int

@@ -68,7 +68,7 @@ func (a *Authority) checkLegacy(t *parsed, now time.Time, objects Objects) (*Hol
 	return h, use, nil
 }
 
-// lastUse says how a Secret whose token was used is labelled, with the zero Use if it is already.
+// lastUse returns the update of a Secret whose token was used, or the zero Use if the Secret is already labelled.
 func lastUse(secret object.Object, now time.Time) Use {
 	const day = "2006-01-02"
 	today, tomorrow := now.UTC().Format(day), now.UTC().AddDate(0, 0, 1).Format(day)

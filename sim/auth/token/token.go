@@ -41,11 +41,10 @@ type Options struct {
 	// MaxExpiration is the longest lifetime of a token (--service-account-max-token-expiration), from an hour to 2³² seconds. A request
 	// for a longer one gets MaxExpiration and a warning. 0 means no limit.
 	MaxExpiration time.Duration
-	// NoExtendExpiration: tokens of pods die when the kubelet expects it, and do not live for a year
+	// NoExtendExpiration makes tokens of pods expire when the kubelet expects it, instead of after a year
 	// (--service-account-extend-token-expiration=false).
 	NoExtendExpiration bool
-	// NoLookup: a token of a Secret is good although neither the Secret nor its account exists
-	// (--service-account-lookup=false).
+	// NoLookup accepts a token of a Secret even if neither the Secret nor its account exists (--service-account-lookup=false).
 	NoLookup bool
 	// JWKSURI is the address of the keys in the OpenID configuration (--service-account-jwks-uri). The default is the server's own.
 	JWKSURI string
@@ -132,13 +131,13 @@ func checkKeysURI(uri string) error {
 	return nil
 }
 
-// Audiences are those of the API server, which a token is for when it asks for none.
+// Audiences returns the audiences of the API server, which are the default of a token.
 func (a *Authority) Audiences() []string { return a.options.Audiences }
 
 // MaxSeconds is the longest time that a token may live, 0 for any.
 func (a *Authority) MaxSeconds() int64 { return int64(a.options.MaxExpiration / time.Second) }
 
-// Extends says that tokens which the kubelet asks for live longer than they say.
+// Extends reports whether tokens that the kubelet requests live longer than requested.
 func (a *Authority) Extends() bool { return !a.options.NoExtendExpiration }
 
 // Sign returns claims as a token of the first issuer. The same claims give the same bytes (RFC 8017, section 8.2; RFC 6979).

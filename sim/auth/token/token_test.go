@@ -225,7 +225,7 @@ func TestSigningKeys(t *testing.T) {
 			name, wrong = verdict(other, text, accounts)
 			is.Equal(name+wrong, "system:serviceaccount:ns:sa")
 			name, wrong = verdict(other, made(t, Options{}).Sign(claims()), accounts)
-			is.Equal(name+wrong, "system:serviceaccount:ns:sa") // what it signs itself is good, too
+			is.Equal(name+wrong, "system:serviceaccount:ns:sa") // tokens that it has signed itself are valid, too
 			_, wrong = verdict(made(t, Options{}), text, accounts)
 			is.Equal(wrong, errNoKey.Error())
 			_, wrong = verdict(made(t, Options{SigningKey: private, Keys: [][]byte{publicOf(t)}}), text, accounts)

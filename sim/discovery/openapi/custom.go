@@ -25,7 +25,7 @@ func (w *writer) custom(def *resource.Definition, out map[string]any) {
 	const selectable = "x-kubernetes-selectable-fields"
 	fields := root[selectable]
 	v2 := w.part.Key == ""
-	opaque := v2 && root[preserves] == true // kubectl would refuse what it does not know
+	opaque := v2 && root[preserves] == true // kubectl would refuse unknown fields
 	w.complete(root, v2)
 	props := map[string]any{}
 	if have, ok := root["properties"].(map[string]any); ok {
@@ -67,8 +67,8 @@ func (w *writer) custom(def *resource.Definition, out map[string]any) {
 
 const preserves = "x-kubernetes-preserve-unknown-fields"
 
-// complete adds, in place, to a schema and to those in it what their extensions imply: an IntOrString is one of two
-// types, an embedded resource has a kind, an apiVersion and metadata.
+// complete adds, in place, the implications of their extensions to a schema and its subschemas: an IntOrString is one of two types,
+// an embedded resource has a kind, an apiVersion and metadata.
 func (w *writer) complete(s map[string]any, v2 bool) {
 	props, _ := s["properties"].(map[string]any)
 	for _, name := range object.SortedKeys(props) {

@@ -39,7 +39,7 @@ func TestCustomSchema(t *testing.T) {
 	is.Equal(v3.String("components", "schemas", name, "properties", "kind", "description"), kindText)              // but for these
 	is.Equal(v3.String("components", "schemas", name, "properties", "spec", "properties", "cron", "default"), "1") // with defaults
 	_, ok := v3.Get("components", "schemas", meta+"ObjectMeta")
-	is.True(ok) // what it refers to is there
+	is.True(ok) // the referenced definition exists
 	get := "/apis/stable.example.com/v1/crontabs/{name}"
 	types, _ := v3.Get("paths", get, "get", "responses", "200", "content")
 	is.Equal(object.SortedKeys(types.(map[string]any)), customTypes) // no protobuf
@@ -47,7 +47,7 @@ func TestCustomSchema(t *testing.T) {
 	spec := object.Object(s.V2([]Part{p})).Map("definitions", name, "properties", "spec", "properties")
 	is.Equal(string(object.JSON(spec)), `{"any":{"x-kubernetes-preserve-unknown-fields":true},`+
 		`"cron":{"pattern":"^\\d+$","type":"string"},"default":{},"more":{"additionalProperties":{"type":"string"},"type":"object"},`+
-		`"port":{"x-kubernetes-int-or-string":true}}`) // what OpenAPI 2 cannot say is gone, and so are defaults
+		`"port":{"x-kubernetes-int-or-string":true}}`) // without parts that OpenAPI 2 does not support, and without defaults
 }
 
 func TestUnknownStructure(t *testing.T) {

@@ -9,11 +9,12 @@ import (
 // everywhere are the kinds that exist in every version of every group that a server can read.
 var everywhere = map[string]bool{meta + "DeleteOptions": true, meta + "WatchEvent": true}
 
-// unreadByCustom are the groups that the part of the server for custom resources does not know of.
+// unreadByCustom are the groups that the server part for custom resources does not have in its scheme.
 var unreadByCustom = map[string]bool{"admission.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "imagepolicy.k8s.io": true}
 
-// kindsOf returns the kinds that a definition is, in the document of a part. Generic ones are named for the group
-// version of the document; in that of everything, and in those of custom resources, for all that the server can read.
+// kindsOf returns the kinds of a definition in the document of a part. Generic definitions have a kind in the group version of the
+// document. In the document of all groups, and in those of custom resources, they have a kind in every group version that the
+// server can decode.
 func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 	if !everywhere[t.Name] || len(t.GVKs) == 0 {
 		return t.GVKs
@@ -37,8 +38,8 @@ func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 	return list
 }
 
-// lateEnums are the enums whose values the schema data does not have, because their constants are no plain literals:
-// the values, and what the description says of each.
+// lateEnums are the enums whose values the schema data does not have, because their constants are not plain literals: the values,
+// and their descriptions.
 var lateEnums = map[string][][2]string{
 	"io.k8s.api.discovery.v1.EndpointSlice addressType": {
 		{"FQDN", "represents a FQDN."}, {"IPv4", "represents an IPv4 Address."}, {"IPv6", "represents an IPv6 Address."}},

@@ -1,5 +1,5 @@
-// Package openapi writes the OpenAPI documents of an API server: version 3, one document for each group version, and
-// version 2, one document for everything, as JSON or in the protobuf form that kubectl asks for.
+// Package openapi writes the OpenAPI documents of an API server: version 3, one document for each group version, and version 2, one
+// document for everything, as JSON or in the protobuf form that kubectl requests.
 //
 //	Group apps ─ Version v1 ─ Definition deployments ──▶ operations ─┬─▶ V3: paths, components.schemas
 //	                                 │                  (path, method,│       │
@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Source is what documents are written from.
+// Source is the input for the documents.
 type Source struct {
 	Schema  *schema.Set
 	Version string // of the API, "1.36"
@@ -27,7 +27,7 @@ type Source struct {
 	Custom func(*resource.Definition) object.Object
 }
 
-// Part is what one document of version 3 describes. Its zero value describes nothing.
+// Part is the content of one document of version 3. Its zero value is empty.
 type Part struct {
 	// Key is the path of the document beneath /openapi/v3: "api/v1", "apis/apps", "apis/apps/v1", "version".
 	Key string
@@ -41,7 +41,7 @@ type Part struct {
 	Defs    []*resource.Definition
 }
 
-// Roots are the documents beside those of groups.
+// Roots returns the documents that belong to no group.
 func Roots() []Part {
 	return []Part{{Key: "api"}, {Key: "apis"}, {Key: "version"}, {Key: ".well-known/openid-configuration"}, {Key: "openid/v1/jwks"}}
 }
@@ -65,7 +65,7 @@ func (s *Source) V3(p Part) []byte {
 	return Print(doc)
 }
 
-// sections are those of documents of both versions, in their order.
+// sections are the sections of documents of both versions, in their order.
 var sections = []string{"swagger", "openapi", "info", "paths", "definitions", "components", "parameters", "securityDefinitions", "security"}
 
 // Print returns the JSON of a document. Its sections are in the real server's order; their contents are sorted.

@@ -84,7 +84,7 @@ func published(tb testing.TB) (out struct {
 	return out
 }
 
-// generic turns a value into what encoding/json makes of it.
+// generic converts a value as encoding/json does.
 func generic(tb testing.TB, v any) any {
 	tb.Helper()
 	var out any

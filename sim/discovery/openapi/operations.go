@@ -18,12 +18,12 @@ type operation struct {
 	kind   schema.GVK
 
 	params       []param // sorted
-	body         string  // definition name; "": no body
+	body         string  // definition name; "" if there is no body
 	bodyRequired bool
 	consumes     []string
 	produces     []string
 	codes        []int
-	result       string // definition name; "": a string
+	result       string // definition name; "" for a string
 }
 
 var (
@@ -113,7 +113,7 @@ func (b *builder) root() string {
 	return schema.GVK{Group: b.group, Version: b.version}.Root()
 }
 
-// id returns the operationId: the verb, group and version, and what the verb is about.
+// id returns the operationId: the verb, group and version, and the object of the verb.
 func (b *builder) id(verb, rest string) string {
 	return verb + word(b.shortGroup(), true) + word(b.version, true) + rest
 }
@@ -152,7 +152,7 @@ func word(s string, upper bool) string {
 	return out.String()
 }
 
-// nameOf returns the definition name of a kind, "" if there is none such.
+// nameOf returns the definition name of a kind, or "" if there is none.
 func (b *builder) nameOf(kind schema.GVK) string {
 	if t := b.Schema.Kind(kind); t != nil {
 		return t.Name

@@ -91,7 +91,7 @@ func sortParams(list []param) {
 	slices.SortFunc(list, func(a, b param) int { return strings.Compare(a.name+" "+a.in, b.name+" "+b.in) })
 }
 
-// shared returns the parameters that all operations have; a path names those once.
+// shared returns the parameters that all operations have; a path lists them once.
 func shared(ops []operation) []param {
 	return slices.DeleteFunc(slices.Clone(ops[0].params), func(p param) bool {
 		return slices.ContainsFunc(ops, func(op operation) bool { return !slices.Contains(op.params, p) })

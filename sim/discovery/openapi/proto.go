@@ -7,9 +7,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ProtoV2 encodes an OpenAPI 2.0 document as the protobuf message openapi.v2.Document of the gnostic project, which is
-// what kubectl asks for. Objects with free keys become lists of (name, value) messages, and values that the message
-// has no field for (defaults, extensions) the text of a YAML document, for which JSON will do.
+// ProtoV2 encodes an OpenAPI 2.0 document as the protobuf message openapi.v2.Document of the gnostic project, which kubectl
+// requests. Objects with free keys become lists of (name, value) messages, and values that the message has no field for (defaults,
+// extensions) the text of a YAML document, for which JSON will do.
 //
 //	{"swagger":"2.0","paths":{"/api/": {…}}}     Document{1: "2.0", 8: Paths{2: Named{1: "/api/", 2: PathItem{…}}}}
 func ProtoV2(doc map[string]any) []byte {
@@ -32,15 +32,15 @@ func ProtoV3(json []byte) []byte {
 	return m.b
 }
 
-// rule says how a member of an object becomes a field of a message.
+// rule maps a member of an object to a field of a message.
 type rule struct {
 	number int
-	member string // "": the object as a whole
+	member string // "" for the object as a whole
 	as     form
 	of     string // the message, in forms that have one
 }
 
-// form is what a field is made of.
+// form is the encoding of a field.
 type form int
 
 const (
@@ -85,7 +85,7 @@ func (m *message) write(of string, v any) {
 	}
 }
 
-// field writes a value as a rule says.
+// field writes a value according to a rule.
 func (m *message) field(r rule, v any) {
 	switch r.as {
 	case text:

@@ -87,7 +87,7 @@ var messages = map[string][]rule{
 // methods are those of a path item, in the order of their fields.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch"}
 
-// plainParameter is what parameters of the query and of the path begin with: the numbers of the rest differ.
+// plainParameter are the first fields of query and path parameters; the numbers of the other fields differ.
 var plainParameter = []rule{{1, "required", flag, ""}, {2, "in", text, ""}, {3, "description", text, ""}, {4, "name", text, ""}}
 
 // limits are the value validations of a schema, which only custom resources have, from a field on.
@@ -134,7 +134,7 @@ var unions = map[string]func(v any) []rule{
 		case string:
 			return []rule{{3, "", given, ""}}
 		}
-		return []rule{{1, "", given, ""}} // a number; what is none is left out
+		return []rule{{1, "", given, ""}} // a number; any other value is left out
 	},
 }
 

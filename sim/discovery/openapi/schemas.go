@@ -30,7 +30,7 @@ type writer struct {
 	seen map[string]bool
 }
 
-// schemas returns the component schemas that the operations need, with all that those refer to.
+// schemas returns the component schemas that the operations need, with all schemas that they refer to.
 func (s *Source) schemas(ops []operation, defs []*resource.Definition, p Part) map[string]any {
 	w := &writer{Source: s, part: p, seen: map[string]bool{}}
 	for i := range ops {
@@ -115,7 +115,7 @@ func (w *writer) structure(t *schema.Type) map[string]any {
 	return out
 }
 
-// kinds returns the extension that says which kinds a definition is.
+// kinds returns the extension with the kinds of a definition.
 func kinds(list ...schema.GVK) []any {
 	out := make([]any, len(list))
 	for i, k := range list {
@@ -215,8 +215,8 @@ func (w *writer) shape(t *schema.Type) map[string]any {
 	return w.undescribed(&schema.Type{Kind: t.Kind})
 }
 
-// element writes the elements of a list or map: in releases that say so, with the zero value of their Go type as default,
-// unless it has JSON of its own.
+// element writes the elements of a list or map. In releases that do so it adds the zero value of their Go type as the default,
+// unless the type has its own JSON encoding.
 func (w *writer) element(t *schema.Type) map[string]any {
 	out := w.shape(t)
 	if w.Schema.Release().PlainElements {

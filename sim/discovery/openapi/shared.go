@@ -8,9 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// shareParameters moves the parameters of OpenAPI 2 paths, in place, to the part of the document that it returns, under
-// a name with a hash of the parameter, and leaves references. What differs from kind to kind stays where it is, and so
-// do fieldValidation and dryRun, which kubectl looks for.
+// shareParameters moves the parameters of OpenAPI 2 paths, in place, to the part of the document that it returns, under a name with
+// a hash of the parameter, and replaces them by references. Parameters that differ between kinds stay where they are, and so do
+// fieldValidation and dryRun, which kubectl looks for.
 func shareParameters(paths map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, path := range object.SortedKeys(paths) {

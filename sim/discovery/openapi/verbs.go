@@ -112,7 +112,7 @@ func (b *builder) watch(def *resource.Definition) {
 	b.add(op, listParams, params, []param{nameParam(def.Kind)})
 }
 
-// target is what get, put and patch work on: an object or a subresource of it.
+// target is the object, or its subresource, that get, put and patch work on.
 type target struct {
 	path   string
 	of     string // "status of " before "the specified Pod", "" for the object itself

@@ -1,6 +1,5 @@
-// Package registrytest is the least that a registry stands on, for the tests of those who use one: a store with the built-in
-// kinds of 1.36, the watch caches of one server, a clock that is moved by hand. There is no admission and no authorization
-// unless a test puts it there.
+// Package registrytest is a minimal backend of a registry, for tests of packages that use one: a store with the built-in kinds of
+// 1.36, the watch caches of one server, and a manual clock. There is no admission and no authorization unless a test adds it.
 //
 //	b := registrytest.New(mvcc.New(1), clock.Epoch())
 //	reg := b.Registry()
@@ -44,7 +43,7 @@ type Backend struct {
 	caches   map[string]*watchcache.Cache
 }
 
-// New returns a backend over a store. Its caches were filled with what is there now.
+// New returns a backend over a store. Its caches are filled with the current objects.
 func New(store *mvcc.Store, at time.Time) *Backend {
 	set, err := schema.Load(schema.Default)
 	if err != nil {
@@ -70,7 +69,7 @@ func (b *Backend) Registry() *registry.Registry {
 // applier hands commits to the caches.
 type applier struct{ *Backend }
 
-// Committed is commit.Listener's.
+// Committed implements commit.Listener.
 func (a applier) Committed(c *commit.Commit) {
 	cache := a.cache(c.Storage) // made before the position moves on
 	a.position.View = c.View
@@ -92,7 +91,7 @@ func (b *Backend) Store() *mvcc.Store { return b.Log.Store }
 // Reachable says whether the store can be reached.
 func (b *Backend) Reachable() bool { return !b.Unreachable }
 
-// Committed tells the caches, and who else listens to the log.
+// Committed notifies the caches and the other listeners to the log.
 func (b *Backend) Committed(by resource.Author, e *mvcc.Event) { b.Log.Committed(by, e) }
 
 // Cache returns the cache of a resource.
@@ -113,7 +112,7 @@ func (b *Backend) Await(c *watchcache.Cache, rev uint64, done func(fresh bool)) 
 // After calls f when the clock has been moved that far.
 func (b *Backend) After(d time.Duration, f func()) (stop func()) { return b.Schedule.After(d, f) }
 
-// Pause lets nobody write meanwhile.
+// Pause does nothing: no other client writes meanwhile.
 func (b *Backend) Pause() {}
 
 // Grant forgets about it: objects live for ever.
