@@ -97,7 +97,7 @@ func (f *draft) printOld() []byte {
 	return codec.AppendSent(nil, f.old, f.kind.Layout())
 }
 
-// patch changes the draft as a webhook wants it. It reports whether anything is different then.
+// patch applies a webhook's patch to the draft. It reports whether that changed anything.
 func (f *draft) patch(a *Attributes, h *Server, ops patch.JSONOperations) (changed bool, err error) {
 	before := f.print()
 	data, err := ops.Apply(before)

@@ -123,8 +123,8 @@ type remote struct {
 	forget   func()    // cancels the next check, if there is one
 }
 
-// Through sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were until
-// something happens to them.
+// Through sets the Proxy that reaches aggregated API servers. After a Load their availability stays as loaded until a related
+// object changes.
 func (a *Aggregator) Through(p Proxy) { a.through = p }
 
 // Known returns the names of the APIServices of aggregated API servers.

@@ -259,7 +259,7 @@ func (a *Aggregator) stale(r *remote) {
 	}
 }
 
-// conclude writes the condition Available of an APIService, if it is another one than before.
+// conclude writes the condition Available of an APIService, if it has changed.
 func (a *Aggregator) conclude(obj object.Object, value, reason, message string) {
 	conditions := obj.List("status", "conditions")
 	i := slices.IndexFunc(conditions, func(x any) bool { return x.(map[string]any)["type"] == "Available" })

@@ -60,7 +60,7 @@ func sameButFields(a, b object.Object) bool {
 	return object.SemanticEqual(map[string]any(a), map[string]any(b))
 }
 
-// checkRepeatedKeys complains about keys that the configuration has twice, after the merge: conflicts come first.
+// checkRepeatedKeys returns an error for repeated keys in the configuration, after the merge: conflicts come first.
 func (p *patcher) checkRepeatedKeys() *status.Status {
 	if p.plain {
 		return nil

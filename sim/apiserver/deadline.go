@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// requestTimeout is config.Cluster.RequestTimeout where that is 0.
+	// requestTimeout is the default of config.Cluster.RequestTimeout.
 	requestTimeout = time.Minute
 
 	// writeTimeout limits the handler of a create, update, patch or delete of one object (k8s.io/apiserver/pkg/endpoints/handlers,

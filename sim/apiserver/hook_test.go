@@ -66,7 +66,7 @@ func (n observation) Sent(*apiserver.Answer) {}
 
 func (n observation) Delay(time.Duration, func()) { n.note("delayed") }
 
-// noted returns a trial whose server has notes taken.
+// noted returns a trial whose server has notes as its Hook.
 func noted(t *testing.T, q request) (*trial, *notes) {
 	s, _ := newServer(t)
 	x := trialOf(t, q, inProcess(t, s))

@@ -43,7 +43,7 @@ func find(table *resource.Table, in *info, method string) (*route, *status.Statu
 	return r, s
 }
 
-// placed refuses a path to an object in a namespace without a name: storage has no key for it.
+// placed refuses a path to an object in a namespace if it has no name: there is no storage key for it.
 func (r *route) placed() *status.Status {
 	if r.def.Namespaced && r.namespace == "" && singleVerbs[r.verb] {
 		return status.BadRequest("Namespace parameter required.")
@@ -106,7 +106,7 @@ func (r *route) watching(rest []string, method string) (*route, *status.Status) 
 	return r, nil
 }
 
-// proxies reports whether a subresource passes requests on: with any method, and to any path beneath it.
+// proxies reports whether a subresource proxies requests: with any method, and to any path below it.
 func proxies(sub *resource.Subresource) bool { return sub.Stream != nil && sub.Allows("delete") }
 
 // singleVerbs are the verbs of paths with a name.

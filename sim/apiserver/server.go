@@ -128,7 +128,7 @@ func (q *Request) ReadBody(body io.Reader, length int64) {
 	}
 }
 
-// unmarked takes the meaning of markup from text that is sent back.
+// unmarked escapes HTML in text that is sent back.
 var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // Do answers q. It calls done exactly once: at once, or later under the Cluster's lock when the answer has to wait for

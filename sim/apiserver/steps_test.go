@@ -112,7 +112,7 @@ func TestPatchSince37InOrder(t *testing.T) {
 	inOrderOf(t, begin("application/apply-patch+yaml"), []step{accept, size, unmanaged, {patchRead.name, patchRead.fail, 400, "error encoding patch"}, otherName})
 }
 
-// An applied configuration is read after the object, too, though it would be created if it was not there.
+// An applied configuration, too, is decoded after the object is read, although the apply would create a missing object.
 func TestApplyInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"PATCH", "configmaps/a", "application/apply-patch+yaml"}, []step{timeout}, arrival,

@@ -77,7 +77,7 @@ func TestPatchWithoutNameInOrder(t *testing.T) {
 	}, []step{timeout, arrival[0], arrival[1], arrival[2], media, {"there is a name", func(*trial) {}, 400, "name must be provided"}}, accept, size)
 }
 
-// A PUT to an object without a namespace looks at the body before it misses it.
+// A PUT to an object without a namespace decodes the body before it reports the missing namespace.
 func TestUpdateWithoutNamespaceInOrder(t *testing.T) {
 	t.Parallel()
 	inOrderOf(t, func() *trial {

@@ -31,7 +31,8 @@ import (
 // with every table (KUBESIM_TARGET=http://127.0.0.1:6480, as make real prints it).
 var target = os.Getenv("KUBESIM_TARGET")
 
-// trial is one request of the admin's, of which any part can be spoilt. The object "a" of its path is there, of kinds in present.
+// trial is one request of the admin's, any part of which can be made invalid. The object "a" of its path exists, for kinds in
+// present.
 type trial struct {
 	method, path string
 	query        url.Values
@@ -177,7 +178,7 @@ const widgets = `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"exa
 	"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},"schema":{"openAPIV3Schema":{"type":"object",
 	"properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}`
 
-// serveWidgets makes a server serve them.
+// serveWidgets makes a server serve the custom resource widgets.
 func serveWidgets(t *testing.T, s *apiserver.Server, b *registrytest.Backend) {
 	t.Helper()
 	obj, err := object.Parse([]byte(widgets))

@@ -137,7 +137,7 @@ func New(o Options) *Auth {
 	return a
 }
 
-// DefaultTokens returns an administrator and a user without rights of her own: admintoken and alicetoken.
+// DefaultTokens returns an administrator and a user without rights: admintoken and alicetoken.
 func DefaultTokens() []Token {
 	return []Token{
 		{"admintoken", resource.User{Name: "admin", UID: "admin-uid", Groups: []string{masters}}},

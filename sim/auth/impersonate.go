@@ -19,11 +19,10 @@ const (
 	extraPrefix          = "Impersonate-Extra-"
 )
 
-// Impersonate returns the user as whom the request at, sent by at.User with the header, is carried out: at.User when
-// the header has no Impersonate fields. There are constrained impersonation (KEP-5284), which needs the right
-// impersonate-on:MODE:VERB on the request itself, and the plain verb impersonate. The one that at.User was last granted
-// is tried first, without such a one the constrained (impersonationModesTracker); when neither is granted the 403 names
-// the first right that was missing.
+// Impersonate returns the user as whom the request at, sent by at.User with the header, is carried out. It is at.User if the header
+// has no Impersonate fields. There are two ways: constrained impersonation (KEP-5284), which needs the right
+// impersonate-on:MODE:VERB on the request itself, and the plain verb impersonate. The way that at.User was last granted is tried
+// first, by default the constrained one (impersonationModesTracker). If neither is granted, the 403 names the first missing right.
 func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader) (resource.User, *status.Status) {
 	if !asks(h) {
 		return at.User, nil

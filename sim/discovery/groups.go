@@ -179,8 +179,8 @@ func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 	return d.document(f, "/api", schema.GVK{Version: "v1", Kind: "APIVersions"}, d.apiVersions)
 }
 
-// named answers /apis, /apis/GROUP and /apis/GROUP/VERSION. The first two are the aggregator's: any method will do,
-// but for its own group, and for a group with more than one slash behind it, which the router of API groups serves.
+// named answers /apis, /apis/GROUP and /apis/GROUP/VERSION. The aggregator serves the first two, with any method, except for its
+// own group, and for a group with more than one slash after it, which the router of API groups serves.
 func (d *Documents) named(r *Request, rest []string) *Answer {
 	d.load()
 	slashes := len(r.Path) - len(strings.TrimRight(r.Path, "/"))

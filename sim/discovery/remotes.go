@@ -64,7 +64,7 @@ const (
 	groupRankMax   = 1 << 20 // more than any priority of a group
 )
 
-// priority is that of the version's APIService among custom and aggregated ones; built-in versions come first.
+// priority returns the priority of the version's APIService among custom and aggregated ones; built-in versions come first.
 func (v *version) priority() int64 {
 	switch {
 	case v.remote != nil:

@@ -24,7 +24,7 @@ func benchStore() (*mvcc.Store, []string, []byte) {
 // place spreads the writes over the keys: 7919 and 10,000 have no common factor.
 func place(i int) int { return i * 7919 % benchKeys }
 
-// historyMax is how many revisions a benchmark lets grow before it compacts.
+// historyMax is the number of revisions after which a benchmark compacts.
 const historyMax = 20_000
 
 func BenchmarkPut(b *testing.B) {

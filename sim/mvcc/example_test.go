@@ -56,7 +56,7 @@ func ExampleNewView() {
 	// /pods/default/b 7
 }
 
-// Load makes a store of its oldest view and the commits since.
+// Load creates a store from its oldest view and the commits since.
 func ExampleLoad() {
 	s := mvcc.New(1)
 	oldest, _ := s.At(0)

@@ -66,7 +66,7 @@ func (x *index) put(kv *KV) *KV {
 	return prev
 }
 
-// delete removes a key that is there.
+// delete removes an existing key.
 func (x *index) delete(key string) {
 	x.keys.Delete(&KV{Key: key})
 	x.resize(key, -1)

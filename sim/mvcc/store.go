@@ -169,10 +169,9 @@ func (s *Store) Events(after uint64, yield func(*Event) bool) error {
 	return nil
 }
 
-// Compact forgets everything before revision rev.
-// It fails with ErrFutureRevision above the current revision, and with
-// ErrCompacted if the store has been compacted at rev or later. There is no
-// revision 0 to compact at. Views taken before stay readable.
+// Compact discards everything before revision rev. It fails with ErrFutureRevision above the current revision, and with
+// ErrCompacted if the store has been compacted at rev or later. There is no revision 0 to compact at. Views taken before stay
+// readable.
 func (s *Store) Compact(rev uint64) error {
 	switch {
 	case rev > s.Rev():
@@ -231,7 +230,7 @@ func (s *Store) upTo(i int) *Store {
 	return &Store{first: s.first, views: append(s.views[:i:i], newest), head: &head{view: newest, index: newest.index()}}
 }
 
-// commit makes the view that e has led to the current one. It returns what a put replaced.
+// commit creates the view that e leads to from the current one. It returns the KV that a put replaced.
 func (s *Store) commit(e *Event) (prev *KV) {
 	v, prev := s.head.commit(e)
 	s.views = append(s.views, v)

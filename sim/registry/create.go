@@ -227,7 +227,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	return &Result{Item: answered(q, it), Created: true}, s
 }
 
-// storeNew stores a new object under a name, and returns it as it is read then. A dry run stores nothing.
+// storeNew stores a new object under a name, and returns it as readers see it. A dry run stores nothing.
 func (r *Registry) storeNew(q *Request, obj object.Object, name string) (*resource.Item, *status.Status) {
 	d := q.Definition
 	if q.DryRun {

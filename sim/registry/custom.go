@@ -89,7 +89,7 @@ func (r *Registry) encodable(q *Request, item *resource.Item) *status.Status {
 	return s
 }
 
-// printAt returns what the store would hold of an object at a revision.
+// printAt returns the stored form of an object at a revision.
 func printAt(stored object.Object, rev uint64) []byte {
 	stored.Set(FormatRev(rev), "metadata", "resourceVersion")
 	return codec.Append(nil, stored, nil)

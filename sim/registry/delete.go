@@ -374,8 +374,8 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 	return &Result{Status: status.Success(d.Resourced(), item.Name, obj.UID())}, nil
 }
 
-// empty is the answer of a dry run that takes away the last finalizers and so deletes at once: the real server stops
-// before it writes, and shows the object that it would have written into.
+// empty returns the answer of a dry run that removes the last finalizers and so deletes at once: the real server stops before it
+// writes, and answers with the empty object that it would have decoded the result into.
 func empty(d *resource.Definition) object.Object {
 	obj := object.Object{"apiVersion": d.GV(), "kind": d.Kind, "metadata": map[string]any{}}
 	if d.Strategy.Blank != nil {

@@ -99,7 +99,7 @@ func invalidDeleteOptions(errs ...*field.Error) *status.Status {
 	return status.Invalid(status.Resource{Group: "meta.k8s.io", Resource: "DeleteOptions"}, "", errs)
 }
 
-// ParseDryRun reads the values of dryRun: All is the only one there is.
+// ParseDryRun parses the values of dryRun: the only valid one is All.
 func ParseDryRun(values []string) (bool, field.ErrorList) {
 	for _, v := range values {
 		if v != "All" {

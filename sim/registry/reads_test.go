@@ -39,7 +39,7 @@ func (x *trial) meanwhile(t *testing.T, asked *int) func(*admission.Attributes) 
 	}
 }
 
-// get reads an object, and lets as much time pass as a read waits for its cache.
+// get reads an object, and advances the clock by the time that a read waits for its cache.
 func get(_ *testing.T, x *trial) (s *status.Status) {
 	x.reg.Get(x.q, x.version, func(_ *resource.Item, failed *status.Status) { s = failed })
 	x.Clock.Advance(registry.FreshnessTimeout)

@@ -208,7 +208,7 @@ func (r *Registry) store(q *Request, it *resource.Item, key string) {
 	}
 }
 
-// remove takes the object out of the store and returns its last state at the revision of the deletion.
+// remove deletes the object from the store and returns its last state at the revision of the deletion.
 func (r *Registry) remove(by resource.Author, d *resource.Definition, it *resource.Item) *resource.Item {
 	event, ok := r.Backend.Store().Delete(d.KeyOf(it))
 	if !ok {
@@ -257,7 +257,7 @@ func (r *Registry) asked(d *resource.Definition, namespace, name string) *resour
 // FormatRev prints a revision as a resourceVersion.
 func FormatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
 
-// ParseRev reads a resourceVersion as a revision; "" is 0.
+// ParseRev parses a resourceVersion as a revision; "" is 0.
 func ParseRev(rv string) (uint64, bool) {
 	if rv == "" {
 		return 0, true

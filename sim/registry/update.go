@@ -187,7 +187,7 @@ func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status
 	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 }
 
-// replace puts obj in the place of old, which item is the stored form of. Both are in the hub version.
+// replace replaces old, whose stored form is item, by obj. Both are in the hub version.
 func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
 	ctx := r.context(q)

@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// with is do in a world that is changed before.
+// with returns do with a change of the trial before it.
 func with(do func(*testing.T, *trial) *status.Status, change func(*trial)) func(*testing.T, *trial) *status.Status {
 	return func(t *testing.T, x *trial) *status.Status {
 		change(x)

@@ -103,7 +103,7 @@ func (h pluginHost) Authorize(by resource.Author, user resource.User, verb, grou
 	return allowed
 }
 
-// Write is a request of the server to itself.
+// Write sends a request of the server to itself.
 func (h pluginHost) Write(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 	q := registry.Loopback(by, h.r.Definition(storage), namespace, name)
 	q.Subresource = "status"

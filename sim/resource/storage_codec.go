@@ -26,9 +26,9 @@ type StorageCodec struct {
 	// without empty fields.
 	Tidy func(object.Object)
 
-	// Whole reports whether an object that is stored as it is will be read as it is. Others lack a default, such as that of
-	// the status, which a create drops, or have what only an apply or a webhook can have brought in: fields that the
-	// schema does not have. Readers see neither, the store does.
+	// Whole reports whether an object that is stored as it is will be read as it is. Other objects lack a default, such as that of
+	// the status, which a create drops, or have fields that the schema does not have, which only an apply or a webhook can have
+	// added. Readers do not see these fields, but they are stored.
 	Whole func(object.Object) bool
 
 	// Prepare makes sure that an object that is about to be stored can be read without calling a webhook: a conversion webhook is

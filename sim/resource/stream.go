@@ -91,7 +91,7 @@ func parameter(t *schema.Type, values []string) (any, error) {
 	return values[0], nil
 }
 
-// OptionsQuery returns the query that Options makes obj of.
+// OptionsQuery returns the query from which Options creates obj.
 func OptionsQuery(obj object.Object) url.Values {
 	query := url.Values{}
 	for name, value := range obj { // order does not matter

@@ -236,8 +236,8 @@ func (w *Watch) item(kv *mvcc.KV) *resource.Item {
 	return nil
 }
 
-// SendState sends an ADDED event for each object of view that the watch is about, in key order, and leaves out later
-// what the state contained.
+// SendState sends an ADDED event for each object of view that the watch matches, in key order. Events that are part of the state
+// are not sent again later.
 func (w *Watch) SendState(view *mvcc.View) {
 	if w.ended { // while it waited for the cache
 		return

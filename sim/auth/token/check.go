@@ -28,7 +28,7 @@ var (
 // extraKey is the prefix of the keys in a user's extra that describe the token.
 const extraKey = "authentication.kubernetes.io/"
 
-// Holder is the service account that a token speaks for.
+// Holder is the service account that a token identifies.
 type Holder struct {
 	Name, UID string
 	Groups    []string

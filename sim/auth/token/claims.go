@@ -56,7 +56,7 @@ func checkClaims(claims object.Object, legacy bool) error {
 	return nil
 }
 
-// checkTexts checks that members are texts, or not there.
+// checkTexts checks that members are strings, or missing.
 func checkTexts(obj object.Object, names ...string) error {
 	for _, name := range names {
 		if _, text := obj[name].(string); !text && obj[name] != nil {
@@ -91,7 +91,7 @@ func notOfType(v any, goType string) error {
 	return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", kind, goType)
 }
 
-// checkAudience checks that audiences are one text or several.
+// checkAudience checks that audiences are one string or a list of strings.
 func checkAudience(aud any) error {
 	if _, one := aud.(string); one {
 		return nil

@@ -188,8 +188,7 @@ func newECDSA(t *testing.T, curve elliptic.Curve) *ecdsa.PrivateKey {
 	return key
 }
 
-// Tokens are signed by any key, by the algorithm that fits it, always with the same bytes, and are good where its public
-// half is known.
+// Tokens are signed by any key, with its algorithm, always with the same bytes, and are valid if the public key is known.
 func TestSigningKeys(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)

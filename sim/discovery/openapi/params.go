@@ -21,7 +21,7 @@ var (
 
 func nameParam(kind string) param { return param{"name", "path", "string", "name of the " + kind} }
 
-// query makes query parameters of a list such as "dryRun fieldManager force:boolean".
+// query returns the query parameters of a list such as "dryRun fieldManager force:boolean".
 func query(list string) []param {
 	var out []param
 	for _, word := range strings.Fields(list) {
