@@ -120,7 +120,10 @@ type report struct {
 	places []place
 }
 
-const placesMin = 16
+const (
+	placesMin = 16
+	placesMax = 1 << 12 // a larger report is not kept
+)
 
 // place returns a place for a value.
 func (r *report) place(up *place) *place {

@@ -113,7 +113,7 @@ func (k *Kind) rule(subresource string) Rule {
 func (r Rule) errors(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	at := field.CursorAt(obj, old)
 	r(ctx, at)
-	return at.Errors()
+	return at.Done()
 }
 
 func names(fields resource.Fields) []string {
