@@ -220,7 +220,7 @@ func (a *Archive) Info() Info { return a.info }
 // State returns the saved state, for sim.Cluster.Recall. Only one caller at a time may load it.
 func (a *Archive) State() *sim.State { return a.state }
 
-// Cluster returns the cluster as it was saved, on a clock.Manual that stands where its clock stood.
+// Cluster returns the saved cluster on a clock.Manual with the saved time.
 func (a *Archive) Cluster() (*sim.Cluster, error) { return a.ClusterOn(nil) }
 
 // ClusterOn is like Cluster with another clock, which must not be behind the saved cluster's clock. If k is nil, it uses a clock.Manual.

@@ -85,7 +85,7 @@ func TestTimeTravel(t *testing.T) {
 	is.Equal(names(a.ClusterAtTime(clock.Epoch().Add(150*time.Second))), "a b 00:02:30")
 	is.Equal(names(a.ClusterAtTime(info.Time)), "b 00:04:00")
 	_, err := a.ClusterAtTime(info.Time.Add(1))
-	is.True(strings.Contains(err.Error(), "from 2026-01-01T00:00:00Z to 2026-01-01T00:04:00Z")) // what there is
+	is.True(strings.Contains(err.Error(), "from 2026-01-01T00:00:00Z to 2026-01-01T00:04:00Z")) // the range of saved times
 	_, err = a.ClusterAt(4009)
 	is.True(strings.Contains(err.Error(), "from 4000 to 4008"))
 

@@ -193,7 +193,7 @@ func (r *reader) readStore() (err error) {
 	return err
 }
 
-// state puts everything together.
+// state assembles the State.
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
 	s := &sim.State{History: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},

@@ -20,7 +20,7 @@ type seen struct {
 	part    bool    // the stream broke off before the initial events ended
 }
 
-// see takes a stream apart.
+// see splits a stream into its parts.
 func (e *Evidence) see(s *Stream) *seen {
 	v := &seen{Stream: s}
 	events := slices.DeleteFunc(slices.Clone(s.Events), func(ev Event) bool { return ev.Type == Error })

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// Ask plays a case against a real server and returns it with the answers as its recording. Steps that cannot be sent
-// (what they refer to is not in an earlier answer) or are not answered are left out, and those whose handler panics: a proxy
-// answers 502 for it then. It deletes in the end what the case
-// has created.
+// Ask plays a case against a real server and returns it with the answers as its recording. It leaves out steps that cannot be sent
+// (because they refer to a value that is not in an earlier answer), that are not answered, or whose handler panics (a proxy answers 502
+// for it). At the end it deletes the objects that the case has created.
 func Ask(ctx context.Context, t Target, c Case) Case {
 	t.tidy = true
 	asked := c
@@ -53,7 +52,7 @@ func (c Case) Paced(each, last time.Duration) Case {
 	return c
 }
 
-// Shrink returns the case with as few steps as still differ: differs plays what it is given, at most limit times.
+// Shrink returns the case with the fewest steps that still differs. It calls differs, which plays a case, at most limit times.
 func Shrink(c Case, limit int, differs func(Case) bool) Case {
 	for size := len(c.Steps) / 2; size > 0; size /= 2 {
 		for at := 0; at+size <= len(c.Steps) && limit > 0; {
@@ -114,7 +113,7 @@ func (c Case) source() string {
 	return b.String()
 }
 
-// directives returns what stands before a step's request line, without "# @".
+// directives returns the directives before a step's request line, without "# @".
 func (s Step) directives() []string {
 	var out []string
 	add := func(on bool, text string) {

@@ -61,7 +61,7 @@ func (s Step) Waits() bool { return s.Sleep > 0 || s.Until != nil || s.Watch != 
 // Header is one request header as the case spells it.
 type Header struct{ Name, Value string }
 
-// Watch says when to stop reading a watch.
+// Watch has the conditions that end the reading of a watch.
 type Watch struct {
 	Events int
 	Within time.Duration

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// TB is what Check needs of a test; *testing.T is a TB[*testing.T]. The package must not import testing: it would
-// come into programs that import the package.
+// TB has the methods of a test that Check needs; *testing.T is a TB[*testing.T]. The package must not import testing, which would be
+// linked into programs that import the package.
 type TB[T any] interface {
 	Helper()
 	Logf(format string, args ...any)
@@ -175,7 +175,7 @@ func atATime(n int, work []func()) {
 	wg.Wait()
 }
 
-// keep notes the results of a case.
+// keep stores the results of a case.
 func (c *check[T]) keep(x Case, results []StepResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

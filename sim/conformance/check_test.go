@@ -36,7 +36,7 @@ func (s spy) Run(name string, f func(spy)) bool {
 	return true
 }
 
-// twoSteps has a step that agrees with a server that answers {"a":1}, and one that does not.
+// twoSteps is a case with a step that agrees with a server that answers {"a":1}, and a step that does not.
 var twoSteps = fstest.MapFS{
 	"area/case.http": {Data: []byte("# @no-namespace\n### good\nGET /good\n\n### bad\nGET /api/v1/pods\n")},
 	"area/case.res": {Data: []byte("### good\n" + `{"status": 200, "headers": {}, "body": {"a": 1}}` + "\n\n" +

@@ -197,7 +197,7 @@ func (l *life) step(s Step) (any, error) {
 	return out, nil
 }
 
-// settle lets the pods be played, one at a time, until nothing has moved for a while and none is left to play.
+// settle plays the pods, one at a time, until nothing has changed for a while and none is left to play.
 func (l *life) settle(quiet time.Duration) error {
 	for end := time.Now().Add(settleMax); time.Now().Before(end); {
 		l.seen.rest(roundRest + odd)
@@ -216,7 +216,7 @@ func (l *life) settle(quiet time.Duration) error {
 	return fmt.Errorf("something still moves after %s: %s", settleMax, l.seen.lastMove())
 }
 
-// pass lets time pass, in which pods are played.
+// pass lets time pass, and plays pods meanwhile.
 func (l *life) pass(d time.Duration) error {
 	for end := time.Now().Add(d + odd); ; {
 		left := time.Until(end)

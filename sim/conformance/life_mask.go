@@ -207,7 +207,7 @@ func (m *masker) replacer(by func(name string) string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// print puts the labels in, and everything in an order.
+// print inserts the labels and sorts everything.
 func (m *masker) print(objects, events []entry) *Object {
 	out, all, said := newObject(), newObject(), &List{Items: []any{}}
 	keyed := map[string]any{}
@@ -226,7 +226,7 @@ func (m *masker) print(objects, events []entry) *Object {
 	return out
 }
 
-// replace puts the labels of names in, and sorts lists that have no order.
+// replace replaces names by their labels, and sorts lists without an order.
 func (m *masker) replace(v any, key string) any {
 	switch v := v.(type) {
 	case *Object:

@@ -133,7 +133,7 @@ func (o *observer) read(body *bufio.Reader, r resourceAt) {
 	}
 }
 
-// saw notes a change of an object.
+// saw records a change of an object.
 func (o *observer) saw(deleted bool, obj *Object, r resourceAt) {
 	name := o.note(deleted, obj, r)
 	o.mu.Lock()
@@ -141,8 +141,8 @@ func (o *observer) saw(deleted bool, obj *Object, r resourceAt) {
 	o.moved, o.last = time.Now(), r.name+" "+name
 }
 
-// note notes what an object is now, and returns its name. An item of a list, which does not say its kind, counts only where
-// the watch is late and has not brought it.
+// note records the state of an object, and returns its name. An item of a list, which has no kind, is recorded only if the watch has
+// not delivered it yet.
 func (o *observer) note(deleted bool, obj *Object, r resourceAt) string {
 	uid, name := textAt(obj, "metadata", "uid"), textAt(obj, "metadata", "name")
 	o.mu.Lock()
@@ -166,7 +166,7 @@ func (o *observer) note(deleted bool, obj *Object, r resourceAt) string {
 	return name
 }
 
-// move says that something is about to change.
+// move records that something is about to change.
 func (o *observer) move() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

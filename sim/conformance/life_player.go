@@ -225,7 +225,7 @@ func (p *player) beReady(node *Object) error {
 	return p.status("/api/v1/nodes/"+name, `"capacity": `+amount+`, "allocatable": `+amount+`, "conditions": [`+conditionOf("Ready", "True")+`]`)
 }
 
-// renew says that a node is alive.
+// renew renews the heartbeat of a node.
 func (p *player) renew(node *Object) error {
 	if silent(node) {
 		return nil

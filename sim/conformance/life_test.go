@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestSituationsAreAsRecordWritesThem: each step is recorded, as Record prints it.
+// TestSituationsAreAsRecordWritesThem checks that each step is recorded in the form that Record prints.
 func TestSituationsAreAsRecordWritesThem(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -67,7 +67,7 @@ func (l *labels) add(v, label string) string {
 	return label
 }
 
-// text normalises free text: messages, headers, bodies that are no JSON.
+// text normalises free text: messages, headers, bodies that are not JSON.
 func (n *normaliser) text(s string) string {
 	if n.ns != "" {
 		s = strings.ReplaceAll(s, n.ns, "<ns>")
@@ -119,7 +119,7 @@ func wordRune(r rune) bool {
 	return r == '_' || r == '.' || r == '-' || unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// value normalises a JSON value. key is the member it stands under, kind "list" below a list's own metadata.
+// value normalises a JSON value. key is the name of its member; kind is "list" in the metadata of a list.
 func (n *normaliser) value(v any, key, kind string) any {
 	switch v := v.(type) {
 	case *Object:
@@ -208,7 +208,7 @@ func (n *normaliser) string(v, key, kind string) string {
 	return n.text(v)
 }
 
-// binary says of a protobuf answer which type its envelope names; the bytes are not compared.
+// binary returns the type in the envelope of a protobuf answer. The bytes are not compared.
 func binary(data []byte) string {
 	if len(data) < 6 || string(data[:5]) != "k8s\x00\x0a" {
 		return "<binary>"

@@ -36,7 +36,7 @@ func TestDecodeAndEncode(t *testing.T) {
 	for _, bad := range []string{"", "a", "{} {}", `{"a":}`, "\"\xff\""} {
 		is := is.New(t)
 		_, err := decode([]byte(bad))
-		is.True(err != nil) // is no JSON value
+		is.True(err != nil) // is not a JSON value
 	}
 }
 

@@ -133,7 +133,7 @@ var (
 	version   = regexp.MustCompile(`<(rv|listrv|continue):(\d+)>`)
 )
 
-// fill puts values in the place of labels.
+// fill replaces labels by values.
 func (p *playback) fill(s string) string {
 	number := func(text string) (n int) {
 		fmt.Sscan(text, &n)

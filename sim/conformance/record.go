@@ -13,7 +13,7 @@ import (
 )
 
 // Record plays the cases below dir that have no recording yet against a real server, and writes their .res files. Each
-// is played twice: an answer that is not the same again depends on something else than the case, and is no recording.
+// is played twice. If an answer differs, it does not depend on the case alone, and is not recorded.
 // It returns the IDs of the cases it has recorded, and the errors of the others joined.
 func Record(ctx context.Context, t Target, dir string) (recorded []string, err error) {
 	return recordEach(dir, 1, func(c Case, to string) error { return record(ctx, t, c, to, Run) })

@@ -30,8 +30,8 @@ func reduce(v any, s Step, vs values) error {
 	return nil
 }
 
-// edit calls do for each member that the path names. A path goes through all items of a list, or with digits through
-// one; * stands for every member.
+// edit calls do for each member that the path names. A path selects all items of a list, or one item by its index; * selects every
+// member.
 func edit(v any, path []string, do func(o *Object, key string)) {
 	if len(path) == 0 {
 		return

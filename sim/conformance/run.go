@@ -191,8 +191,8 @@ func (r *runner) perform(s Step) (any, string, error) {
 	return out, req.target, nil
 }
 
-// filling is what a real server says of a watch cache that it has just made, which it does for the first request after a
-// definition has changed. Clients ask again: Ask does so, fillingMax times.
+// filling is the error of a real server about a watch cache that it has just created, for the first request after a definition has
+// changed. Clients retry, and Ask does so fillingMax times.
 const (
 	filling    = "storage is (re)initializing"
 	fillingMax = 5

@@ -21,8 +21,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestRunAgreesWithPlayback runs every case against its own recording: what the runner reports for a server must come
-// from the server and not from the runner.
+// TestRunAgreesWithPlayback runs every case against its own recording, and checks that the runner adds no differences of its own.
 func TestRunAgreesWithPlayback(t *testing.T) {
 	t.Parallel()
 	Check(t, func(t *testing.T, c Case) Target {
@@ -224,7 +223,7 @@ func (m *manual) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestAdvanceDrivesAManualClock: the runner moves the clock exactly as far as the request needs.
+// TestAdvanceDrivesAManualClock checks that the runner advances the clock exactly as far as the request needs.
 func TestAdvanceDrivesAManualClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -245,7 +244,7 @@ func TestAdvanceDrivesAManualClock(t *testing.T) {
 	})
 }
 
-// TestServerEndsAWatch: a stream that the server closes has ended.
+// TestServerEndsAWatch checks that a stream that the server closes counts as ended.
 func TestServerEndsAWatch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -20,7 +20,7 @@ type Target struct {
 	// Minor is the server's minor, such as "1.37". Cases of other minors do not run. If it is empty, all cases run.
 	Minor string
 
-	// NoControl says that the server has no POST /sim/v1/compact and /sim/v1/expire, as a real one.
+	// NoControl means that the server does not have POST /sim/v1/compact and /sim/v1/expire, like a real one.
 	NoControl bool
 
 	// Advance advances the server's clock and reports whether it could. If it is nil, time passes by itself, by package
@@ -30,7 +30,7 @@ type Target struct {
 	// way; synctest.Wait does that. Required with Advance.
 	Settle func()
 
-	tidy bool // Run deletes in the end what the case created: the server outlives it
+	tidy bool // Run finally deletes the objects of the case, because the server outlives it
 }
 
 // step is the step by which the clock advances while a request waits.

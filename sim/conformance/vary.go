@@ -16,7 +16,7 @@ import (
 //	requests   another patch type or verb, subresource, query parameter, Accept, field manager, user
 //	bodies     members removed, values replaced by edge values or by those of another case, items doubled, unknown members
 //
-// Directives stay with their steps, so what a case masks because it is random stays masked.
+// Directives stay with their steps, so that random values stay masked.
 func Vary(c Case, seed uint64, donors []Case) Case {
 	h := fnv.New64a()
 	h.Write([]byte(c.ID()))
@@ -41,7 +41,7 @@ func Vary(c Case, seed uint64, donors []Case) Case {
 	return v.c
 }
 
-// untilMax is how long a step of a variation waits for its status: longer than a server takes that has little to do.
+// untilMax is the maximal time that a step of a variation waits for its status. It is longer than an idle server needs.
 const untilMax = 3 * time.Second
 
 // variation is a case that is being changed.
@@ -95,7 +95,7 @@ func (v *variation) change(fits func(Step) bool, f func(s *Step) string) string 
 	return said
 }
 
-// insert puts a copy of s, under a name of its own, at index i.
+// insert inserts a copy of s with a unique name at index i.
 func (v *variation) insert(i int, s Step) {
 	base := s.Name
 	for v.names[s.Name] > 0 {

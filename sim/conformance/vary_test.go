@@ -30,7 +30,7 @@ func TestEveryCaseIsPrintedAsItWasRead(t *testing.T) {
 	}
 }
 
-// TestVary: variations are a function of case and seed, differ from the case, and stay sendable cases with unique steps.
+// TestVary checks that variations depend only on case and seed, differ from the case, and are valid cases with unique steps.
 func TestVary(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

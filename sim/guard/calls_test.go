@@ -126,8 +126,8 @@ func inBubble(s source) (found bool) {
 	return found
 }
 
-// TestNoSleepInTests: a test that sleeps is slow or flaky; one that moves a clock is neither. In a synctest bubble a
-// sleep costs nothing.
+// TestNoSleepInTests checks that tests do not sleep, because such tests are slow or flaky. They should advance a clock. In a synctest
+// bubble a sleep takes no real time and is allowed.
 func TestNoSleepInTests(t *testing.T) {
 	t.Parallel()
 	for _, s := range mustSources(t, source.isTest) {

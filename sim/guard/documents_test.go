@@ -19,7 +19,7 @@ var (
 	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// TestLinks: a document that leads nowhere is worse than none.
+// TestLinks checks that the links of documents are valid.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -94,8 +94,8 @@ func TestLinksFinds(t *testing.T) {
 
 const tour = "examples/api-tour.md"
 
-// TestTour: each chapter of Kubernetes' documents leads to a lesson that there is, to a test in the file that is named, and to
-// something that was recorded.
+// TestTour checks that each chapter of Kubernetes' documents refers to an existing lesson, to a test in the named file, and to a recorded
+// area.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -175,7 +175,7 @@ func TestCompatTable(t *testing.T) {
 	}
 }
 
-// compatComplaint says how the table in a document differs from the results, a line each with tabs between its parts.
+// compatComplaint describes how the table in a document differs from the results, which have tabs between the parts of a line.
 func compatComplaint(document, results string) string {
 	_, rest, _ := strings.Cut(document, "<!-- compat: make compat writes this table -->\n")
 	table, _, found := strings.Cut(rest, "<!-- end of compat -->\n")

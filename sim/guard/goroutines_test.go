@@ -74,7 +74,7 @@ func check(files []source) *checked {
 	return c
 }
 
-// findRelaxed notes the variables that is.NewRelaxed has made.
+// findRelaxed collects the variables that is.NewRelaxed has created.
 func (c *checked) findRelaxed() {
 	for _, s := range c.files {
 		ast.Inspect(s.ast, func(n ast.Node) bool {

@@ -20,7 +20,7 @@ func snippet(t *testing.T, text string) source {
 	return source{name: "sim/p/snippet.go", ast: f}
 }
 
-// TestGuardsFindCalls: a guard that finds nothing proves nothing.
+// TestGuardsFindCalls checks that the guards find forbidden calls.
 func TestGuardsFindCalls(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -72,7 +72,7 @@ func TestGuardsFindMapOrder(t *testing.T) {
 		_, _ = conf.Check("p", fset, []*ast.File{s.ast}, info)
 		if got := len(mapOrder(s, info)); got != tt.finds {
 			t.Log(tt.body)
-			is.Equal(got, tt.finds) // loops that must not stand
+			is.Equal(got, tt.finds) // forbidden loops
 		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"testing"
 )
 
-// promise is the comment that lets a range over a map stand, on its line or the line above.
+// promise matches the comment that allows a range over a map, on its line or the line above.
 var promise = regexp.MustCompile(`sorted below|order does not matter`)
 
-// TestMapOrder: Go shuffles maps on purpose, so a loop over one must not decide what comes first. A loop may stand when
-// its body plainly does not care (it fills another map, counts, deletes, or answers yes or no), when the function sorts
-// afterwards, or with a comment that makes the promise.
+// TestMapOrder checks that the random order of maps does not affect results. A loop over a map is allowed if its body obviously does not
+// depend on the order (it fills another map, counts, deletes, or returns a boolean), if the function sorts afterwards, or with a
+// comment that matches promise.
 func TestMapOrder(t *testing.T) {
 	t.Parallel()
 	exports := map[string]string{}
@@ -50,7 +50,7 @@ func TestMapOrder(t *testing.T) {
 	}
 }
 
-// mapOrder returns a line for each loop that must not stand.
+// mapOrder returns a line for each forbidden loop.
 func mapOrder(s source, info *types.Info) (out []string) {
 	promised := promisedLines(s)
 	for _, d := range s.ast.Decls {

@@ -65,7 +65,7 @@ var testSupport = []string{"sim/conformance", "sim/guard"}
 // testKits are packages that only tests import.
 var testKits = []string{"sim/builtin/kindtest", "sim/registry/registrytest"}
 
-// homes says in which package each dependency may be imported (tests may import it too).
+// homes maps each dependency to the package that may import it (tests may import it, too).
 var homes = map[string]string{
 	"cel.dev/cel-go":                       "sim/cel/celgo",
 	"github.com/evanphx/json-patch/v5":     "sim/patch",
@@ -123,7 +123,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestHomes: each dependency is imported in one package, so that it can be judged and replaced there.
+// TestHomes checks that each dependency is imported by only one package, so that it can be reviewed and replaced there.
 func TestHomes(t *testing.T) {
 	t.Parallel()
 	for _, s := range mustSources(t, rootModule) {
@@ -155,7 +155,7 @@ func homeOf(p string) (string, bool) {
 // requirement is a line of go.mod that names a module of Kubernetes.
 var requirement = regexp.MustCompile(`(?m)^\s*(?:require\s+)?((?:sigs\.)?k8s\.io/\S+) v`)
 
-// lent are the modules of Kubernetes that may stand in the root go.mod: none of them is tied to a version of client-go.
+// lent are the modules of Kubernetes that are allowed in the root go.mod. None of them depends on a version of client-go.
 var lent = []string{"sigs.k8s.io/structured-merge-diff/v4", "sigs.k8s.io/yaml", "sigs.k8s.io/randfill"}
 
 func TestRootModuleRequiresNoKubernetes(t *testing.T) {
@@ -183,7 +183,7 @@ func imported(t *testing.T) map[string][]string {
 	return imports
 }
 
-// TestNoHTTPInTheCore: what speaks HTTP weighs most of a megabyte in a page, and brings goroutines and time of its own.
+// TestNoHTTPInTheCore checks that the core does not import net/http, which adds most of a megabyte to a page, goroutines and timers.
 func TestNoHTTPInTheCore(t *testing.T) {
 	t.Parallel()
 	imports := imported(t)
@@ -203,7 +203,7 @@ func TestNoHTTPInTheCore(t *testing.T) {
 // names the types of its arguments. The flags of package testing come with a test's main function, not with the package.
 var bubbles = []string{module + "/fake", module + "/fake/explore"}
 
-// TestNoTestingInPrograms: a program that imports the simulator has no use for package testing.
+// TestNoTestingInPrograms checks that programs that import the simulator do not link package testing.
 func TestNoTestingInPrograms(t *testing.T) {
 	t.Parallel()
 	imports := imported(t)

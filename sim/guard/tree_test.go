@@ -72,7 +72,7 @@ var texts = sync.OnceValues(func() (map[string][]byte, error) {
 	return out, err
 })
 
-// ignoreGone lets the walk go on past a file that another test removed meanwhile.
+// ignoreGone ignores the error for a file that another test has removed during the walk.
 func ignoreGone(err error) error {
 	if os.IsNotExist(err) {
 		return nil

@@ -154,7 +154,7 @@ func migrate(h *client.Helper, info *client.Info, live object.Object, force bool
 	return last.Apply(info, note, true)
 }
 
-// unite puts the fields of one set into another.
+// unite adds the fields of one set to another.
 func unite(into, from map[string]any) {
 	for _, k := range object.SortedKeys(from) {
 		inner, ok := into[k].(map[string]any)

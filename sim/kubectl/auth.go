@@ -115,7 +115,7 @@ func (c *call) accessOf(verb, subject string) map[string]any {
 	return attributes
 }
 
-// allowedRules prints what the user may do.
+// allowedRules prints the rules of the user.
 func (c *call) allowedRules() error {
 	answer, err := review(c.Client, "authorization.k8s.io", "SelfSubjectRulesReview", map[string]any{"namespace": c.Namespace})
 	if err != nil {

@@ -150,7 +150,7 @@ func runExplain(c *call) error {
 	return d.Explain(m, path)
 }
 
-// explained takes apart RESOURCE.field.field; the resource may have a group.
+// explained splits RESOURCE.field.field; the resource may have a group.
 func explained(c *client.Client, text, apiVersion string) (*client.Mapping, []string, error) {
 	parts := strings.Split(text, ".")
 	m, err := c.Find(parts[0])

@@ -107,7 +107,7 @@ func (g *getter) readTables(info *client.Info) (tables []object.Object, err erro
 	}
 }
 
-// flush prints the rows of one resource. A blank line stands between two resources.
+// flush prints the rows of one resource, with a blank line between two resources.
 func (g *getter) flush() {
 	if len(g.pending.rows) > 0 {
 		if g.headed && !g.On("no-headers") {

@@ -55,7 +55,7 @@ func (c *call) do() error {
 	return c.verb.run(c)
 }
 
-// pickFirst moves flags that stand before the command behind it.
+// pickFirst moves flags before the command to the position after it.
 func pickFirst(known *flags.Set, args []string) (rest, before []string) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-h" && args[0] != "--help" {
 		name, _, given := strings.Cut(strings.TrimLeft(args[0], "-"), "=")

@@ -160,8 +160,7 @@ func knownDifferences(t *testing.T) map[string]bool {
 	return out
 }
 
-// TestSessions: what people type is answered as the real kubectl answers it, line by line. A difference that is known has to be
-// one.
+// TestSessions compares the output of each line with that of the real kubectl. Known differences must still differ.
 func TestSessions(t *testing.T) {
 	known := knownDifferences(t)
 	used := map[string]bool{}
@@ -211,7 +210,7 @@ func difference(at *step, output string, code int) string {
 	return text
 }
 
-// TestLearners: of the lines that a learner types, 95 of 100 are answered as the real kubectl answers them.
+// TestLearners checks that 95 of 100 lines that a learner types have the output of the real kubectl.
 func TestLearners(t *testing.T) {
 	const lines, share = 173, 95
 	known := knownDifferences(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// visitRollout does something with each object of a rollout command.
+// visitRollout calls f for each object of a rollout command.
 func (c *call) visitRollout(do func(info *client.Info) error) error {
 	if len(c.Args) == 0 && !c.Given("filename") {
 		return fmt.Errorf("required resource not specified")
@@ -136,7 +136,7 @@ func (c *call) printRevision(info *client.Info, list []rollout.Revision, n int64
 	return nil
 }
 
-// runRolloutUndo goes back to an earlier revision, by default to the one before.
+// runRolloutUndo rolls back to an earlier revision, by default to the previous one.
 func runRolloutUndo(c *call) error {
 	if err := c.checkDryRun(); err != nil {
 		return err

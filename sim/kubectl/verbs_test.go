@@ -28,7 +28,7 @@ func leaves(list []verb, before string) map[string]*verb {
 	return out
 }
 
-// TestVerbs: a row of the list is complete, and no two rows of a list have the same name.
+// TestVerbs checks that each row of the list is complete, and that names are unique.
 func TestVerbs(t *testing.T) {
 	var check func(list []verb)
 	check = func(list []verb) {
@@ -50,8 +50,8 @@ func TestVerbs(t *testing.T) {
 	check(verbs)
 }
 
-// TestNoVerbIsForgotten: a function that runs a verb is in the list of verbs, and one that makes an object for create in the list of
-// generators.
+// TestNoVerbIsForgotten checks that every function that runs a verb is in the list of verbs, and that every function that makes an object
+// for create is in the list of generators.
 func TestNoVerbIsForgotten(t *testing.T) {
 	for _, list := range []struct{ folder, file, parameter, result, more string }{
 		{".", "verbs.go", "call", "error", "help"},

@@ -71,7 +71,7 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// astray does some wrong commands in a copy of a session. It reports whether one of them is said to be in the way.
+// astray runs some wrong commands in a copy of a session. It reports whether Broken names one of them.
 func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 	t.Helper()
 	s := again(t, from, len(from.did))
@@ -118,7 +118,7 @@ func again(t *testing.T, s *Session, n int) *Session {
 	return out
 }
 
-// finish does the rest of a lesson. At every step its text is true, and one answer to its question is right.
+// finish runs the rest of a lesson. It checks that the text of every step is true, and that one answer to its question is right.
 func finish(t *testing.T, s *Session, at string) {
 	t.Helper()
 	for !s.Done() {

@@ -55,7 +55,7 @@ func (s *Session) brokenAfter(n int) *Broken {
 	return t.finish()
 }
 
-// finish does the rest of the lesson.
+// finish runs the rest of the lesson with its solutions.
 func (s *Session) finish() *Broken {
 	for !s.Done() {
 		at := s.step
@@ -101,7 +101,7 @@ func (s *Session) Solve(do func(scenario.Op) error) string {
 	return why
 }
 
-// ungraded says that none of the answers to the question of a step was right.
+// ungraded returns the reason that none of the answers to the question of a step was right.
 func (s *Session) ungraded(step int) string {
 	if g := s.graded[step]; len(g.Options) > 0 && g.Right < 0 {
 		return fmt.Sprintf("%q has no right answer", g.Ask)

@@ -59,7 +59,7 @@ type Option struct {
 // Levels are the levels of the map, in the order in which they are meant to be taken.
 var Levels = []string{"basics", "reading", "deleting", "errors", "writing", "extending", "versions", "operating", "controllers"}
 
-// The translations that lie beside are not built in: a page fetches that of its language, and hands it to Translate.
+// The translations in the same folders are not embedded: a page fetches the one of its language and passes it to Translate.
 //
 //go:embed data/order.txt data/*/lesson.yaml data/*/text.en.md
 var data embed.FS

@@ -54,8 +54,8 @@ func mustParse(t *testing.T, line string) scenario.Op {
 	return op
 }
 
-// TestLessons takes every lesson with its solutions: a check must not hold before its solution and must hold after it,
-// exactly one of the options of a question must be right, and the others say why they are not.
+// TestLessons runs every lesson with its solutions: a check must not hold before its solution and must hold after it, exactly one
+// option of a question must be right, and the others must explain why they are wrong.
 func TestLessons(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s := mustStart(t, l)
@@ -68,7 +68,7 @@ func TestLessons(t *testing.T) {
 	})
 }
 
-// take takes one step.
+// take runs one step.
 func take(t *testing.T, s *Session) {
 	t.Helper()
 	step, at := s.Step(), s.Index()
@@ -184,7 +184,7 @@ func TestTexts(t *testing.T) {
 	})
 }
 
-// sameCommands checks the commands of a text that stand on lines of their own.
+// sameCommands checks the commands of a text that have their own lines.
 func sameCommands(t *testing.T, step, text string, solution []string) {
 	t.Helper()
 	var known []string

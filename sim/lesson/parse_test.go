@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 	l, err := Parse([]byte(someLesson), []byte(someText))
 	is.NoErr(err)
 	is.Equal(l.Steps[0].Text, "Create `a`.")
-	is.Equal(l.Engine, "core") // unless it says something else
+	is.Equal(l.Engine, "core") // unless it sets another value
 	for _, wrong := range []struct{ old, new, text, want string }{
 		{"say: a,", "say: b,", someText, `step 1 (b): text.en.md has no section "## b"`},
 		{"create configmap a]", "creat configmap a]", someText, "did you mean create"},
@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestAllow: a lesson may keep to some commands, and says so.
+// TestAllow checks that a lesson can restrict the commands, and that the error names them.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -63,7 +63,7 @@ func TestAllow(t *testing.T) {
 	is.Equal(s.Graded(0).Right, 0) // the first option holds: it was created
 }
 
-// FuzzParse: any two texts are a lesson or an error, and a lesson can be begun.
+// FuzzParse checks that any two texts are a lesson or an error, and that a parsed lesson can be started.
 func FuzzParse(f *testing.F) {
 	f.Add(someLesson, someText)
 	f.Add("steps: [{say: a, do: [tick 1m]}]", "## a\n## a\n")

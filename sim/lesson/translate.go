@@ -53,7 +53,7 @@ func Translate(l *Lesson, words []byte) (*Lesson, error) {
 	return &out, nil
 }
 
-// put puts the texts into a step.
+// put sets the texts of a step.
 func (w stepWords) put(step *Step) error {
 	if (w.Text == "") != (step.Text == "") {
 		return fmt.Errorf("its text is missing")

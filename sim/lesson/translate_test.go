@@ -29,7 +29,7 @@ func translate(t *testing.T, l *Lesson, language string) *Lesson {
 	return out
 }
 
-// TestTranslations: every lesson has every text in every language, and both speak of the same values, commands and codes.
+// TestTranslations checks that every lesson has every text in every language, with the same values, commands and codes.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
 	for _, l := range mustAll(t) {
@@ -44,7 +44,7 @@ func TestTranslations(t *testing.T) {
 	}
 }
 
-// TestTranslatedLessons: a translated lesson is taken as any other, and its texts can be filled.
+// TestTranslatedLessons checks that a translated lesson runs like any other, and that its texts can be filled.
 func TestTranslatedLessons(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		for _, language := range languages {
@@ -61,7 +61,7 @@ func TestTranslatedLessons(t *testing.T) {
 	})
 }
 
-// texts returns all texts of a lesson by where they stand. Hints that are lines in English are left out.
+// texts returns all texts of a lesson by their place. Hints that are command lines are left out.
 func texts(l, english *Lesson) map[string]string {
 	out := map[string]string{"title": l.Title, "about": l.About}
 	for n, s := range l.Steps {
@@ -119,7 +119,7 @@ func sameWords(english, theirs string) error {
 	return nil
 }
 
-// TestTranslate: a translation that lacks something, or has something that is not asked for, is refused.
+// TestTranslate checks that a translation with missing or unknown texts is refused.
 func TestTranslate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -129,7 +129,7 @@ func TestTranslate(t *testing.T) {
 	theirs, err := Translate(l, []byte(whole))
 	is.NoErr(err)
 	is.Equal(theirs.Steps[0].Predict.Options[1].Say, "否")
-	is.Equal(theirs.Steps[0].Predict.Options[1].If, "status 409") // what it does stays
+	is.Equal(theirs.Steps[0].Predict.Options[1].If, "status 409") // its ops are unchanged
 	is.Equal(l.Steps[0].Predict.Options[1].Say, "n")              // and so does the English one
 	for _, wrong := range []struct{ old, new, want string }{
 		{"title: 标题, ", "", "title and about must be there"},

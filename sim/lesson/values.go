@@ -78,7 +78,7 @@ func isName(text string) bool {
 	})
 }
 
-// pretend puts a number in the place of every {{…}}, so that a line or a condition can be parsed before there is a world.
+// pretend replaces every {{…}} by a number, so that a line or a condition can be parsed before there is a World.
 func pretend(text string) string {
 	for {
 		before, rest, begins := strings.Cut(text, "{{")

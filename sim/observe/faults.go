@@ -121,7 +121,7 @@ func (c cluster) Treat(a fault.Action) {
 	c.o.later = append(c.o.later, do)
 }
 
-// control does something to a controller, at once: whatever it was doing, its next step is another one.
+// control applies a trouble to a controller at once, because the current step of the controller is not affected.
 func (c cluster) control(a fault.Action) {
 	if err := a.Trouble().Control(c.o.Controllers); err != nil {
 		c.o.add(&trace.Record{Site: trace.Fault, Text: a.String() + ": " + err.Error()})

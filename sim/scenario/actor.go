@@ -44,7 +44,7 @@ func checkController(op *Op, at int) error {
 	return nil
 }
 
-// act does something to the actor that the first argument names.
+// act returns a run function that calls do with the actor that the first argument names.
 func act(do func(w *World, a actor.Actor, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		name := op.Args[0]
@@ -143,7 +143,7 @@ func engage(make func(w *World, op *Op) (actor.Actor, error)) func(*World, *Op) 
 	}
 }
 
-// stepNext lets an actor, or a controller of the control plane, do the next things.
+// stepNext makes an actor, or a controller of the control plane, take its next steps.
 func stepNext(w *World, op *Op) error {
 	n, err := 1, error(nil)
 	if len(op.Args) > 1 {
@@ -157,7 +157,7 @@ func stepNext(w *World, op *Op) error {
 	return act(func(w *World, a actor.Actor, _ *Op) error { return w.stepActor(a, n) })(w, op)
 }
 
-// stepActor lets an actor send its next n requests.
+// stepActor makes an actor send its next n requests.
 func (w *World) stepActor(a actor.Actor, n int) error {
 	if a.IsIdle() && a.State().Kind == "informer" {
 		return fmt.Errorf("an informer takes events as they come; only pagers and controllers are stepped")
@@ -189,7 +189,7 @@ func (w *World) actor(name string) actor.Actor {
 // settleSteps is the maximal number of steps of controllers in one settle.
 const settleSteps = 10_000
 
-// settle lets all controllers work, in turn, until none has anything left to do.
+// settle steps all controllers in turn until none has work left.
 func (w *World) settle() {
 	for steps := 0; steps < settleSteps; {
 		worked := false

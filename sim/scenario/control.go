@@ -15,7 +15,7 @@ func (w *World) carryOut(op Op) error {
 	return c.run(w, &op)
 }
 
-// happened notes on a lane that an operation has changed the world; replica is the one it was about, or 0.
+// happened adds a frame to a lane for an operation that has changed the World. replica is the replica that it was about, or 0.
 func (w *World) happened(op *Op, lane string, replica int) {
 	w.used, w.healed = true, false
 	w.add(Frame{Kind: FaultHappened, Lane: lane, Replica: replica, Text: op.String()})

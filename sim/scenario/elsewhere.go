@@ -34,14 +34,14 @@ func (w *World) Requests(op Op, newest uint64) ([]*Request, error) {
 	return out, err
 }
 
-// Answered lets the client remember an answer that has arrived whole.
+// Answered adds a complete answer to the client's memory.
 func (r *Request) Answered(code int, body []byte) {
 	r.call.answer = &apiserver.Answer{Code: code}
 	r.call.body, _ = object.Parse(body)
 	r.call.learn()
 }
 
-// Saw lets the client remember an event of the watch that it asked for.
+// Saw adds an event of the client's watch to its memory.
 func (r *Request) Saw(event []byte) {
 	if obj, err := object.Parse(event); err == nil {
 		r.call.saw(&Event{Type: obj.String("type"), Object: obj.Map("object")})

@@ -126,7 +126,7 @@ func (w *World) expect(op *Op) error {
 	return nil
 }
 
-// verdict notes whether something expected is so.
+// verdict records whether an expectation holds.
 func (w *World) verdict(ok bool, expected, why string) {
 	if !ok {
 		w.fail("%s: %s", expected, why)
@@ -136,7 +136,7 @@ func (w *World) verdict(ok bool, expected, why string) {
 	w.say("ok: %s", cut(why))
 }
 
-// eventually lets controllers work, and then time pass, until the condition holds.
+// eventually steps controllers, and then advances the clock, until the condition holds.
 func (w *World) eventually(op *Op) error {
 	d, c, err := parseEventually(op.Text, 0)
 	if err != nil {

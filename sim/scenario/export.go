@@ -50,8 +50,7 @@ func (w *World) Export(story string) *File {
 	return f
 }
 
-// exportFiles puts the files that an operation brings along among the others, and has the operation name them as they are
-// called there.
+// exportFiles adds the files of an operation to the exported files, and replaces their names in the operation by the exported names.
 func exportFiles(op Op, files, names map[string]string) Op {
 	for _, name := range slices.Sorted(maps.Keys(op.Files)) {
 		content, as := op.Files[name], name

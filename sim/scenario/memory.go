@@ -56,7 +56,7 @@ func (c *call) scope() string {
 	return c.path + "?" + c.query.Get("labelSelector") + "&" + c.query.Get("fieldSelector")
 }
 
-// remember lets the client remember the answer.
+// remember adds the answer to the client's memory.
 func (c *call) remember() {
 	m, body, whole := c.client, c.body, c.exchange.Lost == 0
 	if whole && c.exchange.Method == "GET" && c.about.resource != "" && c.about.name == "" && !c.watching() {

@@ -83,7 +83,7 @@ func saved(t *testing.T, c *sim.Cluster) []byte {
 	return b.Bytes()
 }
 
-// tick lets time pass as the command does, from one instant to the next.
+// tick advances the clock like the command, from one instant to the next.
 func (x *traveller) tick(t *testing.T, text string) {
 	t.Helper()
 	w := x.w
@@ -121,7 +121,7 @@ func (x *traveller) pass(t *testing.T, until time.Time) {
 	x.steps(t)
 }
 
-// steps lets controllers that wait for it do all that is due, one thing after the other.
+// steps makes stepped controllers take all steps that are due, one after the other.
 func (x *traveller) steps(t *testing.T) {
 	t.Helper()
 	for more := x.stepped; more; {

@@ -33,7 +33,7 @@ var placeCommands = []Command{
 		})},
 }
 
-// place does something to the client that the first argument names.
+// place returns a run function that calls do with the client that the first argument names.
 func place(do func(w *World, c *client, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		c := w.client(op.Args[0])

@@ -43,7 +43,7 @@ func checkStepped(op *Op, at int) error {
 	return nil
 }
 
-// setControllers says which controllers run.
+// setControllers sets the controllers that run.
 func (o *Options) setControllers(op *Op) error {
 	o.Controllers = op.Args
 	return nil
@@ -70,7 +70,7 @@ func plane(do func(m *controlplane.Manager, op *Op) error) func(*World, *Op) err
 func reconcile(m *controlplane.Manager, op *Op) error {
 	n := 1
 	if len(op.Args) > 0 {
-		n, _ = strconv.Atoi(op.Args[0]) // Parse has looked at it
+		n, _ = strconv.Atoi(op.Args[0]) // Parse has checked it
 	}
 	for ; n > 0; n-- {
 		if !m.Step() {
@@ -93,7 +93,7 @@ func setMetric(m *controlplane.Manager, op *Op) error {
 	return r.(*autoscaling.Controller).Set(x)
 }
 
-// moveUntilSettled lets time pass until controllers have nothing to do for ten seconds.
+// moveUntilSettled advances the clock until controllers have had no work for ten seconds.
 func (w *World) moveUntilSettled() {
 	for until := w.clock.Now().Add(settleTime); ; {
 		moving := w.cluster.Moving()

@@ -17,7 +17,7 @@ func TestSeen(t *testing.T) {
 	do(t, w, "patch cm b -p '{data: {k: w}}' --as bob --rv seen")
 	holds(t, w, "status 409 Conflict")
 	do(t, w, "watch cm --name w --rv 4004", "stop w", "watch cm --name x --rv seen --send-initial-events true")
-	holds(t, w, "path contains resourceVersion=4008", "not path contains sendInitialEvents") // it goes on where w has come to
+	holds(t, w, "path contains resourceVersion=4008", "not path contains sendInitialEvents") // it continues at the last revision of w
 	do(t, w, "get cm a --rv -20")
 	holds(t, w, "path contains resourceVersion=3988")
 	do(t, w, "! get cm a --rv +1")
@@ -112,12 +112,12 @@ func TestRequests(t *testing.T) {
 	q.Answered(201, body)
 	is.NoErr(q.Call.ReadAnswer(201, body))
 	is.Equal(q.Call.Name+" "+q.Call.Verb, "a create")
-	is.Equal(next("replace cm a --rv seen").Call.Based, uint64(6000)) // it has been shown
+	is.Equal(next("replace cm a --rv seen").Call.Based, uint64(6000)) // the client has received it
 	is.Equal(next("list cm --rv -20").Call.Version, "6980")
 	q = next("watch cm --rv seen")
 	event := []byte(`{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"6500"}}}`)
 	q.Saw(event)
 	is.NoErr(q.Stream.ReadEvent(event, 1))
-	is.Equal(next("watch cm --rv seen").Stream.Version, "6500") // it goes on there
+	is.Equal(next("watch cm --rv seen").Stream.Version, "6500") // it continues there
 	is.Equal(w.Cluster().Revision(), uint64(4004))              // nothing has happened here
 }

@@ -69,7 +69,7 @@ func newHistory(w *World) (*history, error) {
 	return h, nil
 }
 
-// broken says which promises were broken. healed: everything that is on its way has arrived.
+// broken returns the broken promises. healed means that all pending events have arrived.
 func (h *history) broken(healed bool) (out []string) {
 	h.Settled = healed
 	for _, v := range checker.Check(&h.History) {

@@ -155,7 +155,7 @@ func comment(text string) string {
 	return "# " + strings.ReplaceAll(text, "\n", "\n# ") + "\n"
 }
 
-// Difference says where two transcripts differ first, "" when they do not.
+// Difference describes the first difference of two transcripts. It returns "" if they are equal.
 func Difference(want, got string) string {
 	if want == got {
 		return ""

@@ -93,7 +93,7 @@ func panicked(err error) *apiserver.Answer {
 		Body: codec.Text{[]byte(err.Error() + "\n")}}
 }
 
-// identity says which user a client is, where that matters.
+// identity returns the user of a client with auth.RBAC, and otherwise nil.
 func (w *World) identity(client string) *auth.Client {
 	if w.options.Auth != auth.RBAC {
 		return nil
@@ -177,7 +177,7 @@ func (w *World) run() {
 	w.fail("the clients of this world never come to rest: each answer leads to one more request, and no time passes")
 }
 
-// answers takes in the next answer. It reports whether there was one.
+// answers handles the next answer. It reports whether there was one.
 func (w *World) answers() bool {
 	if len(w.answered) == 0 {
 		return false
@@ -188,7 +188,7 @@ func (w *World) answers() bool {
 	return true
 }
 
-// answer takes in the answer to a request.
+// answer handles the answer to a request.
 func (w *World) answer(c *call) {
 	w.waiting = slices.DeleteFunc(w.waiting, func(x *call) bool { return x == c })
 	x, a := c.exchange, c.answer
@@ -232,7 +232,7 @@ func (w *World) following(frame uint64, f func()) {
 	w.because = before
 }
 
-// learn lets the client remember the answer, and returns its revision, 0 if it has none.
+// learn adds the answer to the client's memory, and returns its revision, or 0 if it has none.
 func (c *call) learn() (rev uint64) {
 	c.remember()
 	token := c.body.String("metadata", "continue")

@@ -46,7 +46,7 @@ func checkTick(op *Op, at int) error {
 	return nil
 }
 
-// pause lets time pass in one piece.
+// pause advances the clock in one step.
 func (w *World) pause(op *Op) error {
 	d, err := time.ParseDuration(op.Args[0])
 	w.used = true
@@ -54,7 +54,7 @@ func (w *World) pause(op *Op) error {
 	return err
 }
 
-// advance lets time pass: a duration, "next", "quiet" or "settled".
+// advance advances the clock: by a duration, or to "next", "quiet" or "settled".
 func (w *World) advance(text string) error {
 	w.used = true
 	w.run()
@@ -103,7 +103,7 @@ func (w *World) instant(t time.Time) {
 	w.settle()
 }
 
-// rest lets time pass until no request and no actor waits for it, at most for an hour.
+// rest advances the clock until no request and no actor waits for it, at most by an hour.
 func (w *World) rest() {
 	until := w.clock.Now().Add(time.Hour)
 	for w.pending() {

@@ -34,7 +34,7 @@ var replicaCommands = func() (list []Command) {
 	return list
 }()
 
-// treat does something to the replica or the controller that the first argument names.
+// treat applies a trouble to the replica or the controller that the first argument names.
 func treat(k *trouble.Kind) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if k.OfControllers() {

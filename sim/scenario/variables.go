@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expand puts the values of variables into an operation.
+// expand replaces the variables in an operation by their values.
 func (w *World) expand(op Op) (Op, error) {
 	if !op.expands() {
 		return op, nil

@@ -95,7 +95,7 @@ func (w *World) stopOldest(c *client, most int) {
 	}
 }
 
-// makeRoom takes in the answers there are, and ends the client's oldest watch if it has more now than the call wants.
+// makeRoom handles pending answers, and ends the client's oldest watch if it has more watches than the call allows.
 func (w *World) makeRoom(c *call) {
 	if c.atMost == 0 {
 		return
@@ -164,7 +164,7 @@ func (w *World) take(x *watch) {
 	}
 }
 
-// event takes in one event.
+// event handles one event.
 func (w *World) event(x *watch, frame []byte) {
 	if x.state != "" { // its reflector has stopped it
 		return
@@ -245,7 +245,7 @@ func tableObject(table object.Object) object.Object {
 
 func statusCode(obj object.Object) int { return int(obj.Int64("code")) }
 
-// finish notes that a watch is over.
+// finish records the end of a watch.
 func (w *World) finish(x *watch, broken bool) {
 	x.state = "ended by the server"
 	if broken {

@@ -18,7 +18,7 @@ func wrong(column int, format string, args ...any) error {
 type word struct {
 	text   string
 	column int  // of its first character, counted from 1
-	quoted bool // some of it was in quotes: it is no flag, no !, no &
+	quoted bool // a part of it was in quotes, so it is not a flag, ! or &
 }
 
 // split splits a line into words.

@@ -247,7 +247,7 @@ func (g *generator) watch(o *request) {
 	}
 	switch g.r.IntN(6) {
 	case 0, 1:
-		o.flag("rv", "seen") // where the client's last watch of the same has come to
+		o.flag("rv", "seen") // the last revision of the client's last watch of the scope
 	case 2:
 		o.flag("rv", "0")
 	case 3:

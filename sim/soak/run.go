@@ -98,7 +98,7 @@ func begin(o Options) (*runner, error) {
 	return r, err
 }
 
-// say does a line that is not in the hash.
+// say runs a line that is not in the hash.
 func (r *runner) say(line string) error {
 	op, err := scenario.Parse(line)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *runner) say(line string) error {
 	return r.do(op, 0)
 }
 
-// do does an operation, which the hash calls n.
+// do runs an operation, whose number in the hash is n.
 func (r *runner) do(op scenario.Op, n int) error {
 	r.numbers = append(r.numbers, n)
 	result, err := r.world.Do(op)

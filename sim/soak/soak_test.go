@@ -15,7 +15,7 @@ var (
 	update   = flag.Bool("update", false, "write the hashes of testdata/hashes.txt anew")
 )
 
-// failed says how to run a seed again, as the shortest scenario that still breaks the same promise.
+// failed reports a failed seed with the shortest scenario that still breaks the same promise.
 func failed(t *testing.T, c Config) {
 	t.Helper()
 	r, err := Shrink(Options{Config: c}, Run)

@@ -66,7 +66,7 @@ func (b *builder) add(r *Record) *step {
 	return s
 }
 
-// take puts a record into its step.
+// take adds a record to its step.
 func (b *builder) take(r *Record) {
 	cause := b.records[r.Cause]
 	switch r.Site {

@@ -28,7 +28,7 @@ import (
 // Site is the kind of a record.
 type Site string
 
-// The sites, in the order in which a write passes them; Fault and Clock may stand anywhere.
+// The sites, in the order in which a write passes them; Fault and Clock may occur anywhere.
 const (
 	RequestArrived  Site = "request.arrived"
 	RequestDecided  Site = "request.decided"
@@ -55,9 +55,9 @@ type Record struct {
 	Key     string `json:"key"`    // namespace/name
 	Rev     uint64 `json:"rv"`     // of a commit, or of the object or bookmark in an event
 	Code    int    `json:"code"`   // HTTP status of an answer
-	Text    string `json:"text"`   // of a fault: what it does; of a clock: by how much it moved; of an answer: its error, or its warnings
+	Text    string `json:"text"`   // of a fault: its action; of a clock: the time by which it moved; of an answer: its error or its warnings
 	Hint    string `json:"hint"`   // the missing rule or definition of a request that was refused
-	Spared  bool   `json:"spared"` // of a request: it is the test's own, to which no fault happens
+	Spared  bool   `json:"spared"` // of a request: it is sent by the test itself and exempt from faults
 
 	// Before and After are the stored bytes before and after a commit, or nil if there was no object. They are not part of the
 	// JSON form.

@@ -201,7 +201,7 @@ func (h *Helper) Replace(info *Info) error {
 	return err
 }
 
-// Apply sends an object for a server-side apply. With force, it takes over fields that others own.
+// Apply sends an object for a server-side apply. With force, it takes fields from other managers.
 func (h *Helper) Apply(info *Info, obj object.Object, force bool) (object.Object, error) {
 	return h.write(wire.MethodPatch, info.Path(), applyPatch, obj, Query("force", fmt.Sprint(force)))
 }

@@ -39,8 +39,8 @@ func (c *Client) AwaitGone(info *Info, uid string, until time.Time) error {
 	}, func(kind string, _ object.Object) (bool, error) { return kind == "DELETED", nil })
 }
 
-// watchUntil lists the object alone and watches it from there, until listed or event is done or returns an error. When the watch ends
-// before that, watchUntil begins anew.
+// watchUntil lists the object alone and watches it from there, until listed or event is done or returns an error. If the watch ends
+// before that, watchUntil restarts.
 func (c *Client) watchUntil(info *Info, until time.Time, listed func(items []object.Object, err error) (done bool, failed error),
 	event func(kind string, obj object.Object) (done bool, failed error)) error {
 	path, fields := info.Mapping.Path(info.Namespace, ""), "metadata.name="+info.Name

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kind is how the value of a flag is read.
+// Kind is the kind of a flag's value.
 type Kind byte
 
 // The kinds, by their letters in the text that Of parses.
@@ -118,7 +118,7 @@ func splitList(text string) []string {
 	return out
 }
 
-// Parse reads flags and arguments, which may stand in any order up to a double dash (pflag).
+// Parse parses flags and arguments, which may be in any order up to a double dash (pflag).
 func (s *Set) Parse(args []string) error {
 	for i := 0; i < len(args); i++ {
 		a := args[i]

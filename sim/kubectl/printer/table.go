@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Align puts cells into columns that are as wide as their widest cell and a gap; the last one is as it is. If the gap is 3, a column
-// has at least a width of 6, as in kubectl's tables.
+// Align pads cells to columns of the width of their widest cell and a gap, except the last column. If the gap is 3, a column is at least
+// 6 wide, as in kubectl's tables.
 func Align(rows [][]string, gap int) []string {
 	var widths []int
 	for _, row := range rows {

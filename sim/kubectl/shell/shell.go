@@ -191,7 +191,7 @@ func (s *Shell) sequence(l line, out, errors io.Writer) (code int) {
 	return code
 }
 
-// stagesOf takes a pipe apart.
+// stagesOf splits a pipe into its commands.
 func stagesOf(tokens []words.Word, docs []string) (out []stage, left []string, err error) {
 	at := stage{env: map[string]string{}}
 	for i := 0; i < len(tokens); i++ {

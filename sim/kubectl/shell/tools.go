@@ -28,7 +28,7 @@ func list(p *Process) int {
 	return 0
 }
 
-// options takes the flags of one letter from arguments. The letters of valued have a value.
+// options removes the flags of one letter from arguments. The letters of valued have a value.
 func options(args []string, valued string) (flags map[byte][]string, rest []string) {
 	flags = map[byte][]string{}
 	for i := 0; i < len(args); i++ {

@@ -85,10 +85,10 @@ type Read struct {
 	Sink      Sink   // of the watch
 }
 
-// Sink takes the events of a watch.
+// Sink receives the events of a watch.
 type Sink interface {
 	Event(kind string, obj object.Object)
-	// Closed takes the end of the watch, after the last event.
+	// Closed is called at the end of the watch, after the last event.
 	Closed(Watch)
 }
 
@@ -109,7 +109,7 @@ type Line struct {
 type Request interface {
 	// Send sends it. done takes the answer.
 	Send(done func(*Answer))
-	// Forget says that its client has crashed: its answer is dropped.
+	// Forget drops the answer, because the client has crashed.
 	Forget()
 }
 

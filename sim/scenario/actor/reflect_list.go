@@ -20,7 +20,7 @@ func (r *reflector) list() {
 	r.send(q)
 }
 
-// page takes in a page of a list.
+// page handles a page of a list.
 func (r *reflector) page(a *Answer) {
 	if a.Code != 200 || a.Broken || a.Body == nil {
 		r.listFailed(a)
@@ -42,7 +42,7 @@ func (r *reflector) page(a *Answer) {
 	r.resume()
 }
 
-// listFailed takes in a page that did not come.
+// listFailed handles the error of a list.
 func (r *reflector) listFailed(a *Answer) {
 	switch {
 	case gone(a.Body) && r.paged: // the rest of the pages is gone: everything at once, at the revision asked for first

@@ -175,7 +175,7 @@ func (r *reflector) phrase(q url.Values) string {
 	return text
 }
 
-// answered takes in an answer to a list, or to the request for a watch.
+// answered handles the answer to a list or to the request for a watch.
 func (r *reflector) answered(a *Answer) {
 	switch {
 	case a.Watch != nil:
@@ -187,7 +187,7 @@ func (r *reflector) answered(a *Answer) {
 	}
 }
 
-// failed takes in the error with which a request for a watch was answered, or with which a watch ended.
+// failed handles the error of a request for a watch, or the error that ended a watch.
 func (r *reflector) failed(code int, s object.Object, why string) {
 	switch {
 	case code == 429:
@@ -289,7 +289,7 @@ func (r *reflector) Event(kind string, obj object.Object) {
 	r.tell(obj)
 }
 
-// initialEvent takes in an event of a watch-list.
+// initialEvent handles an event of a watch-list.
 func (r *reflector) initialEvent(kind string, obj object.Object) {
 	k := keyOf(obj)
 	switch kind {
@@ -322,7 +322,7 @@ func (r *reflector) Closed(x Watch) {
 	}
 }
 
-// sleep lets f be done when the back-off is over.
+// sleep calls f after the back-off.
 func (r *reflector) sleep(why string, f func()) {
 	now := r.w.Now()
 	if now.Sub(r.delayed) > delayReset {

@@ -150,7 +150,7 @@ func texts(obj object.Object, name string) ([]string, error) {
 	return nil, fmt.Errorf("%s is a list of texts; put quotes around what YAML takes for something else", name)
 }
 
-// shorts are placeholders that stand for longer ones.
+// shorts are abbreviations of placeholders.
 var shorts = map[string]string{"name": ".metadata.name", "namespace": ".metadata.namespace", "uid": ".metadata.uid",
 	"rv": ".metadata.resourceVersion"}
 

@@ -57,7 +57,7 @@ type Condition struct {
 	root test
 }
 
-// test is a part of a condition: it says whether that holds, and why not, or why.
+// test evaluates a part of a condition: it reports whether it holds, and the reason.
 type test func(s *Scope) (bool, string)
 
 // operand is a part of a condition with a value, which may be nil.

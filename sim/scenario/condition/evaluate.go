@@ -83,7 +83,7 @@ type Scope struct {
 	err *error // the first reason why the condition cannot be judged; scopes made of each other share it
 }
 
-// fail notes why a condition cannot be judged.
+// fail records the error because of which a condition cannot be evaluated.
 func (s *Scope) fail(err error) {
 	if *s.err == nil {
 		*s.err = err

@@ -84,7 +84,7 @@ func (p *parser) not() test {
 	}
 }
 
-// deepest is how deep conditions may be nested.
+// deepest is the maximal nesting depth of conditions.
 const deepest = 100
 
 func (p *parser) primary() test {

@@ -40,7 +40,7 @@ func helm(path string) func(context.Context, flags, row) error {
 	}
 }
 
-// sessions does the session of a program with an API server alone, and the one where pods run, which only kubesim has.
+// sessions runs the session of a program with only an API server, and the session with running pods, which needs kubesim.
 func (f flags) sessions(ctx context.Context, dir, bin, name string) error {
 	err := f.session(ctx, filepath.Join(dir, name+"-session"), bin, name+".txt")
 	if f.target == "" {
@@ -90,7 +90,7 @@ func node(ctx context.Context, f flags, r row) error {
 	return f.script(ctx, dir, nil, filepath.Join("node", "client.mjs"), program)
 }
 
-// python takes the Python client of the system, or installs it, and runs testdata/python/client.py.
+// python uses the installed Python client, or installs it, and runs testdata/python/client.py.
 func python(ctx context.Context, f flags, r row) error {
 	dir := filepath.Join(f.work, "python")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

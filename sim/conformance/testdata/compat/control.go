@@ -19,10 +19,10 @@ import (
 	"syscall"
 )
 
-// release is that of the control plane's programs, as in the go.mod of ../e2e.
+// release is the release of the control plane's programs, as in the go.mod of ../e2e.
 const release = "1.36.3"
 
-// manager lets kube-controller-manager make the pods of a Deployment.
+// manager checks that kube-controller-manager creates the pods of a Deployment.
 func manager(ctx context.Context, f flags, _ row) error {
 	return f.control(ctx, "kube-controller-manager", func(c *plane) error {
 		if err := c.send(http.MethodPost, "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"web"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},
@@ -35,7 +35,7 @@ func manager(ctx context.Context, f flags, _ row) error {
 	}, "--use-service-account-credentials=true")
 }
 
-// scheduler lets kube-scheduler find a node for a pod.
+// scheduler checks that kube-scheduler finds a node for a pod.
 func scheduler(ctx context.Context, f flags, _ row) error {
 	return f.control(ctx, "kube-scheduler", func(c *plane) error {
 		err := errors.Join(

@@ -53,7 +53,7 @@ func readSession(name string) (session, error) {
 	return s, nil
 }
 
-// run does the session in a folder of its own; programs are found in bin first.
+// run runs the session in its own folder. Programs are searched in bin first.
 func (s session) run(ctx context.Context, dir, bin string, env []string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -40,8 +40,8 @@ var (
 	random = regexp.MustCompile(`\$\(\( \$RANDOM / (\d+) \)\)`)
 )
 
-// branch returns what a command comes to in a pod, without the decisions that the scripts of package
-// test/e2e/framework/job make: by the index of the pod, by a file that a pod before it has left, by chance.
+// branch returns the command that a script of package test/e2e/framework/job runs in a pod, after its decisions: by the index of the
+// pod, by a file that an earlier pod has left, or by chance. Other commands are returned unchanged.
 func (n *nodes) branch(pod *core.Pod, command string) string {
 	script := shell.ReplaceAllString(command, "")
 	index := pod.Annotations["batch.kubernetes.io/job-completion-index"]
@@ -105,7 +105,7 @@ func outcome(script string) fate {
 	return f
 }
 
-// deadline says whether a running pod has had its time, or in which time it will; 0 for never.
+// deadline reports whether a running pod has exceeded its deadline, and otherwise the time until it does, or 0 if it has none.
 func deadline(pod *core.Pod) (over bool, left time.Duration) {
 	if pod.Spec.ActiveDeadlineSeconds == nil {
 		return false, 0

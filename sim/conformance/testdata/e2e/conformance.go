@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// conformanceOwn says why tests of [Conformance] are not run against kubesim's own controllers and nodes.
+// conformanceOwn has the reasons why tests of [Conformance] are not run with kubesim's own controllers and nodes.
 //
 //go:embed conformance-own.txt
 var conformanceOwn string

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// nodes plays the kubelets of some nodes as far as the API can see them: each node is Ready and renews its lease, and the
-// pods on it run, end and go away. There are no containers: nothing answers exec, logs or a connection.
+// nodes simulates the kubelets of some nodes as seen through the API: each node is Ready and renews its lease, and its pods run, end and
+// are removed. There are no containers, so exec, logs and connections do not work.
 type nodes struct {
 	client kubernetes.Interface
 	names  []string

@@ -10,7 +10,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// absent says that an image of the pod cannot be had: the tests name some so.
+// absent reports whether an image of the pod cannot be pulled. Some tests use such images.
 func absent(pod *core.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c core.Container) bool {
 		return strings.HasSuffix(c.Image, ":404") || strings.Contains(c.Image, "doesnt-exist") || strings.Contains(c.Image, "non-existent")
@@ -64,7 +64,7 @@ func observe(pod *core.Pod) bool {
 	return setReady(pod) || !seen
 }
 
-// markConditions says of all conditions that they are about the newest generation.
+// markConditions sets the observed generation of all conditions to the newest one.
 func markConditions(pod *core.Pod) {
 	for i := range pod.Status.Conditions {
 		pod.Status.Conditions[i].ObservedGeneration = pod.Generation

@@ -143,8 +143,8 @@ func (f flags) row(ctx context.Context, p pkg) (row, error) {
 	return r, nil
 }
 
-// keep adds what the real programs gave for a package to verdicts, and returns what verdicts has of it then. It reads the file
-// again, because another process may have recorded another package since.
+// keep merges the results of the real programs for a package into verdicts, and returns the merged results. It reads the file again,
+// because another process may have recorded another package since.
 func (f flags) keep(p pkg, now gotest.Results) (gotest.Results, error) {
 	all, err := gotest.ReadVerdicts(p.file(), p.module)
 	if err != nil {
@@ -196,7 +196,7 @@ func (f flags) results(ctx context.Context, p pkg, target, assets string, limit 
 // name is the package's path as the name of a file.
 func (p pkg) name() string { return strings.ReplaceAll(p.path, "/", "_") }
 
-// file is where the verdicts of the package's module are.
+// file returns the file with the verdicts of the package's module.
 func (p pkg) file() string {
 	name, _, _ := strings.Cut(p.path, "/")
 	return filepath.Join("verdicts", name+".txt")

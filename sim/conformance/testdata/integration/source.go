@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
-// own is the folder with the packages that stand in for upstream's, and with the module that the copies of the tests belong to.
+// own is the folder with the packages that replace upstream's, and with the module of the copied tests.
 const own = "server"
 
 // base is the path of that module.

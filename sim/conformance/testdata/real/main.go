@@ -42,7 +42,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// listen is where clients connect: several servers can run beside each other.
+// listen is the address for clients. It can be changed to run several servers at the same time.
 var listen = cmp.Or(os.Getenv("KUBESIM_REAL_LISTEN"), "127.0.0.1:6480")
 
 func main() {
@@ -55,7 +55,7 @@ func main() {
 	}
 }
 
-// server is kube-apiserver and what it needs.
+// server is kube-apiserver with its etcd and controllers.
 type server struct {
 	dir     string
 	etcd    *embed.Etcd
@@ -171,7 +171,7 @@ func (s *server) start() error {
 		"--service-account-issuer=https://kubernetes.default.svc", "--disable-admission-plugins=ServiceAccount",
 		"--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
 	}, s.flags...)...)
-	s.process.Args[0] = "kube-apiserver" // the field manager of what it writes itself
+	s.process.Args[0] = "kube-apiserver" // the field manager of its own writes
 	s.process.Env = append(os.Environ(), "KUBESIM_REAL_APISERVER=1")
 	log, err := os.Create(file("kube-apiserver.log"))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
-// read reads what a run has left: Ginkgo's specs, and the tests that are no suite of such.
+// read reads the results of a run: Ginkgo's specs, and the tests that do not run a Ginkgo suite.
 func (j job) read() (gotest.Results, error) {
 	specs, err := readSpecs(j.log("ginkgo.json"))
 	if err != nil {

@@ -57,7 +57,7 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// ran says whether a package was run in this run.
+// ran reports whether a package was run in this run.
 func (r row) ran(path string) bool {
 	for _, o := range []*outcome{r.kubesim, r.real} {
 		if o != nil {

@@ -36,8 +36,8 @@ func record(p project, known gotest.Verdicts, run *outcome, some bool) (gotest.V
 	return merged, merged.Write(p.recorded(), p.module)
 }
 
-// differences are the specs that did not give what they give on a real server, one line each.  A run of some specs says
-// nothing of others.
+// differences returns a line for each spec whose result differs from the real server's. After a run of some specs the others are
+// skipped.
 func differences(known gotest.Verdicts, run *outcome, some bool) (lines []string) {
 	for _, path := range slices.Sorted(maps.Keys(run.packages)) {
 		here := run.packages[path].Verdicts

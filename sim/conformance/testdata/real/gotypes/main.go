@@ -80,7 +80,7 @@ func generate() (structs, constants []byte) {
 	return lines.Bytes(), source
 }
 
-// version is that of the types.
+// version is the version of the types.
 func version() string {
 	info, _ := debug.ReadBuildInfo()
 	for _, m := range info.Deps {
@@ -97,8 +97,8 @@ type walk struct {
 	named map[string]reflect.Type
 }
 
-// add collects the struct memory, whose fields have the names of wire in JSON, and all that it reaches. It returns its name,
-// before which stands that of the API group if another group has a struct of that name.
+// add collects the struct memory, whose fields have the names of wire in JSON, and all structs that it refers to. It returns its name,
+// prefixed with the API group if another group has a struct of the same name.
 func (w *walk) add(memory, wire reflect.Type) string {
 	name := memory.Name()
 	if t := w.named[name]; t != nil && t != memory {
@@ -163,7 +163,7 @@ func structOf(t reflect.Type) reflect.Type {
 // scalars are the structs that print as one value. A time that is zero prints null, as a pointer does.
 var scalars = map[string]string{"Quantity": "q", "IntOrString": "p", "Time": "*s", "MicroTime": "*s", "UniqueString": "s"}
 
-// onWire says that a struct looks in memory as it does on the wire: those of the API machinery do.
+// onWire reports whether a struct is the same in memory and on the wire, like the structs of the API machinery.
 func onWire(t reflect.Type) bool { return strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/") }
 
 // kind returns the letters by which gotext knows how to print a value.

@@ -21,7 +21,7 @@ const (
 // Whole is the name for a package as a whole: it fails if the package fails and none of its tests did.
 const Whole = "(the package)"
 
-// Results are how the specs and tests of a package ended.
+// Results are the results of the specs and tests of a package.
 type Results struct {
 	Verdicts map[string]string // by name
 	Seconds  float64

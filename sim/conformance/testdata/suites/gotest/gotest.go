@@ -92,8 +92,8 @@ type Run struct {
 	Events string        // a file for the events of test2json and for stderr
 }
 
-// Start runs the binary as go test does. A test that fails is no error, and neither is one that prints nothing for too long:
-// the binary is ended.
+// Start runs the binary like go test. A failing test is not an error. If the binary prints nothing for too long, Start ends it and does
+// not return an error either.
 func (r Run) Start(ctx context.Context) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()

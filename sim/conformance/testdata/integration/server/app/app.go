@@ -1,5 +1,5 @@
-// Package app stands in for k8s.io/kubernetes/cmd/kube-apiserver/app, for the one file of upstream's tests that builds a server
-// by itself: the chain of handlers is a program.
+// Package app replaces k8s.io/kubernetes/cmd/kube-apiserver/app, for the one file of upstream's tests that builds a server by itself:
+// here the chain of handlers is a program.
 package app
 
 import (
@@ -65,7 +65,7 @@ func (c *Chain) Run(ctx context.Context) error {
 	return nil
 }
 
-// flags returns the flags that stand for the options.
+// flags returns the flags for the options.
 func (c *Config) flags() (programs.Flags, error) {
 	own := c.options.Options
 	if l := own.SecureServing.Listener; l != nil {

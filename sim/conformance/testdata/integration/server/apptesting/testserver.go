@@ -1,4 +1,4 @@
-// Package testing stands in for k8s.io/kubernetes/cmd/kube-apiserver/app/testing: it has the same names, and starts a program.
+// Package testing replaces k8s.io/kubernetes/cmd/kube-apiserver/app/testing: it has the same names, and starts a program.
 package testing
 
 import (
@@ -21,7 +21,7 @@ import (
 	"k8s.io/kubernetes/test/utils/ktesting"
 )
 
-// The types of the package that this one stands in for.
+// The types of the upstream package.
 type (
 	TearDownFunc              = upstream.TearDownFunc
 	TestServerInstanceOptions = upstream.TestServerInstanceOptions

@@ -1,4 +1,4 @@
-// Package testing stands in for k8s.io/apiextensions-apiserver/pkg/cmd/server/testing: it has the same names, and starts a
+// Package testing replaces k8s.io/apiextensions-apiserver/pkg/cmd/server/testing: it has the same names, and starts a
 // kube-apiserver, which serves CustomResourceDefinitions, too.
 package testing
 
@@ -15,7 +15,7 @@ import (
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 )
 
-// The types of the package that this one stands in for.
+// The types of the upstream package.
 type (
 	TearDownFunc              = upstream.TearDownFunc
 	TestServerInstanceOptions = upstream.TestServerInstanceOptions

@@ -22,14 +22,14 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 )
 
-// noAuthorizer and noAdmission stand in a configuration until a test replaces them.
+// noAuthorizer and noAdmission are the values in a configuration until a test replaces them.
 type (
 	noAuthorizer struct{ authorizer.Authorizer }
 	noAdmission  struct{ admission.Interface }
 )
 
-// fromConfig returns the flags for what a test changes in the configuration of the server. A test that puts Go code into it is
-// skipped: a program cannot have that.
+// fromConfig returns the flags for the changes of a test to the configuration of the server. A test that adds Go code to it is skipped,
+// because a program cannot run it.
 func fromConfig(t testing.TB, opts *options.ServerRunOptions, modify func(*controlplane.Config)) (flags programs.Flags) {
 	t.Helper()
 	config, err := newConfig(opts)

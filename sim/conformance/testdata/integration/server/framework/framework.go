@@ -48,8 +48,8 @@ var (
 // etcdVariable is where upstream's GetEtcdURL, and the fixtures of apiextensions-apiserver, find the URL.
 const etcdVariable = "KUBE_INTEGRATION_ETCD_URL"
 
-// EtcdMain runs the tests of a package over one etcd. Unlike upstream's it does not look for goroutines that are left: there is
-// no server in this process.
+// EtcdMain runs the tests of a package over one etcd. Unlike upstream's it does not check for leaked goroutines, because there is no
+// server in this process.
 func EtcdMain(tests func() int) {
 	flag.Parse()
 	if flag.Lookup("test.list").Value.String() != "" {

@@ -137,7 +137,7 @@ func clear(url, prefix string) (bool, error) {
 	return true, os.RemoveAll(e.dir)
 }
 
-// serves notes which API server runs over the etcd with a prefix.
+// serves records the API server that runs over the etcd with a prefix.
 func serves(urls []string, prefix string, s *Server) {
 	if len(urls) != 1 {
 		return
@@ -161,9 +161,9 @@ func serving(url, key string) (*Server, string) {
 	return nil, ""
 }
 
-// EtcdDialOptions returns how a client connects to the etcd at URLs. kubesim's refuses all calls but two: one that removes the
-// keys below a prefix before an API server is started over it, and one that puts a webhook configuration there of a version that
-// is no longer served, which is created through the API server.
+// EtcdDialOptions returns the options with which a client connects to the etcd at URLs. kubesim's etcd refuses all calls but two: the
+// removal of the keys below a prefix before an API server is started over it, and the write of a webhook configuration in a version
+// that is no longer served, which is created through the API server.
 func EtcdDialOptions(urls []string) []grpc.DialOption {
 	wait := grpc.WithBlock() //nolint:staticcheck // as upstream's tests do
 	if len(urls) != 1 || !IsSimulated(urls[0]) {

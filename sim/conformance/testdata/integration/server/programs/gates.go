@@ -14,7 +14,7 @@ import (
 	_ "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
-// pristine has the feature gates as they are before a test sets any.
+// pristine holds the feature gates before a test sets any.
 var pristine = utilfeature.DefaultMutableFeatureGate.DeepCopy()
 
 // GateFlags returns the flags that give a kube-apiserver the feature gates, and the versions, that a test has set in this
@@ -41,7 +41,7 @@ func GateFlags() (flags Flags, err error) {
 	return flags, nil
 }
 
-// Registry is what the options of a test keep gates and versions in.
+// Registry holds the gates and versions of a test's options.
 type Registry struct {
 	basecompatibility.ComponentGlobalsRegistry
 	gates featuregate.MutableVersionedFeatureGate

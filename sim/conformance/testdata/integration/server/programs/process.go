@@ -21,7 +21,7 @@ const (
 	logsVariable   = "INTEGRATION_LOGS"   // the folder for the output of the programs
 )
 
-// stopTimeout is how long a program may take to end after SIGTERM.
+// stopTimeout is the maximal time that a program takes to end after SIGTERM.
 const stopTimeout = 30 * time.Second
 
 // process is a running program.

@@ -26,7 +26,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// readyTimeout is how long a kube-apiserver may take to start.
+// readyTimeout is the maximal time that a kube-apiserver takes to start.
 const readyTimeout = time.Minute
 
 // Server is a running kube-apiserver.
