@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/clock"
 )
 
 // bench is a clock under test and how to move it.

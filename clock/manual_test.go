@@ -8,8 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/clock"
 )
 
 // elapsed returns how far the clock is from its start, for short expectations.

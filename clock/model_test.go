@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/clock"
 )
 
 // model is a clock as simple as it can be: a list of everything ever set, which

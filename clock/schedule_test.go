@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/clock"
 )
 
 // Jobs run at their time, those of one time in the order they were added, and one that was taken back not at all.

@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/clock"
 )
 
 // A jump moves the time of day and no timer.

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // hooked stores a configuration of one webhook for everything in a group.

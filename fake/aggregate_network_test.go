@@ -16,10 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/matryer/is"
 )
 
 // Aggregated API servers that listen are reached at their service: over TLS, with the proxy's client certificate, over HTTP/2, and with

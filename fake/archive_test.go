@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // A server that was closed continues from its file in the same state: time, random numbers, events that a watch may still request, and

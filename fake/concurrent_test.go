@@ -11,9 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // asker sends requests from any goroutine.

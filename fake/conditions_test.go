@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // OpenAPI documents can be requested conditionally and in ranges, over a socket and in process. The case negotiation/openapi-conditions

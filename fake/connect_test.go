@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/matryer/is"
 )
 
 // connectHook registers a webhook of a kind for CONNECT on subresources of pods.

@@ -4,8 +4,9 @@ import (
 	"bufio"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // A definition with the name of a built-in resource does not end watches of the resource when it is created or deleted.

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // A test that does not import package fake/explore fails with an error that asks for the import. The test runs itself in a process,

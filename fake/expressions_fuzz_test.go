@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/apiserver"
-	"github.com/matryer/is"
 )
 
 // FuzzExpressions uses an expression in every field in which a server accepts one, and writes objects that evaluate it. No request may

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/fault"
 )
 
 // A fault can answer with any error and any object, like a reactor of client-go's fake.

@@ -7,10 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/matryer/is"
 )
 
 // The object that results from a patch or a delete can trigger a fault: before it is stored, when it is stored, and before the answer.

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/matryer/is"
 )
 
 // deed is one action on a server: a request, or a change of the simulator's state. It returns its observation.

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/matryer/is"
 )
 
 // sent sends a request with a header to a listener, "Host: …" included, and returns the code, the header and the body.

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // Over random histories of three replicas that lag, are cut and resume, every watch delivers each commit after its beginning exactly

@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // elector is a candidate for a lease with the bug of kubernetes/kubernetes#125761: it compares its own time of day with a time that

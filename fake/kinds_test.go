@@ -13,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // minimal has the smallest valid object of each kind, by resource and group. name is the object's name if not every name is valid.

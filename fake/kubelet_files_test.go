@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
-	"github.com/matryer/is"
 )
 
 // Files that a container writes into a volume outlive it: in an emptyDir until the pod is gone, in a hostPath until the node is gone.

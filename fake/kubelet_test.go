@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 const leaseOfNode = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1"

@@ -3,9 +3,10 @@ package fake_test
 import (
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // A PUT of the status does not store the default labels of a ReplicationController. Readers see those of its template, and the next

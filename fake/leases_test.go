@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/controller"
-	"github.com/matryer/is"
 )
 
 // Each namespace has a service account and the CA certificate, including namespaces that existed before.

@@ -4,9 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/controller"
-	"github.com/matryer/is"
 )
 
 // A service with the annotation for topology-aware routing has an event with the result.

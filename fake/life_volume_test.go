@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 const (

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // TestNotSimulated checks that the behaviour which sim/COVERAGE.md lists as not simulated is not.

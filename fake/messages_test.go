@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/matryer/is"
 )
 
 // carriers are the ways to a server: over a socket, and in process, where the answer's body is the connection.

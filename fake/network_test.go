@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // hooked starts a server whose ConfigMaps go through a webhook at a clientConfig, with the caBundle of far added.

@@ -5,8 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // Malformed discovery or OpenAPI documents of an aggregated API server do not break any client's request.

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/matryer/is"
 )
 
 func ownedMap(name, generate, uid string) string {

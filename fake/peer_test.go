@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // A server with PeerProxy forwards requests for resources that only another server serves. Without it, and for resources that no server

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/matryer/is"
 )
 
 // API servers that start with existing data restore default roles and bindings, and keep additions to them.

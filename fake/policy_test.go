@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 const registration = "/apis/admissionregistration.k8s.io/v1/"

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // A server without --allow-privileged refuses privileged containers in every object that has a pod spec. The texts are those of

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/matryer/is"
 )
 
 // certificateOf returns a certificate for a user, issued by another server, and its key.

@@ -5,10 +5,11 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/matryer/is"
 )
 
 // noise makes a run with faults: ten updates of one object, optionally with some requests of another client in between.

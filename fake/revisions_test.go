@@ -5,8 +5,9 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // smallPod is a pod with two containers, and with a name and a label to fill in.

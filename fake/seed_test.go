@@ -7,9 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/controller"
-	"github.com/matryer/is"
 )
 
 // Deployment is a stand-in for a type of k8s.io/api, which this module does not require.

@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // serveCerts serves a handler with the certificate in a folder, as a webhook server on a developer's machine does.

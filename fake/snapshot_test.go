@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // load starts a server from a snapshot.

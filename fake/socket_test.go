@@ -10,9 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake/listen"
-	"github.com/matryer/is"
 )
 
 // sockets is a net.Listener whose connections are in memory, so that time can be virtual.

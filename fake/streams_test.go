@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"github.com/kubesim/kubesim/clock"
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
 	"github.com/moby/spdystream"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
 )
 
 const counting = `"containers":[{"name":"c","image":"busybox","command":["sh","-c","i=0; while true; do echo $i; i=$((i+1)); sleep 1; done"]}]`

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
-	"github.com/matryer/is"
 )
 
 // While its cache is being filled a resource serves no watches and few lists. The longer that takes, the longer is the Retry-After

@@ -15,11 +15,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/kubesim/kubesim/fake"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 	"google.golang.org/protobuf/encoding/protowire"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // walked are the formats that clients request, as values of Accept. Each is requested with and without gzip.

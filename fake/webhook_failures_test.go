@@ -23,9 +23,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
-	"github.com/matryer/is"
 )
 
 // target is a server over a socket: a simulated one, or the real one at KUBESIM_TARGET.

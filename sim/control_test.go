@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/wire"
-	"github.com/matryer/is"
 )
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -5,12 +5,13 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/wire"
-	"github.com/matryer/is"
 )
 
 // A deletecollection that has waited for a revision deletes the object that this revision creates, but only after all listeners

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -15,7 +17,6 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/wire"
-	"github.com/matryer/is"
 )
 
 // holder keeps strong references to the parsed forms of all written objects, which the garbage collector would free.

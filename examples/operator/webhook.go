@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
 )

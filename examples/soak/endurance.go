@@ -17,9 +17,10 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/go-logr/logr"
-	"github.com/kubesim/kubesim/sim/checker"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+
+	"github.com/kubesim/kubesim/sim/checker"
 )
 
 // endurance runs real clients against a server in another process, over TCP and TLS, in real time, round after round:

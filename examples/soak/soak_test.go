@@ -7,11 +7,12 @@ import (
 	"testing/synctest"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/soak"
-	"github.com/matryer/is"
 )
 
 // Answers to clients of a cluster in trouble fit one order of the requests.

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/moby/spdystream"
+
+	"github.com/kubesim/kubesim/sim/kubelet"
 )
 
 // overSPDY serves a session on the streams of SPDY, which the client opens.

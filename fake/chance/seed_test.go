@@ -7,8 +7,9 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/chance"
 )
 
 // drawn are some of the things that the runtime decides after a seed.

@@ -1,11 +1,8 @@
 package dropin
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/fake/flags"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/flags"
 )
 
 // address returns a free address of this machine.
@@ -296,105 +294,4 @@ func TestFolder(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".part-*"))
 	is.NoErr(err)
 	is.Equal(len(left), 0)
-}
-
-// Every flag is honoured, mapped, ignored or refused. In the sections about security, an ignored flag has a note with the reason, and a
-// refused flag is an error.
-func TestFlagsAreClassified(t *testing.T) {
-	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
-	var source []byte
-	for _, name := range []string{"options.go", "users.go", "apis.go"} {
-		text, err := os.ReadFile(name)
-		is.New(t).NoErr(err)
-		source = append(source, text...)
-	}
-	for _, f := range flags.All() {
-		t.Run(f.Name, func(t *testing.T) {
-			is := is.New(t)
-			value := map[string]string{"": "true", "int": "1", "float": "1", "float32": "1", "duration": "1s", "ip": "127.0.0.1"}[f.Kind]
-			_, err := read([]string{"--etcd-servers=a", "--" + f.Name + "=" + cmp.Or(value, "x")})
-			switch f.Does {
-			case "refused":
-				is.True(err != nil && strings.Contains(err.Error(), "--"+f.Name)) // it is an error that names the flag
-				is.True(f.Words != "")                                            // and says why
-			case "ignored":
-				is.NoErr(err)
-				is.True(!slices.Contains(security, f.Section) || f.Words != "") // it says why it may be ignored
-			case "honoured", "mapped":
-				is.True(f.Sets() || bytes.Contains(source, []byte(`"`+f.Name+`"`))) // the code reads it
-			default:
-				t.Errorf("it is %q", f.Does)
-			}
-		})
-	}
-}
-
-// A flag with one value takes the last one; the values of a list flag are appended, as pflag does.
-func TestFlagsGivenTwice(t *testing.T) {
-	is := is.New(t)
-	s, err := read(strings.Fields("--etcd-servers=a --etcd-servers=b --service-cluster-ip-range=10.0.0.0/24 --service-cluster-ip-range=10.1.0.0/24 --advertise-address=10.0.0.1 " +
-		"--advertise-address=10.0.0.2 --secure-port=1 --secure-port=2 --allow-privileged=false --allow-privileged --authorization-mode=Node --authorization-mode=RBAC " +
-		"--runtime-config=apps/v1=true --runtime-config=apps/v1=false --min-request-timeout=5 --min-request-timeout=7 --admission-control=Priority --admission-control=ServiceAccount"))
-	is.NoErr(err)
-	o := &s.options
-	is.Equal([]any{s.etcd, o.ServiceCIDR, o.Advertise, o.Port, o.MinRequestTimeout}, []any{"a", "10.1.0.0/24", "10.0.0.2", 2, 7 * time.Second})
-	is.Equal(o.Authorizers, []string{"Node", "RBAC"})
-	is.Equal([]any{o.Replicas[0].NoPrivileged, o.Replicas[0].Serve["apps/v1"]}, []any{false, false})
-	is.Equal(o.Plugins, []string{"ServiceAccount"})
-	is.True(slices.Contains(o.WithoutPlugins, "PodSecurity") && !slices.Contains(o.WithoutPlugins, "Priority")) // none but those of --admission-control
-}
-
-// --runtime-config accepts what kube-apiserver v1.36.3 accepts, and has its errors. The exception are APIs that kube-apiserver would serve
-// and kubesim does not have. A value that has no effect there has none here.
-func TestRuntimeConfig(t *testing.T) {
-	is := is.New(t)
-	for given, want := range map[string]string{
-		"foo.io/v1=false,bar.io/v2,apps/v1":            "unknown api groups bar.io/v2,foo.io/v1",
-		"api/foo=true":                                 "unknown api groups api/foo",
-		"batch/v2alpha1=false":                         "group version batch/v2alpha1 that has not been registered",
-		"/v3=true":                                     "group version v3 that has not been registered",
-		"nonsense=true":                                "runtime-config invalid key nonsense",
-		"policy/v1/x/y":                                "runtime-config invalid key policy/v1/x/y",
-		"apps/v1=maybe":                                `invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax`,
-		"api/all":                                      "invalid value api/all=",
-		"apps/v1/Deployments=true":                     `invalid key apps/v1/Deployments: group/version/resource and resource is always lowercase plural, not "Deployments"`,
-		"networking.k8s.io/v1beta1=true":               "kubesim does not serve networking.k8s.io/v1beta1 (--runtime-config): leave it out",
-		"resource.k8s.io/v1beta2/deviceclasses":        "kubesim does not serve resource.k8s.io/v1beta2/deviceclasses (--runtime-config): leave it out",
-		"networking.k8s.io/v1beta1=false":              "",
-		"resource.k8s.io/v1beta2/others=true":          "",
-		"authentication.k8s.io/v1beta1=true":           "", // kube-apiserver knows it, and serves nothing of it
-		"certificates.k8s.io/v1alpha1=true":            "", // without the gate ClusterTrustBundle
-		"api/legacy=x,api/all=true":                    "",
-		"batch/v1=true,batch/v1/jobs=false,/v1/pods=1": "",
-	} {
-		_, err := read([]string{"--etcd-servers=a", "--runtime-config=" + given})
-		is.Equal(cmp.Or(err, errors.New("")).Error(), want)
-	}
-	_, err := read([]string{"--etcd-servers=a", "--runtime-config=certificates.k8s.io/v1alpha1=true", "--feature-gates=ClusterTrustBundle=true"})
-	is.Equal(err.Error(), "kubesim does not serve certificates.k8s.io/v1alpha1 (--runtime-config): leave it out")
-	s, err := read([]string{"--etcd-servers=a", "--runtime-config=v1/pods=false,api/beta=true,apps/v1=,batch/v1/jobs=false,/v1/secrets=false,apps/v1beta1=true"})
-	is.NoErr(err)
-	is.Equal(s.options.Replicas[0].Serve, map[string]bool{"v1": false, "v1/secrets": false, "apps/v1": true, "batch/v1/jobs": false, "api/beta": true})
-	is.Equal(s.idle, []string{"--runtime-config apps/v1beta1"})
-}
-
-// Ciphers have the names of crypto/tls, and two that these had before.
-func TestCipherNames(t *testing.T) {
-	is := is.New(t)
-	s, err := read([]string{"--etcd-servers=a", "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305,TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305,TLS_AES_128_GCM_SHA256"})
-	is.NoErr(err)
-	is.Equal(s.listen.CipherSuites, []uint16{tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_AES_128_GCM_SHA256})
-}
-
-// /flagz lists the values of the flags on the command line.
-func TestFlagz(t *testing.T) {
-	is := is.New(t)
-	_, start := pair(t)
-	_, url := start("--v=2", "--apiserver-count=0x3", "--event-ttl=90m", "--contention-profiling", "--service-account-issuer=https://a", "--service-account-issuer=https://b",
-		"--feature-gates=WatchList=true,VolumeLimitScaling=true", "--etcd-prefix=/x")
-	_, body := get(t, url+"/flagz")
-	for _, line := range []string{"v=2", "apiserver-count=3", "event-ttl=1h30m0s", "contention-profiling=true", "service-account-issuer=[https://a,https://b]",
-		"feature-gates=VolumeLimitScaling=true,WatchList=true", "etcd-prefix=/x", "goaway-chance=0"} {
-		is.True(strings.Contains(body, "\n"+line+"\n"))
-	}
 }

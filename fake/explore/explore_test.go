@@ -15,11 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake"
 	_ "github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/kubesim/kubesim/sim/scenario"
-	"github.com/matryer/is"
 )
 
 // Paths of collections.

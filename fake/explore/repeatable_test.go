@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
-	"github.com/matryer/is"
 )
 
 // ready are the tests that TestRepeatable runs: several goroutines that are ready at the same time write in the order in which

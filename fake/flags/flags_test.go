@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/config"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/config"
 )
 
 // Every field of a row is a field of config.Cluster that the flag can set.

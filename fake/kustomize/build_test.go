@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // Build makes the objects that "kubectl kustomize" v1.36.3 prints, in any order. testdata/NAME.yaml is its output for testdata/NAME.

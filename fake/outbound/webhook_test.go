@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/webhook"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // carrier is an http.RoundTripper.

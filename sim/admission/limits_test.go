@@ -3,10 +3,11 @@ package admission
 import (
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
-	"github.com/matryer/is"
 )
 
 // inNamespace is a write of a namespaced resource in the namespace ns.

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/flowcontrol"
 )
 
 // If a path does not match for several reasons, the client gets the first of them: the group, version, resource and subresource are

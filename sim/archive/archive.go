@@ -44,10 +44,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tidwall/buntdb"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/tidwall/buntdb"
 )
 
 // format is the version of the file. Read reads older versions, too:

@@ -8,10 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/buntdb"
+
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/tidwall/buntdb"
 )
 
 // Journal keeps the store of a cluster in a file, which survives the end of the process, including a crash:

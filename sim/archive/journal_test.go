@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/archive"
-	"github.com/matryer/is"
 )
 
 // resumed opens the journal in a folder and starts a cluster from its contents.

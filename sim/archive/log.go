@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/buntdb"
+
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/tidwall/buntdb"
 )
 
 // logMark is the key that marks the file of a Journal: the archive before it is complete, and the log after it may be torn.

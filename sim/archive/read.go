@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/buntdb"
+
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
@@ -18,7 +20,6 @@ import (
 	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
-	"github.com/tidwall/buntdb"
 )
 
 // replicasMax is the maximal number of replicas in a file.

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/matryer/is"
 )
 
 // long is an archive whose trace has 100,000 records: one a second, of 1,000 clients and of 1,000 keys.

@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/buntdb"
+
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/tidwall/buntdb"
 )
 
 // writer writes a State to a database.

@@ -3,10 +3,11 @@ package auth
 import (
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/wire"
-	"github.com/matryer/is"
 )
 
 func TestImpersonate(t *testing.T) {

@@ -4,9 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/matryer/is"
 )
 
 // The answers are those of a real server (Kubernetes API reference, SubjectAccessReview and TokenReview).

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/matryer/is"
 )
 
 // TestDecodePrinted reads bodies and prints them: the output is that of a Go struct.

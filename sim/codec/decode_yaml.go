@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"sigs.k8s.io/yaml"
 )
 
 // DecodeYAML reads the first document of a YAML text like DecodeJSON. Repeated keys are one strict error, the first

@@ -3,9 +3,10 @@ package codec
 import (
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/matryer/is"
 )
 
 // pieces is a struct with a field of every presence.

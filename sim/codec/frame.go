@@ -3,8 +3,9 @@ package codec
 import (
 	"encoding/binary"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // AppendFrame prints one event of a watch as JSON; obj is the printed object.

@@ -3,9 +3,10 @@ package codec
 import (
 	"bytes"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // decodeProto reads a body that is protobuf, and finds its kind.

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 func testDecoder(tb testing.TB) *Decoder {

@@ -7,9 +7,10 @@ import (
 	"iter"
 	"slices"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // protoPrefix opens every protobuf body (API concepts, "Kubernetes Protobuf encoding").

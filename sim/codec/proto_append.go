@@ -3,8 +3,9 @@ package codec
 import (
 	"time"
 
-	"github.com/kubesim/kubesim/sim/schema"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // appendAbsent prints a field that the object does not have.

@@ -8,10 +8,11 @@ import (
 	"math"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // protoDepthMax bounds how deep messages may be nested, as the JSON decoder bounds objects.

@@ -7,10 +7,11 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Proto appends the protobuf message of a printed object of type t, as AppendStored prints it. The message has no kind and

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/kubesim/kubesim/sim/schema"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // entry adds an entry to a map; old is the existing map, if any. b begins with the length of the entry and extends to the end of

@@ -4,8 +4,9 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/schema"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // protoMessage is a struct type as a protobuf message: its fields by number, inlined Go structs as messages of their own.

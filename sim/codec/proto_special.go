@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/schema"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // special reads a value that is neither a scalar nor a message with fields of its own.

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/kubesim/kubesim/sim/status"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubesim/kubesim/sim/status"
 )
 
 // Body returns a whole answer from b, which is compact JSON without a final newline: as it is with a newline, indented

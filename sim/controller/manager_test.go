@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
 	"github.com/kubesim/kubesim/sim/status"
-	"github.com/matryer/is"
 )
 
 func start(t testing.TB, names ...string) (*world, *controller.Manager) {

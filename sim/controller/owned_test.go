@@ -3,9 +3,10 @@ package controller_test
 import (
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // A controller whose informer lags sees the dependents that an owner had when the lag began, even if they are deleted since.

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/controller"
-	"github.com/matryer/is"
 )
 
 // model is a queue as one would write it down: every wish in a list that each question goes through.

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/matryer/is"
 )
 
 // FuzzDefinition: no definition makes the package panic, neither when it is checked nor when it is served.

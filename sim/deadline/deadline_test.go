@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/deadline"
-	"github.com/matryer/is"
 )
 
 // schedule returns a clock that is moved by hand, and what deadlines need of it.

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/wire"
-	"github.com/matryer/is"
 )
 
 func sha(b []byte) string { return fmt.Sprintf("%X", sha512.Sum512(b)) }

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/matryer/is"
 )
 
 // define returns the definition of a built-in kind without defaults.

@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // invalid returns the errors in an applied configuration in the words of kube-apiserver, whose structured-merge-diff is a newer

@@ -4,9 +4,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // TestInvalidEqualsTyped checks that an object has errors if and only if structured-merge-diff refuses it.

@@ -4,9 +4,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // kubectl is the manager for which client-side apply recorded the applied configuration in an annotation.

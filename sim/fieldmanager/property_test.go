@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
-	"github.com/matryer/is"
 )
 
 // ownership is the model: the fields of a ConfigMap that each manager owns, leaf by leaf, by a simple reading of the documentation.

@@ -3,8 +3,9 @@ package fieldmanager
 import (
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/resource"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // resets returns the fields that a write through a subresource puts back, and so cannot own.

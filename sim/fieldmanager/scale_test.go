@@ -3,8 +3,9 @@ package fieldmanager
 import (
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 func TestScale(t *testing.T) {

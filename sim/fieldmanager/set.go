@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // absent stands for a key field that an item leaves out. structured-merge-diff v4 wants every key field in the path of an item, the

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"sync"
 
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
+
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
 // kind is the way in which the parts of a value are owned.

@@ -5,9 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // Update records the changes of by in obj's managedFields. live is the object before the update, nil for a create. by owns the

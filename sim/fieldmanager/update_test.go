@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/matryer/is"
 )
 
 // updated updates live, which may be nil, to text, and returns the result.

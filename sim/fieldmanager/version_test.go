@@ -4,10 +4,11 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/matryer/is"
 )
 
 // twoVersions returns a custom resource whose field spec.size is spec.count in v1, and a Manager that serves both.

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/random"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/matryer/is"
 )
 
 // cluster is a minimal cluster with a history.

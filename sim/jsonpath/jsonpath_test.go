@@ -3,8 +3,9 @@ package jsonpath
 import (
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 const value = `{"name":"web","size":3,"load":2.5,"ok":true,"none":null,"a.b":"dotted","in":{"a":{"b":"deep"}},

@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/kubelet/images"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/kubelet/images"
 )
 
 // The pause between restarts doubles from 10 s to 5 min, and is reset after ten minutes without a failure.

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
 // op is one operation of a run, two bytes of a fuzz input.

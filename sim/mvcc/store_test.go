@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
 // draw returns a store as the package comment draws it: a line per revision,

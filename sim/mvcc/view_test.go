@@ -3,8 +3,9 @@ package mvcc_test
 import (
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
 // TestViewRange ranges over these keys, in byte order:

@@ -3,9 +3,10 @@ package patch
 import (
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
-	"github.com/matryer/is"
 )
 
 // typeOf returns the Type of a built-in kind.

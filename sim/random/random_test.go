@@ -3,8 +3,9 @@ package random_test
 import (
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/random"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/random"
 )
 
 // One more draw for one purpose does not shift the others, and streams that were loaded go on alike.

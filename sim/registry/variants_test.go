@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/selector"
 	"github.com/kubesim/kubesim/sim/status"
-	"github.com/matryer/is"
 )
 
 // with returns do with a change of the trial before it.

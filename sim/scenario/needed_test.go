@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/config"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/config"
 )
 
 // Every controller has a story that fails without it.

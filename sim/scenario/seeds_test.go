@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Whatever the order in which controllers go, a story ends as it should, and with the same objects in the same state: a seed

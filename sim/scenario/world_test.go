@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/config"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/config"
 )
 
 // do runs lines and returns their results.

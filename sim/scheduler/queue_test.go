@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
-	"github.com/matryer/is"
 )
 
 func aPod(name string, priority int64) *pod {

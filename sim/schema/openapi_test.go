@@ -3,8 +3,9 @@ package schema
 import (
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 func TestOpenAPI(t *testing.T) {

@@ -3,8 +3,9 @@ package schema
 import (
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // The places of raw values are found in structs and lists; most kinds have none.

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/scenario"
-	"github.com/matryer/is"
 )
 
 // Clients that try again until they know end up with the same, whatever went wrong on the way.

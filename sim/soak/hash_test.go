@@ -6,8 +6,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/scenario"
 )
 
 const goldenFile = "testdata/hashes.txt"

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/scenario"
-	"github.com/matryer/is"
 )
 
 // calm configures a run without other troubles, with enough watches to detect a planted bug.

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 func TestJSONIsObject(t *testing.T) {

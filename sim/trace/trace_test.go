@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/lesson"

@@ -17,8 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // asCommand makes the program of the tests run as kubesim: TestKill needs a process that it can kill.

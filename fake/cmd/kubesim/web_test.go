@@ -14,8 +14,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/kubesim/kubesim/fake"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake"
 )
 
 // builtPage is a page as make web-dist leaves it.

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trouble"
-	"github.com/matryer/is"
 )
 
 const plan = `seed 17

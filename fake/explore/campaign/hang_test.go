@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
 const stacks = `goroutine 1 [chan receive]:

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller/workload"
-
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )

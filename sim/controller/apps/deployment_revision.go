@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/controller/workload"
-
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )

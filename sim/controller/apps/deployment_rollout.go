@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/controller/workload"
-
 	"github.com/kubesim/kubesim/sim/object"
 )
 

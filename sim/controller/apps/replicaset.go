@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/controller/workload"
-
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // How long a certificate is good, and since when.

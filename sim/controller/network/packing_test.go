@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 func numbered(n int, ready bool) object.Object {

@@ -3,9 +3,10 @@ package network
 import (
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // A cache is out of date when it has not all slices that were written, or has them as they were before.

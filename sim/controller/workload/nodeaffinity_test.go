@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 func spec(t *testing.T, text string) object.Object {

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/matryer/is"
 )
 
 // TestIdempotent checks that pruning and defaulting are idempotent, and keep valid objects valid.

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // TestDescriptionsAndEnums looks at what only a document with descriptions has, in both versions.

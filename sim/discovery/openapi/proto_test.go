@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // fields reads a protobuf message: the length-delimited fields by number, in order.

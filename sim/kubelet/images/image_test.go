@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 func TestReference(t *testing.T) {

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/kubelet/shell"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/kubelet/shell"
 )
 
 // run prints the output of a script with its times, and its result.

@@ -6,10 +6,11 @@ import (
 	"context"
 	"os"
 
-	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 	"k8s.io/client-go/rest"
 	upstream "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 )
 
 // SetServiceResolverForTests is the upstream function. It has no effect on a program, so tests that need it fail with the real

@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	upstream "k8s.io/kubernetes/cmd/kube-apiserver/app/testing"
 	"k8s.io/kubernetes/test/utils/ktesting"
+
+	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 )
 
 // The types of the upstream package.

@@ -7,12 +7,12 @@ import (
 	"os"
 
 	"github.com/spf13/pflag"
-
-	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
 	upstream "k8s.io/apiextensions-apiserver/pkg/cmd/server/testing"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
+
+	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 )
 
 // The types of the upstream package.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"k8s.io/klog/v2"
+	upstream "k8s.io/kubernetes/test/integration/framework"
 
 	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
-	upstream "k8s.io/kubernetes/test/integration/framework"
 )
 
 // The types of the upstream package.

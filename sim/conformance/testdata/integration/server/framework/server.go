@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-
-	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 	client "k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"github.com/kubesim/kubesim/sim/conformance/testdata/integration/server/programs"
 )
 
 // StartTestServer starts a kube-apiserver with the options of a test; the test ends if it cannot.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 

@@ -9,7 +9,6 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
-
 	// Their gates are those of kube-apiserver.
 	_ "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
 	restclient "k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
 )
