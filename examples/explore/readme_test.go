@@ -38,7 +38,7 @@ func TestReadme(t *testing.T) {
 	is := is.New(t)
 	is.True(found != nil) // within 200 seeds
 	t.Log(found)
-	is.True(strings.Contains(found.String(), "2 secrets, want 1"))
+	is.True(strings.Contains(found.String(), " secrets, want 1")) // the README shows such a report
 	source, err := os.ReadFile("readme_test.go")
 	is.NoErr(err)
 	readme, err := os.ReadFile("../../README.md")

@@ -205,7 +205,9 @@ func (c *check[T]) one(t T, x Case, sum *tally) {
 	}
 	if ran && c.opts.Again && slices.ContainsFunc(results, func(r StepResult) bool { return !r.Agrees() }) {
 		t.Logf("%s differed beside others: it is played once more", x.ID())
-		results = c.opts.Play(context.Background(), c.target(t, x), x)
+		target := c.target(t, x)
+		target.Seed++ // another namespace: that of the first try may be terminating
+		results = c.opts.Play(context.Background(), target, x)
 	}
 	if !ran {
 		sum.skippedCases++
