@@ -52,7 +52,7 @@ func (c *call) helper(manager string) *client.Helper {
 	return h
 }
 
-// visit calls f for each object that arguments or files name, and collects the errors.
+// visit calls do for each object that arguments or files name, and collects the errors.
 func (c *call) visit(args []string, s client.Selection, do func(info *client.Info) error) error {
 	list, err := c.Infos(args, s)
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *call) visit(args []string, s client.Selection, do func(info *client.Inf
 	return errors.Join(append(errs, each(found, do))...)
 }
 
-// each calls f for each of the infos and collects the errors.
+// each calls do for each of the infos and collects the errors.
 func each(list []*client.Info, do func(info *client.Info) error) error {
 	var errs []error
 	for _, info := range list {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// visitRollout calls f for each object of a rollout command.
+// visitRollout calls do for each object of a rollout command.
 func (c *call) visitRollout(do func(info *client.Info) error) error {
 	if len(c.Args) == 0 && !c.Given("filename") {
 		return fmt.Errorf("required resource not specified")

@@ -55,7 +55,7 @@ func (o *Options) setNodes(op *Op) (err error) {
 	return err
 }
 
-// plane returns the run function of a command that calls f with the Manager of the controllers.
+// plane returns the run function of a command that calls do with the Manager of the controllers.
 func plane(do func(m *controlplane.Manager, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) (err error) {
 		w.cluster.Control(func(m *controlplane.Manager) { err = do(m, op) })
