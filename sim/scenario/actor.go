@@ -116,10 +116,10 @@ func ParseRules(text string) (*Rules, error) { return actor.ParseRules(text, che
 func checkRuleLine(line string) error {
 	op, err := Parse(line)
 	if err != nil {
-		return err
+		return fmt.Errorf("do %s: %w", line, err)
 	}
 	if c := FindCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
-		return fmt.Errorf("a rule sends requests of its own, so neither %s nor --as", op.Name)
+		return fmt.Errorf("do %s: a rule sends requests of its own, so neither %s nor --as", line, op.Name)
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ function sources(folder: string, besides = /_test\.go$/): string {
 }
 
 // Of a scenario what a page asks for: it runs no go test, replays no trace and reads no file of one.
-const scenario = sources('../sim/scenario', /^(runt|replay|recording|sweep|export|shell)\.go$/)
+const scenario = [sources('../sim/scenario', /^(runt|replay|recording|sweep|export|shell)\.go$/),
+  ...['../sim/scenario/actor', '../sim/scenario/condition', '../sim/words'].map(folder => sources(folder))].join('\n')
 const lesson = sources('../sim/lesson', /^(lesson|translate)\.go$/)
 const engine = sources('../wasm/engine', /^serve\.go$/) // which answers programs, not the page
 const trouble = sources('../sim/trouble')
@@ -35,7 +36,7 @@ function found(source: string, pattern: string): string[] {
 const helps = [...found(scenario + trouble, `\\bHelp:\\s*${texts}`),
   ...[...scenario.matchAll(/Words: +\[\]Choice\{(.*?)\}\}/gs)].flatMap(([, list]) => found(list ?? '', `\\{${literal}, ${texts}`))].filter(help => help)
 const details = [...found(engine, `plainItems\\([^\\n]*, ${texts}\\)`), ...found(engine, `itemView\\{[^\\n{}]*, ${texts}\\}`)]
-const errors = found(scenario + lesson + engine, `\\b(?:wrong|fail|parse|failed|Errorf|errors\\.New)\\([^"\`\\n]*${texts}`).map(shape)
+const errors = found(scenario + lesson + engine, `\\b(?:[wW]rong|fail|parse|failed|Errorf|errors\\.New)\\([^"\`\\n]*${texts}`).map(shape)
 // What only leads to another sentence, with a word of the language or none, is no sentence.
 const leads = (text: string) => /^(?:(?:\{\}|\{\{\{\}\}\}|when|let|do|range|once|column|[a-z.]+:)[ :]*)+$/.test(text)
 

@@ -75,7 +75,7 @@ test('the captions of the opening are those of its scenario', () => {
 })
 
 test('the states are those that the engine tells', () => {
-  const source = ['../wasm/engine', '../sim/scenario', '../sim/controller'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
+  const source = ['../wasm/engine', '../sim/scenario', '../sim/scenario/actor', '../sim/controller'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
   expect(Object.keys(chinese.states).filter(state => !source.includes(`"${state}"`))).toEqual([])
   exchange(chinese)
   expect([stateWords('has read 12'), stateWords('watches'), stateWords('unheard of')]).toEqual(['已读取 12 个', '正在监视', 'unheard of'])

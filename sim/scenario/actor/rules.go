@@ -105,7 +105,7 @@ func parseRule(obj object.Object, checkLine func(line string) error) (Rule, erro
 	}
 	for _, line := range r.Do {
 		if err := checkLine(line); err != nil {
-			return r, fmt.Errorf("do %s: %w", line, err)
+			return r, err
 		}
 	}
 	if r.Range != "" {

@@ -223,7 +223,7 @@ func wordEnd(text string, at int, raw bool) (int, error) {
 // Unclosed returns the error of a quote without an end as a SyntaxError with its column, and any other error unchanged.
 func Unclosed(err error) error {
 	if e, ok := err.(*words.UnclosedError); ok {
-		return Wrong(e.At+1, "%s; put another one where the text ends", e)
+		return Wrong(e.At+1, "the quote %c has no end; put another one where the text ends", e.Quote)
 	}
 	return err
 }
