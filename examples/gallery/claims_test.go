@@ -30,8 +30,8 @@ var claims = exhibit{
 //
 // See pravega/zookeeper-operator#312, and its sisters k8ssandra/cass-operator#118, instaclustr/cassandra-operator#402.
 //
-// The correct version lists the volumes at the server, and deletes only those whose owner has the uid of the cluster that it sees, with the
-// volume's uid as a precondition.
+// The correct version lists the volumes from the server instead of its cache. It deletes a volume only if the uid in the owner reference is
+// that of the current cluster, with the volume's uid as a precondition.
 type zookeeper struct {
 	client.Client
 	live    client.Reader

@@ -27,6 +27,10 @@ func (x *explorer) Repeatable(t *testing.T) bool {
 	if isWorker() || !hasPipes {
 		return false
 	}
+	if !chance.Possible() {
+		t.Logf("kubesim: on %s/%s the draws of Go's runtime cannot be seeded, so two runs of a seed may differ; use amd64 or arm64, or kubesim test",
+			runtime.GOOS, runtime.GOARCH)
+	}
 	first := repeatedRun(t.Name())
 	if first.err == nil {
 		t.Log(first.output)

@@ -31,7 +31,7 @@ type Aggregator struct {
 	dialers sync.Map // *http.Transport by dialerKey
 }
 
-// dialerKey is what requests to aggregated API servers have to share to share connections.
+// dialerKey identifies a connection pool: requests to aggregated API servers with the same key share connections.
 type dialerKey struct {
 	bundle, serverName string
 	insecure, upgrade  bool

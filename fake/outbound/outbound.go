@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// Outbound is what one server asks of others.
+// Outbound sends the requests of one server to other servers: webhooks and aggregated API servers.
 type Outbound struct {
 	Services   *Services
 	Network    *Network

@@ -58,7 +58,8 @@ type Plugin struct {
 	Mutate, Validate Step
 }
 
-// Step is what a plugin runs in a phase of a write. It returns a Status if it refuses the write.
+// Step is the part of a plugin that runs in one phase, mutation or validation. It returns nil, or the Status with which it refuses the
+// write.
 type Step func(*Attributes) *status.Status
 
 // on lets a step see only writes that are one of the operations on a resource itself, not on a subresource.

@@ -145,8 +145,8 @@ func DefaultTokens() []Token {
 	}
 }
 
-// everybody is the user of all requests under AlwaysAllow.
-var everybody = resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}
+// administrator is the user of all requests under AlwaysAllow.
+var administrator = resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}
 
 // Authenticate returns the user of a request with the header from a client, which may be nil. The sources are, in this order: the
 // user that the program around the server sets, the user that a proxy names, the subject of the certificate, the user of the bearer
@@ -163,7 +163,7 @@ func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning 
 	case c.User != nil:
 		return grouped(*c.User), "", nil
 	case !a.options.Authenticates():
-		return everybody, "", nil
+		return administrator, "", nil
 	}
 	failed := false
 	if shown := c.Certificate; shown != nil {

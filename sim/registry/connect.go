@@ -69,7 +69,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	return connect(c)
 }
 
-// notSimulated returns the error for a subresource that is not implemented.
+// notSimulated returns the 501 for a subresource that kubesim deliberately does not serve, such as proxy: sim/COVERAGE.md lists them.
 func notSimulated(q *Request) *status.Status {
 	s := status.Plain("kubesim does not simulate %s/%s yet", q.Definition.Resource, q.Subresource)
 	s.Code, s.Reason = 501, "NotImplemented"

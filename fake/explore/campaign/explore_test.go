@@ -153,7 +153,7 @@ func TestShrinkEdits(t *testing.T) {
 	}
 }
 
-// edited is what an operator reads that is wrong about one of its fields.
+// edited is the spec of a custom resource. The operator under test mishandles one of its fields.
 type edited struct {
 	Name  string
 	On    bool

@@ -44,7 +44,7 @@ func (o *Outcome) Site() string {
 	return o.Failures[0].Site
 }
 
-// Seen is what a run has used: clients, resources and objects. Plans are drawn from it.
+// Seen lists the clients, resources and objects that a run has used. Plans are drawn from them.
 type Seen struct {
 	Clients   []Client      // under test, in the order of their names
 	Resources []string      // that they ask for, in the order of their names: pods, deployments.apps

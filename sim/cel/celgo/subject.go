@@ -123,5 +123,5 @@ func (v *variables) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent returns nil: there are no other variables.
+// Parent implements interpreter.Activation. It returns nil because these variables have no enclosing scope.
 func (v *variables) Parent() interpreter.Activation { return nil }

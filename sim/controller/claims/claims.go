@@ -130,8 +130,8 @@ func SameMode(claim, volume object.Object) bool {
 // Place is the node on which a volume is to be used, or nil if that is not known.
 type Place struct{ Labels map[string]string }
 
-// Match returns the volume for a claim from a list, or nil: the one that is bound to it in advance, or else the smallest suitable
-// one (volume.FindMatchingVolume). Without a place, a claim that waits for its first consumer gets only a volume that is bound to
+// Match returns the best volume in a list for a claim: a volume that is already bound to the claim, or else the smallest suitable one. It
+// returns nil if there is none (volume.FindMatchingVolume). Without a place, a claim that waits for its first consumer gets only a volume that is bound to
 // it.
 func Match(claim object.Object, volumes []object.Object, at *Place, delayed bool) (best object.Object) {
 	labels := selector.Labels{}
