@@ -204,14 +204,14 @@ check-generate: ## fail if the generated data is not what make generate makes; w
 
 conformance: ## compare with the recorded real server, in process and over HTTP; prints a table per area, writes nothing
 	$(GO) test -count=1 ./sim/conformance
-	@if [ -d fake ]; then $(GO) test -count=1 -v -run Conformance ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'; fi
+	@$(GO) test -count=1 -v -run '^Test(InProcess|OverHTTP)$$' ./fake/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
 conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… [KUBESIM_TOKEN=…] [KUBESIM_INSECURE=1] [KUBESIM_AREA=apply,crd]
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=https://HOST:PORT, KUBESIM_TOKEN, and KUBESIM_INSECURE=1 for a self-signed certificate"; exit 1; fi
 	$(GO) test -count=1 -timeout 30m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
 life: ## situations in which controllers act, compared with the recorded real ones, on virtual time
-	$(GO) test -count=1 -v -run '^TestLife$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+	$(GO) test -count=1 -v -run '^TestLife$$' ./fake/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
 life-real: ## the same against a server whose controllers run, in real time: KUBESIM_TARGET=http://… KUBESIM_TOKEN=…; KUBESIM_RECORD=1 records those that are new
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real CONTROLLERS=1 starts such a server)"; exit 1; fi
@@ -219,11 +219,11 @@ life-real: ## the same against a server whose controllers run, in real time: KUB
 
 journeys: ## variations of the cases, sent to a real server and to a simulator until KUBESIM_REQUESTS in a row agree; KUBESIM_AREA=apply,crd
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
-	$(GO) test -count=1 -timeout 0 -v -run '^TestJourneys$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+	$(GO) test -count=1 -timeout 0 -v -run '^TestJourneys$$' ./fake/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
 webhooks: ## random writes that live webhooks stand behind, sent to a real server and to a simulator until KUBESIM_REQUESTS in a row agree (2,000)
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
-	$(GO) test -count=1 -timeout 0 -v -run '^TestWebhooks$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+	$(GO) test -count=1 -timeout 0 -v -run '^TestWebhooks$$' ./fake/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
 # The version is what a release of it says.  A minor that is not the recorded one has a module file of its own.
 REAL_MINOR   ?=

@@ -25,7 +25,7 @@ type (
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
 
 // Listen serves on a socket until Close, and lets the server call webhooks over the network (AdmitThrough). It is not for
-// testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket.
+// testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket, unless ListenOptions.Socket is in memory.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	pick := s.pick
 	if o.Replica != 0 {
@@ -38,14 +38,16 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	if s.closed() {
 		return nil, errClosed
 	}
-	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
-	tcp, err := net.Listen("tcp", o.Address)
-	if err != nil {
-		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
+	if o.Socket == nil {
+		var err error
+		o.Address = cmp.Or(o.Address, "127.0.0.1:0")
+		if o.Socket, err = net.Listen("tcp", o.Address); err != nil {
+			return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
+		}
 	}
-	l, err := s.listener(o, tcp, pick)
+	l, err := s.listener(o, pick)
 	if err != nil {
-		return nil, errors.Join(err, tcp.Close())
+		return nil, errors.Join(err, o.Socket.Close())
 	}
 	if ca := l.CA(); ca != nil {
 		s.cluster.PublishCA(string(ca))
@@ -70,10 +72,10 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	return l, nil
 }
 
-// listener returns a listener on a socket for the API servers that pick returns.
-func (s *Server) listener(o ListenOptions, tcp net.Listener, pick func(*http.Request) *apiserver.Server) (*Listener, error) {
+// listener returns a listener on o.Socket for the API servers that pick returns.
+func (s *Server) listener(o ListenOptions, pick func(*http.Request) *apiserver.Server) (*Listener, error) {
 	api := answer.NewHandler(pick, s.client, cmp.Or(o.MaxWatches, listen.MaxWatches), s.log)
-	return listen.New(o, tcp, served{s.withControl(api, pick), s.trust, pick})
+	return listen.New(o, served{s.withControl(api, pick), s.trust, pick})
 }
 
 // served implements listen.Server.

@@ -55,6 +55,10 @@ func TestUpdatedPodIsStillValidated(t *testing.T) {
 // Random writes have the same answers whether the server keeps the objects in memory between writes or must read them from the store.
 // The second server drops its memory before each write.
 func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
+	writes := 150
+	if testing.Short() {
+		writes = 30
+	}
 	for collection, body := range map[string]string{
 		"/api/v1/namespaces/default/pods":              `"spec":` + podSpec,
 		"/api/v1/namespaces/default/services":          `"spec":{"ports":[{"port":80}]}`,
@@ -62,10 +66,10 @@ func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
 		"/apis/apps/v1/namespaces/default/deployments": `"spec":{"selector":{"matchLabels":{"a":"b"}},"template":` + podTemplate + `}`,
 	} {
 		t.Run(collection, func(t *testing.T) {
-			writes := func(before func()) (answers []string) {
+			play := func(before func()) (answers []string) {
 				c, r := client{t, fake.RunT(t)}, rand.New(rand.NewSource(1))
 				_, last := c.do("POST", collection, `{"metadata":{"name":"a","labels":{"n":"1"}},`+body+`}`)
-				for range 150 {
+				for range writes {
 					before()
 					path, obj := collection+"/a", c.parse(last)
 					change(r, obj)
@@ -89,7 +93,7 @@ func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
 				}
 				return answers
 			}
-			kept, forgotten := writes(func() {}), writes(runtime.GC)
+			kept, forgotten := play(func() {}), play(runtime.GC)
 			for i := range kept {
 				if kept[i] != forgotten[i] {
 					t.Fatalf("answer %d is\n%s\nwhere the object was kept, and where it was read from the store\n%s", i, kept[i], forgotten[i])

@@ -16,39 +16,19 @@ import (
 	"github.com/kubesim/kubesim/fake/listen"
 )
 
-// sockets is a net.Listener whose connections are in memory, so that time can be virtual.
-type sockets struct {
-	calls chan net.Conn
-	ended chan struct{}
-}
-
-func (p *sockets) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.calls:
-		return c, nil
-	case <-p.ended:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *sockets) Close() error { close(p.ended); return nil }
-
-func (p *sockets) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
-
-// listening serves a server on sockets until the end of the test, and returns a function that connects to it and sends a text.
+// listening serves a server on connections in memory until the end of the test, and returns a function that connects to it and sends a text.
 func listening(t *testing.T) func(text string) net.Conn {
 	s := RunT(t, Options{Clock: clock.System{}})
-	p := &sockets{make(chan net.Conn), make(chan struct{})}
-	l, err := s.listener(ListenOptions{}, p, s.pick)
-	if err != nil {
+	socket := listen.NewMemory()
+	if _, err := s.Listen(ListenOptions{Socket: socket}); err != nil {
 		t.Fatal(err)
 	}
-	go l.Serve()
-	t.Cleanup(l.Close)
 	return func(text string) net.Conn {
-		here, there := net.Pipe()
+		here, err := socket.DialContext(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(func() { here.Close() })
-		p.calls <- there
 		if _, err := io.WriteString(here, text); err != nil {
 			t.Fatal(err)
 		}

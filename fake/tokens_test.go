@@ -16,6 +16,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
+// adminToken is the token of the administrator of a server with RBAC.
+const adminToken = "admintoken"
+
 // A token of a service account is valid for requests and reviews until it expires or its account is deleted.
 func TestServiceAccountTokens(t *testing.T) {
 	is := is.New(t)

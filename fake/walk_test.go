@@ -61,13 +61,16 @@ func TestWalk(t *testing.T) {
 	for _, s := range c.discover() {
 		paths = append(paths, c.long(s)...)
 	}
-	for _, path := range paths {
-		for _, accept := range walked {
+	for i, path := range paths {
+		for j, accept := range walked {
+			if testing.Short() && (i+j)%12 != 0 {
+				continue
+			}
 			w.ask(path, accept, "")
 			w.ask(path, accept, "gzip")
 		}
 	}
-	is.New(t).True(w.compressed > 1000) // answers came compressed
+	is.New(t).True(w.compressed > 80) // answers came compressed
 }
 
 // documentPaths are the paths of all documents that are not resources. /openapi/v3/ is listed, but is only a prefix of paths.

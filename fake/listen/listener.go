@@ -44,6 +44,9 @@ type Server interface {
 type Options struct {
 	// Address is the address to listen on. The default is 127.0.0.1:0, any free port.
 	Address string
+	// Socket accepts connections in place of a TCP socket at Address; Close closes it. If its connections are in memory (net.Pipe), clients
+	// can use HTTP in a testing/synctest bubble. It may be nil.
+	Socket net.Listener
 	// Replica is the API server that answers, counted from 1. If it is 0, Server.Route decides for each client.
 	Replica int
 	// TLS serves HTTPS with a generated certificate, which CA returns.
@@ -74,14 +77,15 @@ type Options struct {
 	MaxWatches int
 }
 
-// New returns a Listener of a server on a socket. It answers nothing before Serve is called.
-func New(o Options, tcp net.Listener, s Server) (*Listener, error) {
-	from, err := newOrigins(&o, tcp.Addr())
+// New returns a Listener of a server on o.Socket. It answers nothing before Serve is called.
+func New(o Options, s Server) (*Listener, error) {
+	address := o.Socket.Addr()
+	from, err := newOrigins(&o, address)
 	if err != nil {
 		return nil, err
 	}
 	connections := cmp.Or(o.MaxConnections, connectionsMax)
-	l := &Listener{url: "http://" + tcp.Addr().String(), socket: &socket{Listener: tcp, max: int64(connections)},
+	l := &Listener{url: "http://" + address.String(), socket: &socket{Listener: o.Socket, max: int64(connections)},
 		gate: &gate{origins: from, maximum: connections, server: s, next: delayWatchLists(s, o.WatchListGap)}}
 	l.life, l.end = context.WithCancel(context.Background())
 	l.server = &http.Server{Handler: strict(l.gate, o.StrictTransportSecurity), BaseContext: func(net.Listener) context.Context { return l.life },
@@ -89,14 +93,14 @@ func New(o Options, tcp net.Listener, s Server) (*Listener, error) {
 	if !o.TLS && o.Certificate == nil && o.CertificateFile == "" {
 		return l, nil
 	}
-	certificate, files, err := o.certificate(tcp.Addr())
+	certificate, files, err := o.certificate(address)
 	if err != nil {
 		return nil, err
 	}
 	if from.leaf, err = x509.ParseCertificate(certificate.Certificate[0]); err != nil {
 		return nil, fmt.Errorf("kubesim: the certificate: %w", err)
 	}
-	l.ca, l.url = chainPEM(certificate), "https://"+tcp.Addr().String()
+	l.ca, l.url = chainPEM(certificate), "https://"+address.String()
 	l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
 		MinVersion: o.MinTLS, CipherSuites: o.CipherSuites}
 	if files != nil {

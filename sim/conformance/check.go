@@ -34,9 +34,6 @@ type Options[T any] struct {
 	// Workers is the number of cases that run at the same time, against existing targets. It is for servers that run in real time.
 	// Cases that disturb others run last, alone on their server. If Workers is 0, each case runs in its own subtest.
 	Workers int
-	// Again repeats each case that differs, alone and after all others, and compares that run with the same expectations. In real time,
-	// objects of concurrent cases change pages of lists, and a second may begin between two steps that were recorded within one.
-	Again bool
 	// Lines is the number of differences that are printed for a step. The default is 3.
 	Lines int
 }
@@ -202,12 +199,6 @@ func (c *check[T]) one(t T, x Case, sum *tally) {
 		var why error
 		results, why = c.run(t, x)
 		ran = why == nil
-	}
-	if ran && c.opts.Again && slices.ContainsFunc(results, func(r StepResult) bool { return !r.Agrees() }) {
-		t.Logf("%s differed beside others: it is played once more", x.ID())
-		target := c.target(t, x)
-		target.Seed++ // another namespace: that of the first try may be terminating
-		results = c.opts.Play(context.Background(), target, x)
 	}
 	if !ran {
 		sum.skippedCases++

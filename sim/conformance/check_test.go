@@ -68,10 +68,6 @@ func TestCheckKnownDifferences(t *testing.T) {
 		{"an entry twice", "area/* — a\narea/* — b", nil, []string{"fatal: known differences, line 2: area/* is listed twice"}},
 		{"workers say the same", "#", func(o *Options[spy]) { o.Workers = 2 },
 			[]string{"fail/area/case: area/case bad differs:", table}},
-		{"a case that differs again fails", "#", func(o *Options[spy]) { o.Workers, o.Again = 2, true },
-			[]string{"log/area/case: area/case differed beside others", "fail/area/case: area/case bad differs:", table}},
-		{"one that agrees the second time does not", "#", func(o *Options[spy]) { o.Workers, o.Again, o.Play = 2, true, atFirst() },
-			[]string{"log/area/case: area/case differed beside others", "log: \narea                        2 /    2 steps agree"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,18 +121,6 @@ func TestLoneCases(t *testing.T) {
 		is.Equal(played, len(cases))
 		is.Equal(wrong, 0)
 	})
-}
-
-// atFirst returns a Play for a case that differs only the first time.
-func atFirst() func(context.Context, Target, Case) []StepResult {
-	plays := 0
-	return func(context.Context, Target, Case) []StepResult {
-		plays++
-		if plays == 1 {
-			return []StepResult{{Name: "good"}, {Name: "bad", Differences: []string{"x"}}}
-		}
-		return []StepResult{{Name: "good"}, {Name: "bad"}}
-	}
 }
 
 // withoutLast leaves out the step that differs.

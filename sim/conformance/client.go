@@ -20,13 +20,13 @@ import (
 const patience = 30 * time.Second
 
 // network is the transport of a Target that has none.
-var network = Network(false)
+var network http.RoundTripper = Network(false)
 
 func (t Target) transport() http.RoundTripper { return cmp.Or(t.Transport, network) }
 
 // Network returns a transport that speaks HTTP/1.1, as the recordings were made, and leaves answers as they come.
 // insecure accepts any certificate.
-func Network(insecure bool) http.RoundTripper {
+func Network(insecure bool) *http.Transport {
 	return &http.Transport{
 		TLSClientConfig:    &tls.Config{InsecureSkipVerify: insecure},
 		TLSNextProto:       map[string]func(string, *tls.Conn) http.RoundTripper{},

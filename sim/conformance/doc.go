@@ -78,7 +78,7 @@
 // ordered by the parts of the state that contain them, and a number means the same pod in the whole state. resourceVersions are
 // left out, and managedFields are reduced to manager, operation and subresource.
 //
-// RunLife plays a situation; fake's TestLife passes it to Check, on virtual time, where it takes milliseconds. To record one,
+// RunLife plays a situation; TestLife of fake/conformance passes it to Check, on virtual time, where it takes milliseconds. To record one,
 // write NAME.http, then
 //
 //	make real CONTROLLERS=1       # both programs; periodic work is faster than by default (testdata/real/controllers.go)

@@ -24,11 +24,17 @@ import (
 // TestRunAgreesWithPlayback runs every case against its own recording, and checks that the runner adds no differences of its own.
 func TestRunAgreesWithPlayback(t *testing.T) {
 	t.Parallel()
+	cases, err := Cases()
+	is.New(t).NoErr(err)
+	cases = slices.DeleteFunc(cases, leftOut)
 	Check(t, func(t *testing.T, c Case) Target {
 		transport := inProcess{&playback{c: c}}
 		return Target{URL: "http://playback", Transport: transport, Second: &Target{URL: "http://second", Transport: transport}}
-	}, Options[*testing.T]{Isolate: synctest.Test, Known: "# none"})
+	}, Options[*testing.T]{Cases: cases, Isolate: synctest.Test, Known: "# none"})
 }
+
+// leftOut reports whether a test leaves out a case: seven of eight with -short, chosen by the length of their names.
+func leftOut(c Case) bool { return testing.Short() && len(c.Name)%8 != 0 }
 
 // TestRecordingsAgreeWithThemselves compares each recording with itself and, normalised again, with its copy.
 func TestRecordingsAgreeWithThemselves(t *testing.T) {
@@ -41,11 +47,14 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 		one, two := newNormaliser("c-abcdefgh"), newNormaliser("c-abcdefgh")
 		for _, s := range c.Steps {
 			rec := c.Recorded(s.Name)
-			is.True(rec != nil)                            // every step is recorded
+			is.True(rec != nil) // every step is recorded
+			steps[c.Area]++
+			if leftOut(c) {
+				continue
+			}
 			is.Equal(difference(rec, clone(rec), ""), nil) // a recording agrees with itself
 			a, b := one.value(clone(rec), "", ""), two.value(clone(rec), "", "")
 			is.Equal(difference(a, b, ""), nil) // and normalising is deterministic
-			steps[c.Area]++
 		}
 	}
 	checkSteps(t, steps)
@@ -81,7 +90,7 @@ func TestRecordingsAreAsRecordWritesThem(t *testing.T) {
 	is := is.New(t)
 	cases, err := Cases()
 	is.NoErr(err)
-	for _, c := range cases {
+	for _, c := range slices.DeleteFunc(cases, leftOut) {
 		text, err := embedded.ReadFile("testdata/cases/" + c.ID() + ".res")
 		is.NoErr(err)
 		if string(text) != string(c.text()) {

@@ -54,7 +54,7 @@ var rows = [][]string{
 	{"wasm/engine", "fake/answer", "fake/chance", "fake/control", "fake/explore/campaign", "fake/kustomize", "fake/oracle"},
 	{"fake/listen", "fake/outbound"},
 	{"fake", "wasm"},
-	{"fake/explore", "fake/flags"},
+	{"fake/conformance", "fake/explore", "fake/flags"},
 	{"fake/dropin", "fake/kubectl"},
 	{"fake/cmd/kubesim"},
 }

@@ -22,6 +22,9 @@ func TestForksAndArchivesGoOn(t *testing.T) {
 	t.Parallel()
 	for name, f := range stories(t) {
 		for _, stepped := range []bool{false, true} {
+			if stepped && testing.Short() {
+				continue
+			}
 			t.Run(name+map[bool]string{true: ", stepped"}[stepped], func(t *testing.T) {
 				t.Parallel()
 				through := traveller{stepped: stepped}

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-var _ = flag.Bool("update", false, "rewrite the transcripts of scenarios")
+var update = flag.Bool("update", false, "rewrite the transcripts of scenarios, and testdata/needed.txt")
 
 // TestExamples runs the scenarios that ship with the project. Under js/wasm it compares the same transcripts, hashes
 // included.

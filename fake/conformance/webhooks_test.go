@@ -1,12 +1,16 @@
-package fake_test
+package conformance_test
 
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -192,8 +196,13 @@ type review struct{ kind, name, text string }
 
 func listenForReviews(t *testing.T) *reviewers {
 	hooks := &reviewers{stories: map[string]map[string][]time.Time{}, converted: map[string]map[string]bool{}}
-	cert := issue(t, "127.0.0.1", time.Now().AddDate(10, 0, 0))
-	hooks.address, hooks.bundle = fmt.Sprintf("127.0.0.1:%d", cert.listen(t, hooks.serve)), cert.ca
+	far := httptest.NewUnstartedServer(http.HandlerFunc(hooks.serve))
+	far.EnableHTTP2 = true
+	far.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes are to fail
+	far.StartTLS()
+	t.Cleanup(func() { far.CloseClientConnections(); far.Close() })
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: far.Certificate().Raw})
+	hooks.address, hooks.bundle = far.Listener.Addr().String(), base64.StdEncoding.EncodeToString(bundle)
 	return hooks
 }
 
@@ -266,6 +275,18 @@ func (h *reviewers) take() string {
 	return b.String()
 }
 
+// marked is a transport that adds the header of a simulator's minor to each request.
+type marked struct {
+	minor string
+	next  http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (m marked) RoundTrip(q *http.Request) (*http.Response, error) {
+	q.Header.Set(simulator, m.minor)
+	return m.next.RoundTrip(q)
+}
+
 // simulated plays a story on a new simulator and returns the first step that differs, and the difference.
 func (h *reviewers) simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (step int, difference string) {
 	t.Run(c.Name, func(t *testing.T) {
@@ -273,10 +294,7 @@ func (h *reviewers) simulated(t *testing.T, minor string, seed uint64, c conform
 		srv := fake.RunT(t, fake.Options{Clock: now, Auth: auth.RBAC, NoControllers: true,
 			Replicas: []fake.ReplicaOptions{{Version: minor}}})
 		srv.AdmitThrough(srv.Network())
-		srv.ConvertThrough(roundTripper(func(q *http.Request) (*http.Response, error) {
-			q.Header.Set(simulator, minor)
-			return srv.Network().RoundTrip(q)
-		}))
+		srv.ConvertThrough(marked{minor, srv.Network()})
 		target := conformance.Target{URL: srv.URL(), Transport: &eavesdropper{hooks: h, next: srv.Transport(), clock: now}, Token: adminToken, Seed: seed}
 		for i, r := range conformance.Run(t.Context(), target, c) {
 			if !r.Agrees() {

@@ -1,4 +1,4 @@
-package fake_test
+package conformance_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package fake_test
+package conformance_test
 
 import (
 	"testing"
@@ -15,12 +15,9 @@ import (
 func TestLife(t *testing.T) {
 	t.Parallel()
 	cases, err := conformance.LifeCases()
-	if err != nil {
-		t.Fatal(err)
-	}
 	conformance.Check(t, func(t *testing.T, _ conformance.Case) conformance.Target {
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: []string{"*", "-kube-scheduler"}})
 		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
-	}, conformance.Options[*testing.T]{Cases: cases, Known: conformance.LifeDifferences(), Play: conformance.RunLife,
+	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Known: conformance.LifeDifferences(), Play: conformance.RunLife,
 		Isolate: synctest.Test})
 }

@@ -1,0 +1,106 @@
+package conformance_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/conformance"
+)
+
+// adminToken is the token of the recordings' administrator.
+const adminToken = "admintoken"
+
+// TestInProcess compares the server with the recorded answers of a real one: each case on a server of its own, in a bubble in which
+// waiting takes no real time.
+func TestInProcess(t *testing.T) {
+	t.Parallel()
+	cases, err := conformance.Cases()
+	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
+		srv := server(t, c)
+		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
+		if srv.Replicas() > 1 {
+			target.URL = srv.ReplicaURL(1)
+			target.Second = &conformance.Target{URL: srv.ReplicaURL(2), Transport: srv.Transport()}
+		}
+		return target
+	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Isolate: synctest.Test})
+}
+
+// TestOverHTTP does the same through net/http, on connections in memory.
+func TestOverHTTP(t *testing.T) {
+	t.Parallel()
+	cases, err := conformance.Cases()
+	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
+		srv := server(t, c)
+		var targets []conformance.Target
+		for n := range srv.Replicas() {
+			socket := listen.NewMemory()
+			l, err := srv.Listen(fake.ListenOptions{Socket: socket, Replica: n + 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			network := conformance.Network(false)
+			network.DialContext = socket.DialContext
+			t.Cleanup(network.CloseIdleConnections)
+			targets = append(targets, conformance.Target{URL: l.URL(), Transport: network, Token: adminToken})
+		}
+		if len(targets) > 1 {
+			targets[0].Second = &targets[1]
+		}
+		return targets[0]
+	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Isolate: synctest.Test})
+}
+
+// server returns a server in virtual time with the replicas that a case was recorded with.
+func server(t *testing.T, c conformance.Case) *fake.Server {
+	return fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c)})
+}
+
+// played returns the cases to play: with -short every eighth one of each area, else all.
+func played(t *testing.T, cases []conformance.Case, err error) []conformance.Case {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !testing.Short() {
+		return cases
+	}
+	inArea := map[string]int{}
+	return slices.DeleteFunc(cases, func(c conformance.Case) bool {
+		inArea[c.Area]++
+		return inArea[c.Area]%8 != 1
+	})
+}
+
+// replicasFor are the servers that the cases of an area were recorded with.
+func replicasFor(c conformance.Case) []fake.ReplicaOptions {
+	gate := map[string]bool{"VolumeLimitScaling": true}
+	switch c.Area {
+	case "skewed":
+		return []fake.ReplicaOptions{{Version: "1.36", FeatureGates: gate}, {Version: "1.35"}}
+	case "skewed-gates":
+		return []fake.ReplicaOptions{{FeatureGates: gate}, {}}
+	}
+	if minor := c.Minor(); minor != "" {
+		return []fake.ReplicaOptions{{Version: minor}}
+	}
+	return nil
+}
+
+// TestReal runs the cases against a real API server at KUBESIM_TARGET, with the administrator's token in
+// KUBESIM_TOKEN. KUBESIM_INSECURE=true skips the check of its certificate.
+func TestReal(t *testing.T) {
+	url := os.Getenv("KUBESIM_TARGET")
+	if url == "" {
+		t.Skip("KUBESIM_TARGET is not set: there is no real API server to compare the recordings with")
+	}
+	target := conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), NoControl: true,
+		Transport: conformance.Network(os.Getenv("KUBESIM_INSECURE") == "true")}
+	conformance.Check(t, func(*testing.T, conformance.Case) conformance.Target { return target },
+		conformance.Options[*testing.T]{Workers: 16})
+}
