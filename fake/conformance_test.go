@@ -37,7 +37,7 @@ func TestConformanceOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := func(c conformance.Case) string {
-		if replicasFor(c) == nil && !c.Alone() {
+		if replicasFor(c) == nil && !c.RunsAlone() {
 			return "" // all of these share a server
 		}
 		return c.Area

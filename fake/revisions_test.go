@@ -69,7 +69,7 @@ func measureRevisions(t *testing.T, objects int) {
 	update(500)
 	held := float64(heap()-before) / float64(size)
 	t.Logf("%.2f of %d bytes a revision", held, size/500)
-	is.True(held > 0.5) // the revisions are part of what is measured
+	is.True(held > 0.5) // the revisions are part of the measurement
 	is.True(held < 1.5)
 	runtime.KeepAlive(srv)
 }
