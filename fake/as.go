@@ -39,11 +39,11 @@ func (i *Identity) Transport() http.RoundTripper { return i.Over(i.server.transp
 
 // Over returns a transport whose requests go through another one, such as that of a Process, as the user's.
 func (i *Identity) Over(transport http.RoundTripper) http.RoundTripper {
-	return identified{transport, i.user}
+	return userTransport{transport, i.user}
 }
 
-// identified is a transport that sends a user's requests.
-type identified struct {
+// userTransport is a transport that sends a user's requests.
+type userTransport struct {
 	over http.RoundTripper
 	user *auth.User
 }
@@ -52,7 +52,7 @@ type identified struct {
 type identity struct{}
 
 // RoundTrip implements http.RoundTripper.
-func (x identified) RoundTrip(r *http.Request) (*http.Response, error) {
+func (x userTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.over.RoundTrip(r.WithContext(context.WithValue(r.Context(), identity{}, x.user)))
 }
 

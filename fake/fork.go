@@ -45,7 +45,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 		f.outbound.Aggregator.Handle(metricsService, outbound.Metrics{Cluster: f.cluster})
 	}
 	if f.test != nil {
-		f.witness.Begin(f.test)
+		f.observer.Begin(f.test)
 		f.test.Cleanup(f.Close)
 	}
 	return f
@@ -59,8 +59,8 @@ func (o setup) serve(c *sim.Cluster) *Server {
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.outbound = outbound.New(s.life, c, &s.options.Options, o.admission.Webhooks, o.services, o.trial, s.log)
-	s.witness = oracle.NewWitness(c, o.writesMax(), o.FailOnWarning)
-	s.Oracles = s.witness.Oracles()
+	s.observer = oracle.NewObserver(c, o.writesMax(), o.FailOnWarning)
+	s.Oracles = s.observer.Oracles()
 	s.trust = listen.NewTrust(o.Signers(), o.caFiles(), o.Seed, c)
 	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false

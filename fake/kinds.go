@@ -11,7 +11,7 @@ type Kind struct {
 
 // Kinds returns the kinds that are served now, including those of custom resources: the data for a RESTMapper, without discovery.
 func (s *Server) Kinds() (all []Kind) {
-	s.cluster.Served(func(d *resource.Definition) bool {
+	s.cluster.EachServed(func(d *resource.Definition) bool {
 		all = append(all, Kind{Group: d.Group, Version: d.Version, Kind: d.Kind, Resource: d.Resource, Singular: d.Singular, Namespaced: d.Namespaced})
 		return true
 	})

@@ -109,12 +109,12 @@ func (s *Server) LoadData(data []byte) error {
 // loader writes objects to a server as an administrator.
 type loader struct {
 	cluster   *sim.Cluster
-	witness   *oracle.Witness
+	observer  *oracle.Observer
 	transport transport // sends requests as an administrator
 }
 
 func (s *Server) loader() *loader {
-	l := &loader{s.cluster, s.witness, *s.transport}
+	l := &loader{s.cluster, s.observer, *s.transport}
 	l.transport.client = func(*http.Request) *auth.Client {
 		return &auth.Client{User: &auth.User{Name: "admin", Groups: []string{"system:masters"}}}
 	}
@@ -173,7 +173,7 @@ func (l *loader) stored(obj object.Object, path string) (found bool) {
 	if _, rest, ok := strings.Cut(path, "/namespaces/"); ok {
 		namespace, _, _ = strings.Cut(rest, "/")
 	}
-	_ = l.witness.Look(func(view View) error { // it returns none
+	_ = l.observer.Inspect(func(view View) error { // it returns none
 		found = obj.Name() != "" && view.Knows(resource) && view.Get(resource, namespace, obj.Name()) != nil
 		return nil
 	})

@@ -53,5 +53,5 @@ type Outcome struct{ states oracle.Outcome }
 // state is that of Server.State.
 func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
 	t.Helper()
-	o.states.Compare(t, srv.State(resources...), srv.planned())
+	o.states.Compare(t, srv.State(resources...), srv.faultPlan())
 }

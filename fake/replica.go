@@ -110,5 +110,5 @@ func (s *Server) pick(r *http.Request) *apiserver.Server {
 			return s.cluster.Server(n)
 		}
 	}
-	return s.cluster.Routed(r.Header.Get("User-Agent"))
+	return s.cluster.APIServerFor(r.Header.Get("User-Agent"))
 }

@@ -96,7 +96,7 @@ func (l *loader) kindOf(t reflect.Type) (*resource.Definition, error) {
 	}
 	var found *resource.Definition
 	best := 0
-	l.cluster.Served(func(d *resource.Definition) bool {
+	l.cluster.EachServed(func(d *resource.Definition) bool {
 		if d.Kind != t.Name() {
 			return true
 		}

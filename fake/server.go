@@ -102,7 +102,7 @@ type Server struct {
 	life      context.Context // ends with Close
 	end       context.CancelFunc
 	journal   *journal // nil if neither Options.Data nor Options.Archive is set
-	witness   *oracle.Witness
+	observer  *oracle.Observer
 	trust     *listen.Trust // the authorities for client certificates
 
 	mu           sync.Mutex
@@ -246,7 +246,7 @@ func (o *setup) startFor(t TB) (*Server, error) {
 		return nil, err
 	}
 	s.test = t
-	s.witness.Begin(t)
+	s.observer.Begin(t)
 	if o.trial != nil {
 		o.trial.Begin(s)
 	}

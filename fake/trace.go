@@ -27,7 +27,7 @@ const (
 func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
 
 // TryTrace is Trace, or nil if the server's lock is held: the caller does not wait for it.
-func (s *Server) TryTrace() *trace.Log { return s.cluster.PeekTrace() }
+func (s *Server) TryTrace() *trace.Log { return s.cluster.TryTrace() }
 
 // Report returns a report of the trace, as a failing test prints it: the last steps, 0 for all, in order or by object. A step is a
 // request with its answer, its writes and the watches that were notified. A violation for which the test failed (Never,

@@ -35,25 +35,25 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return t.trial.RoundTrip(r, func(r *http.Request, spared bool) (*http.Response, error) {
 		if spared {
-			return t.aside().answer(r, true)
+			return t.direct().answer(r, true)
 		}
 		return t.answer(r, false)
 	})
 }
 
-// aside returns a transport that leads to the test's own API server, unless t or a URL names another one.
-func (t *transport) aside() *transport {
+// direct returns a transport that leads to the test's own API server, unless t or a URL names another one.
+func (t *transport) direct() *transport {
 	if t.pinned {
 		return t
 	}
-	aside := *t
-	aside.pick = func(r *http.Request) *apiserver.Server {
+	direct := *t
+	direct.pick = func(r *http.Request) *apiserver.Server {
 		if strings.HasPrefix(r.URL.Host, replicaHost) {
 			return t.pick(r)
 		}
 		return t.own()
 	}
-	return &aside
+	return &direct
 }
 
 // answer is RoundTrip without the trial. A spared request meets no faults.

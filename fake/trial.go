@@ -61,8 +61,8 @@ func (s *Server) isTroubled() bool {
 	return slices.ContainsFunc(s.Faults.Decisions(), func(d fault.Decision) bool { return d.Fired })
 }
 
-// planned returns the faults of a run as text.
-func (s *Server) planned() string {
+// faultPlan returns the faults of a run as text.
+func (s *Server) faultPlan() string {
 	if t := s.options.trial; t != nil {
 		if lines, ok := t.Plan(); ok {
 			return lines // Heal has removed the faults

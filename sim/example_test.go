@@ -65,12 +65,12 @@ func ExampleResume() {
 	// Output: 35 map[color:red]
 }
 
-// Restarted returns the state of a cluster whose processes have ended: the stored objects, without the memory of the processes.
-func ExampleRestarted() {
+// StateAfterRestart returns the state of a cluster whose processes have ended: the stored objects, without the memory of the processes.
+func ExampleStateAfterRestart() {
 	c := filled()
 	c.Hold("operator") // its watches get no events
 	before := c.State()
-	after := sim.Restarted(before, before.Options)
+	after := sim.StateAfterRestart(before, before.Options)
 	fmt.Println(len(before.Servers.Held), len(after.Servers.Held))
 	// Output: 1 0
 }

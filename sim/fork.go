@@ -82,7 +82,7 @@ func (c *Cluster) Recall(s *State) (err error) {
 		return fmt.Errorf("recall: %w", err)
 	}
 	c.do(func() {
-		if !reflect.DeepEqual(who(&s.Options), who(&c.options)) {
+		if !reflect.DeepEqual(authOptions(&s.Options), authOptions(&c.options)) {
 			err = fmt.Errorf("recall: the state is of a cluster with other rights or tokens")
 			return
 		}

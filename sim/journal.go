@@ -19,10 +19,10 @@ func (c *Cluster) Keep(j history.Journal) (s *State) {
 // Resume starts new API servers, as o says, over the objects that others have stored: their caches are empty, and there are no
 // watches, no faults and no trace. They continue unfinished work of the others: leases, and definitions whose objects are being
 // deleted. Random draws start over, with other results. Default roles and bindings that were deleted or changed are put back.
-func Resume(s *State, o Options) (*Cluster, error) { return Load(Restarted(s, o), o.Clock) }
+func Resume(s *State, o Options) (*Cluster, error) { return Load(StateAfterRestart(s, o), o.Clock) }
 
-// Restarted returns the State that Resume loads.
-func Restarted(s *State, o Options) *State {
+// StateAfterRestart returns the State that Resume loads.
+func StateAfterRestart(s *State, o Options) *State {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}

@@ -32,7 +32,7 @@ type parts struct {
 	servers     *replica.Set
 	controllers *controller.Manager
 	aggregator  *aggregator.Aggregator
-	gap         time.Duration // Options.WriteGap
+	writeGap    time.Duration // Options.WriteGap
 	bare        bool          // Options.Bare: API servers have no default roles to put back
 }
 
@@ -58,7 +58,7 @@ func (l *lock) TryDo(f func()) bool {
 func (l *lock) Lock() {
 	l.mu.Lock()
 	l.history.CatchUp()
-	l.controllers.Beat()
+	l.controllers.RenewHeartbeats()
 }
 
 // timerLock locks the Cluster for a timer. Unlike lock it does not renew node heartbeats, because no client can observe them.
@@ -129,7 +129,7 @@ func (l *lock) Within(t time.Duration) (context.Context, func()) {
 
 // Pause lets the time between two writes of one request pass.
 func (l *lock) Pause() {
-	if l.gap > 0 {
-		l.Unlocked(func() { l.Wait(context.Background(), l.gap) })
+	if l.writeGap > 0 {
+		l.Unlocked(func() { l.Wait(context.Background(), l.writeGap) })
 	}
 }

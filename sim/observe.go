@@ -29,8 +29,8 @@ func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
 // Trace returns a copy of the trace. It is empty if Options.Trace disables it.
 func (c *Cluster) Trace() *trace.Log { return under(c, c.observer.Trace) }
 
-// PeekTrace is Trace without advancing the Cluster: no work that is due is done first. It returns nil if the Cluster is locked.
-func (c *Cluster) PeekTrace() (l *trace.Log) {
+// TryTrace is Trace without advancing the Cluster: no work that is due is done first. It returns nil if the Cluster is locked.
+func (c *Cluster) TryTrace() (l *trace.Log) {
 	c.lock.TryDo(func() { l = c.observer.Trace() })
 	return l
 }

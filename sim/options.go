@@ -36,8 +36,8 @@ func check(o *Options) error {
 	return o.Check()
 }
 
-// who returns the options that concern authentication and authorization.
-func who(o *Options) []any {
+// authOptions returns the options that concern authentication and authorization.
+func authOptions(o *Options) []any {
 	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts}
 }
 

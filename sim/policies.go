@@ -15,7 +15,7 @@ import (
 func putBackPolicies(server *replica.Server) *status.Status {
 	api := *server.API().Registry
 	api.Admission = nil
-	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{prime, putBack} {
+	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{createFromLegacy, putBack} {
 		for _, expected := range boot.Policies(server.Minor()) {
 			if s := step(&api, server.Definition(expected.Storage), expected.Object); s != nil {
 				return s
@@ -25,8 +25,8 @@ func putBackPolicies(server *replica.Server) *status.Status {
 	return nil
 }
 
-// prime creates a missing default role or binding from the one that older releases had its contents in.
-func prime(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
+// createFromLegacy creates a missing default role or binding from the one that older releases had its contents in.
+func createFromLegacy(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	name := auth.Origin(expected)
 	if name == "" || api.Reader().Get(d.Storage, "", expected.Name()) != nil {
 		return nil
@@ -55,11 +55,11 @@ func putBack(api *registry.Registry, d *resource.Definition, expected object.Obj
 	q.Verb = "create"
 	existing := objects.Get(d.Storage, namespace, name)
 	if existing != nil {
-		changed, anew := auth.Reconcile(existing, expected)
+		changed, recreate := auth.Reconcile(existing, expected)
 		switch {
 		case changed == nil:
 			return nil
-		case !anew:
+		case !recreate:
 			q.Verb = "update"
 			_, s := api.Update(q, registry.Change{Kind: registry.Put, Make: func(object.Object) (object.Object, *status.Status) { return changed, nil }})
 			return s

@@ -80,11 +80,11 @@ func (c *Cluster) Route(client string, n int) error {
 	return nil
 }
 
-// Routed returns the API server that a client with the User-Agent reaches.
-func (c *Cluster) Routed(userAgent string) (api *apiserver.Server) {
+// APIServerFor returns the API server that a client with the User-Agent reaches.
+func (c *Cluster) APIServerFor(userAgent string) (api *apiserver.Server) {
 	if c.servers.Len() == 1 {
 		return c.servers.First().API()
 	}
-	c.do(func() { api = c.servers.Routed(userAgent) })
+	c.do(func() { api = c.servers.APIServerFor(userAgent) })
 	return api
 }

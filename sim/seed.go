@@ -35,8 +35,8 @@ type seeder string
 // Actor implements resource.Author.
 func (s seeder) Actor() resource.Actor { return resource.Actor{Client: string(s)} }
 
-// Served calls yield with the definition of each served resource, until it returns false.
-func (c *Cluster) Served(yield func(*resource.Definition) bool) {
+// EachServed calls yield with the definition of each served resource, until it returns false.
+func (c *Cluster) EachServed(yield func(*resource.Definition) bool) {
 	c.do(func() {
 		for _, d := range c.servers.At(1).API().Table.All() {
 			if !yield(d) {

@@ -38,7 +38,7 @@ var find = sync.OnceValue(func() generators {
 	runtime.LockOSThread() // all draws are of one thread
 	defer runtime.UnlockOSThread()
 	for range findTimes {
-		if g := look(); g.cheap != 0 && g.rand != 0 {
+		if g := sample(); g.cheap != 0 && g.rand != 0 {
 			return g
 		}
 	}
@@ -48,10 +48,10 @@ var find = sync.OnceValue(func() generators {
 // findTimes is the number of attempts. An attempt fails if the words that were drawn in advance have just been used up.
 const findTimes = 4
 
-// look draws and compares.
+// sample draws and compares.
 //
 //go:norace
-func look() (g generators) {
+func sample() (g generators) {
 	const words = threadSize / 8
 	var before, between, after [words]uint64
 	m := thread()

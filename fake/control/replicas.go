@@ -59,11 +59,11 @@ func (p *Panel) serveReplica(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, fmt.Sprintf("kubesim: there is no replica %s: there are %d, counted from 1", q.PathValue("i"), p.cluster.Replicas()), http.StatusNotFound)
 		return
 	}
-	refuse(w, "replicas", treat(r, q))
+	refuse(w, "replicas", applyTrouble(r, q))
 }
 
-// treat applies the action that a control request names to a replica.
-func treat(r *sim.Replica, q *http.Request) error {
+// applyTrouble applies the action that a control request names to a replica.
+func applyTrouble(r *sim.Replica, q *http.Request) error {
 	t, err := parseTrouble(q, q.PathValue("i"), (*trouble.Kind).OfReplicas)
 	if err != nil {
 		return err

@@ -38,8 +38,8 @@ const (
 // Explore implements fake.Explorer.
 func (*explorer) Explore(t *testing.T, o fake.ExploreOptions, body func(t fake.T, srv *fake.Server)) {
 	t.Helper()
-	o = filled(o)
-	x := &explored{t: t, options: o, body: body}
+	o = withDefaults(o)
+	x := &testUnderPlan{t: t, options: o, body: body}
 	call := calls.next(t)
 	if isWorker() {
 		if workerCall() == call {
@@ -54,11 +54,11 @@ func (*explorer) Explore(t *testing.T, o fake.ExploreOptions, body func(t fake.T
 	s := &search{t: t, options: o, team: newTeam(x, call), shard: shard}
 	defer s.team.close()
 	s.run()
-	s.tell(campaign.Line{Done: true, Runs: s.seeds, Seconds: time.Since(s.began).Seconds(), Sequences: s.met})
+	s.appendResult(campaign.Line{Done: true, Runs: s.seeds, Seconds: time.Since(s.began).Seconds(), Sequences: s.met})
 }
 
-// filled returns the options with their defaults.
-func filled(o fake.ExploreOptions) fake.ExploreOptions {
+// withDefaults returns the options with their defaults.
+func withDefaults(o fake.ExploreOptions) fake.ExploreOptions {
 	for name, n := range map[string]*int{seedsVariable: &o.Seeds, repeatVariable: &o.Repeat} { // order does not matter
 		if told, err := strconv.Atoi(os.Getenv(name)); err == nil && told > 0 {
 			*n = told
@@ -191,8 +191,8 @@ func (s *search) seedRange() (first, last, step uint64) {
 	return o.Seed + s.shard.I - 1, o.Seed + uint64(o.Seeds) - 1, s.shard.N
 }
 
-// tell appends a line to the file of results, if there is one.
-func (s *search) tell(l campaign.Line) {
+// appendResult appends a line to the file of results, if there is one.
+func (s *search) appendResult(l campaign.Line) {
 	name := os.Getenv(campaign.ResultsVariable)
 	if name == "" {
 		return
@@ -283,7 +283,7 @@ func (s *search) report(f finding, first ...campaign.Outcome) {
 	r := &campaign.Report{Plan: f.plan, Found: f.found, Outcomes: list, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
 		Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
 	r.Story, r.Link = saveStory(f.saved, r)
-	s.tell(campaign.Line{Seed: f.plan.Seed, Failure: r.Cause(), Plan: f.plan.Lines(), Replay: r.Replay})
+	s.appendResult(campaign.Line{Seed: f.plan.Seed, Failure: r.Cause(), Plan: f.plan.Lines(), Replay: r.Replay})
 	if s.options.Found != nil {
 		s.options.Found(r)
 		return

@@ -94,8 +94,8 @@ func copied(stable bool) func(fake.T, *fake.Server) {
 	}
 }
 
-// explored runs Explore and returns its report, or nil if it found nothing.
-func explored(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.Server)) (found *campaign.Report) {
+// testUnderPlan runs Explore and returns its report, or nil if it found nothing.
+func testUnderPlan(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.Server)) (found *campaign.Report) {
 	t.Helper()
 	o.Server.Bare, o.Found = true, func(r *campaign.Report) { found = r }
 	fake.Explore(t, o, body)
@@ -109,7 +109,7 @@ func TestExplore(t *testing.T) {
 	for i, workers := range []int{1, 2} {
 		t.Run(strconv.Itoa(workers), func(t *testing.T) { // a call a test: what follows a call is not for workers
 			is := is.New(t)
-			found := explored(t, fake.ExploreOptions{Workers: workers}, copied(false))
+			found := testUnderPlan(t, fake.ExploreOptions{Workers: workers}, copied(false))
 			is.True(found != nil)
 			is.True(len(found.Plan.Items) < len(found.Found.Items)) // it was made small
 			is.Equal(len(found.Outcomes), 10)
@@ -214,7 +214,7 @@ func TestExploreCorpus(t *testing.T) {
 func TestExploreEdits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	found := explored(t, fake.ExploreOptions{Edits: []string{"widgets.example.com"}}, func(t fake.T, srv *fake.Server) {
+	found := testUnderPlan(t, fake.ExploreOptions{Edits: []string{"widgets.example.com"}}, func(t fake.T, srv *fake.Server) {
 		is := is.New(t)
 		is.NoErr(srv.Load("testdata/explore.yaml"))
 		srv.Process("reader", func(ctx context.Context, c http.RoundTripper) error {
@@ -265,7 +265,7 @@ func TestExploreOutcome(t *testing.T) {
 	t.Run("different", func(t *testing.T) {
 		is := is.New(t)
 		var same fake.Outcome
-		found := explored(t, fake.ExploreOptions{Workers: 2}, func(t fake.T, srv *fake.Server) {
+		found := testUnderPlan(t, fake.ExploreOptions{Workers: 2}, func(t fake.T, srv *fake.Server) {
 			srv.Process("copier", copier(srv, false))
 			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
 			time.Sleep(time.Minute)
@@ -312,7 +312,7 @@ func TestExploreEnds(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			found := explored(t, fake.ExploreOptions{Repeat: 2, Workers: 1}, x.body)
+			found := testUnderPlan(t, fake.ExploreOptions{Repeat: 2, Workers: 1}, x.body)
 			is.True(found != nil)
 			is.Equal(len(found.Plan.Items), 0) // no trouble is needed
 			if !strings.Contains(found.String(), x.says) {

@@ -26,7 +26,7 @@ type recorder struct {
 	failures []campaign.Failure
 	failed   bool
 	skipped  bool
-	said     strings.Builder
+	output   strings.Builder
 	cleanups []func()
 }
 
@@ -109,7 +109,7 @@ func (r *recorder) Logf(format string, args ...any) { r.say(fmt.Sprintf(format, 
 func (r *recorder) say(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.said.WriteString(strings.TrimRight(text, "\n") + "\n")
+	r.output.WriteString(strings.TrimRight(text, "\n") + "\n")
 }
 
 func (r *recorder) Output() io.Writer { return output{r} }
@@ -152,9 +152,9 @@ func (r *recorder) Cleanup(f func()) {
 	r.cleanups = append(r.cleanups, f)
 }
 
-// within runs f in its own goroutine and waits until f returns or ends the goroutine. A panic is recorded as a failure. within calls begun
+// runIsolated runs f in its own goroutine and waits until f returns or ends the goroutine. A panic is recorded as a failure. within calls begun
 // in the goroutine before f.
-func (r *recorder) within(begun func(), f func()) {
+func (r *recorder) runIsolated(begun func(), f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -190,6 +190,6 @@ func (r *recorder) clean(begun func()) {
 		f := r.cleanups[n-1]
 		r.cleanups = r.cleanups[:n-1]
 		r.mu.Unlock()
-		r.within(begun, f)
+		r.runIsolated(begun, f)
 	}
 }

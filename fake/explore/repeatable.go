@@ -170,7 +170,7 @@ func runAlone(test string) (r repeated) {
 	r.hash = said.String()
 	r.err = w.cmd.Wait()
 	w.cmd = nil
-	if r.output = w.said.String(); r.err != nil {
+	if r.output = w.output.String(); r.err != nil {
 		if f := w.ended(r.err); f.Site != campaign.SiteWorker {
 			r.output, r.hung = f.Text, f.Site == campaign.SiteHang
 		}

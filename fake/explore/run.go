@@ -27,8 +27,8 @@ const traceRecords = 200_000
 // tailSteps is how many steps of a run are shown when it fails.
 const tailSteps = 20
 
-// explored is a test that is run under plans.
-type explored struct {
+// testUnderPlan is a test that is run under plans.
+type testUnderPlan struct {
 	t       *testing.T
 	options fake.ExploreOptions
 	body    func(fake.T, *fake.Server)
@@ -36,9 +36,9 @@ type explored struct {
 }
 
 // run runs the test under a plan, in its own bubble. If full is set, the outcome has the hash and the last events.
-func (x *explored) run(p campaign.Plan, full bool) (out campaign.Outcome) {
+func (x *testUnderPlan) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	began := time.Now()
-	text := x.capture.during(func() { x.bubble(p, full, &out) })
+	text := x.capture.captureOutput(func() { x.bubble(p, full, &out) })
 	out.Took = time.Since(began)
 	if len(out.Failures) > 0 {
 		out.Output = text + out.Output
@@ -48,7 +48,7 @@ func (x *explored) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 
 // bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed, because the goroutines
 // of a real process end with it.
-func (x *explored) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
+func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
 	defer watched.Store(nil)
 	defer func() {
 		if broken := recover(); broken != nil && !crashes(p) && len(out.Failures) == 0 {
@@ -74,12 +74,12 @@ func (x *explored) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
 		s := tr.server
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
-		r.within(itself, func() { x.body(r, s) })
+		r.runIsolated(itself, func() { x.body(r, s) })
 		s.Heal()
 		tr.collect(x, r, out)
 		close(tr.ended)
 		r.clean(itself)
-		tr.tell(r, full, out)
+		tr.recordOutcome(r, full, out)
 		out.Disturbed = tr.draws.disturbed.Load()
 		s.Close()
 	})
@@ -102,8 +102,8 @@ func newCapture() *capture {
 	return &capture{file}
 }
 
-// during runs f and returns the output that f printed.
-func (c *capture) during(f func()) (text string) {
+// captureOutput runs f and returns the output that f printed.
+func (c *capture) captureOutput(f func()) (text string) {
 	if c == nil {
 		f()
 		return ""
@@ -126,7 +126,7 @@ func (c *capture) during(f func()) (text string) {
 }
 
 // collect records what the run has used, before the cleanup.
-func (t *trial) collect(x *explored, r *recorder, out *campaign.Outcome) {
+func (t *trial) collect(x *testUnderPlan, r *recorder, out *campaign.Outcome) {
 	s := t.server
 	out.Happened = s.Faults.String()
 	log := s.Trace()
@@ -194,10 +194,10 @@ func (t *trial) clients(writes map[string]int) (list []campaign.Client) {
 	return slices.CompactFunc(list, func(a, b campaign.Client) bool { return a.Name == b.Name })
 }
 
-// tell records in out the failures and the details that help to understand them.
-func (t *trial) tell(r *recorder, full bool, out *campaign.Outcome) {
+// recordOutcome records in out the failures and the details that help to understand them.
+func (t *trial) recordOutcome(r *recorder, full bool, out *campaign.Outcome) {
 	r.mu.Lock()
-	out.Failures, out.Output = r.failures, r.said.String()
+	out.Failures, out.Output = r.failures, r.output.String()
 	r.mu.Unlock()
 	if !full {
 		return

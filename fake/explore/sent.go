@@ -10,9 +10,9 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// listen records the body of a write if the trial records writes. The caller passes the response to told. A write that was refused with a
+// recordWrite records the body of a write if the trial records writes. The caller passes the response to told. A write that was refused with a
 // 4xx is not recorded; one whose client got no response is.
-func (t *trial) listen(r *http.Request) (told func(*http.Response)) {
+func (t *trial) recordWrite(r *http.Request) (told func(*http.Response)) {
 	if !t.full || !counts(r) {
 		return func(*http.Response) {}
 	}
@@ -32,7 +32,7 @@ func (t *trial) listen(r *http.Request) (told func(*http.Response)) {
 			return
 		}
 		if res != nil && bytes.Contains(w.Body, []byte(`"generateName"`)) {
-			w.Name = made(res)
+			w.Name = createdName(res)
 		}
 		t.mu.Lock()
 		t.sent = append(t.sent, w)
@@ -40,8 +40,8 @@ func (t *trial) listen(r *http.Request) (told func(*http.Response)) {
 	}
 }
 
-// made returns the name of the created object.
-func made(res *http.Response) string {
+// createdName returns the name of the created object.
+func createdName(res *http.Response) string {
 	data, err := io.ReadAll(res.Body)
 	res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(data))

@@ -42,13 +42,13 @@ type job struct {
 //	search ─ plans ─▶ team ─┬─ job, fd 3 ─▶ worker: a bubble for each ─ Outcome, fd 4 ─▶
 //	                        └─ …
 type team struct {
-	local   *explored
+	local   *testUnderPlan
 	call    int
 	free    chan *worker // nil workers are started when they are needed
 	workers int
 }
 
-func newTeam(x *explored, call int) *team {
+func newTeam(x *testUnderPlan, call int) *team {
 	n := x.options.Workers
 	if n <= 0 {
 		n = runtime.NumCPU()
@@ -119,7 +119,7 @@ type worker struct {
 	ask    io.WriteCloser
 	answer *bufio.Reader
 	pipe   io.Closer
-	said   *tailOf
+	output *tailOf
 	failed bool // it has ended, or cannot be used any more
 	err    error
 	vain   atomic.Int64 // how often it was looked whether it moves on since it last heard that
@@ -132,25 +132,25 @@ func (t *team) start() *worker {
 
 // startProcess starts the test binary for one test, with one more variable. If it does not start, the first job reports the error.
 func startProcess(test, variable string) *worker {
-	w := &worker{said: &tailOf{}}
+	w := &worker{output: &tailOf{}}
 	program, err := os.Executable()
 	if err != nil {
-		return &worker{failed: true, err: err, said: w.said}
+		return &worker{failed: true, err: err, output: w.output}
 	}
 	in, ask, err := os.Pipe()
 	if err != nil {
-		return &worker{failed: true, err: err, said: w.said}
+		return &worker{failed: true, err: err, output: w.output}
 	}
 	answer, out, err := os.Pipe()
 	if err != nil {
 		in.Close()
 		ask.Close()
-		return &worker{failed: true, err: err, said: w.said}
+		return &worker{failed: true, err: err, output: w.output}
 	}
 	w.cmd = exec.Command(program, workerArgs(test)...)
 	w.cmd.Env = append(repeatableEnv(os.Environ()), variable)
 	w.cmd.ExtraFiles = []*os.File{in, out}
-	w.cmd.Stdout, w.cmd.Stderr = w.said, w.said
+	w.cmd.Stdout, w.cmd.Stderr = w.output, w.output
 	w.ask, w.answer, w.pipe = ask, bufio.NewReader(answer), answer
 	err = chance.Start(w.cmd, 1)
 	in.Close()
@@ -228,7 +228,7 @@ func (w *worker) watch() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticker := time.NewTicker(lookEvery)
+		ticker := time.NewTicker(checkEvery)
 		defer ticker.Stop()
 		for w.vain.Store(0); ; {
 			select {
@@ -236,7 +236,7 @@ func (w *worker) watch() (stop func()) {
 				return
 			case <-ticker.C:
 			}
-			if w.vain.Add(1) > 2*busyLooks {
+			if w.vain.Add(1) > 2*busyChecks {
 				quit(w.cmd.Process)
 			} else if w.send(job{Look: true}) != nil {
 				return // it has ended
@@ -251,7 +251,7 @@ func (w *worker) watch() (stop func()) {
 
 // ended returns the reason why a worker has ended.
 func (w *worker) ended(err error) campaign.Failure {
-	text := w.said.String()
+	text := w.output.String()
 	if _, report, ok := strings.Cut(text, hangMark); ok {
 		return campaign.Failure{Site: campaign.SiteHang, Text: strings.TrimSpace(report)}
 	}
@@ -304,7 +304,7 @@ func (t *tailOf) String() string {
 var answering sync.Mutex
 
 // serve runs plans for another process, until that wants no more, and ends this one.
-func (x *explored) serve() {
+func (x *testUnderPlan) serve() {
 	in, out := pipes()
 	x.capture = newCapture()
 	steady()
@@ -343,7 +343,7 @@ func hear(in io.Reader, jobs chan<- job) {
 	if jobs != nil {
 		defer close(jobs)
 	}
-	dog := &watchdog{told: tellAndExit}
+	dog := &watchdog{report: reportAndExit}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -352,11 +352,11 @@ func hear(in io.Reader, jobs chan<- job) {
 		}
 		var j job
 		if err := json.Unmarshal(line, &j); err != nil {
-			tellAndExit(fmt.Sprintf("a worker cannot read its job: %v", err))
+			reportAndExit(fmt.Sprintf("a worker cannot read its job: %v", err))
 		}
 		if j.Look {
-			dog.look()
-			heard()
+			dog.check()
+			acknowledgeCheck()
 			continue
 		}
 		jobs <- j

@@ -99,20 +99,20 @@ func (t *trial) do(step campaign.Step, around *http.Request) (after func()) {
 // RoundTrip implements fake.Trial: it answers a request, with the steps that are due around it.
 func (t *trial) RoundTrip(r *http.Request, answer answerer) (*http.Response, error) {
 	switch {
-	case r.Context().Value(planned{}) != nil:
+	case r.Context().Value(planRequest{}) != nil:
 		return answer(r, true)
 	case t.server == nil:
 		return t.seeded.RoundTrip(r, answer)
 	}
 	t.draws.next()
 	defer t.draws.next()
-	told := t.listen(r)
+	told := t.recordWrite(r)
 	if t.IsOwn() || strings.HasPrefix(r.URL.Path, controlPrefix) {
 		res, err := answer(r, true)
 		told(res)
 		return res, err
 	}
-	before, after := t.due(r)
+	before, after := t.countRequest(r)
 	for _, step := range before {
 		if then := t.do(step, r); then != nil {
 			defer then()
@@ -129,8 +129,8 @@ func (t *trial) RoundTrip(r *http.Request, answer answerer) (*http.Response, err
 // controlPrefix is the path of requests that move the simulator (fake.Server.Handler).
 const controlPrefix = "/sim/v1/"
 
-// planned marks, in its context, a request that the plan itself sends.
-type planned struct{}
+// planRequest marks, in its context, a request that the plan itself sends.
+type planRequest struct{}
 
 // IsOwn implements fake.Trial.
 func (t *trial) IsOwn() bool {
@@ -146,8 +146,8 @@ func (t *trial) Adopt() (done func()) {
 	return func() { t.helps.Delete(self) }
 }
 
-// due counts a request, and returns the steps before and after it.
-func (t *trial) due(r *http.Request) (before, after []campaign.Step) {
+// countRequest counts a request, and returns the steps before and after it.
+func (t *trial) countRequest(r *http.Request) (before, after []campaign.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	name := t.clientLocked(r.Header.Get("User-Agent"))
@@ -325,7 +325,7 @@ func (w *world) patch(path, body string) { w.trial.ask(http.MethodPatch, path, b
 
 // ask sends a request as a cluster-admin that faults spare, and returns the body of the answer, or nil if the request failed.
 func (t *trial) ask(method, path, body string) []byte {
-	ctx := context.WithValue(context.Background(), planned{}, true)
+	ctx := context.WithValue(context.Background(), planRequest{}, true)
 	r, err := http.NewRequestWithContext(ctx, method, t.server.URL()+path, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return nil

@@ -21,9 +21,9 @@ var pipes = sync.OnceValues(func() (in, out *os.File) {
 	return os.NewFile(jobsFile, "jobs"), os.NewFile(outcomesFile, "outcomes")
 })
 
-// heard reports to the parent that this worker has processed a look. It uses a raw system call, because the scheduler could switch to
+// acknowledgeCheck reports to the parent that this worker has processed a look. It uses a raw system call, because the scheduler could switch to
 // another goroutine at a normal one.
-func heard() {
+func acknowledgeCheck() {
 	line := []byte(heardLine)
 	if !answering.TryLock() {
 		return // in the middle of another line, which says more

@@ -22,12 +22,12 @@ import (
 // hangMark stands before the report of a process that did not move on.
 const hangMark = "kubesim: no progress: "
 
-// lookEvery is how often, in real time, a process is asked whether it moves on.
-const lookEvery = time.Second
+// checkEvery is how often, in real time, a process is asked whether it moves on.
+const checkEvery = time.Second
 
-// hangLooks is the number of looks without activity that make a hang. busyLooks is the number if a goroutine runs and waits for nothing: it
+// hangChecks is the number of looks without activity that make a hang. busyChecks is the number if a goroutine runs and waits for nothing: it
 // may have much to compute, or little processor time.
-const hangLooks, busyLooks = 2, 20
+const hangChecks, busyChecks = 2, 20
 
 // activity counts events at the servers of the process: requests, and timers.
 var activity atomic.Uint64
@@ -37,19 +37,19 @@ var watched atomic.Pointer[fake.Server]
 
 // watchdog checks for activity.
 type watchdog struct {
-	seen uint64
-	vain int // looks
-	told func(report string)
+	seen   uint64
+	vain   int // looks
+	report func(report string)
 }
 
-// look is called every second.
-func (d *watchdog) look() {
+// check is called every second.
+func (d *watchdog) check() {
 	now := activity.Load()
 	if now != d.seen {
 		d.seen, d.vain = now, 0
 		return
 	}
-	if d.vain++; d.vain < hangLooks {
+	if d.vain++; d.vain < hangChecks {
 		return
 	}
 	buf := make([]byte, 16<<20)
@@ -58,10 +58,10 @@ func (d *watchdog) look() {
 	if report == "" { // no goroutine is in a bubble, or all wait for virtual time, which advances
 		d.vain = 0
 	}
-	if d.vain == 0 || !waits && d.vain < busyLooks {
+	if d.vain == 0 || !waits && d.vain < busyChecks {
 		return
 	}
-	d.told(fmt.Sprintf("for %v nothing has happened at the server. %s%s", time.Duration(d.vain)*lookEvery, report, lastSeen()))
+	d.report(fmt.Sprintf("for %v nothing has happened at the server. %s%s", time.Duration(d.vain)*checkEvery, report, lastSeen()))
 }
 
 // lastLines is how many lines of the trace a watchdog prints.
@@ -87,8 +87,8 @@ const exitHanging = 3
 // stderr is the standard error of the process: that of a run is captured.
 var stderr = os.Stderr
 
-// tellAndExit prints the report of a worker and ends the process.
-func tellAndExit(report string) {
+// reportAndExit prints the report of a worker and ends the process.
+func reportAndExit(report string) {
 	fmt.Fprintf(stderr, "%s%s\n", hangMark, report)
 	os.Exit(exitHanging)
 }

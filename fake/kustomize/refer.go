@@ -51,18 +51,18 @@ func (b *build) configure(file string) error {
 	return nil
 }
 
-// along follows a path through objects and all items of lists, and calls f with each map at its end and the name of the last field.
-func along(v any, path []string, f func(m map[string]any, field string)) {
+// walkPath follows a path through objects and all items of lists, and calls f with each map at its end and the name of the last field.
+func walkPath(v any, path []string, f func(m map[string]any, field string)) {
 	switch v := v.(type) {
 	case map[string]any:
 		if len(path) == 1 {
 			f(v, path[0])
 		} else {
-			along(v[path[0]], path[1:], f)
+			walkPath(v[path[0]], path[1:], f)
 		}
 	case []any:
 		for _, x := range v {
-			along(x, path, f)
+			walkPath(x, path, f)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (b *build) refer(all []*item, namespace string) {
 		from := it.obj.Namespace()
 		for _, r := range b.configured {
 			if r.kind == it.obj.Kind() {
-				along(map[string]any(it.obj), r.path, func(m map[string]any, field string) { point(m, field, r.to, from, all, false) })
+				walkPath(map[string]any(it.obj), r.path, func(m map[string]any, field string) { point(m, field, r.to, from, all, false) })
 			}
 		}
 		if b.builtin(it.obj) == nil || it.obj.Kind() == "CustomResourceDefinition" {

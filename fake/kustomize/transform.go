@@ -175,14 +175,14 @@ func targetsOf(p object.Object, all []*item) (some []*item, err error) {
 	for _, it := range all {
 		group, version := groupOf(it.obj), it.obj.APIVersion()[strings.Index(it.obj.APIVersion(), "/")+1:]
 		if matches(t, "group", group) && matches(t, "version", version) && matches(t, "kind", it.obj.Kind()) && it.matchesNames(t) &&
-			labels.Match(lookIn(it.obj.Labels())) && annotations.Match(lookIn(it.obj.Annotations())) {
+			labels.Match(lookupIn(it.obj.Labels())) && annotations.Match(lookupIn(it.obj.Annotations())) {
 			some = append(some, it)
 		}
 	}
 	return some, nil
 }
 
-func lookIn(m map[string]string) func(string) (string, bool) {
+func lookupIn(m map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		v, ok := m[name]
 		return v, ok

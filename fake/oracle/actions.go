@@ -69,8 +69,8 @@ func (all Actions) Writes() Actions {
 	return all.Of("create", "update", "patch", "delete", "deletecollection")
 }
 
-// taken is a recorded request. Most requests share their shape with an earlier one.
-type taken struct {
+// recordedRequest is a recorded request. Most requests share their shape with an earlier one.
+type recordedRequest struct {
 	at           int64 // in nanoseconds since 1970
 	shape        unique.Handle[shape]
 	code         int32
@@ -81,16 +81,16 @@ type taken struct {
 type shape struct{ client, user, verb, resource, subresource, namespace string }
 
 // take records a request.
-func (w *Witness) take(at time.Time, r *observe.Reply) {
+func (w *Observer) take(at time.Time, r *observe.Reply) {
 	if r.Resource == "" || len(w.actions) >= actionsMax {
 		return
 	}
-	w.actions = append(w.actions, taken{at.UnixNano(), unique.Make(shape{r.UserAgent, r.User.Name, r.Verb, trace.What(r.Group, r.Resource, "", ""),
+	w.actions = append(w.actions, recordedRequest{at.UnixNano(), unique.Make(shape{r.UserAgent, r.User.Name, r.Verb, trace.What(r.Group, r.Resource, "", ""),
 		r.Subresource, r.Namespace}), int32(r.Code), r.Key, r.Message})
 }
 
 // action converts the record to an Action.
-func (t *taken) action() Action {
+func (t *recordedRequest) action() Action {
 	s := t.shape.Value()
 	namespace, name, ok := strings.Cut(t.key, "/")
 	if !ok {
@@ -108,7 +108,7 @@ func (t *taken) action() Action {
 //
 //	is.Equal(srv.Actions("operator").Writes().String(), "create deployments.apps default/web 201\n")
 func (o *Oracles) Actions(userAgent string) (some Actions) {
-	w := o.witness.begun()
+	w := o.observer.begun()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.actions) >= actionsMax && w.test != nil {

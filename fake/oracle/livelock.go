@@ -34,7 +34,7 @@ type turns struct {
 
 // wrote counts a write. When it reaches limit it returns the report of a livelock, and otherwise "". If limit is negative, there is no
 // limit.
-func (x *instant) wrote(e *commit.Commit, by *observe.Party, record uint64, limit int) (report string) {
+func (x *instant) wrote(e *commit.Commit, by *observe.Actor, record uint64, limit int) (report string) {
 	if limit < 0 || x.over || e.Definition == nil {
 		return ""
 	}
@@ -77,7 +77,7 @@ func (x *instant) report(n int) string {
 	fmt.Fprintf(&b, "%s %s/%s was written %d times while time stood still at %s", w.Resource, w.Namespace, w.Name, n, stamp(x.at))
 	var names []string
 	for _, w := range slices.Backward(x.last) {
-		who := fmt.Sprint(w.who(), w.Verb, w.Subresource)
+		who := fmt.Sprint(w.author(), w.Verb, w.Subresource)
 		if slices.Contains(names, who) || len(names) == 2 {
 			continue
 		}
@@ -92,10 +92,10 @@ func (x *instant) report(n int) string {
 	return b.String()
 }
 
-// parties returns the clients of the last writes.
-func (x *instant) parties() (all []*observe.Party) {
+// actors returns the clients of the last writes.
+func (x *instant) actors() (all []*observe.Actor) {
 	for _, w := range x.last {
-		if !slices.ContainsFunc(all, func(p *observe.Party) bool { return p.Client == w.by.Client && p.Own == w.by.Own }) {
+		if !slices.ContainsFunc(all, func(p *observe.Actor) bool { return p.Client == w.by.Client && p.Own == w.by.Own }) {
 			all = append(all, w.by)
 		}
 	}

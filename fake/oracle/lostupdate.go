@@ -41,7 +41,7 @@ const versionsMax = 64
 // without any, all writes are.
 func (o *Oracles) NoLostUpdates(clients ...string) {
 	x := &lostUpdates{clients: clients, known: map[reader]uint64{}, lists: map[reader]uint64{}, past: map[string][]*version{}}
-	o.witness.begun().promise(&promise{name: "a lost update", wrote: x.wrote, answer: x.answered, event: x.delivered})
+	o.observer.begun().promise(&promise{name: "a lost update", wrote: x.wrote, answer: x.answered, event: x.delivered})
 }
 
 // delivered records the revision of an event as seen by the watch's client.
@@ -54,12 +54,12 @@ func (x *lostUpdates) delivered(watch *apiserver.Exchange, eventType, key string
 // answered records the revision that an answer shows to its client.
 func (x *lostUpdates) answered(r *observe.Reply) error {
 	switch {
-	case r.Shown == 0 || r.Code >= 300:
+	case r.AnswerRev == 0 || r.Code >= 300:
 	case r.Verb == "list":
 		at := reader{r.UserAgent, trace.What(r.Group, r.Resource, "", ""), r.Namespace}
-		x.lists[at] = max(x.lists[at], r.Shown)
+		x.lists[at] = max(x.lists[at], r.AnswerRev)
 	default:
-		x.learn(r.Exchange, r.Key, r.Shown)
+		x.learn(r.Exchange, r.Key, r.AnswerRev)
 	}
 	return nil
 }

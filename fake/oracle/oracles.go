@@ -65,7 +65,7 @@ func controllerOf(obj Object) Object {
 //
 //	srv.Eventually("everything is gone", time.Minute, srv.LeftBehind("operator", "sites.web.example.com"))
 func (o *Oracles) LeftBehind(client, owners string) func(View) error {
-	w := o.witness.begun()
+	w := o.observer.begun()
 	return func(view View) error {
 		if left := view.List(owners, ""); len(left) > 0 {
 			return fmt.Errorf("%s %s is still there", left[0].Kind(), left[0].Name())
@@ -78,7 +78,7 @@ func (o *Oracles) LeftBehind(client, owners string) func(View) error {
 		var left []string
 		view.Each(func(resource string, obj Object) bool {
 			made := w.creators[view.key(resource, obj)] // the check is under the Cluster's lock
-			if strings.HasPrefix(made, client) && made != "" && !passing(resource) && !collectable(obj, uids) {
+			if strings.HasPrefix(made, client) && made != "" && !isTransient(resource) && !collectable(obj, uids) {
 				left = append(left, resource+" "+strings.TrimPrefix(obj.Namespace()+"/"+obj.Name(), "/"))
 			}
 			return true
@@ -95,8 +95,8 @@ func (v View) key(resource string, obj Object) string {
 	return v.definition(resource).Key(obj.Namespace(), obj.Name())
 }
 
-// passing reports whether objects of a resource expire or stay without harm, so that no client needs to delete them.
-func passing(resource string) bool {
+// isTransient reports whether objects of a resource expire or stay without harm, so that no client needs to delete them.
+func isTransient(resource string) bool {
 	return resource == "leases.coordination.k8s.io" || resource == "events" || resource == "events.events.k8s.io"
 }
 
@@ -109,7 +109,7 @@ func collectable(obj Object, uids map[string]bool) bool {
 // WithinRBAC makes a test fail at the first request of a user that roles would refuse, although the server allows every request. The
 // failure names the missing rule. Server.As, for example, makes requests of a user.
 func (o *Oracles) WithinRBAC(user string) {
-	o.witness.begun().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func(auth.Attributes) bool) error {
+	o.observer.begun().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func(auth.Attributes) bool) error {
 		if at.User.Name != user || byRoles(at) {
 			return nil
 		}
@@ -136,7 +136,7 @@ func asked(at auth.Attributes) string {
 // server's clock. It finds a reconciler that requeues itself endlessly, even if it writes nothing. A starting controller sends some
 // dozens. client-go's limit, which tests switch off, is 300.
 func (o *Oracles) NoHotLoop(userAgent string, max int) {
-	w := o.witness.begun()
+	w := o.observer.begun()
 	began, n, verbs := time.Time{}, 0, map[string]int{}
 	w.promise(&promise{name: "a hot loop", answer: func(r *observe.Reply) error {
 		if !strings.HasPrefix(r.UserAgent, userAgent) {

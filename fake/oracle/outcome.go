@@ -61,14 +61,14 @@ func lineDiff(a, b string) string {
 // left out: uids, revisions, times, generations, managed fields and the order of conditions. A generated name is replaced by its prefix
 // and an asterisk.
 func (o *Oracles) State(resources ...string) string {
-	w := o.witness.begun()
+	w := o.observer.begun()
 	var lines []string
-	_ = w.Look(func(view View) error { // it returns none
+	_ = w.Inspect(func(view View) error { // it returns none
 		lines = view.lines(func(resource string, obj Object) bool {
 			if len(resources) > 0 {
 				return slices.ContainsFunc(resources, func(r string) bool { return r == resource || bareOf(view, r) == resource })
 			}
-			return !passing(resource) && revisionOf(obj) > w.since
+			return !isTransient(resource) && revisionOf(obj) > w.since
 		})
 		return nil
 	})

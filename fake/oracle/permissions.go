@@ -39,7 +39,7 @@ type Permissions struct {
 // and p.ClusterRole returns such a role. Permissions cannot know the rules that only another run needs, so a test should also cover the
 // operator's deletions and errors.
 func (o *Oracles) Permissions(user string) *Permissions {
-	w := o.witness.begun()
+	w := o.observer.begun()
 	w.mu.Lock()
 	n := w.rights.users[user]
 	var questions []auth.Attributes
@@ -63,7 +63,7 @@ func (o *Oracles) Permissions(user string) *Permissions {
 }
 
 // special leaves out the access that every authenticated user has.
-func (w *Witness) special(all []auth.Attributes) (some []auth.Attributes) {
+func (w *Observer) special(all []auth.Attributes) (some []auth.Attributes) {
 	everybody := slices.Clone(all)
 	for i := range everybody {
 		everybody[i].User = auth.User{Groups: []string{"system:authenticated"}}
@@ -124,9 +124,9 @@ func merged(all []auth.Attributes, pairs bool) (rules []Rule) {
 }
 
 // unused returns the rules that roles grant the user itself, not as a member of a group, and that no question needed.
-func (w *Witness) unused(user string, questions []auth.Attributes) (rules []Rule) {
+func (w *Observer) unused(user string, questions []auth.Attributes) (rules []Rule) {
 	namespaces := []string{""}
-	_ = w.Look(func(view View) error { // it returns none
+	_ = w.Inspect(func(view View) error { // it returns none
 		for _, obj := range view.List("namespaces", "") {
 			namespaces = append(namespaces, obj.Name())
 		}

@@ -20,19 +20,19 @@ import (
 //
 // found is called under the server's lock, so it must use only the View and send no requests to the server.
 func (o *Oracles) Never(name string, found func(View) error) {
-	o.witness.begun().check("never "+name, found)
+	o.observer.begun().check("never "+name, found)
 }
 
 // Always makes a test fail if a condition does not hold: holds is called now and after every commit, and returns an error if the
 // condition is violated. It is Never for the opposite condition.
 func (o *Oracles) Always(name string, holds func(View) error) {
-	o.witness.begun().check("always "+name, holds)
+	o.observer.begun().check("always "+name, holds)
 }
 
 // check adds a check of each commit, unless the present state already fails it.
-func (w *Witness) check(name string, check func(View) error) {
+func (w *Observer) check(name string, check func(View) error) {
 	p := &promise{name: name, wrote: check}
-	if err := w.Look(check); err != nil {
+	if err := w.Inspect(check); err != nil {
 		w.mu.Lock()
 		w.fail(0, fmt.Sprintf("%s: %v\n    from the beginning", name, err))
 		w.mu.Unlock()
@@ -47,13 +47,13 @@ func (w *Witness) check(name string, check func(View) error) {
 //
 //	srv.Eventually("the site is gone", time.Minute, func(view fake.View) error { … })
 func (o *Oracles) Eventually(name string, within time.Duration, holds func(View) error) error {
-	w := o.witness.begun()
+	w := o.observer.begun()
 	more := make(chan struct{}, 1)
 	w.mu.Lock()
 	w.written = append(w.written, more)
 	w.mu.Unlock()
 	defer w.forget(more)
-	err := w.await(within, more, func() error { return w.Look(holds) })
+	err := w.await(within, more, func() error { return w.Inspect(holds) })
 	if err == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (o *Oracles) Eventually(name string, within time.Duration, holds func(View)
 	return err
 }
 
-func (w *Witness) forget(c chan struct{}) {
+func (w *Observer) forget(c chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, x := range w.written {
@@ -77,7 +77,7 @@ func (w *Witness) forget(c chan struct{}) {
 
 // await lets time pass until holds returns nil. If that takes too long, it returns the last error of holds. more is signalled at each
 // commit.
-func (w *Witness) await(within time.Duration, more <-chan struct{}, holds func() error) error {
+func (w *Observer) await(within time.Duration, more <-chan struct{}, holds func() error) error {
 	if c, ok := w.cluster.Clock().(*clock.Manual); ok {
 		return awaitManual(c, within, holds)
 	}

@@ -24,7 +24,7 @@ type quiet struct {
 	samples []*Write
 }
 
-func (q *quiet) wrote(e *commit.Commit, by *observe.Party, record uint64) {
+func (q *quiet) wrote(e *commit.Commit, by *observe.Actor, record uint64) {
 	if e.Definition == nil || e.Storage == "leases.coordination.k8s.io" || by.Exchange == nil {
 		return
 	}
@@ -41,9 +41,9 @@ func (q *quiet) wrote(e *commit.Commit, by *observe.Party, record uint64) {
 //	srv.AtRest(t, 24*time.Hour)
 func (o *Oracles) AtRest(t TB, d time.Duration) {
 	t.Helper()
-	w := o.witness.begun()
-	q := w.listen()
-	defer w.unlisten(q)
+	w := o.observer.begun()
+	q := w.watchWrites()
+	defer w.unwatchWrites(q)
 	for began := w.cluster.Clock().Now(); ; {
 		w.pass(restFor)
 		seen := w.counted(q)
@@ -62,7 +62,7 @@ func (o *Oracles) AtRest(t TB, d time.Duration) {
 }
 
 // counted returns the count and resets it.
-func (w *Witness) counted(q *quiet) *quiet {
+func (w *Observer) counted(q *quiet) *quiet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := *q
@@ -83,11 +83,11 @@ func (q *quiet) String() string {
 var errGoesOn = errors.New("time goes on")
 
 // pass lets time pass.
-func (w *Witness) pass(d time.Duration) {
+func (w *Observer) pass(d time.Duration) {
 	_ = w.await(d, nil, func() error { return errGoesOn }) // it never holds
 }
 
-func (w *Witness) listen() *quiet {
+func (w *Observer) watchWrites() *quiet {
 	q := &quiet{}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *Witness) listen() *quiet {
 	return q
 }
 
-func (w *Witness) unlisten(q *quiet) {
+func (w *Observer) unwatchWrites(q *quiet) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, x := range w.quiet {

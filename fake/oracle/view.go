@@ -117,11 +117,11 @@ type Write struct {
 	record        uint64 // of the commit, in the trace
 	key           string
 	before, after *resource.Item
-	by            *observe.Party
+	by            *observe.Actor
 }
 
 // newWrite returns the Write of a commit.
-func newWrite(e *commit.Commit, by *observe.Party, record uint64) *Write {
+func newWrite(e *commit.Commit, by *observe.Actor, record uint64) *Write {
 	w := &Write{At: e.At, Revision: e.Rev, Client: by.Client, User: by.User, Verb: "update", Resource: named(e.Definition),
 		Namespace: e.Namespace, Name: e.Name, record: record, key: e.Key, before: e.Before(), by: by}
 	if !e.Deleted() {
@@ -158,10 +158,10 @@ func (w *Write) String() string {
 	if w.Subresource != "" {
 		resource += "/" + w.Subresource
 	}
-	return fmt.Sprintf("%s %s %s %s, revision %d", w.who(), w.Verb, resource, trace.Key(w.Namespace, w.Name), w.Revision)
+	return fmt.Sprintf("%s %s %s %s, revision %d", w.author(), w.Verb, resource, trace.Key(w.Namespace, w.Name), w.Revision)
 }
 
-func (w *Write) who() string {
+func (w *Write) author() string {
 	name, _, _ := strings.Cut(w.Client, " ")
 	switch {
 	case name == "" && w.User == "":

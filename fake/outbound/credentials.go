@@ -150,8 +150,8 @@ func patterns(host string) []string {
 	return names
 }
 
-// shownBy returns q with what c has for the header.
-func (c *credentials) shownBy(q *http.Request) *http.Request {
+// authenticate returns q with what c has for the header.
+func (c *credentials) authenticate(q *http.Request) *http.Request {
 	if c == nil || c.token == "" && c.user == "" && c.password == "" {
 		return q
 	}

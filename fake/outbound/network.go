@@ -32,7 +32,7 @@ type transportKey struct {
 
 // RoundTrip implements http.RoundTripper.
 func (n *Network) RoundTrip(q *http.Request) (*http.Response, error) {
-	call := called(q)
+	call := webhookRequestOf(q)
 	key := transportKey{string(call.Trusted), q.URL.Host, call.Plugin, n.places.services.signer()}
 	known := n.plugins.credentials(key.plugin, q.URL)
 	t, ok := n.trusts.Load(key)
@@ -43,7 +43,7 @@ func (n *Network) RoundTrip(q *http.Request) (*http.Response, error) {
 		}
 		t, _ = n.trusts.LoadOrStore(key, made)
 	}
-	return t.(*http.Transport).RoundTrip(known.shownBy(q))
+	return t.(*http.Transport).RoundTrip(known.authenticate(q))
 }
 
 // transport makes connections to a host with a certificate of one of the trusted authorities, or of the system's and

@@ -58,11 +58,11 @@ func (o *Outbound) AdmitThrough(transport http.RoundTripper) {
 	o.admits = true
 	o.mu.Unlock()
 	o.cluster.AdmitThrough(o.Caller.through(transport))
-	o.cluster.AdmitTogether(together)
+	o.cluster.AdmitTogether(callConcurrently)
 }
 
-// together calls functions at the same time.
-func together(calls []func()) {
+// callConcurrently calls functions at the same time.
+func callConcurrently(calls []func()) {
 	var wait sync.WaitGroup
 	for _, call := range calls {
 		wait.Go(call)

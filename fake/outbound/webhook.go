@@ -47,8 +47,8 @@ func (c *Caller) through(transport http.RoundTripper) webhook.Call {
 
 type calledKey struct{}
 
-// called returns the call of a webhook that an HTTP request belongs to, an empty one if it belongs to none.
-func called(q *http.Request) *webhook.Request {
+// webhookRequestOf returns the call of a webhook that an HTTP request belongs to, an empty one if it belongs to none.
+func webhookRequestOf(q *http.Request) *webhook.Request {
 	if call, ok := q.Context().Value(calledKey{}).(*webhook.Request); ok {
 		return call
 	}

@@ -39,7 +39,7 @@ func TestWebhookAskedAgain(t *testing.T) {
 	call := (&Caller{logf: t.Logf}).through(carrier(func(q *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(q.Body)
 		is.NoErr(err)
-		asked = append(asked, fmt.Sprint(q.Method, " ", q.URL, " ", string(body), " ", string(called(q).Trusted)))
+		asked = append(asked, fmt.Sprint(q.Method, " ", q.URL, " ", string(body), " ", string(webhookRequestOf(q).Trusted)))
 		a := answers[0]
 		answers = answers[1:]
 		return a, nil

@@ -38,8 +38,8 @@ type Attributes struct {
 	second   bool              // this is the second time
 }
 
-// unfold parses the text of fieldsV1 of a new object, for policies and webhooks, which may read it and whose changes are compared.
-func (a *Attributes) unfold() {
+// parseFieldsV1 parses the text of fieldsV1 of a new object, for policies and webhooks, which may read it and whose changes are compared.
+func (a *Attributes) parseFieldsV1() {
 	for _, entry := range a.Object.Objects("metadata", "managedFields") {
 		if text, ok := entry["fieldsV1"].(object.Raw); ok {
 			entry["fieldsV1"] = text.Value()

@@ -27,7 +27,7 @@ type draft struct {
 
 // draftIn makes the draft one of the version d.
 func (a *Attributes) draftIn(h *Server, d *resource.Definition) error {
-	kind := a.shownAs(d)
+	kind := a.matchedKind(d)
 	if a.draft != nil && a.draft.kind.GVK == kind.GVK {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (a *Attributes) draftIn(h *Server, d *resource.Definition) error {
 			return err
 		}
 	}
-	if err := a.settle(h); err != nil {
+	if err := a.applyDraft(h); err != nil {
 		return err
 	}
 	if a.Object != nil {
@@ -50,8 +50,8 @@ func (a *Attributes) draftIn(h *Server, d *resource.Definition) error {
 	return nil
 }
 
-// settle replaces the object of the write by the draft.
-func (a *Attributes) settle(h *Server) error {
+// applyDraft replaces the object of the write by the draft.
+func (a *Attributes) applyDraft(h *Server) error {
 	f := a.draft
 	if f == nil || f.obj == nil || !f.dirty {
 		return nil

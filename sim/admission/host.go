@@ -103,9 +103,9 @@ func (a *Attributes) convertible(d *resource.Definition) error {
 	return err
 }
 
-// shown returns the objects of the write as the definition d shows them to an expression: with the empty structs that are always
+// forExpressions returns the objects of the write as the definition d shows them to an expression: with the empty structs that are always
 // printed.
-func (a *Attributes) shown(d *resource.Definition) (obj, old any, err error) {
+func (a *Attributes) forExpressions(d *resource.Definition) (obj, old any, err error) {
 	objText, oldText, err := a.texts(d)
 	if err != nil {
 		return nil, nil, err
@@ -144,7 +144,7 @@ func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) 
 // none; a custom resource as it is.
 func (a *Attributes) printed(obj object.Object, d *resource.Definition) ([]byte, error) {
 	obj, err := a.convert(obj, d)
-	return codec.AppendSent(nil, obj, a.shownAs(d).Layout()), err
+	return codec.AppendSent(nil, obj, a.matchedKind(d).Layout()), err
 }
 
 // body returns the definition of the kind of the write's object if the subresource has its own: Scale, Eviction. It returns nil if
@@ -156,8 +156,8 @@ func (a *Attributes) body() *resource.Definition {
 	return nil
 }
 
-// shownAs returns the kind in which a write that matches the version d is shown.
-func (a *Attributes) shownAs(d *resource.Definition) *resource.Definition {
+// matchedKind returns the kind in which a write that matches the version d is shown.
+func (a *Attributes) matchedKind(d *resource.Definition) *resource.Definition {
 	if own := a.body(); own != nil {
 		return own
 	}

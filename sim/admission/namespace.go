@@ -16,7 +16,7 @@ func checkNamespace(a *Attributes) *status.Status {
 	def := a.Definition
 	if def.Storage == namespaces {
 		if a.Operation == Delete && immortal[a.Name] {
-			return status.Forbidden(def.Resourced(), a.Name, "this namespace may not be deleted")
+			return status.Forbidden(def.GroupResource(), a.Name, "this namespace may not be deleted")
 		}
 		return nil
 	}

@@ -186,7 +186,7 @@ func (config *PodSecurity) namespace(a *Attributes) *status.Status {
 	p, errs := config.policy(a.Object.Labels())
 	old, oldErrs := config.policy(a.Old.Labels())
 	if len(errs) > 0 && (a.Operation == Create || errs.Text() != oldErrs.Text()) {
-		return status.Invalid(a.Definition.Kinded(), a.Object.Name(), errs)
+		return status.Invalid(a.Definition.GroupKind(), a.Object.Name(), errs)
 	}
 	relaxed := p.enforce.minor == old.enforce.minor && strictness(p.enforce.level) <= strictness(old.enforce.level)
 	exempt := slices.Contains(config.Namespaces, a.Object.Name())

@@ -19,13 +19,13 @@ const (
 )
 
 // contexts calls fine with the value at a path in each security context that has one.
-func (p judged) contexts(in scope, path string, fine func(v any) bool) *blame {
+func (p evaluatedPod) contexts(in scope, path string, fine func(v any) bool) *violators {
 	steps := append([]string{"securityContext"}, object.Path(path)...)
 	keeps := func(o object.Object) bool {
 		v, _ := o.Get(steps...)
 		return v == nil || fine(v)
 	}
-	b := &blame{pod: in == everywhere && !keeps(p.pod.Map("spec"))}
+	b := &violators{pod: in == everywhere && !keeps(p.pod.Map("spec"))}
 	for _, c := range p.containers() {
 		b.of(c, keeps(c))
 	}
@@ -33,8 +33,8 @@ func (p judged) contexts(in scope, path string, fine func(v any) bool) *blame {
 }
 
 // without calls has with the security context of each container.
-func (p judged) without(has func(context object.Object) bool) *blame {
-	b := &blame{}
+func (p evaluatedPod) without(has func(context object.Object) bool) *violators {
+	b := &violators{}
 	for _, c := range p.containers() {
 		b.of(c, has(c.Map("securityContext")))
 	}
@@ -56,26 +56,26 @@ func oneOf(collected *[]string, allowed ...string) func(any) bool {
 	}
 }
 
-func findPrivileged(p judged) finding {
+func findPrivileged(p evaluatedPod) finding {
 	return p.contexts(inContainers, "privileged", isNot(true)).says("must not set securityContext.privileged=true")
 }
 
-func findHostProcess(p judged) finding {
+func findHostProcess(p evaluatedPod) finding {
 	const path = "windowsOptions.hostProcess"
 	return p.contexts(everywhere, path, isNot(true)).says("must not set securityContext." + path + "=true")
 }
 
-func findUserZero(p judged) finding {
+func findUserZero(p evaluatedPod) finding {
 	return p.contexts(everywhere, "runAsUser", isNot(int64(0))).says("must not set runAsUser=0")
 }
 
-func findProcMount(p judged) finding {
+func findProcMount(p evaluatedPod) finding {
 	var bad []string
 	b := p.contexts(inContainers, "procMount", oneOf(&bad, "Default"))
 	return b.says("must not set securityContext.procMount to " + listed(sorted(bad)))
 }
 
-func findEscalation(p judged) finding {
+func findEscalation(p evaluatedPod) finding {
 	b := p.without(func(context object.Object) bool {
 		allowed, said := context.Bool("allowPrivilegeEscalation")
 		return said && !allowed
@@ -83,7 +83,7 @@ func findEscalation(p judged) finding {
 	return b.says("must set securityContext.allowPrivilegeEscalation=false")
 }
 
-func findRoot(p judged) finding {
+func findRoot(p evaluatedPod) finding {
 	if bad := p.contexts(everywhere, "runAsNonRoot", isNot(false)).says("must not set securityContext.runAsNonRoot=false"); bad.detail != "" {
 		return bad
 	}
@@ -95,7 +95,7 @@ func findRoot(p judged) finding {
 }
 
 // podOr is the finding that containers leave out what the pod could have said for them.
-func podOr(silent *blame, detail string) finding {
+func podOr(silent *violators, detail string) finding {
 	found := silent.says(detail)
 	if found.detail != "" {
 		found.detail = "pod or " + found.detail
@@ -106,7 +106,7 @@ func podOr(silent *blame, detail string) finding {
 const seccompAnnotation = "seccomp.security.alpha.kubernetes.io/pod"
 
 // findSeccomp checks the profiles that are set; before 1.19 they were annotations.
-func findSeccomp(p judged) finding {
+func findSeccomp(p evaluatedPod) finding {
 	if p.minor >= 19 {
 		return findSeccompTypes(p)
 	}
@@ -127,7 +127,7 @@ func findSeccomp(p judged) finding {
 	return finding{detail: "forbidden " + numbered("annotation", len(bad)) + " " + strings.Join(sorted(bad), ", ")}
 }
 
-func findSeccompTypes(p judged) finding {
+func findSeccompTypes(p evaluatedPod) finding {
 	var bad []string
 	rule := oneOf(&bad, "RuntimeDefault", "Localhost")
 	b := p.contexts(everywhere, "seccompProfile", func(v any) bool {
@@ -137,7 +137,7 @@ func findSeccompTypes(p judged) finding {
 	return b.says("must not set securityContext.seccompProfile.type to " + listed(sorted(bad)))
 }
 
-func findMissingSeccomp(p judged) finding {
+func findMissingSeccomp(p evaluatedPod) finding {
 	if bad := findSeccompTypes(p); bad.detail != "" || p.pod.Map("spec", "securityContext", "seccompProfile") != nil {
 		return bad
 	}
@@ -145,7 +145,7 @@ func findMissingSeccomp(p judged) finding {
 	return podOr(silent, `must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`)
 }
 
-func findAppArmor(p judged) finding {
+func findAppArmor(p evaluatedPod) finding {
 	var bad []string
 	b := p.contexts(everywhere, "appArmorProfile.type", oneOf(&bad, "RuntimeDefault", "Localhost"))
 	bad = sorted(bad)
@@ -166,7 +166,7 @@ func findAppArmor(p judged) finding {
 // seLinuxTypes are the allowed types of SELinux with the version that allowed them.
 var seLinuxTypes = map[string]int{"": 0, "container_t": 0, "container_init_t": 0, "container_kvm_t": 0, "container_engine_t": 31}
 
-func findSELinux(p judged) finding {
+func findSELinux(p evaluatedPod) finding {
 	var types []string
 	named := map[string]bool{} // fields that may not be set
 	b := p.contexts(everywhere, "seLinuxOptions", func(v any) bool {
@@ -197,7 +197,7 @@ func findSELinux(p judged) finding {
 var defaultCapabilities = strings.Fields("AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT")
 
 // added is the finding that containers add capabilities which are not allowed.
-func (p judged) added(allowed []string) finding {
+func (p evaluatedPod) added(allowed []string) finding {
 	var bad []string
 	b := p.without(func(context object.Object) bool {
 		fine := true
@@ -209,9 +209,9 @@ func (p judged) added(allowed []string) finding {
 	return b.says("must not include " + listed(sorted(bad)) + " in securityContext.capabilities.add")
 }
 
-func findAddedCapabilities(p judged) finding { return p.added(defaultCapabilities) }
+func findAddedCapabilities(p evaluatedPod) finding { return p.added(defaultCapabilities) }
 
-func findKeptCapabilities(p judged) finding {
+func findKeptCapabilities(p evaluatedPod) finding {
 	kept := p.without(func(context object.Object) bool {
 		return slices.Contains(context.Strings("capabilities", "drop"), "ALL")
 	}).says(`must set securityContext.capabilities.drop=["ALL"]`)

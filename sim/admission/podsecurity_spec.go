@@ -10,7 +10,7 @@ import (
 
 // The checks of everything in a pod but security contexts.
 
-func findHostNamespaces(p judged) finding {
+func findHostNamespaces(p evaluatedPod) finding {
 	var used []string
 	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC"} {
 		if p.pod.True("spec", name) {
@@ -20,7 +20,7 @@ func findHostNamespaces(p judged) finding {
 	return finding{detail: strings.Join(used, ", ")}
 }
 
-func findHostPaths(p judged) finding {
+func findHostPaths(p evaluatedPod) finding {
 	names, _ := p.volumes(func(volume map[string]any) string {
 		if volume["hostPath"] == nil {
 			return ""
@@ -34,7 +34,7 @@ func findHostPaths(p judged) finding {
 }
 
 // volumes returns the names of the volumes that are of a bad kind, and these kinds.
-func (p judged) volumes(badKind func(volume map[string]any) string) (names, kinds []string) {
+func (p evaluatedPod) volumes(badKind func(volume map[string]any) string) (names, kinds []string) {
 	for _, volume := range p.pod.Objects("spec", "volumes") {
 		if kind := badKind(volume); kind != "" {
 			names, kinds = append(names, volume.String("name")), append(kinds, kind)
@@ -50,7 +50,7 @@ var (
 		"cephfs flocker fc azureFile vsphereVolume quobyte azureDisk photonPersistentDisk portworxVolume scaleIO storageos")
 )
 
-func findVolumes(p judged) finding {
+func findVolumes(p evaluatedPod) finding {
 	names, kinds := p.volumes(func(volume map[string]any) string {
 		given := func(kind string) bool { return volume[kind] != nil }
 		if slices.ContainsFunc(allowedVolumes, given) {
@@ -69,14 +69,14 @@ func findVolumes(p judged) finding {
 }
 
 // using is the finding that containers use things, which are printed by print.
-func using(b *blame, noun string, things []string, print func([]string) string) finding {
+func using(b *violators, noun string, things []string, print func([]string) string) finding {
 	things = sorted(things)
 	return b.says(verb("use", len(b.containers)) + " " + numbered(noun, len(things)) + " " + print(things))
 }
 
-func findHostPorts(p judged) finding {
+func findHostPorts(p evaluatedPod) finding {
 	var used []string
-	b := &blame{}
+	b := &violators{}
 	for _, c := range p.containers() {
 		before := len(used)
 		for _, port := range c.Objects("ports") {
@@ -89,9 +89,9 @@ func findHostPorts(p judged) finding {
 	return using(b, "hostPort", used, func(ports []string) string { return strings.Join(ports, ", ") })
 }
 
-func findProbeHosts(p judged) finding {
+func findProbeHosts(p evaluatedPod) finding {
 	var used []string
-	b := &blame{}
+	b := &violators{}
 	for _, c := range p.containers() {
 		before := len(used)
 		for _, at := range []string{"livenessProbe", "readinessProbe", "startupProbe", "lifecycle.postStart", "lifecycle.preStop"} {
@@ -115,7 +115,7 @@ var safeSysctls = map[string]int{
 	"net.ipv4.tcp_keepalive_probes": 29, "net.ipv4.tcp_rmem": 32, "net.ipv4.tcp_wmem": 32,
 }
 
-func findSysctls(p judged) finding {
+func findSysctls(p evaluatedPod) finding {
 	var bad []string
 	for _, sysctl := range p.pod.Objects("spec", "securityContext", "sysctls") {
 		name := sysctl.String("name")

@@ -16,10 +16,10 @@ import (
 type securityCheck struct {
 	fault  string // what a pod has that breaks the rule
 	level  string
-	since  int                  // version
-	yields int                  // version from which restricted pods are exempt; 0 means never
-	spares func(judged) bool    // pods that the rule exempts; nil for none
-	find   func(judged) finding // finds violations
+	since  int                        // version
+	yields int                        // version from which restricted pods are exempt; 0 means never
+	spares func(evaluatedPod) bool    // pods that the rule exempts; nil for none
+	find   func(evaluatedPod) finding // finds violations
 }
 
 // always is a version for yields: restricted pods are never held to the row.
@@ -40,19 +40,19 @@ var securityChecks = []securityCheck{
 	{fault: "hostPort", level: baseline, find: findHostPorts},
 	{fault: "probe or lifecycle host", level: baseline, since: 34, find: findProbeHosts},
 	{fault: "privileged", level: baseline, find: findPrivileged},
-	{fault: "procMount", level: baseline, yields: 35, spares: judged.hasOwnUsers, find: findProcMount},
+	{fault: "procMount", level: baseline, yields: 35, spares: evaluatedPod.hasOwnUsers, find: findProcMount},
 	{fault: "seLinuxOptions", level: baseline, find: findSELinux},
 	{fault: "seccompProfile", level: baseline, yields: 19, find: findSeccomp},
 	{fault: "forbidden sysctls", level: baseline, find: findSysctls},
 	{fault: "hostProcess", level: baseline, find: findHostProcess},
 
-	{fault: "allowPrivilegeEscalation != false", level: restricted, since: 8, spares: judged.isWindows, find: findEscalation},
-	{fault: "unrestricted capabilities", level: restricted, since: 22, spares: judged.isWindows, find: findKeptCapabilities},
+	{fault: "allowPrivilegeEscalation != false", level: restricted, since: 8, spares: evaluatedPod.isWindows, find: findEscalation},
+	{fault: "unrestricted capabilities", level: restricted, since: 22, spares: evaluatedPod.isWindows, find: findKeptCapabilities},
 	{fault: "procMount", level: restricted, since: 35, find: findProcMount},
 	{fault: "restricted volume types", level: restricted, find: findVolumes},
-	{fault: "runAsNonRoot != true", level: restricted, spares: judged.hasOwnUsers, find: findRoot},
-	{fault: "runAsUser=0", level: restricted, since: 23, spares: judged.hasOwnUsers, find: findUserZero},
-	{fault: "seccompProfile", level: restricted, since: 19, spares: judged.isWindows, find: findMissingSeccomp},
+	{fault: "runAsNonRoot != true", level: restricted, spares: evaluatedPod.hasOwnUsers, find: findRoot},
+	{fault: "runAsUser=0", level: restricted, since: 23, spares: evaluatedPod.hasOwnUsers, find: findUserZero},
+	{fault: "seccompProfile", level: restricted, since: 19, spares: evaluatedPod.isWindows, find: findMissingSeccomp},
 }
 
 // holds reports whether the rule is one of a level in one of its versions.
@@ -70,7 +70,7 @@ func evaluate(level security, pod object.Object) (faults, details string) {
 		return "", ""
 	}
 	var short, long []string
-	p := judged{pod, level.minor}
+	p := evaluatedPod{pod, level.minor}
 	for i := range securityChecks {
 		c := &securityChecks[i]
 		if !c.holds(level) || c.spares != nil && c.spares(p) {
@@ -90,45 +90,45 @@ func evaluate(level security, pod object.Object) (faults, details string) {
 	return strings.Join(short, ", "), strings.Join(long, ", ")
 }
 
-// judged is a pod, or a template of one, and the version by which it is judged.
-type judged struct {
+// evaluatedPod is a pod, or a template of one, and the version by which it is judged.
+type evaluatedPod struct {
 	pod   object.Object
 	minor int
 }
 
 // isWindows reports whether the pod is for Windows, which has no capabilities, seccomp profiles and privilege escalation (since
 // 1.25).
-func (p judged) isWindows() bool {
+func (p evaluatedPod) isWindows() bool {
 	return p.minor >= 25 && p.pod.String("spec", "os", "name") == "windows"
 }
 
 // hasOwnUsers reports whether the pod has a user namespace: root inside of it has no rights outside (since 1.35).
-func (p judged) hasOwnUsers() bool {
+func (p evaluatedPod) hasOwnUsers() bool {
 	host, ok := p.pod.Bool("spec", "hostUsers")
 	return p.minor >= 35 && ok && !host
 }
 
 // containers are all containers, in the order in which they are named.
-func (p judged) containers() []object.Object {
+func (p evaluatedPod) containers() []object.Object {
 	return slices.Collect(podspec.Containers(p.pod.At("spec")))
 }
 
-// blame collects the parts of a pod that violate a rule.
-type blame struct {
+// violators collects the parts of a pod that violate a rule.
+type violators struct {
 	pod         bool
 	containers  []string
 	annotations int
 }
 
-// of adds the container to the blame unless it keeps the rule.
-func (b *blame) of(container object.Object, keeps bool) {
+// of adds the container to the violators unless it keeps the rule.
+func (b *violators) of(container object.Object, keeps bool) {
 	if !keeps {
 		b.containers = append(b.containers, container.String("name"))
 	}
 }
 
 // String names the guilty: pod and containers "a", "b"; "" when there are none.
-func (b *blame) String() string {
+func (b *violators) String() string {
 	var who []string
 	if b.pod {
 		who = append(who, "pod")
@@ -143,7 +143,7 @@ func (b *blame) String() string {
 }
 
 // says returns the finding with detail for the parts that violate the rule.
-func (b *blame) says(detail string) finding {
+func (b *violators) says(detail string) finding {
 	if who := b.String(); who != "" {
 		return finding{detail: who + " " + detail}
 	}

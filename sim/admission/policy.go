@@ -88,7 +88,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 	if len(bindings) == 0 {
 		return nil, nil
 	}
-	a.unfold()
+	a.parseFieldsV1()
 	return p.bound(a, bindings)
 }
 
@@ -276,7 +276,7 @@ func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (i
 	in = &cel.Input{Request: a.reviewRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
 		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
 	in.Structs = kind.StorageCodec == nil
-	if in.Object, in.OldObject, err = a.shown(kind); err != nil {
+	if in.Object, in.OldObject, err = a.forExpressions(kind); err != nil {
 		return nil, err
 	}
 	if with.object != nil {

@@ -101,7 +101,7 @@ func (p *policies) apply(a *Attributes, i *invocation) (mutated bool, problems [
 		return false, nil, nil
 	}
 	for _, e := range i.policy.expressions {
-		kind := a.shownAs(i.kind)
+		kind := a.matchedKind(i.kind)
 		result, err := p.evaluate(a, i, e)
 		if err == nil {
 			err = a.sameVersion(i.kind)
@@ -131,7 +131,7 @@ func (p *policies) evaluate(a *Attributes, i *invocation, e expression) (object.
 	if err != nil {
 		return nil, err
 	}
-	return p.mutation(e, in, obj, a.shownAs(i.kind))
+	return p.mutation(e, in, obj, a.matchedKind(i.kind))
 }
 
 // sameVersion returns the error of a mutation of a built-in kind in another version than the request's. The real server converts

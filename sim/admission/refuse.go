@@ -32,5 +32,5 @@ func (a *Attributes) about(storage string, operations ...Operation) bool {
 // refuse answers that the write is forbidden. An object whose name is still to be generated is named by its prefix.
 func (a *Attributes) refuse(format string, args ...any) *status.Status {
 	name := cmp.Or(a.Name, a.Object.Name(), a.Object.GenerateName(), "Unknown")
-	return status.Forbidden(a.Definition.Resourced(), name, fmt.Sprintf(format, args...))
+	return status.Forbidden(a.Definition.GroupResource(), name, fmt.Sprintf(format, args...))
 }

@@ -46,7 +46,7 @@ func (h *Server) reviewType(version string) *schema.Type {
 // reviewRequest is the AdmissionRequest (admission.k8s.io/v1) of a write that is matched as the definition d, without
 // uid and objects: what expressions see as request.
 func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
-	requestKind, kind := a.shownAs(a.Definition).GVK, a.shownAs(d).GVK
+	requestKind, kind := a.matchedKind(a.Definition).GVK, a.matchedKind(d).GVK
 	r := map[string]any{
 		"kind": kindOf(kind), "resource": resourceOf(d), "requestKind": kindOf(requestKind), "requestResource": resourceOf(a.Definition),
 		"operation": string(a.Operation), "userInfo": a.User.Info(), "dryRun": a.DryRun,

@@ -59,7 +59,7 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 		list = append(list, w.configuration(a, obj).hooks...)
 	}
 	if len(list) > 0 {
-		a.unfold()
+		a.parseFieldsV1()
 	}
 	return list
 }
@@ -102,7 +102,7 @@ func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *stat
 	ok, err := matchConditions(h.conditions, in)
 	switch {
 	case err != nil && h.fail:
-		return nil, status.Forbidden(a.Definition.Resourced(), a.Name, err.Error())
+		return nil, status.Forbidden(a.Definition.GroupResource(), a.Name, err.Error())
 	case err != nil || !ok:
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		}
 		round.called(h.key, changed, h.String("reinvocationPolicy") == "IfNeeded")
 	}
-	if err := a.settle(w.host); err != nil {
+	if err := a.applyDraft(w.host); err != nil {
 		return status.Plain("%v", err)
 	}
 	round.done(a)

@@ -183,13 +183,13 @@ func (e *Exchange) write(code int, body codec.Text) {
 func (e *Exchange) finish(code int, body codec.Text) {
 	if compressed, ok := codec.Compress(body, e.Header.Get("Accept-Encoding")); ok {
 		body = compressed
-		e.compressed()
+		e.setCompressedHeaders()
 	}
 	e.answer(code, body)
 }
 
-// compressed sets the headers of a compressed body.
-func (e *Exchange) compressed() {
+// setCompressedHeaders sets the headers of a compressed body.
+func (e *Exchange) setCompressedHeaders() {
 	e.head.Set("Content-Encoding", "gzip")
 	e.head.Add("Vary", "Accept-Encoding")
 }

@@ -27,12 +27,12 @@ func (e *Exchange) custom(d *resource.Definition) {
 	e.route = r
 	if in.Subresource != "" {
 		if r.sub = d.Sub(in.Subresource); r.sub == nil {
-			e.fail(status.NotFound(d.Resourced(), in.Name))
+			e.fail(status.NotFound(d.GroupResource(), in.Name))
 			return
 		}
 	}
 	if r.sub != nil && !r.sub.Allows(in.Verb) || r.sub == nil && !d.Allows(in.Verb) {
-		e.fail(status.MethodNotSupported(d.Resourced(), in.Verb))
+		e.fail(status.MethodNotSupported(d.GroupResource(), in.Verb))
 		return
 	}
 	if singleVerbs[in.Verb] {

@@ -66,8 +66,8 @@ func (e *Exchange) hopeless() bool {
 	return ok && left < servedWithin
 }
 
-// shorten applies the limit of the handlers of writes, in addition to the limit of all requests.
-func (e *Exchange) shorten() {
+// limitWrite applies the limit of the handlers of writes, in addition to the limit of all requests.
+func (e *Exchange) limitWrite() {
 	switch e.route.verb {
 	case "create", "update", "patch", "delete":
 		e.deadline.Shorten(writeTimeout)

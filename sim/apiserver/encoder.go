@@ -85,7 +85,7 @@ func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 }
 
 func (e *streamEncoder) proto(it *resource.Item) []byte {
-	return codec.AppendEnvelope(nil, shownKind(e.f, e.d.GVK), e.x.s.message(e.d, it, e.f))
+	return codec.AppendEnvelope(nil, answerKind(e.f, e.d.GVK), e.x.s.message(e.d, it, e.f))
 }
 
 // table prints one row. The bookmark that ends the state shows its annotation even to clients that want no objects.

@@ -24,8 +24,8 @@ type Exchange struct {
 
 	// Failure is the error that the request is answered with. It is nil if there is none, or if the error is not a Status.
 	Failure *status.Status
-	// Shown is the revision of the object, or of the list, in the answer. It is 0 if there is none.
-	Shown uint64
+	// AnswerRev is the revision of the object, or of the list, in the answer. It is 0 if there is none.
+	AnswerRev uint64
 	// Observation observes the request. It may be nil.
 	Observation Observation
 
@@ -56,8 +56,8 @@ func (s *Server) exchange(q *Request, done func(*Answer)) (e *Exchange, ok bool)
 	return e, ok
 }
 
-// observed is proceed for a request that a Hook observes.
-func (e *Exchange) observed(hook Hook, refused *status.Status) {
+// proceedObserved is proceed for a request that a Hook observes.
+func (e *Exchange) proceedObserved(hook Hook, refused *status.Status) {
 	e.Observation = hook.Observe(e)
 	v := e.Observation.Arrived()
 	e.late = v.Wait > 0
@@ -195,21 +195,21 @@ func (e *Exchange) direct() {
 		return
 	}
 	e.route = r
-	if r.def.Deprecated != "" && e.routed() {
+	if r.def.Deprecated != "" && e.hasRoute() {
 		e.Warn(r.def.Deprecated)
 	}
 	e.serve()
 }
 
-// routed reports whether go-restful has a route for the media types that are sent and accepted. Requests without a route are
+// hasRoute reports whether go-restful has a route for the media types that are sent and accepted. Requests without a route are
 // refused before warnings are added.
-func (e *Exchange) routed() bool {
+func (e *Exchange) hasRoute() bool {
 	if e.route.verb == "patch" {
 		if _, s := patch.Type(e.Header.Get("Content-Type"), false); s != nil {
 			return false
 		}
 	}
-	return codec.Routed(e.accept(), e.negotiation()) == nil
+	return codec.CheckAccept(e.accept(), e.negotiation()) == nil
 }
 
 // serve calls the verb.
@@ -243,7 +243,7 @@ func (e *Exchange) handle() {
 	case handler == nil:
 		s = status.NoMethod()
 	default:
-		e.shorten()
+		e.limitWrite()
 		s = handler(e)
 	}
 	if s != nil {

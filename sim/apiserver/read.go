@@ -45,7 +45,7 @@ func (e *Exchange) list() *status.Status {
 	q := e.request(writeOptions{})
 	if o.Watch || e.route.watch {
 		if d := e.route.def; !d.Allows("watch") {
-			return status.MethodNotSupported(d.Resourced(), "watch")
+			return status.MethodNotSupported(d.GroupResource(), "watch")
 		}
 		return e.watch(q, o)
 	}
@@ -93,7 +93,7 @@ func (e *Exchange) watch(q *registry.Request, o registry.ListOptions) *status.St
 		return nil
 	}
 	if o.ListsFirst() && e.s.Registry.Server.Since(37) && codec.TakesGzip(e.Header.Get("Accept-Encoding")) {
-		e.compressed() // WatchListCompression
+		e.setCompressedHeaders() // WatchListCompression
 	}
 	e.addWarnings()
 	e.reply(&Answer{Code: 200, Header: e.head, Watch: w})

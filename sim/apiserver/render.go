@@ -47,7 +47,7 @@ func withoutInner(d *resource.Definition, obj object.Object) object.Object {
 // object answers with one object in the negotiated format.
 func (e *Exchange) object(code int, it *resource.Item) {
 	d := e.route.def
-	e.Shown = it.Rev
+	e.AnswerRev = it.Rev
 	switch f := e.format; {
 	case f.As == "Table":
 		e.write(code, e.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}).In(f))
@@ -56,7 +56,7 @@ func (e *Exchange) object(code int, it *resource.Item) {
 	case f.As == "PartialObjectMetadataList":
 		e.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + goType(d, "") + ")"))
 	case f.Media == codec.Protobuf:
-		e.write(code, codec.Envelope(shownKind(f, d.GVK), codec.Text{e.s.message(d, it, f)}))
+		e.write(code, codec.Envelope(answerKind(f, d.GVK), codec.Text{e.s.message(d, it, f)}))
 	case f.As == "PartialObjectMetadata":
 		e.write(code, codec.Text{codec.AppendPartial(nil, bare(d, it), f.AsVersion)}.In(f))
 	case f.Media == codec.JSON && !f.Pretty && d.Hub == d:
@@ -66,8 +66,8 @@ func (e *Exchange) object(code int, it *resource.Item) {
 	}
 }
 
-// unstored answers with an object that is not stored, of the kind of a subresource.
-func (e *Exchange) unstored(code int, kind schema.GVK, obj object.Object) {
+// replyUnstored answers with an object that is not stored, of the kind of a subresource.
+func (e *Exchange) replyUnstored(code int, kind schema.GVK, obj object.Object) {
 	t := e.s.Schema.Kind(kind)
 	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
 	switch f := e.format; {
@@ -85,7 +85,7 @@ func (e *Exchange) unstored(code int, kind schema.GVK, obj object.Object) {
 		}
 		e.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + name + ")"))
 	case f.As != "":
-		e.fail(status.NotAcceptable("the resource " + e.route.def.Resourced().String() + " does not support being converted to a " + f.As))
+		e.fail(status.NotAcceptable("the resource " + e.route.def.GroupResource().String() + " does not support being converted to a " + f.As))
 	case f.Media == codec.Protobuf:
 		e.write(code, codec.Envelope(kind, codec.Text{codec.AppendProto(nil, obj, t)}))
 	default:
@@ -119,7 +119,7 @@ func (e *Exchange) page(p *registry.Page, s *status.Status) {
 		return
 	}
 	d, f := e.route.def, e.format
-	e.Shown = p.Rev
+	e.AnswerRev = p.Rev
 	meta := codec.ListMeta{ResourceVersion: revision(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
 	show := versioned
 	if f.As != "" {
@@ -173,7 +173,7 @@ func (e *Exchange) rows(items []*resource.Item) []codec.TableRow {
 // protoList prints a list, or a list of partial metadata, as protobuf.
 func (e *Exchange) protoList(p *registry.Page, meta codec.ListMeta) codec.Text {
 	d, f := e.route.def, e.format
-	kind := shownKind(f, schema.GVK{Group: d.Group, Version: d.Version, Kind: d.ListKind()})
+	kind := answerKind(f, schema.GVK{Group: d.Group, Version: d.Version, Kind: d.ListKind()})
 	items := func(yield func([]byte) bool) {
 		for _, it := range p.Items {
 			if !yield(e.s.message(d, it, f)) {
@@ -201,8 +201,8 @@ func (s *Server) message(d *resource.Definition, it *resource.Item, f codec.Form
 	})
 }
 
-// shownKind is the kind that an answer shows objects of a kind as.
-func shownKind(f codec.Format, kind schema.GVK) schema.GVK {
+// answerKind is the kind that an answer shows objects of a kind as.
+func answerKind(f codec.Format, kind schema.GVK) schema.GVK {
 	if f.As != "" {
 		return partialKind(f.AsVersion, f.As)
 	}

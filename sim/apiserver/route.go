@@ -38,13 +38,13 @@ func find(table *resource.Table, in *info, method string) (*route, *status.Statu
 	}
 	r, s := r.below(rest[1:], inNamespace, method)
 	if s == nil && inNamespace && r.verb != "update" { // which looks at its body first
-		s = r.placed()
+		s = r.checkName()
 	}
 	return r, s
 }
 
-// placed refuses a path to an object in a namespace if it has no name: there is no storage key for it.
-func (r *route) placed() *status.Status {
+// checkName refuses a path to an object in a namespace if it has no name: there is no storage key for it.
+func (r *route) checkName() *status.Status {
 	if r.def.Namespaced && r.namespace == "" && singleVerbs[r.verb] {
 		return status.BadRequest("Namespace parameter required.")
 	}

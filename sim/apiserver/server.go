@@ -67,15 +67,15 @@ type Host interface {
 	Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
 }
 
-// Alone is a Host of a server that has no cluster around it.
-type Alone struct{}
+// StandaloneHost is a Host of a server that has no cluster around it.
+type StandaloneHost struct{}
 
-func (Alone) Hook() Hook                            { return nil }
-func (Alone) Flow() *flowcontrol.Config             { return nil }
-func (Alone) Watching(*Exchange, *watchcache.Watch) {}
-func (Alone) Peer(string, string, string) *Server   { return nil }
-func (Alone) Aggregated(string) Forward             { return nil }
-func (Alone) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
+func (StandaloneHost) Hook() Hook                            { return nil }
+func (StandaloneHost) Flow() *flowcontrol.Config             { return nil }
+func (StandaloneHost) Watching(*Exchange, *watchcache.Watch) {}
+func (StandaloneHost) Peer(string, string, string) *Server   { return nil }
+func (StandaloneHost) Aggregated(string) Forward             { return nil }
+func (StandaloneHost) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
 	serve()
 }
 
@@ -148,7 +148,7 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 		refused = e.authenticate()
 	}
 	if hook := s.Host.Hook(); hook != nil {
-		e.observed(hook, refused)
+		e.proceedObserved(hook, refused)
 		return
 	}
 	e.proceed(refused)

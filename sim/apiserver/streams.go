@@ -20,7 +20,7 @@ import (
 func (e *Exchange) stream(stream *resource.Stream) {
 	r := e.route
 	q := &resource.StreamRequest{Definition: r.def, Namespace: r.namespace, Name: r.name, Query: e.Query, Objects: e.s.Registry.Reader()}
-	if s := codec.Routed(e.accept(), codec.Options{Text: true}); stream.Text && s != nil {
+	if s := codec.CheckAccept(e.accept(), codec.Options{Text: true}); stream.Text && s != nil {
 		e.fail(s)
 		return
 	}
@@ -78,7 +78,7 @@ func (e *Exchange) admitConnect(stream *resource.Stream, q *resource.StreamReque
 	}
 	at.Verb, at.By = "create", e
 	if allowed, reason := e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
-		return status.Forbidden(e.route.def.Resourced(), e.route.name, reason)
+		return status.Forbidden(e.route.def.GroupResource(), e.route.name, reason)
 	}
 	return nil
 }

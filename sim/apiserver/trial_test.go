@@ -166,7 +166,7 @@ func newServer(t *testing.T) (*apiserver.Server, *registrytest.Backend) {
 
 // flowing is a Host with flow schemas.
 type flowing struct {
-	apiserver.Alone
+	apiserver.StandaloneHost
 	reg *registry.Registry
 }
 

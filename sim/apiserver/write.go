@@ -63,7 +63,7 @@ func (e *Exchange) update() *status.Status {
 		s = registry.CheckIdentity(q, obj)
 	}
 	if s == nil {
-		s = e.route.placed()
+		s = e.route.checkName()
 	}
 	if s != nil {
 		return s
@@ -94,9 +94,9 @@ func (e *Exchange) connect(q *registry.Request, verb string, body object.Object)
 	case s != nil:
 		e.result(wire.StatusOK, &registry.Result{Status: s}, nil)
 	case verb == "create":
-		e.unstored(wire.StatusCreated, e.kindOf(), obj)
+		e.replyUnstored(wire.StatusCreated, e.kindOf(), obj)
 	default:
-		e.unstored(wire.StatusOK, e.kindOf(), obj)
+		e.replyUnstored(wire.StatusOK, e.kindOf(), obj)
 	}
 }
 

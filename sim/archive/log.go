@@ -81,7 +81,7 @@ func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
 	}
 	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // its API servers have not seen the commits of the log
 		a.info.Oldest, a.info.Newest, a.info.Time = h.Store.Compacted(), h.Store.Rev(), h.Now
-		a.state = sim.Restarted(a.state, a.state.Options)
+		a.state = sim.StateAfterRestart(a.state, a.state.Options)
 	}
 	return nil
 }

@@ -283,7 +283,7 @@ func (r *reader) controllers(s *sim.State) (err error) {
 
 // server reads a replica.
 func (r *reader) server(x apiServer) (replica.ServerState, error) {
-	s := replica.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{},
+	s := replica.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, LaggingViews: map[string]*mvcc.View{},
 		Caches:  map[string]watchcache.State{},
 		Unready: x.Unready}
 	var err error
@@ -291,13 +291,13 @@ func (r *reader) server(x apiServer) (replica.ServerState, error) {
 		return s, err
 	}
 	for _, name := range object.SortedKeys(x.Alone) {
-		if s.Alone[name], err = r.at(x.Alone[name]); err != nil {
+		if s.LaggingViews[name], err = r.at(x.Alone[name]); err != nil {
 			return s, err
 		}
 	}
 	for _, name := range object.SortedKeys(x.Caches) {
 		view := s.Position
-		if own := s.Alone[name]; own != nil {
+		if own := s.LaggingViews[name]; own != nil {
 			view = own
 		}
 		if s.Caches[name], err = r.cache(name, x.Caches[name], view); err != nil {

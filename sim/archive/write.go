@@ -104,8 +104,8 @@ func (w *writer) server(r replica.ServerState) apiServer {
 	x := apiServer{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
 		Caches:  map[string]cache{},
 		Unready: r.Unready}
-	for _, name := range object.SortedKeys(r.Alone) {
-		x.Alone[name] = w.at(r.Alone[name])
+	for _, name := range object.SortedKeys(r.LaggingViews) {
+		x.Alone[name] = w.at(r.LaggingViews[name])
 	}
 	for _, name := range object.SortedKeys(r.Caches) {
 		c := r.Caches[name]

@@ -132,7 +132,7 @@ func New(o Options) *Auth {
 		a.options.NoAnonymous = true
 	}
 	for _, t := range o.Tokens {
-		a.tokens[t.Token] = grouped(t.User)
+		a.tokens[t.Token] = withAuthenticatedGroup(t.User)
 	}
 	return a
 }
@@ -161,17 +161,17 @@ func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning 
 	case c.Refused:
 		return u, "", status.Unauthorized()
 	case c.User != nil:
-		return grouped(*c.User), "", nil
+		return withAuthenticatedGroup(*c.User), "", nil
 	case !a.options.Authenticates():
 		return administrator, "", nil
 	}
 	failed := false
 	if shown := c.Certificate; shown != nil {
 		if named, ok := a.options.RequestHeader.user(h); ok && shown.Proxy {
-			return grouped(named), "", nil
+			return withAuthenticatedGroup(named), "", nil
 		}
 		if shown.User.Name != "" {
-			return grouped(shown.User), "", nil
+			return withAuthenticatedGroup(shown.User), "", nil
 		}
 		failed = shown.Untrusted
 	}
@@ -211,12 +211,12 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 		return verdict{err: err}
 	}
 	u := resource.User{Name: t.Name, UID: t.UID, Groups: t.Groups, Extra: t.Extra}
-	return verdict{grouped(u), t.Audiences, t.Warning, nil}
+	return verdict{withAuthenticatedGroup(u), t.Audiences, t.Warning, nil}
 }
 
-// grouped returns the user in system:authenticated, unless the user is anonymous or in system:unauthenticated
+// withAuthenticatedGroup returns the user in system:authenticated, unless the user is anonymous or in system:unauthenticated
 // (k8s.io/apiserver/pkg/authentication/group.AuthenticatedGroupAdder).
-func grouped(u resource.User) resource.User {
+func withAuthenticatedGroup(u resource.User) resource.User {
 	if u.Name != anonymous && !slices.Contains(u.Groups, unauthenticated) {
 		u.Groups = withGroup(u.Groups, authenticated)
 	}

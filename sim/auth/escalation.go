@@ -87,7 +87,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 
 // missing returns the text about the rules that the user of at does not hold in the namespace, "" if all are held.
 func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) string {
-	held, wrong := a.held(at.User, at.Namespace, objects)
+	held, wrong := a.rulesOf(at.User, at.Namespace, objects)
 	var lacking []Rule
 	for _, r := range rules {
 		for _, one := range r.Split() {

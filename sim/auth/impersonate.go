@@ -24,10 +24,10 @@ const (
 // impersonate-on:MODE:VERB on the request itself, and the plain verb impersonate. The way that at.User was last granted is tried
 // first, by default the constrained one (impersonationModesTracker). If neither is granted, the 403 names the first missing right.
 func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader) (resource.User, *status.Status) {
-	if !asks(h) {
+	if !isImpersonation(h) {
 		return at.User, nil
 	}
-	want, s := wanted(h)
+	want, s := impersonatedUser(h)
 	if s != nil || want == nil {
 		return at.User, s
 	}
@@ -41,7 +41,7 @@ func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader
 			continue
 		}
 		p := impersonation{auth: a, requestor: at.User, verb: "impersonate", objects: objects}
-		p.asks(mode, at)
+		p.prepare(mode, at)
 		if p.check(want); p.missing == nil {
 			a.granted[at.User.Name] = mode
 			return p.result(want), nil
@@ -56,8 +56,8 @@ func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader
 // legacyMode is impersonation by the plain verb.
 const legacyMode = "legacy"
 
-// asks prepares an attempt in a mode, and checks whether the request at may be made in it.
-func (p *impersonation) asks(mode string, at Attributes) {
+// prepare prepares an attempt in a mode, and checks whether the request at may be made in it.
+func (p *impersonation) prepare(mode string, at Attributes) {
 	if mode != legacyMode {
 		p.verb, p.group, p.constrained = "impersonate:"+mode, authenticationGroup, true
 		at.Verb = "impersonate-on:" + mode + ":" + at.Verb
@@ -65,8 +65,8 @@ func (p *impersonation) asks(mode string, at Attributes) {
 	}
 }
 
-// asks reports whether the header has any Impersonate field. Few requests have one.
-func asks(h wire.Header) bool {
+// isImpersonation reports whether the header has any Impersonate field. Few requests have one.
+func isImpersonation(h wire.Header) bool {
 	for name := range h { // order does not matter
 		if strings.HasPrefix(name, "Impersonate-") {
 			return true
@@ -75,8 +75,8 @@ func asks(h wire.Header) bool {
 	return false
 }
 
-// wanted returns the user to impersonate, or nil if the header names none.
-func wanted(h wire.Header) (*resource.User, *status.Status) {
+// impersonatedUser returns the user to impersonate, or nil if the header names none.
+func impersonatedUser(h wire.Header) (*resource.User, *status.Status) {
 	u := &resource.User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid"), Groups: h["Impersonate-Group"]}
 	for _, name := range object.SortedKeys(h) {
 		if key, ok := strings.CutPrefix(name, extraPrefix); ok {
@@ -208,7 +208,7 @@ func (p *impersonation) result(want *resource.User) resource.User {
 	if u.Name == anonymous {
 		u.Groups = withGroup(u.Groups, unauthenticated)
 	}
-	return grouped(u)
+	return withAuthenticatedGroup(u)
 }
 
 // check returns the 403 of a request that is not allowed.

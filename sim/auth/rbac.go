@@ -102,7 +102,7 @@ func (a *Auth) ByRoles(at Attributes, objects resource.Reader) bool {
 
 // Granted returns the rules that roles alone grant the user in the namespace, whichever authorizers are configured.
 func (a *Auth) Granted(user resource.User, namespace string, objects resource.Reader) []Rule {
-	rules, _ := a.held(user, namespace, objects)
+	rules, _ := a.rulesOf(user, namespace, objects)
 	return rules
 }
 
@@ -121,7 +121,7 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 				errs = append(errs, "node authorizer does not support user rule resolution")
 			}
 		case rbac:
-			more, wrong := a.held(user, namespace, objects)
+			more, wrong := a.rulesOf(user, namespace, objects)
 			rules = append(rules, more...)
 			for _, none := range wrong {
 				errs = append(errs, none.decided())
@@ -134,8 +134,8 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 	return rules, incomplete, problem
 }
 
-// held returns the rules that bindings grant the user in the namespace, and the errors of some of them.
-func (a *Auth) held(user resource.User, namespace string, objects resource.Reader) (rules []Rule, wrong []*noRole) {
+// rulesOf returns the rules that bindings grant the user in the namespace, and the errors of some of them.
+func (a *Auth) rulesOf(user resource.User, namespace string, objects resource.Reader) (rules []Rule, wrong []*noRole) {
 	a.visitBindings(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, none *noRole) bool {
 		if none != nil {
 			wrong = append(wrong, none)

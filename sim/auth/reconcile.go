@@ -12,9 +12,9 @@ const autoUpdate = "rbac.authorization.kubernetes.io/autoupdate"
 
 // Reconcile returns the object that a starting API server writes for an existing default role or binding: with the missing rules,
 // subjects, selectors, labels and annotations of the default, and all of its own. It returns nil if there is nothing to change.
-// anew reports that the object has to be deleted and created again, because it is bound to another role (component-helpers,
+// recreate reports that the object has to be deleted and created again, because it is bound to another role (component-helpers,
 // auth/rbac/reconciliation).
-func Reconcile(existing, expected object.Object) (changed object.Object, anew bool) {
+func Reconcile(existing, expected object.Object) (changed object.Object, recreate bool) {
 	if existing.String("metadata", "annotations", autoUpdate) == "false" {
 		return nil, false
 	}

@@ -52,7 +52,7 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 	return nil
 }
 
-// selectorProblems returns which of the selectors of a question are malformed, or only partly understood. Selectors are not
+// selectorProblems returns which of the selectors of a question are malformed, or only partly passed on. Selectors are not
 // evaluated here, so they do not change the answer.
 func selectorProblems(asked object.Object) string {
 	var problems []string
@@ -65,7 +65,7 @@ func selectorProblems(asked object.Object) string {
 			}
 		} else {
 			for _, m := range s.Objects("requirements") {
-				if understood(name, m) {
+				if isPassedOn(name, m) {
 					good++
 				} else {
 					bad++
@@ -92,8 +92,8 @@ func parses(name, raw string) bool {
 	return err == nil
 }
 
-// understood reports whether authorizers get a requirement. They get only those field requirements that have one value.
-func understood(name string, r object.Object) bool {
+// isPassedOn reports whether authorizers get a requirement. They get only those field requirements that have one value.
+func isPassedOn(name string, r object.Object) bool {
 	switch r.String("operator") {
 	case "In", "NotIn":
 		return name == "labelSelector" || len(r.List("values")) == 1

@@ -24,7 +24,7 @@ func TestSubresources(t *testing.T) {
 	}
 	for _, d := range all {
 		defs[d.Storage] = d
-		_, ok := d.Hub.Strategy.Resets[""]
+		_, ok := d.Hub.Strategy.ResetFields[""]
 		if sub := d.Sub("status"); sub != nil && !d.Hub.Strategy.HasStatus && !ok {
 			t.Errorf("%s: a status of the main resource can be owned: HasStatus or an entry of Resets says that it cannot", d.Storage)
 		}
@@ -35,7 +35,7 @@ func TestSubresources(t *testing.T) {
 			t.Errorf("%s is not served", k.Storage)
 			continue
 		}
-		for sub := range k.Strategy.Resets { // order does not matter
+		for sub := range k.Strategy.ResetFields { // order does not matter
 			is.True(sub == "" || d.Sub(sub) != nil) // the subresource is served
 		}
 		for sub := range k.Strategy.Checks.Subresources { // order does not matter

@@ -18,7 +18,7 @@ type Evidence struct {
 	ids      map[string][]ID
 	log      map[string][]int // places in Commits
 	labels   labels
-	streams  []*seen
+	streams  []*parsedStream
 	pages    map[token]page
 }
 
@@ -46,7 +46,7 @@ func Index(h *History) *Evidence {
 		slices.SortFunc(ids, func(a, b ID) int { return strings.Compare(a.Key(), b.Key()) })
 	}
 	for _, s := range h.Streams {
-		e.streams = append(e.streams, e.see(s))
+		e.streams = append(e.streams, e.parseStream(s))
 	}
 	e.turnPages()
 	return e
@@ -79,17 +79,17 @@ func (e *Evidence) state(s *Scope, rev uint64) []*Object {
 	return out
 }
 
-// due is an event that a watch has to deliver.
-type due struct {
+// expectedEvent is an event that a watch has to deliver.
+type expectedEvent struct {
 	kind string
 	rev  uint64
 	id   ID
 }
 
 // change returns the event that a commit causes in a scope. kind is "" if it causes none.
-func (e *Evidence) change(s *Scope, c *Commit) due {
+func (e *Evidence) change(s *Scope, c *Commit) expectedEvent {
 	now, was := e.matches(s, c.Object), e.matches(s, e.at(c.ID, c.Rev-1))
-	d := due{rev: c.Rev, id: c.ID}
+	d := expectedEvent{rev: c.Rev, id: c.ID}
 	switch {
 	case now && was:
 		d.kind = Modified
@@ -101,11 +101,11 @@ func (e *Evidence) change(s *Scope, c *Commit) due {
 	return d
 }
 
-// due returns the events that a watch of a scope has to deliver for the revisions after one, up to and including another one.
-func (e *Evidence) due(s *Scope, after, until uint64) []due {
+// expectedEvents returns the events that a watch of a scope has to deliver for the revisions after one, up to and including another one.
+func (e *Evidence) expectedEvents(s *Scope, after, until uint64) []expectedEvent {
 	list := e.log[s.Resource]
 	i := sort.Search(len(list), func(i int) bool { return e.Commits[list[i]].Rev > after })
-	var out []due
+	var out []expectedEvent
 	for _, at := range list[i:] {
 		c := &e.Commits[at]
 		if c.Rev > until {

@@ -7,7 +7,7 @@ import "cmp"
 func Monotone(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		last := map[ID]uint64{}
-		for ev := range shown(v.Events) {
+		for ev := range visibleEvents(v.Events) {
 			id := v.id(ev)
 			if ev.Rev < last[id] {
 				report("%s: %s came after the object at %d", v, ev, last[id])
@@ -34,11 +34,11 @@ func Monotone(e *Evidence, report Report) {
 	}
 }
 
-// shown yields every object that clients received, with the stream or call that returned it. deleted means that the object is in its
+// eachObserved yields every object that clients received, with the stream or call that returned it. deleted means that the object is in its
 // last state before the deletion, with the revision of the deletion.
-func (e *Evidence) shown(yield func(where string, id ID, o *Object, deleted bool)) {
+func (e *Evidence) eachObserved(yield func(where string, id ID, o *Object, deleted bool)) {
 	for _, v := range e.streams {
-		for ev := range shown(v.Events) {
+		for ev := range visibleEvents(v.Events) {
 			yield(v.String()+": "+ev.String(), v.id(ev), ev.Object, ev.Type == Deleted)
 		}
 	}
@@ -100,7 +100,7 @@ func UIDConsistent(e *Evidence, report Report) {
 			owner[c.Object.UID] = c.ID
 		}
 	}
-	e.shown(func(where string, id ID, o *Object, deleted bool) {
+	e.eachObserved(func(where string, id ID, o *Object, deleted bool) {
 		if logged := e.origin(id, o, deleted); logged != nil && logged.UID != o.UID {
 			report("%s has the uid %s, not %s", where, o.UID, logged.UID)
 		}
@@ -109,7 +109,7 @@ func UIDConsistent(e *Evidence, report Report) {
 
 // Faithful checks that every object that clients received is in the log unchanged.
 func Faithful(e *Evidence, report Report) {
-	e.shown(func(where string, id ID, o *Object, deleted bool) {
+	e.eachObserved(func(where string, id ID, o *Object, deleted bool) {
 		switch logged := e.origin(id, o, deleted); {
 		case logged == nil:
 			report("%s: %s was never at %d", where, id, o.Rev)

@@ -59,7 +59,7 @@ func AtomicList(e *Evidence, report Report) {
 			continue
 		}
 		var got []*Object
-		for ev := range shown(v.initial) {
+		for ev := range visibleEvents(v.initial) {
 			got = append(got, ev.Object)
 		}
 		if want := e.state(&v.Scope, v.start); differs(want, got) {

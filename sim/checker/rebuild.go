@@ -18,7 +18,7 @@ func Rebuild(h *History, lists []*Call, full []*Stream) {
 		}
 	}
 	for _, s := range full {
-		for ev := range shown(s.Events) {
+		for ev := range visibleEvents(s.Events) {
 			c := Commit{ID: ID{s.Scope.Resource, ev.Object.Namespace, ev.Object.Name}, Rev: ev.Rev}
 			if ev.Type != Deleted {
 				c.Object = ev.Object

@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// seen is a stream taken apart:
+// parsedStream is a stream taken apart:
 //
 //	ADDED a ─ ADDED b ─ BOOKMARK 4002 end ─ MODIFIED 4003 ─ BOOKMARK 4003 ─ ERROR
 //	└──── initial ────┘     start 4002      └─────── live ───────┘
-type seen struct {
+type parsedStream struct {
 	*Stream
 	initial []Event
 	live    []Event // events and bookmarks, no errors
@@ -20,9 +20,9 @@ type seen struct {
 	part    bool    // the stream broke off before the initial events ended
 }
 
-// see splits a stream into its parts.
-func (e *Evidence) see(s *Stream) *seen {
-	v := &seen{Stream: s}
+// parseStream splits a stream into its parts.
+func (e *Evidence) parseStream(s *Stream) *parsedStream {
+	v := &parsedStream{Stream: s}
 	events := slices.DeleteFunc(slices.Clone(s.Events), func(ev Event) bool { return ev.Type == Error })
 	end := -1
 	for i := range events {
@@ -53,7 +53,7 @@ func (e *Evidence) see(s *Stream) *seen {
 // guess finds where the initial events of a stream without bookmarks end: at the state of a revision that they show and
 // whose later events follow, the newest such revision. A stream that fits nowhere is taken to begin where it fits best;
 // that breaks promises.
-func (e *Evidence) guess(v *seen, events []Event) {
+func (e *Evidence) guess(v *parsedStream, events []Event) {
 	low, _ := strconv.ParseUint(v.Version, 10, 64)
 	if v.Version == "" && e.timed() {
 		low = e.newest(v.Called - 1)
@@ -77,7 +77,7 @@ func (e *Evidence) guess(v *seen, events []Event) {
 }
 
 // fit returns the number of events that match a stream that begins with the state of a revision.
-func (e *Evidence) fit(v *seen, events []Event, rev uint64) int {
+func (e *Evidence) fit(v *parsedStream, events []Event, rev uint64) int {
 	n := 0
 	for _, o := range e.state(&v.Scope, rev) {
 		if n == len(events) {
@@ -88,7 +88,7 @@ func (e *Evidence) fit(v *seen, events []Event, rev uint64) int {
 		}
 		n++
 	}
-	for _, d := range e.due(&v.Scope, rev, e.End()) {
+	for _, d := range e.expectedEvents(&v.Scope, rev, e.End()) {
 		if n == len(events) || events[n].Rev != d.rev {
 			return n
 		}
@@ -98,7 +98,7 @@ func (e *Evidence) fit(v *seen, events []Event, rev uint64) int {
 }
 
 // changes yields the live events except bookmarks, with their indexes.
-func (v *seen) changes(yield func(i int, ev *Event) bool) {
+func (v *parsedStream) changes(yield func(i int, ev *Event) bool) {
 	for i := range v.live {
 		if v.live[i].Type != Bookmark && !yield(i, &v.live[i]) {
 			return
@@ -106,8 +106,8 @@ func (v *seen) changes(yield func(i int, ev *Event) bool) {
 	}
 }
 
-// shown yields events that show an object.
-func shown(events []Event) iter.Seq[*Event] {
+// visibleEvents yields events that show an object.
+func visibleEvents(events []Event) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		for i := range events {
 			if events[i].Object != nil && !yield(&events[i]) {
@@ -118,10 +118,12 @@ func shown(events []Event) iter.Seq[*Event] {
 }
 
 // id returns the ID of the event's object.
-func (v *seen) id(ev *Event) ID { return ID{v.Scope.Resource, ev.Object.Namespace, ev.Object.Name} }
+func (v *parsedStream) id(ev *Event) ID {
+	return ID{v.Scope.Resource, ev.Object.Namespace, ev.Object.Name}
+}
 
 // revs returns the revisions of the live events, and where each was received first.
-func (v *seen) revs() map[uint64]int {
+func (v *parsedStream) revs() map[uint64]int {
 	out := map[uint64]int{}
 	for i, ev := range v.changes {
 		if _, ok := out[ev.Rev]; !ok {

@@ -21,7 +21,7 @@ func Ordered(e *Evidence, report Report) {
 func Unique(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		objects := map[ID]bool{}
-		for ev := range shown(v.initial) {
+		for ev := range visibleEvents(v.initial) {
 			if objects[v.id(ev)] {
 				report("%s: initial %s came twice", v, ev)
 			}
@@ -51,7 +51,7 @@ func Reliable(e *Evidence, report Report) {
 		if first == 0 {
 			continue
 		}
-		for _, d := range e.due(&v.Scope, max(first, v.start), last) {
+		for _, d := range e.expectedEvents(&v.Scope, max(first, v.start), last) {
 			if _, ok := revs[d.rev]; !ok {
 				report("%s: %s %s at %d is missing between %d and %d", v, d.kind, d.id, d.rev, first, last)
 			}
@@ -73,7 +73,7 @@ func Resumable(e *Evidence, report Report) {
 		if !v.known || first == 0 {
 			continue
 		}
-		for _, d := range e.due(&v.Scope, v.start, first-1) {
+		for _, d := range e.expectedEvents(&v.Scope, v.start, first-1) {
 			report("%s: %s %s at %d is missing: the watch began after %d and its first event is at %d", v, d.kind, d.id,
 				d.rev, v.start, first)
 		}
@@ -104,7 +104,7 @@ func Bookmarkable(e *Evidence, report Report) {
 			case ev.Rev > e.newest(ev.Step) && ev.Rev > v.start:
 				report("%s: %s: the store has only reached %d", v, ev, e.newest(ev.Step))
 			}
-			for _, d := range e.due(&v.Scope, delivered, ev.Rev) {
+			for _, d := range e.expectedEvents(&v.Scope, delivered, ev.Rev) {
 				if at, ok := revs[d.rev]; !ok || at > i {
 					report("%s: %s: %s %s at %d had not been delivered", v, ev, d.kind, d.id, d.rev)
 				}
@@ -117,7 +117,7 @@ func Bookmarkable(e *Evidence, report Report) {
 }
 
 // mark returns the bookmark that ends the initial events.
-func (v *seen) mark() *Event {
+func (v *parsedStream) mark() *Event {
 	i := slices.IndexFunc(v.Events, func(ev Event) bool { return ev.InitialEnd })
 	return &v.Events[i]
 }
@@ -165,7 +165,7 @@ func InitialEventsEnd(e *Evidence, report Report) {
 			report("%s: other events come, and the initial ones have not ended", v)
 		}
 		last := ""
-		for ev := range shown(v.initial) {
+		for ev := range visibleEvents(v.initial) {
 			if key := v.id(ev).Key(); key < last {
 				report("%s: initial %s came after %s", v, ev, last)
 			} else {
@@ -185,7 +185,7 @@ func Delivered(e *Evidence, report Report) {
 		if v.part {
 			report("%s: the initial events are not all there: %d have come", v, len(v.initial))
 		}
-		for _, d := range e.due(&v.Scope, v.start, e.End()) {
+		for _, d := range e.expectedEvents(&v.Scope, v.start, e.End()) {
 			if _, ok := revs[d.rev]; !ok {
 				report("%s: %s %s at %d never came", v, d.kind, d.id, d.rev)
 			}

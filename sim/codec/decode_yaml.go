@@ -33,7 +33,7 @@ func YAMLToJSON(data []byte) ([]byte, error) { return yaml.YAMLToJSON(data) }
 // Answered reads an object that another server has answered with: JSON, or YAML if it does not begin as an object of
 // JSON does. Only its kind and apiVersion are checked.
 func Answered(data []byte) (object.Object, error) {
-	data, _, err := answered(data)
+	data, _, err := answerJSON(data)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func Answered(data []byte) (object.Object, error) {
 	return m, nil
 }
 
-// answered returns the text of an answer as JSON, and the kind that it names.
-func answered(data []byte) ([]byte, schema.GVK, error) {
+// answerJSON returns the text of an answer as JSON, and the kind that it names.
+func answerJSON(data []byte) ([]byte, schema.GVK, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		text, err := YAMLToJSON(data)
 		if err != nil {
@@ -72,7 +72,7 @@ var (
 // kind that was asked for, and one of another kind is an error. versions are the versions that the client knows of the kind;
 // the answer may not be of another than want.
 func AnsweredAs(data []byte, want schema.GVK, t *schema.Type, versions ...string) (object.Object, error) {
-	text, gvk, err := answered(data)
+	text, gvk, err := answerJSON(data)
 	if err != nil {
 		return nil, err
 	}

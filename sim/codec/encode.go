@@ -69,9 +69,9 @@ func (p *printer) appendStruct(dst []byte, m map[string]any, t *schema.Type) []b
 				left--
 			}
 		}
-		if f.Shown() == schema.Always {
+		if f.PrintRule() == schema.Always {
 			v = p.given(f, v)
-		} else if v == nil || !shown(f, v) {
+		} else if v == nil || !isPrinted(f, v) {
 			continue
 		}
 		dst = append(append(append(dst, ',', '"'), f.Name...), '"', ':')
@@ -84,9 +84,9 @@ func (p *printer) appendStruct(dst []byte, m map[string]any, t *schema.Type) []b
 	return append(dst, '}')
 }
 
-// shown reports whether a field that is not always printed is, with value v.
-func shown(f *schema.Field, v any) bool {
-	switch f.Shown() {
+// isPrinted reports whether a field that is not always printed is, with value v.
+func isPrinted(f *schema.Field, v any) bool {
+	switch f.PrintRule() {
 	case schema.NotEmpty:
 		return !object.Blank(v)
 	case schema.NotZero:
@@ -147,7 +147,7 @@ func (p *printer) appendValue(dst []byte, v any, t *schema.Type, pointer bool) [
 	case object.Object:
 		return p.appendValue(dst, map[string]any(v), t, pointer)
 	case map[string]any:
-		if text, ok := p.known(v); ok {
+		if text, ok := p.reuse(v); ok {
 			return append(dst, text...)
 		}
 		switch {
@@ -169,8 +169,8 @@ func (p *printer) appendValue(dst []byte, v any, t *schema.Type, pointer bool) [
 	return object.AppendJSON(dst, v)
 }
 
-// known returns the text of a value that the object before has, too.
-func (p *printer) known(v map[string]any) (text string, ok bool) {
+// reuse returns the text of a value that the object before has, too.
+func (p *printer) reuse(v map[string]any) (text string, ok bool) {
 	if p.before == nil {
 		return "", false
 	}

@@ -34,9 +34,9 @@ func (d *Decoder) decodeProto(b *body) (object.Object, error) {
 	return obj, err
 }
 
-// known returns the value of a field of the object itself, if the message that clients have got of the object before has the
-// same content there; otherwise nil. It is decoder.known for protobuf.
-func (r *protoReader) known(f *protoField, content []byte, depth int) map[string]any {
+// reuse returns the value of a field of the object itself, if the message that clients have got of the object before has the
+// same content there; otherwise nil. It is decoder.reuse for protobuf.
+func (r *protoReader) reuse(f *protoField, content []byte, depth int) map[string]any {
 	if r.before == nil || depth > 0 {
 		return nil
 	}

@@ -58,12 +58,12 @@ type Options struct {
 
 // Negotiate decides how to answer a request with the Accept header.
 //
-// The real server negotiates twice: go-restful looks for a route that offers a type named by the header (Routed), then the
+// The real server negotiates twice: go-restful looks for a route that offers a type named by the header (CheckAccept), then the
 // handler weighs the clauses (API concepts, "Alternate representations of resources"). A watch is negotiated a third time,
 // for an encoding that can stream; the server does that after it has opened the watch, so a caller may ask without Watch
 // first.
 func Negotiate(accept string, o Options) (Format, *status.Status) {
-	if s := Routed(accept, o); s != nil {
+	if s := CheckAccept(accept, o); s != nil {
 		return Format{}, s
 	}
 	if o.JSONOnly || o.Only != "" { // printed without looking at the header again
@@ -139,8 +139,8 @@ func (o Options) pretty() bool {
 	return false
 }
 
-// Routed does go-restful's part: a clause must name a type of the route letter by letter or be */*; parameters do not count.
-func Routed(accept string, o Options) *status.Status {
+// CheckAccept does go-restful's part: a clause must name a type of the route letter by letter or be */*; parameters do not count.
+func CheckAccept(accept string, o Options) *status.Status {
 	if o.Custom || o.Unrouted || accept == "" {
 		return nil
 	}

@@ -201,7 +201,7 @@ func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[strin
 	name, t := f.field.Name, f.field.Type
 	var v any
 	var err error
-	if known := r.known(f, in.content, depth); known != nil && old == nil {
+	if known := r.reuse(f, in.content, depth); known != nil && old == nil {
 		v = object.Copy(known) // the reader of a body may change the value
 	} else if v, err = r.value(t, in, old, depth); err != nil {
 		return err

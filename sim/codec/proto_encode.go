@@ -18,7 +18,7 @@ import (
 // apiVersion: the envelope has them. As Kubernetes' generated code does it writes fields in the order of their numbers, and Go
 // values that are no pointers even when they are zero.
 func Proto(dst []byte, text string, t *schema.Type) []byte {
-	p := protoPrinter{Scanner: json.Scanner{Text: text}, passed: make([]passed, 0, 16)}
+	p := protoPrinter{Scanner: json.Scanner{Text: text}, passed: make([]skippedField, 0, 16)}
 	return p.object(dst, messageOf(t))
 }
 
@@ -34,7 +34,7 @@ func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
 //	                  ╰ passed, and read when its turn comes
 type protoPrinter struct {
 	json.Scanner
-	passed []passed // of the objects around the place where it is, outermost first
+	passed []skippedField // of the objects around the place where it is, outermost first
 }
 
 // members are the fields of one object in the text, on the way through it.
@@ -44,8 +44,8 @@ type members struct {
 	first  int // the index of its first entry in passed
 }
 
-// passed is a field that was next before its turn came: which one, and where its value begins.
-type passed struct{ at, pos int }
+// skippedField is a field that was next before its turn came: which one, and where its value begins.
+type skippedField struct{ at, pos int }
 
 // object prints the object that is next as a message of its own.
 func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
@@ -92,7 +92,7 @@ func (p *protoPrinter) named(name string) bool {
 
 // pass skips the next field, which may be read later.
 func (p *protoPrinter) pass(c *members) {
-	p.passed = append(p.passed, passed{c.at, p.Pos})
+	p.passed = append(p.passed, skippedField{c.at, p.Pos})
 	p.Pass()
 	p.follow(c, p.More('}'))
 }

@@ -33,13 +33,13 @@ func Reread(obj object.Object, t *schema.Type) object.Object {
 	return obj
 }
 
-// known skips the text that is next and returns its value if it is the text of a known part, and otherwise returns nil. The body of
+// reuse skips the text that is next and returns its value if it is the text of a known part, and otherwise returns nil. The body of
 // an update is mostly the object that the client got, with a field changed. So is the object that is stored for it. Reusing the
 // decoded parts saves an update of a pod a fifth of its time and a third of its memory.
 //
 //	before: {…,"metadata":{…,"managedFields":[{…,"fieldsV1":{…}}]},"spec":{…},"status":{…}}
 //	                                                        ╰Sets╯        ╰───── Fields ────╯
-func (d *decoder) known(parts []resource.Part, name string) any {
+func (d *decoder) reuse(parts []resource.Part, name string) any {
 	for _, part := range parts {
 		if part.Name == name && strings.HasPrefix(d.Text[d.Pos:], part.Text) {
 			d.Pos += len(part.Text)
@@ -55,7 +55,7 @@ func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
 	start := d.Pos
 	var v any
 	if d.before != nil && old == nil {
-		v = d.known(d.before.Fields, f.Name)
+		v = d.reuse(d.before.Fields, f.Name)
 	}
 	switch {
 	case v == nil:
@@ -64,7 +64,7 @@ func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
 		v = object.Copy(v)
 	}
 	if d.parts != nil && f.Name != "metadata" {
-		d.parts.Fields = d.learn(d.parts.Fields, f.Name, start, v)
+		d.parts.Fields = d.addPart(d.parts.Fields, f.Name, start, v)
 	}
 	return v
 }
@@ -74,7 +74,7 @@ func (d *decoder) fieldSet() any {
 	start := d.Pos
 	var v any
 	if d.before != nil {
-		v = d.known(d.before.Sets, "")
+		v = d.reuse(d.before.Sets, "")
 	}
 	if v == nil && d.Next() == '{' {
 		v = d.set()
@@ -82,7 +82,7 @@ func (d *decoder) fieldSet() any {
 		v = d.Value()
 	}
 	if d.parts != nil {
-		d.parts.Sets = d.learn(d.parts.Sets, "", start, v)
+		d.parts.Sets = d.addPart(d.parts.Sets, "", start, v)
 	}
 	return v
 }
@@ -106,8 +106,8 @@ func (d *decoder) set() map[string]any {
 	return m
 }
 
-// learn adds the value that was read since start to parts, if it is an object.
-func (d *decoder) learn(parts []resource.Part, name string, start int, v any) []resource.Part {
+// addPart adds the value that was read since start to parts, if it is an object.
+func (d *decoder) addPart(parts []resource.Part, name string, start int, v any) []resource.Part {
 	if m, ok := v.(map[string]any); ok {
 		return append(parts, resource.Part{Name: name, Text: d.Text[start:d.Pos], Value: m})
 	}

@@ -100,9 +100,9 @@ func (c Case) NeedsControl() bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Control != "" })
 }
 
-// Alone reports whether the case must not run beside others on one server: it compacts the store, reads objects outside its own
+// RunsAlone reports whether the case must not run beside others on one server: it compacts the store, reads objects outside its own
 // namespace, disturbs other cases, or expects two lists at the same revision.
-func (c Case) Alone() bool { return c.NeedsControl() || c.NoNamespace || c.Disturbs || c.quiet() }
+func (c Case) RunsAlone() bool { return c.NeedsControl() || c.NoNamespace || c.Disturbs || c.quiet() }
 
 // quiet reports whether two recorded steps have the same list revision, so that no other case may write in between.
 func (c Case) quiet() bool {

@@ -133,7 +133,7 @@ func (c *check[T]) runAhead(t T) {
 			servers[target.URL] = s
 		}
 		play := func() { c.keep(x, c.opts.Play(context.Background(), target, x)) }
-		if x.Alone() {
+		if x.RunsAlone() {
 			s.alone = append(s.alone, play)
 			continue
 		}

@@ -102,16 +102,16 @@ func TestLoneCases(t *testing.T) {
 		play := func(_ context.Context, target Target, x Case) []StepResult {
 			mu.Lock()
 			beside := running[target.URL]
-			if len(beside) > 0 && (x.Alone() || slices.Contains(beside, true)) {
+			if len(beside) > 0 && (x.RunsAlone() || slices.Contains(beside, true)) {
 				wrong++
 			}
-			running[target.URL] = append(beside, x.Alone())
+			running[target.URL] = append(beside, x.RunsAlone())
 			played++
 			mu.Unlock()
 			time.Sleep(time.Millisecond)
 			mu.Lock()
 			defer mu.Unlock()
-			at := slices.Index(running[target.URL], x.Alone())
+			at := slices.Index(running[target.URL], x.RunsAlone())
 			running[target.URL] = slices.Delete(running[target.URL], at, at+1)
 			return nil
 		}

@@ -147,7 +147,7 @@ func (l *life) begin() error {
 	if err != nil {
 		return fmt.Errorf("creating the namespace: %w", err)
 	}
-	l.seen.saw(false, ns.(*Object), resourceAt{path: "/api/v1", name: "namespaces"})
+	l.seen.record(false, ns.(*Object), resourceAt{path: "/api/v1", name: "namespaces"})
 	if err := l.observe(textAt(ns, "metadata", "resourceVersion")); err != nil {
 		return err
 	}

@@ -128,13 +128,13 @@ func (o *observer) read(body *bufio.Reader, r resourceAt) {
 		}
 		event := v.(*Object)
 		if obj, ok := event.Get("object").(*Object); ok {
-			o.saw(event.Get("type") == "DELETED", obj, r)
+			o.record(event.Get("type") == "DELETED", obj, r)
 		}
 	}
 }
 
-// saw records a change of an object.
-func (o *observer) saw(deleted bool, obj *Object, r resourceAt) {
+// record records a change of an object.
+func (o *observer) record(deleted bool, obj *Object, r resourceAt) {
 	name := o.note(deleted, obj, r)
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -38,7 +38,7 @@ func saw(t *testing.T, objects ...string) *observer {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.saw(gone, v.(*Object), resourceAt{name: "x", namespaced: true})
+		o.record(gone, v.(*Object), resourceAt{name: "x", namespaced: true})
 	}
 	return o
 }

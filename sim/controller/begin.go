@@ -9,7 +9,7 @@ import (
 
 // Begin lists all objects for every controller outside the API servers, as when its process starts.
 func (m *Manager) Begin() {
-	m.owned = owned{}
+	m.owned = ownerIndex{}
 	for _, l := range m.loops {
 		if !l.InServer && !l.crashed {
 			m.list(l, m.log.Newest())
@@ -24,11 +24,11 @@ func (m *Manager) Resync(name string) {
 	}
 }
 
-// list queues the keys of all existing objects that a controller watches. For a controller with a Heart it also queues a Key
+// list queues the keys of all existing objects that a controller watches. For a controller with a Heartbeat it also queues a Key
 // without a name.
 func (m *Manager) list(l *loop, view *mvcc.View) {
-	if _, ok := l.Reconciler.(Heart); ok {
-		m.beat = time.Time{}
+	if _, ok := l.Reconciler.(Heartbeat); ok {
+		m.nextRenewal = time.Time{}
 		m.add(l, Key{}, 0)
 	}
 	for i := range l.Watches {
@@ -62,7 +62,7 @@ func (m *Manager) listAll(w watcher, storage string, view *mvcc.View) {
 		return
 	}
 	view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
-		m.tell(w, commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server))
+		m.notify(w, commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server))
 		return true
 	})
 }

@@ -13,8 +13,8 @@ import (
 //	pods           ─▶ the newest view
 //	services  lags ─▶ view of revision 4650   Resume delivers later commits, in order
 type cache struct {
-	lagging map[string]*mvcc.View // by resource
-	owners  map[string]*owned     // by resource that lags: its ownership when the lag began, computed at the first use
+	lagging map[string]*mvcc.View  // by resource
+	owners  map[string]*ownerIndex // by resource that lags: its ownership when the lag began, computed at the first use
 }
 
 // of returns the view of a resource that the cache shows.
@@ -51,12 +51,12 @@ func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
 	for _, name := range c.missed() {
 		o := c.owners[name]
 		if o == nil {
-			o = &owned{byOwner: map[string]*dependents{}}
+			o = &ownerIndex{byOwner: map[string]*dependents{}}
 			if d := server.Definition(name); d != nil {
 				o.add(d, c.lagging[name])
 			}
 			if c.owners == nil {
-				c.owners = map[string]*owned{}
+				c.owners = map[string]*ownerIndex{}
 			}
 			c.owners[name] = o
 		}

@@ -80,8 +80,8 @@ func (c *Client) Get(of, namespace, name string) object.Object {
 	return nil
 }
 
-// Look is Get without the copy: the object is shared and must not be changed.
-func (c *Client) Look(of, namespace, name string) object.Object {
+// GetShared is Get without the copy: the object is shared and must not be changed.
+func (c *Client) GetShared(of, namespace, name string) object.Object {
 	return shared(c.Item(of, namespace, name))
 }
 
@@ -144,7 +144,7 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 
 func (c *Client) view(of string) *mvcc.View {
 	v := c.loop.cache.of(of, c.manager.log.Newest())
-	c.manager.reads(c.loop, of, v)
+	c.manager.recordRead(c.loop, of, v)
 	return v
 }
 
@@ -153,7 +153,7 @@ func (c *Client) view(of string) *mvcc.View {
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
 	newest := m.owned.of(uid, m.log.Newest(), m.server.Resources())
-	if m.witness.now != nil {
+	if m.reconciling.now != nil {
 		for _, r := range newest {
 			c.view(r.Resource) // which is to be seen
 		}
@@ -184,8 +184,8 @@ func (c *Client) Live(of, namespace, name string) object.Object {
 	return c.registry().Reader().Get(of, namespace, name)
 }
 
-// LookLive is Live without the copy: the object is shared and must not be changed.
-func (c *Client) LookLive(of, namespace, name string) object.Object {
+// LiveShared is Live without the copy: the object is shared and must not be changed.
+func (c *Client) LiveShared(of, namespace, name string) object.Object {
 	return shared(c.registry().Reader().Item(of, namespace, name))
 }
 

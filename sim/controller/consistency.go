@@ -10,8 +10,8 @@ import (
 // consistentSince is the minor since which some controllers wait until their cache shows their own writes (KEP-5647).
 const consistentSince = 36
 
-// written is the newest write of a resource that a reconcile of a key has made, and that the cache did not show.
-type written struct {
+// newestWrite is the newest write of a resource that a reconcile of a key has made, and that the cache did not show.
+type newestWrite struct {
 	Key      Key
 	Resource string
 	Rev      uint64
@@ -32,7 +32,7 @@ func (l *loop) wrote(of string, rev uint64) {
 			return
 		}
 	}
-	l.written = append(l.written, written{i.Key, of, rev})
+	l.written = append(l.written, newestWrite{i.Key, of, rev})
 }
 
 // behind reports whether the cache lacks a write for a key. If it has them all, they are forgotten.
@@ -41,9 +41,9 @@ func (l *loop) behind(key Key) bool {
 		return false
 	}
 	newest := l.client.manager.log.Newest()
-	if slices.ContainsFunc(l.written, func(w written) bool { return w.Key == key && w.Rev > l.cache.of(w.Resource, newest).Rev() }) {
+	if slices.ContainsFunc(l.written, func(w newestWrite) bool { return w.Key == key && w.Rev > l.cache.of(w.Resource, newest).Rev() }) {
 		return true
 	}
-	l.written = slices.DeleteFunc(l.written, func(w written) bool { return w.Key == key })
+	l.written = slices.DeleteFunc(l.written, func(w newestWrite) bool { return w.Key == key })
 	return false
 }

@@ -97,15 +97,15 @@ type Learner interface {
 	Learn(api *Client)
 }
 
-// Heart is a Reconciler that writes only because time passes, for example to renew a lease. Overdue beats are made up for when a
-// client asks the Cluster or a controller reconciles. The delay is invisible except to a client that only watches. So beats cost an
+// Heartbeat is a Reconciler that writes only because time passes, for example to renew a lease. Overdue renewals are made up for when a
+// client asks the Cluster or a controller reconciles. The delay is invisible except to a client that only watches. So heartbeats cost an
 // idle Cluster nothing.
-type Heart interface {
+type Heartbeat interface {
 	Reconciler
-	// Beat makes the writes that are due now, once even if they were due several times, and returns the time of the next beat and
-	// the error, if any. When a controller with a Heart starts, it gets a Key without a name.
-	Beat(api *Client) (next time.Time, failed *status.Status)
-	// Of returns the object that its beats renew: see Client.Beats.
+	// Renew makes the writes that are due now, once even if they were due several times, and returns the time of the next renewal and
+	// the error, if any. When a controller with a Heartbeat starts, it gets a Key without a name.
+	Renew(api *Client) (next time.Time, failed *status.Status)
+	// Of returns the object that it renews: see Client.HasHeartbeat.
 	Of() Ref
 }
 

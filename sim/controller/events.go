@@ -19,7 +19,7 @@ const microTime = "2006-01-02T15:04:05.000000Z07:00"
 // are combined or dropped, as by client-go's recorder (see recorder).
 func (c *Client) Event(obj object.Object, kind, reason, message string) *status.Status {
 	about := obj.Kind() + "/" + obj.Namespace() + "/" + obj.Name() + "/" + obj.UID() + "/" + obj.APIVersion()
-	e, allowed := c.loop.recorder.record(about, saying{kind, reason, message}, c.Now())
+	e, allowed := c.loop.recorder.record(about, eventContent{kind, reason, message}, c.Now())
 	if !allowed {
 		return nil
 	}
@@ -67,9 +67,9 @@ func (c *Client) EventName(namespace, about string) string {
 	}
 }
 
-// Tell stores an Event of events.k8s.io, as client-go's newer recorder does, with its time and its name, which it returns. If the
-// server does not serve the group, Tell does nothing.
-func (c *Client) Tell(event object.Object) (name string) {
+// RecordEvent stores an Event of events.k8s.io, as client-go's newer recorder does, with its time and its name, which it returns. If the
+// server does not serve the group, RecordEvent does nothing.
+func (c *Client) RecordEvent(event object.Object) (name string) {
 	d := c.manager.server.Served("events.k8s.io", events)
 	if d == nil || c.loop.crashed {
 		return ""

@@ -18,17 +18,17 @@ const reconcileMax = 100_000
 
 // Manager runs controllers. The Cluster's lock guards it.
 type Manager struct {
-	log      *commit.Log
-	schedule *clock.Schedule
-	random   *random.Streams
-	server   Server
-	loops    []*loop // in the order in which they are notified of a commit
-	named    map[string]*loop
-	watchers map[string][]watcher // of a resource, by storage name, in that order; of "" for all
-	toldOf   map[string][]watcher // of a resource, with those of all
-	queue    Queue
-	owned    owned
-	alarm    alarm
+	log                *commit.Log
+	schedule           *clock.Schedule
+	random             *random.Streams
+	server             Server
+	loops              []*loop // in the order in which they are notified of a commit
+	named              map[string]*loop
+	watchers           map[string][]watcher // of a resource, by storage name, in that order; of "" for all
+	watchersByResource map[string][]watcher // of a resource, with those of all
+	queue              Queue
+	owned              ownerIndex
+	alarm              alarm
 
 	// Order chooses the next item. The default is Oldest.
 	Order Order
@@ -37,12 +37,12 @@ type Manager struct {
 	// Stepped leaves due items to Step and ReconcileAll, except those of the API servers' controllers. Otherwise a waiting item is
 	// reconciled at its time.
 	Stepped bool
-	// Witness, if not nil, is called after each reconcile outside the API servers, with the Cluster's lock held.
-	Witness func(Reconcile)
-	witness witness
+	// OnReconcile, if not nil, is called after each reconcile outside the API servers, with the Cluster's lock held.
+	OnReconcile func(Reconcile)
+	reconciling reconciling
 
-	beat    time.Time // when the next Heart beats; if zero, the Hearts have to be asked
-	beating bool
+	nextRenewal time.Time // of the earliest Heartbeat; if zero, all of them have to be asked
+	renewing    bool
 }
 
 // loop is one controller and how it goes.
@@ -51,10 +51,10 @@ type loop struct {
 	client   Client
 	cache    cache
 	recorder recorder
-	written  []written // in the order in which keys came
+	written  []newestWrite // in the order in which keys came
 	stopped  bool
 	crashed  bool // stopped, and everything forgotten
-	faint    bool // its Heart failed to beat
+	expired  bool // its Heartbeat failed to renew
 	delay    time.Duration
 }
 
@@ -66,7 +66,7 @@ type watcher struct {
 
 // New returns a Manager of controllers, which are notified of each commit in their order. It is a commit.Listener.
 func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, all ...Controller) *Manager {
-	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}, toldOf: map[string][]watcher{}}
+	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}, watchersByResource: map[string][]watcher{}}
 	for _, c := range all {
 		l := &loop{Controller: c}
 		l.client = Client{loop: l, manager: m}
@@ -88,27 +88,27 @@ func (m *Manager) Committed(e *commit.Commit) {
 	} else {
 		m.owned.committed(e)
 	}
-	for _, w := range m.told(e.Storage) {
+	for _, w := range m.watchersOf(e.Storage) {
 		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && e.By == resource.Author(w.loop)) {
-			m.tell(w, e)
+			m.notify(w, e)
 		}
 	}
 }
 
-// told returns the watches of a resource, including those of all resources.
-func (m *Manager) told(resource string) []watcher {
-	told, known := m.toldOf[resource]
+// watchersOf returns the watches of a resource, including those of all resources.
+func (m *Manager) watchersOf(resource string) []watcher {
+	told, known := m.watchersByResource[resource]
 	if !known {
 		told = slices.Concat(m.watchers[resource], m.watchers[""])
-		m.toldOf[resource] = told
+		m.watchersByResource[resource] = told
 	}
 	return told
 }
 
-// tell queues the keys that a watch derives from a commit.
-func (m *Manager) tell(w watcher, e *commit.Commit) {
+// notify queues the keys that a watch derives from a commit.
+func (m *Manager) notify(w watcher, e *commit.Commit) {
 	for _, key := range w.watch.keys(&w.client, e) {
-		m.calls(w.loop, key, e.Rev)
+		m.recordCause(w.loop, key, e.Rev)
 		m.add(w.loop, key, w.watch.After)
 	}
 }
@@ -145,21 +145,21 @@ func (m *Manager) setAlarm() {
 		m.alarm = alarm{}
 	}
 	if len(w) > 0 {
-		m.alarm = alarm{w[0].At, m.schedule.After(max(w[0].At.Sub(m.schedule.Now()), 0), m.ring)}
+		m.alarm = alarm{w[0].At, m.schedule.After(max(w[0].At.Sub(m.schedule.Now()), 0), m.onAlarm)}
 	}
 }
 
-// ring reconciles the first item that is due. The others are reconciled when the lock is released.
-func (m *Manager) ring() {
+// onAlarm reconciles the first item that is due. The others are reconciled when the lock is released.
+func (m *Manager) onAlarm() {
 	m.alarm = alarm{}
-	if n := len(m.queue.Ready()); m.due() > n {
+	if n := len(m.queue.Ready()); m.promoteDue() > n {
 		m.step((*Manager).goes)
 	}
 	m.setAlarm()
 }
 
-// due moves waiting items whose time has come to the ready ones, and returns how many are ready.
-func (m *Manager) due() int {
+// promoteDue moves waiting items whose time has come to the ready ones, and returns how many are ready.
+func (m *Manager) promoteDue() int {
 	if len(m.queue.Waiting()) > 0 {
 		m.queue.Due(m.schedule.Now())
 		m.setAlarm()
@@ -201,13 +201,13 @@ func (m *Manager) step(may func(*Manager, *loop) bool) bool {
 	if m.queue.work.busy { // a reconcile waits for a webhook without the lock
 		return false
 	}
-	m.due()
+	m.promoteDue()
 	n, ok := m.next(may)
 	if !ok {
 		return false
 	}
 	i := m.queue.Take(n)
-	m.Beat() // the reconcile may read the objects that a beat writes
+	m.RenewHeartbeats() // the reconcile may read the objects that a renewal writes
 	m.reconcile(i)
 	return true
 }
@@ -252,13 +252,13 @@ func (m *Manager) choose(able []Item) int {
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.queue.Begin(i)
-	m.begins(l, i)
+	m.beginReconcile(l, i)
 	again, failed := time.Duration(0), unread
 	if !l.behind(i.Key) {
 		again, failed = l.Reconcile(&l.client, i.Key)
 	}
 	dirty := m.queue.Done()
-	m.ends(failed)
+	m.endReconcile(failed)
 	if l.crashed {
 		return
 	}
@@ -292,7 +292,7 @@ func (m *Manager) ReconcileAll() []Item {
 
 // Idle reports whether nothing is due now.
 func (m *Manager) Idle() bool {
-	m.due()
+	m.promoteDue()
 	_, ok := m.next((*Manager).works)
 	return !ok
 }
@@ -312,7 +312,7 @@ func (m *Manager) Next() (at time.Time, ok bool) {
 // items that are only upkeep.
 func (m *Manager) Moving(within time.Duration) (all []Waiting) {
 	now := m.schedule.Now()
-	m.due()
+	m.promoteDue()
 	for _, i := range m.queue.Ready() {
 		if m.works(m.find(i.Controller)) {
 			all = append(all, Waiting{i, now})
@@ -334,7 +334,7 @@ func (m *Manager) Client(name string) *Client { return &m.find(name).client }
 
 // Reconciler returns the Reconciler of a controller, for calls other than commits. It is an error if there is none.
 func (m *Manager) Reconciler(name string) (Reconciler, error) {
-	l, err := m.known(name)
+	l, err := m.findNamed(name)
 	if err != nil {
 		return nil, err
 	}
@@ -344,8 +344,8 @@ func (m *Manager) Reconciler(name string) (Reconciler, error) {
 // find returns the controller with a name, or nil.
 func (m *Manager) find(name string) *loop { return m.named[name] }
 
-// known is find for a name from a user.
-func (m *Manager) known(name string) (*loop, error) {
+// findNamed is find for a name from a user.
+func (m *Manager) findNamed(name string) (*loop, error) {
 	if l := m.find(name); l != nil {
 		return l, nil
 	}

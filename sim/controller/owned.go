@@ -16,14 +16,14 @@ type Ref struct {
 	Key
 }
 
-// owned indexes all stored objects by owner:
+// ownerIndex indexes all stored objects by owner:
 //
 //	uid of an owner ─▶ replicasets.apps web/api-5d8, pods web/api-5d8-x2x9k, …   in the order in which they were created
 //	pods/web        ─▶ pods web/debug, …                                         the pods of web that have no owner
 //
 // It is built at the first use, and updated by each commit from then on. Its contents depend only on the store, not on when it was
 // built, so a fork starts without one.
-type owned struct {
+type ownerIndex struct {
 	byOwner map[string]*dependents
 	leaving *commit.Commit // a deletion while controllers are notified of it, which still find the deleted object
 }
@@ -48,10 +48,10 @@ func (d *dependents) remove(made uint64) {
 }
 
 // leaves is called before controllers are notified of a deletion, and committed after that.
-func (o *owned) leaves(c *commit.Commit) { o.leaving = c }
+func (o *ownerIndex) leaves(c *commit.Commit) { o.leaving = c }
 
 // committed keeps it up.
-func (o *owned) committed(c *commit.Commit) {
+func (o *ownerIndex) committed(c *commit.Commit) {
 	o.leaving = nil
 	if o.byOwner == nil {
 		return
@@ -69,7 +69,7 @@ func (o *owned) committed(c *commit.Commit) {
 func createdAt(c *commit.Commit) uint64 { return cmp.Or(c.KV, c.Prev).CreateRev }
 
 // move moves an object from its owners before a commit to its owners after it.
-func (o *owned) move(ref Ref, made uint64, before, after []string) {
+func (o *ownerIndex) move(ref Ref, made uint64, before, after []string) {
 	for _, uid := range before {
 		if d := o.byOwner[uid]; d != nil && !slices.Contains(after, uid) {
 			if d.remove(made); len(d.refs) == 0 {
@@ -88,7 +88,7 @@ func (o *owned) move(ref Ref, made uint64, before, after []string) {
 }
 
 // of returns the dependents of an owner.
-func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Ref {
+func (o *ownerIndex) of(uid string, view *mvcc.View, all []*resource.Definition) []Ref {
 	if o.byOwner == nil {
 		o.make(view, all)
 	}
@@ -99,7 +99,7 @@ func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Re
 }
 
 // make builds the index from the store.
-func (o *owned) make(view *mvcc.View, all []*resource.Definition) {
+func (o *ownerIndex) make(view *mvcc.View, all []*resource.Definition) {
 	o.byOwner = map[string]*dependents{}
 	seen := map[string]bool{}
 	for _, d := range all {
@@ -114,7 +114,7 @@ func (o *owned) make(view *mvcc.View, all []*resource.Definition) {
 }
 
 // add adds the objects of a resource.
-func (o *owned) add(d *resource.Definition, view *mvcc.View) {
+func (o *ownerIndex) add(d *resource.Definition, view *mvcc.View) {
 	var found []*mvcc.KV
 	view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
 		found = append(found, kv)

@@ -13,9 +13,9 @@ import (
 //	         ─▶ said:    a repeated event is counted, not written again
 //	         ─▶ budgets: 25 events about one object are written at once, then one more each five minutes
 type recorder struct {
-	Said    map[string]*said    `json:",omitempty"`
-	Similar map[string]*similar `json:",omitempty"`
-	Budgets map[string]*budget  `json:",omitempty"`
+	Said    map[string]*recordedEvent `json:",omitempty"`
+	Similar map[string]*similar       `json:",omitempty"`
+	Budgets map[string]*budget        `json:",omitempty"`
 }
 
 // The limits of client-go's recorder (tools/record/events_cache.go).
@@ -28,8 +28,8 @@ const (
 	combined        = "(combined from similar events): "
 )
 
-// said is one event that was written, or would have been.
-type said struct {
+// recordedEvent is one event that was written, or would have been.
+type recordedEvent struct {
 	Name  string
 	Count int64
 	First time.Time
@@ -50,20 +50,20 @@ type budget struct {
 	Last time.Time
 }
 
-// saying is the content of an event.
-type saying struct{ Type, Reason, Message string }
+// eventContent is the content of an event.
+type eventContent struct{ Type, Reason, Message string }
 
 // record takes an event about an object. It returns the event to write, and whether it may be written.
-func (r *recorder) record(about string, say saying, now time.Time) (e *said, allowed bool) {
+func (r *recorder) record(about string, say eventContent, now time.Time) (e *recordedEvent, allowed bool) {
 	if r.Said == nil {
-		r.Said, r.Similar, r.Budgets = map[string]*said{}, map[string]*similar{}, map[string]*budget{}
+		r.Said, r.Similar, r.Budgets = map[string]*recordedEvent{}, map[string]*similar{}, map[string]*budget{}
 	}
 	key, message := r.combine(about, say, now)
 	e = r.Said[key]
 	if e == nil {
-		e = &said{First: now}
+		e = &recordedEvent{First: now}
 		r.Said[key] = e
-		trim(r.Said, func(e *said) time.Time { return e.Last })
+		trim(r.Said, func(e *recordedEvent) time.Time { return e.Last })
 	}
 	e.Count++
 	e.Last, e.message = now, message
@@ -71,7 +71,7 @@ func (r *recorder) record(about string, say saying, now time.Time) (e *said, all
 }
 
 // combine returns under which key an event is counted, and its message.
-func (r *recorder) combine(about string, say saying, now time.Time) (key, message string) {
+func (r *recorder) combine(about string, say eventContent, now time.Time) (key, message string) {
 	group := about + "|" + say.Type + "|" + say.Reason
 	s := r.Similar[group]
 	if s == nil || now.Sub(s.Last) > similarInterval {

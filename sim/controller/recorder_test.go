@@ -16,7 +16,7 @@ func TestRecorder(t *testing.T) {
 	var r recorder
 	now := time.Unix(0, 0)
 	record := func(message string) (string, bool) {
-		e, ok := r.record("Pod/ns/a", saying{"Normal", "Pulled", message}, now)
+		e, ok := r.record("Pod/ns/a", eventContent{"Normal", "Pulled", message}, now)
 		return fmt.Sprint(e.Count, " ", e.message), ok
 	}
 	for n := range 3 {
@@ -54,8 +54,8 @@ func TestRecorder(t *testing.T) {
 	data, err := json.Marshal(r)
 	is.NoErr(err)
 	is.NoErr(json.Unmarshal(data, &loaded))
-	a, aok := r.record("Pod/ns/a", saying{"Normal", "Pulled", "z"}, now)
-	b, bok := loaded.record("Pod/ns/a", saying{"Normal", "Pulled", "z"}, now)
+	a, aok := r.record("Pod/ns/a", eventContent{"Normal", "Pulled", "z"}, now)
+	b, bok := loaded.record("Pod/ns/a", eventContent{"Normal", "Pulled", "z"}, now)
 	is.Equal(a, b) // a loaded recorder behaves identically
 	is.Equal(aok, bok)
 }
@@ -66,7 +66,7 @@ func TestRecorderIsBounded(t *testing.T) {
 	is := is.New(t)
 	var r recorder
 	for n := range 3 * recorderMax {
-		r.record(fmt.Sprint(n), saying{Message: "m"}, time.Unix(int64(n), 0))
+		r.record(fmt.Sprint(n), eventContent{Message: "m"}, time.Unix(int64(n), 0))
 	}
 	is.True(len(r.Said) <= recorderMax+recorderMax/8 && r.Said[fmt.Sprint(3*recorderMax-1)+"|||m"] != nil)
 }

@@ -33,8 +33,8 @@ type LoopState struct {
 	Delay   time.Duration   `json:",omitempty"`
 	Memory  json.RawMessage `json:",omitempty"` // as its Rememberer prints it
 
-	Events  *recorder `json:",omitempty"` // that it has recorded
-	Written []written `json:",omitempty"` // that its cache does not show
+	Events  *recorder     `json:",omitempty"` // that it has recorded
+	Written []newestWrite `json:",omitempty"` // that its cache does not show
 
 	// Lagging holds the views that its cache shows of resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`
@@ -67,10 +67,10 @@ func (m *Manager) State() *State {
 // Load replaces the state of a Manager. If s is nil, the Manager starts without any work. Waiting items are reconciled on the
 // Manager's clock.
 func (m *Manager) Load(s *State) error {
-	m.queue, m.Plan, m.owned, m.beat = Queue{work: m.queue.work}, nil, owned{}, time.Time{}
+	m.queue, m.Plan, m.owned, m.nextRenewal = Queue{work: m.queue.work}, nil, ownerIndex{}, time.Time{}
 	m.setAlarm()
 	for _, l := range m.loops {
-		l.stopped, l.crashed, l.faint, l.delay, l.cache, l.recorder, l.written = false, false, false, 0, cache{}, recorder{}, nil
+		l.stopped, l.crashed, l.expired, l.delay, l.cache, l.recorder, l.written = false, false, false, 0, cache{}, recorder{}, nil
 		if err := l.remember(nil); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (m *Manager) Load(s *State) error {
 		return nil
 	}
 	for _, x := range s.Loops {
-		l, err := m.known(x.Name)
+		l, err := m.findNamed(x.Name)
 		if err != nil {
 			return err
 		}
@@ -111,19 +111,19 @@ func (m *Manager) Load(s *State) error {
 
 func (m *Manager) loadQueue(s *State) error {
 	for _, i := range s.Ready {
-		if _, err := m.known(i.Controller); err != nil {
+		if _, err := m.findNamed(i.Controller); err != nil {
 			return err
 		}
 		m.queue.Add(i)
 	}
 	for _, w := range s.Waiting {
-		if _, err := m.known(w.Controller); err != nil {
+		if _, err := m.findNamed(w.Controller); err != nil {
 			return err
 		}
 		m.addAt(w.Item, w.At)
 	}
 	for _, name := range s.Resync {
-		l, err := m.known(name)
+		l, err := m.findNamed(name)
 		if err != nil {
 			return err
 		}

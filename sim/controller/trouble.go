@@ -20,7 +20,7 @@ import (
 
 // Stop stops a controller: its items wait.
 func (m *Manager) Stop(name string) error {
-	l, err := m.known(name)
+	l, err := m.findNamed(name)
 	if err == nil {
 		l.stopped = true
 		m.falter(l)
@@ -28,17 +28,17 @@ func (m *Manager) Stop(name string) error {
 	return err
 }
 
-// falter is called when a controller has stopped: others cannot rely on its Heart any more.
+// falter is called when a controller has stopped: others cannot rely on its Heartbeat any more.
 func (m *Manager) falter(l *loop) {
-	if h, ok := l.Reconciler.(Heart); ok {
-		m.missed(h)
+	if h, ok := l.Reconciler.(Heartbeat); ok {
+		m.notifyExpired(h)
 	}
 }
 
 // Crash stops a controller and makes it forget everything, as a process does that ends. In the middle of a reconcile, it
 // writes nothing more.
 func (m *Manager) Crash(name string) error {
-	l, err := m.known(name)
+	l, err := m.findNamed(name)
 	if err != nil {
 		return err
 	}
@@ -51,20 +51,20 @@ func (m *Manager) Crash(name string) error {
 
 // Start starts a controller that was stopped or has crashed.
 func (m *Manager) Start(name string) error {
-	l, err := m.known(name)
+	l, err := m.findNamed(name)
 	if err != nil {
 		return err
 	}
 	if l.crashed {
 		m.list(l, m.log.Newest())
 	}
-	l.stopped, l.crashed, l.faint, m.beat = false, false, false, time.Time{}
+	l.stopped, l.crashed, l.expired, m.nextRenewal = false, false, false, time.Time{}
 	return nil
 }
 
 // Delay makes a controller wait for a time before it reconciles new items. 0 ends the delay.
 func (m *Manager) Delay(name string, d time.Duration) error {
-	l, err := m.known(name)
+	l, err := m.findNamed(name)
 	if err == nil {
 		l.delay = d
 	}
@@ -74,7 +74,7 @@ func (m *Manager) Delay(name string, d time.Duration) error {
 // Lag makes the informers of a controller lag: those of some resources, such as pods or deployments.apps, or all. It knows the
 // store as it is now until Resume.
 func (m *Manager) Lag(name string, resources ...string) error {
-	l, err := m.known(name)
+	l, err := m.findNamed(name)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (m *Manager) storage(name string) (string, error) {
 // Resume ends Lag: the controller gets all commits that it has missed. If the store has compacted some of them, the controller gets
 // all existing objects, as after a list.
 func (m *Manager) Resume(name string) error {
-	l, err := m.known(name)
+	l, err := m.findNamed(name)
 	if err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
 		if commit.Storage(e.Key) == resource {
 			view, _ := m.log.Store.At(e.Rev) // it is there: the store yields its commit
 			x := commit.Of(e, view, m.schedule.Now(), m.server)
-			for _, w := range m.told(resource) {
+			for _, w := range m.watchersOf(resource) {
 				if w.loop == l && !w.watch.Listed {
-					m.tell(w, x)
+					m.notify(w, x)
 				}
 			}
 		}

@@ -18,7 +18,7 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 		return nil, s
 	}
 	q.Verb = "create"
-	result, s := c.registry().Create(q, sent(q.Definition, obj))
+	result, s := c.registry().Create(q, withDefaults(q.Definition, obj))
 	if s == nil {
 		s = result.Status
 	}
@@ -34,12 +34,12 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
 	return stored(c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
 		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) {
-			return sent(q.Definition, obj), nil
+			return withDefaults(q.Definition, obj), nil
 		}))
 }
 
-// sent returns an object as the API server reads it from a body: with the defaults of its version.
-func sent(d *resource.Definition, obj object.Object) object.Object {
+// withDefaults returns an object as the API server reads it from a body: with the defaults of its version.
+func withDefaults(d *resource.Definition, obj object.Object) object.Object {
 	if d.Default != nil {
 		d.Default(obj)
 	}

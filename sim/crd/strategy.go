@@ -45,7 +45,7 @@ func Defaults(crd object.Object) {
 // Strategy returns the strategy of definitions. meta reads metadata in defaults.
 func Strategy(meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
-		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,
+		HasStatus: true, DenyUnconditionalUpdate: true, AnyFinalizers: true,
 		NameRuleOf:  nameRule,
 		SpecChanged: specChanged,
 		PrepareForCreate: func(_ *resource.Context, obj object.Object) {

@@ -33,7 +33,7 @@ type Options struct {
 	// Flags are the flags whose values are not kube-apiserver's defaults, for /flagz.
 	Flags map[string]string
 
-	Host Host // default: Alone
+	Host Host // default: StandaloneHost
 }
 
 // Host provides the parts of the surrounding cluster that Documents need.
@@ -56,16 +56,16 @@ type Host interface {
 	CustomSchema(*resource.Definition) object.Object
 }
 
-// Alone is a Host of a server that has no cluster around it: its time stands still, at Unix zero.
-type Alone struct{}
+// StandaloneHost is a Host of a server that has no cluster around it: its time stands still, at Unix zero.
+type StandaloneHost struct{}
 
-func (Alone) Now() time.Time                                  { return time.Unix(0, 0) }
-func (Alone) Check(string) error                              { return nil }
-func (Alone) Seats() map[string]int                           { return nil }
-func (Alone) Peers() []*Documents                             { return nil }
-func (Alone) Remotes() []Remote                               { return nil }
-func (Alone) Priorities() map[string]int64                    { return nil }
-func (Alone) CustomSchema(*resource.Definition) object.Object { return nil }
+func (StandaloneHost) Now() time.Time                                  { return time.Unix(0, 0) }
+func (StandaloneHost) Check(string) error                              { return nil }
+func (StandaloneHost) Seats() map[string]int                           { return nil }
+func (StandaloneHost) Peers() []*Documents                             { return nil }
+func (StandaloneHost) Remotes() []Remote                               { return nil }
+func (StandaloneHost) Priorities() map[string]int64                    { return nil }
+func (StandaloneHost) CustomSchema(*resource.Definition) object.Object { return nil }
 
 // Documents are the discovery documents of one API server. It is not safe for concurrent use: the Cluster's lock is
 // held around every call.
@@ -91,7 +91,7 @@ func New(o Options) *Documents {
 		o.Keys, _ = token.New(token.Options{}) // no options are good ones
 	}
 	if o.Host == nil {
-		o.Host = Alone{}
+		o.Host = StandaloneHost{}
 	}
 	d := &Documents{o: o, started: o.Host.Now(), healthy: map[probe]bool{}, probes: map[probe]int{}}
 	for i := range endpoints {

@@ -12,7 +12,7 @@ import (
 
 // checkedHost is a Host with health checks.
 type checkedHost struct {
-	Alone
+	StandaloneHost
 	check func(name string) error
 }
 

@@ -32,7 +32,7 @@ func without(t *testing.T, left ...string) *Documents {
 
 // peered is a Host of servers that are each other's peers.
 type peered struct {
-	Alone
+	StandaloneHost
 	all []*Documents
 }
 

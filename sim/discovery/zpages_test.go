@@ -11,7 +11,7 @@ import (
 
 // timed is a Host with a time of its own.
 type timed struct {
-	Alone
+	StandaloneHost
 	now time.Time
 }
 

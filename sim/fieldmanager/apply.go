@@ -37,7 +37,7 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 	}
 	if obj, err = a.object(merged); err != nil {
 		return nil, false, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
-			a.called(config), d.GVK, err)
+			a.objectName(config), d.GVK, err)
 	}
 	entries.put(obj)
 	if by.Name == kubectl {
@@ -86,19 +86,19 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 		self: id{manager: by.Name, operation: opApply, subresource: by.Subresource}}
 	a.identifier = a.self.text()
 	if text := model.root.invalid(map[string]any(config)); text != "" {
-		return nil, status.Plain("failed to create typed patch object (%s): %s", a.called(config), text)
+		return nil, status.Plain("failed to create typed patch object (%s): %s", a.objectName(config), text)
 	}
 	whole := model.whole(d, live)
 	if text := model.root.unreachable(whole); text != "" {
-		return nil, status.Plain("failed to create typed live object (%s): %s", a.called(live), text)
+		return nil, status.Plain("failed to create typed live object (%s): %s", a.objectName(live), text)
 	}
 	a.liveTyped, a.configTyped = model.typed(whole), model.typed(config)
 	a.filters, a.others = a.resetFields(), a.otherSets()
 	return a, nil
 }
 
-// called names an object in errors: namespace/name; version, Kind=kind.
-func (a *application) called(obj object.Object) string {
+// objectName names an object in errors: namespace/name; version, Kind=kind.
+func (a *application) objectName(obj object.Object) string {
 	return obj.Namespace() + "/" + obj.Name() + "; " + a.d.GVK.String()
 }
 

@@ -15,13 +15,13 @@ import (
 // one, or "" if there are none. The real server reports the errors of an object in random order; here they are in the order of its
 // keys.
 func (s *shape) invalid(v any) string {
-	return told(s.check(v))
+	return joinProblems(s.check(v))
 }
 
 // unreachable is invalid for an object of the server, which may have an item twice: most often an item is there that no path
 // leads to.
 func (s *shape) unreachable(obj map[string]any) string {
-	return told(withoutRepeats(s.check(obj)))
+	return joinProblems(withoutRepeats(s.check(obj)))
 }
 
 // withoutRepeats returns the problems that an object of the server may not have either.
@@ -29,8 +29,8 @@ func withoutRepeats(errs []problem) []problem {
 	return slices.DeleteFunc(errs, func(p problem) bool { return p.repeats })
 }
 
-// told formats problems as one error text, or "" if there are none.
-func told(errs []problem) string {
+// joinProblems formats problems as one error text, or "" if there are none.
+func joinProblems(errs []problem) string {
 	switch len(errs) {
 	case 0:
 		return ""

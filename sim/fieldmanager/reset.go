@@ -11,7 +11,7 @@ import (
 // resets returns the fields that a write through a subresource puts back, and so cannot own.
 func resets(d *resource.Definition, subresource string) []string {
 	strategy := d.Hub.Strategy
-	if fields, ok := strategy.Resets[subresource]; ok {
+	if fields, ok := strategy.ResetFields[subresource]; ok {
 		return fields
 	}
 	switch {

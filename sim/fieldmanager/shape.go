@@ -58,10 +58,10 @@ type member struct {
 	path    string // its path element: "f:" + name
 	text    []byte // that as a field of FieldsV1: ,"f:name":
 	shape   *shape
-	zero    any          // the value of an absent field of a Go struct
-	def     any          // default of an absent key field, if any
-	show    schema.Shown // when a field of a Go struct is printed
-	pointer bool         // nil is not the zero value
+	zero    any              // the value of an absent field of a Go struct
+	def     any              // default of an absent key field, if any
+	show    schema.PrintRule // when a field of a Go struct is printed
+	pointer bool             // nil is not the zero value
 
 	optional bool // a key field that items may leave out
 }
@@ -172,7 +172,7 @@ func (b *builder) structure(t *schema.Type) *shape {
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
-			zero: zero(f), def: f.Default, show: f.Shown(), pointer: f.Pointer}
+			zero: zero(f), def: f.Default, show: f.PrintRule(), pointer: f.Pointer}
 	}
 	slices.SortFunc(s.fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	s.index = make(map[string]int, len(s.fields))

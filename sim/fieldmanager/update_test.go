@@ -138,7 +138,7 @@ a Update policy/v1 status 02 {"f:metadata":{"f:labels":{".":{},"f:x":{}}},"f:sta
 	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
 a Update policy/v1 status 02 {"f:status":{"f:currentHealthy":{}}}
 `) // metadata is reset too
-	d.Strategy.Resets = map[string][]string{"status": {"spec", "metadata.labels", "status.none"}}
+	d.Strategy.ResetFields = map[string][]string{"status": {"spec", "metadata.labels", "status.none"}}
 	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
 a Update policy/v1 status 02 {"f:status":{"f:currentHealthy":{}}}
 `) // a rule of the resource's own

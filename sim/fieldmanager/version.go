@@ -74,7 +74,7 @@ func (m *Manager) misfit(d *resource.Definition, obj object.Object, duplicates b
 	if len(errs) == 0 {
 		return nil
 	}
-	return errors.New(told(errs))
+	return errors.New(joinProblems(errs))
 }
 
 // others returns the apiVersions of entries that are not that of d, in order.

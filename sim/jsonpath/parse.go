@@ -102,7 +102,7 @@ func (s *scanner) next(before path) (steps path, ended bool, err error) {
 		if len(before) > 0 && before[len(before)-1] == step(below{}) {
 			return nil, false, errors.New("invalid multiple recursive descent")
 		}
-		if r, _ := utf8.DecodeRuneInString(s.rest); wordly(r) {
+		if r, _ := utf8.DecodeRuneInString(s.rest); isWordRune(r) {
 			return path{below{}, s.field()}, false, nil
 		}
 		return path{below{}}, false, nil
@@ -122,7 +122,7 @@ func (s *scanner) next(before path) (steps path, ended bool, err error) {
 	switch {
 	case r == '+' || r == '-' || unicode.IsDigit(r):
 		return one(s.number())
-	case !wordly(r):
+	case !isWordRune(r):
 		return nil, false, fmt.Errorf("unrecognized character in action: %#U", r)
 	}
 	text := s.while(func(r rune) bool { return !terminates(r) })
@@ -132,7 +132,7 @@ func (s *scanner) next(before path) (steps path, ended bool, err error) {
 	return one(word(text), nil)
 }
 
-func wordly(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // terminates reports whether a character ends a name.
 func terminates(r rune) bool { return strings.ContainsRune(" \t\r\n.,[]$@{}", r) }

@@ -38,7 +38,7 @@ func (w *worker) admit() bool {
 		return false
 	}
 	w.rec.Admitted = true
-	w.rec.Needs, w.rec.Ports = w.asks(), workload.HostPortsOf(w.pod.At("spec"))
+	w.rec.Needs, w.rec.Ports = w.requested(), workload.HostPortsOf(w.pod.At("spec"))
 	w.allocate()
 	w.rec.Level = w.rec.Allocated[""]
 	return true
@@ -56,10 +56,10 @@ func (w *worker) refuses() *refusal {
 	if os := w.pod.String("spec", "os", "name"); os != "" && os != "linux" {
 		return refused("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
 	}
-	if why := w.lacking(node); why != nil {
+	if why := w.insufficientResources(node); why != nil {
 		return why
 	}
-	return w.misplaced(node)
+	return w.nodeMismatch(node)
 }
 
 const osLabel = "kubernetes.io/os"
@@ -90,14 +90,14 @@ func (w *worker) node() *offer {
 	return offerOf(w.k.newNode(w.api, w.now))
 }
 
-// lacking returns a refusal if the node has too little of a resource for the pod (noderesources.Fits). The kubelet does not count
+// insufficientResources returns a refusal if the node has too little of a resource for the pod (noderesources.Fits). The kubelet does not count
 // extended resources that the node does not have at all.
-func (w *worker) lacking(node *offer) *refusal {
-	used, pods := w.k.taken(w.rec)
+func (w *worker) insufficientResources(node *offer) *refusal {
+	used, pods := w.k.allocatedExcept(w.rec)
 	if pods+1 > node.room {
 		return outOf(workload.Lack{Resource: "pods", Requested: 1, Used: pods, Capacity: node.room})
 	}
-	for _, lack := range w.asks().Lacks(node.amounts, used) {
+	for _, lack := range w.requested().Lacks(node.amounts, used) {
 		if node.resources[lack.Resource] || !strings.Contains(lack.Resource, "/") {
 			return outOf(lack)
 		}
@@ -114,8 +114,8 @@ func outOf(lack workload.Lack) *refusal {
 		lack.Resource, lack.Requested, lack.Used, lack.Capacity)
 }
 
-// misplaced returns the reason why the pod may not run on the node, if any (scheduler.AdmissionCheck, lifecycle.generalFilter).
-func (w *worker) misplaced(node *offer) *refusal {
+// nodeMismatch returns the reason why the pod may not run on the node, if any (scheduler.AdmissionCheck, lifecycle.generalFilter).
+func (w *worker) nodeMismatch(node *offer) *refusal {
 	spec := w.pod.At("spec")
 	fails := func(plugin, why string) *refusal { return refused(plugin, "Predicate %s failed: %s", plugin, why) }
 	if !workload.NodeAffinityOf(spec).Match(w.k.node, node.labels) {
@@ -134,16 +134,16 @@ func (w *worker) misplaced(node *offer) *refusal {
 	return nil
 }
 
-// asks returns the resources that the pod requests now, which may differ from its allocated ones.
-func (w *worker) asks() workload.Amounts {
+// requested returns the resources that the pod requests now, which may differ from its allocated ones.
+func (w *worker) requested() workload.Amounts {
 	return workload.AmountsOf(podspec.WithOverhead(w.pod, podspec.Amounts(w.pod, "requests"), "requests"))
 }
 
 // runs reports whether the node has taken a pod that has not ended.
 func (p *pod) runs() bool { return p.Admitted && !p.Over }
 
-// taken returns the allocated resources of all pods of the node except one, and the number of these pods.
-func (k *Kubelet) taken(but *pod) (used workload.Amounts, pods int64) {
+// allocatedExcept returns the allocated resources of all pods of the node except one, and the number of these pods.
+func (k *Kubelet) allocatedExcept(but *pod) (used workload.Amounts, pods int64) {
 	for _, p := range k.memory.Pods { // order does not matter: a sum
 		if p != but && p.runs() {
 			used.Add(p.Needs, 1)

@@ -249,7 +249,7 @@ func (w *worker) started(c *container) {
 	r.ID = digest(w.pod.UID(), c.name, fmt.Sprint(r.Restarts))
 	r.State, r.Started, r.Finished, r.Code, r.Killed, r.Image = running, w.now, time.Time{}, 0, false, image
 	r.Steps, r.Stopping, r.Probes, r.Files, r.Pull = stepsMin, time.Time{}, nil, nil, pause{}
-	r.Found = w.found(c)
+	r.Found = w.mountedFiles(c)
 	c.program.world.Files = r.Found
 	r.Up, r.Ready, r.Again, r.Resources = false, false, false, w.rec.Allocated[c.name]
 	w.foresee(c)

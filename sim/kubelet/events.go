@@ -10,15 +10,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// said is an event that was recorded for a pod.
-type said struct {
+// recordedEvent is an event that was recorded for a pod.
+type recordedEvent struct {
 	Name  string
 	Count int64
 }
 
 // record stores an event of the kubelet, as client-go's recorder does. field is the path of a container in its pod. An event that before
 // has already is counted; if before is nil, nothing is remembered.
-func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]*said) {
+func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]*recordedEvent) {
 	namespace := about.Namespace()
 	if namespace == "" {
 		namespace = "default"
@@ -49,7 +49,7 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 		"source":             map[string]any{"component": "kubelet", "host": k.node},
 		"reportingComponent": "kubelet", "reportingInstance": k.node, "firstTimestamp": now, "lastTimestamp": now})
 	if s == nil && before != nil {
-		before[key] = &said{name, 1}
+		before[key] = &recordedEvent{name, 1}
 	}
 }
 
@@ -60,7 +60,7 @@ func (w *worker) event(c *container, kind, reason, message string) {
 		field = fmt.Sprintf("spec.%s{%s}", c.list, c.name)
 	}
 	if w.rec.Said == nil {
-		w.rec.Said = map[string]*said{}
+		w.rec.Said = map[string]*recordedEvent{}
 	}
 	w.k.record(w.api, w.pod, field, kind, reason, message, w.rec.Said)
 }

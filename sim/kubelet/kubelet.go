@@ -18,7 +18,7 @@
 //
 // A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but only a client that reads can
 // observe that. So overdue renewals are done when something happens in the cluster or a request arrives, and only the last of them
-// (controller.Heart). An idle cluster has no timer for them.
+// (controller.Heartbeat). An idle cluster has no timer for them.
 package kubelet
 
 import (

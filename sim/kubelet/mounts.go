@@ -18,31 +18,31 @@ import (
 // A container sees the files that existed when it started, and stores its changes when it ends. A command that is run in it stores its
 // changes at once. Two containers that run at the same time do not see each other's files.
 
-// shelf is where the files of a volume are kept: in which map, and below which path.
-type shelf struct {
+// fileLocation is where the files of a volume are kept: in which map, and below which path.
+type fileLocation struct {
 	files *map[string]string
 	below string
 }
 
 // shelfOf returns where the files of a volume are kept, if containers can write to it.
-func (w *worker) shelfOf(volume object.Object) (s shelf, ok bool) {
+func (w *worker) shelfOf(volume object.Object) (s fileLocation, ok bool) {
 	switch {
 	case volume.Has("emptyDir"):
-		return shelf{&w.rec.Files, volume.String("name")}, true
+		return fileLocation{&w.rec.Files, volume.String("name")}, true
 	case volume.Has("hostPath"):
-		return shelf{&w.k.memory.Files, path.Clean(volume.String("hostPath", "path"))}, true
+		return fileLocation{&w.k.memory.Files, path.Clean(volume.String("hostPath", "path"))}, true
 	case volume.Has("persistentVolumeClaim"):
 		claim := w.api.Get(claims, w.pod.Namespace(), volume.String("persistentVolumeClaim", "claimName"))
 		if name := claim.String("spec", "volumeName"); name != "" {
-			return shelf{&w.k.first.memory.Files, "pv:" + name}, true
+			return fileLocation{&w.k.first.memory.Files, "pv:" + name}, true
 		}
 	}
 	return s, false
 }
 
-// shelves calls yield for each mount of a container that it can write to: with its path in the container, and where its files
+// eachWritableMount calls yield for each mount of a container that it can write to: with its path in the container, and where its files
 // are kept.
-func (w *worker) shelves(c *container, yield func(mount string, s shelf)) {
+func (w *worker) eachWritableMount(c *container, yield func(mount string, s fileLocation)) {
 	for _, m := range c.spec.Objects("volumeMounts") {
 		for _, v := range w.pod.Objects("spec", "volumes") {
 			if v.String("name") != m.String("name") || m.True("readOnly") {
@@ -56,9 +56,9 @@ func (w *worker) shelves(c *container, yield func(mount string, s shelf)) {
 	}
 }
 
-// found returns the files that a container finds in its volumes when it starts.
-func (w *worker) found(c *container) (files map[string]*string) {
-	w.shelves(c, func(mount string, s shelf) {
+// mountedFiles returns the files that a container finds in its volumes when it starts.
+func (w *worker) mountedFiles(c *container) (files map[string]*string) {
+	w.eachWritableMount(c, func(mount string, s fileLocation) {
 		for _, name := range object.SortedKeys(*s.files) {
 			if rest, ok := strings.CutPrefix(name, s.below+"/"); ok {
 				if files == nil {
@@ -75,7 +75,7 @@ func (w *worker) found(c *container) (files map[string]*string) {
 // keep stores the files that a container has written to its volumes until a time.
 func (w *worker) keep(c *container, at time.Time) {
 	var files map[string]*string
-	w.shelves(c, func(mount string, s shelf) {
+	w.eachWritableMount(c, func(mount string, s fileLocation) {
 		if files == nil {
 			files = c.program.within(c.run, at, c.program.run(c.run.Started, max(at.Sub(c.run.Started), 1), 0)).Files
 		}
@@ -132,8 +132,8 @@ func (s *site) open(name string) (string, bool) {
 	return text, ok
 }
 
-// lost reports whether a path is that of a file of the image that was removed.
-func (s *site) lost(urlPath string, files map[string]*string) bool {
+// isRemoved reports whether a path is that of a file of the image that was removed.
+func (s *site) isRemoved(urlPath string, files map[string]*string) bool {
 	if s == nil {
 		return false
 	}

@@ -95,14 +95,14 @@ func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time
 	}
 }
 
-// Of implements controller.Heart: the beats of a kubelet are about its Node.
+// Of implements controller.Heartbeat: a kubelet renews its Node.
 func (k *Kubelet) Of() controller.Ref {
 	return controller.Ref{Resource: nodes, Key: controller.Key{Name: k.node}}
 }
 
-// Beat implements controller.Heart. It renews the lease, as of the last time that a renewal was due, and reports the status of the
+// Renew implements controller.Heartbeat. It renews the lease, as of the last time that a renewal was due, and reports the status of the
 // node. A Node that was deleted is registered again only when the kubelet restarts.
-func (k *Kubelet) Beat(api *controller.Client) (next time.Time, failed *status.Status) {
+func (k *Kubelet) Renew(api *controller.Client) (next time.Time, failed *status.Status) {
 	now := api.Now()
 	if k.memory.Registered.IsZero() {
 		return now.Add(renewEvery), nil

@@ -21,7 +21,7 @@ type pod struct {
 	Ending     time.Time       `json:",omitzero"`  // since when its containers are to end
 	Until      time.Time       `json:",omitzero"`  // when they are killed
 	Overdue    bool            `json:",omitempty"` // activeDeadlineSeconds are over
-	Said       map[string]*said
+	Said       map[string]*recordedEvent
 	Files      map[string]string `json:",omitempty"` // in its own volumes, by VOLUME/path
 
 	Refused   *refusal                 `json:",omitempty"` // why the node did not take it
@@ -127,7 +127,7 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 	rec := k.memory.Pods[key]
 	first := rec == nil || rec.UID != obj.UID()
 	if first {
-		rec = k.recall(obj)
+		rec = k.recordOf(obj)
 		k.memory.Pods[key] = rec
 	}
 	w := &worker{k: k, api: api, now: api.Now(), pod: obj, rec: rec}

@@ -57,8 +57,8 @@ func (w *worker) probe(c *container) (changed bool) {
 	return up != r.Up || ready != r.Ready || !r.Stopping.IsZero()
 }
 
-// well reports whether a container is healthy at a time, by its Image.
-func (w *worker) well(c *container, at time.Time) bool {
+// isHealthy reports whether a container is healthy at a time, by its Image.
+func (w *worker) isHealthy(c *container, at time.Time) bool {
 	age, p := at.Sub(c.run.Started), c.program
 	return age >= p.Ready && (p.Unhealthy == 0 || age < p.Unhealthy)
 }
@@ -164,13 +164,13 @@ func (w *worker) try(c *container, spec object.Object, at time.Time) (ok bool, t
 			for _, o := range x.Output {
 				text += o.Text
 			}
-			return x.Code == 0 && w.well(c, at), text, r.Waits
+			return x.Code == 0 && w.isHealthy(c, at), text, r.Waits
 		}
 	}
-	if spec.Has("httpGet") && c.program.site.lost(spec.String("httpGet", "path"), c.run.Files) {
+	if spec.Has("httpGet") && c.program.site.isRemoved(spec.String("httpGet", "path"), c.run.Files) {
 		return false, "HTTP probe failed with statuscode: 404", true
 	}
-	if w.well(c, at) {
+	if w.isHealthy(c, at) {
 		return true, "", true
 	}
 	host := w.k.podIP(w.rec, w.pod)

@@ -8,9 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// recall creates the record of a pod that a kubelet sees for the first time. It is empty for a new pod. If the pod ran before the
+// recordOf creates the record of a pod that a kubelet sees for the first time. It is empty for a new pod. If the pod ran before the
 // kubelet was started, it is derived from the pod's status.
-func (k *Kubelet) recall(obj object.Object) *pod {
+func (k *Kubelet) recordOf(obj object.Object) *pod {
 	p := &pod{UID: obj.UID(), Containers: map[string]*run{}}
 	if rest, ok := strings.CutPrefix(obj.String("status", "podIP"), k.podRange()); ok {
 		for _, c := range rest {
@@ -43,7 +43,7 @@ func (w *worker) readmit() {
 		}
 	}
 	w.rec.Level = w.rec.Allocated[""]
-	w.rec.Needs, w.rec.Ports = w.given(), workload.HostPortsOf(w.pod.At("spec"))
+	w.rec.Needs, w.rec.Ports = w.allocated(), workload.HostPortsOf(w.pod.At("spec"))
 	w.rec.Pending, w.rec.InProgress = recallResizing(w.pod, resizePending), recallResizing(w.pod, resizeInProgress)
 }
 

@@ -99,8 +99,8 @@ func (w *worker) differs() (yes bool) {
 
 func same(a, b object.Object) bool { return object.Equal(map[string]any(a), map[string]any(b)) }
 
-// given returns the allocated resources of the pod, which may differ from its requests.
-func (w *worker) given() workload.Amounts {
+// allocated returns the allocated resources of the pod, which may differ from its requests.
+func (w *worker) allocated() workload.Amounts {
 	spec := maps.Clone(w.pod.At("spec"))
 	if delete(spec, "resources"); w.rec.Allocated[""] != nil {
 		spec["resources"] = map[string]any(w.rec.Allocated[""])
@@ -152,7 +152,7 @@ func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
 // compareResizes orders the pending resizes of pods (allocation.manager.sortPendingResizes).
 func compareResizes(a, b *worker) int {
 	grows := func(w *worker) int {
-		now, then := w.asks(), w.rec.Needs
+		now, then := w.requested(), w.rec.Needs
 		if now.CPU > then.CPU || now.Memory > then.Memory {
 			return 1
 		}
@@ -188,7 +188,7 @@ func (w *worker) tryResize() bool {
 		return true
 	}
 	w.allocate()
-	w.rec.Needs.Raise(w.asks())
+	w.rec.Needs.Raise(w.requested())
 	w.rec.Resizing, w.rec.Pending = false, nil
 	w.rec.InProgress = (*resizing)(nil).set("", "", generation, w.now)
 	w.rec.Actuates = w.now.Add(relist)
@@ -225,7 +225,7 @@ func (w *worker) actuate() (changed bool) {
 	case under:
 		changed = w.takeEffect() || changed
 	default:
-		w.rec.InProgress, w.rec.Needs = nil, w.given()
+		w.rec.InProgress, w.rec.Needs = nil, w.allocated()
 		w.event(nil, "Normal", "ResizeCompleted", w.summary("Pod resize completed", p.Generation, ""))
 		w.k.retryResizes(w.api, w)
 	}

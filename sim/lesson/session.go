@@ -13,15 +13,15 @@ type Session struct {
 	lesson *Lesson
 	world  *scenario.World
 	step   int
-	begun  int      // number of the learner's ops before the current step began
-	asked  Question // that of the current step
-	graded []Graded // of each step passed
-	did    []deed   // by the learner
-	sent   int      // requests of the learner
+	begun  int         // number of the learner's ops before the current step began
+	asked  Question    // that of the current step
+	graded []Graded    // of each step passed
+	did    []learnerOp // by the learner
+	sent   int         // requests of the learner
 }
 
-// deed is one op of the learner, and the number that it has in the world.
-type deed struct {
+// learnerOp is one op of the learner, and the number that it has in the world.
+type learnerOp struct {
 	op scenario.Op
 	n  int
 }
@@ -125,7 +125,7 @@ func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	s.did = append(s.did, deed{op, r.N})
+	s.did = append(s.did, learnerOp{op, r.N})
 	if isRequest(op) {
 		s.sent++
 	}
@@ -161,7 +161,7 @@ func (s *Session) unmet(conditions []string) string {
 // them.
 func (s *Session) pass() {
 	g := Graded{Question: s.asked, Right: -1}
-	if right := s.right(); len(right) == 1 {
+	if right := s.correctOptions(); len(right) == 1 {
 		g.Right = right[0]
 	}
 	s.graded = append(s.graded, g)
@@ -169,8 +169,8 @@ func (s *Session) pass() {
 	_ = s.begin()
 }
 
-// right returns which options of the current step's question are right now.
-func (s *Session) right() []int {
+// correctOptions returns which options of the current step's question are right now.
+func (s *Session) correctOptions() []int {
 	var right []int
 	if p := s.Step().Predict; p != nil {
 		for i, o := range p.Options {

@@ -62,7 +62,7 @@ func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Le
 // answer is the answer that is about to be sent, or nil before that.
 func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, answer *apiserver.Answer) *faulty {
 	x := &faulty{cluster: cluster{o: o}, op: op, answer: answer}
-	if q := known(e); q != nil && p != fault.RequestArrived && p != fault.RequestAnswered {
+	if q := requestOf(e); q != nil && p != fault.RequestArrived && p != fault.RequestAnswered {
 		x.busy = q.Replica
 	}
 	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
@@ -82,7 +82,7 @@ func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 		What: trace.What(op.Group, op.Resource, op.Subresource, op.Path), Key: trace.Key(op.Namespace, op.Name)}
 	if e != nil {
 		r.Client = e.UserAgent
-		if q := known(e); q != nil {
+		if q := requestOf(e); q != nil {
 			r.Cause = q.arrived
 		}
 	}

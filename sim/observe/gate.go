@@ -14,11 +14,11 @@ import (
 //	cache ─▶ pass ─┬─ nothing waits, no fault ─▶ the watch's queue ─▶ client
 //	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided again, one after the other
 type gate struct {
-	q       *request
-	w       *watchcache.Watch
-	queue   []waitingEvent
-	waiting bool
-	untold  []trace.Record // events in a stream that is held; witnesses are notified when it is released
+	q           *request
+	w           *watchcache.Watch
+	queue       []waitingEvent
+	waiting     bool
+	undelivered []trace.Record // events in a stream that is held; listeners are notified when it is released
 }
 
 type waitingEvent struct {
@@ -159,7 +159,7 @@ func (g *gate) sent(n watchcache.Notice) {
 		r.Cause = g.q.h.commit.record
 	}
 	g.q.h.add(&r)
-	g.delivered(&r)
+	g.notifyDelivered(&r)
 }
 
 // hold adds a gate to the gates to release, and drops gates whose watches have ended.

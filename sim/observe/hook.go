@@ -75,7 +75,7 @@ func subresourceOf(resource string) string {
 // requestOf returns the observer's record of a request. If the request arrived before the observer began, requestOf creates the record
 // from the Exchange.
 func (h *hook) requestOf(e *apiserver.Exchange) *request {
-	if q := known(e); q != nil {
+	if q := requestOf(e); q != nil {
 		return q
 	}
 	q := &request{h: h, e: e, Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User.Name, Verb: e.Verb,
@@ -156,7 +156,7 @@ func (q *request) Sent(a *apiserver.Answer) {
 	r.Code = a.Code
 	q.explain(&r)
 	q.h.add(&r)
-	q.h.answered(q.e, &r)
+	q.h.notifyAnswered(q.e, &r)
 }
 
 // explain adds to the record of an answer the name of a created object, the error message, the warnings, and a hint at the missing

@@ -40,8 +40,8 @@ type Observer struct {
 	faults  *fault.Injector
 	hooks   []*hook // of each server; none before it has begun
 
-	witnesses []Witness
-	untold    []*gate // gates with events that the witnesses still have to be notified of
+	listeners   []Listener
+	undelivered []*gate // gates with events that the listeners still have to be notified of
 
 	commit  commitMark // the newest commit
 	delayed []*delayed // requests and answers that wait
@@ -91,7 +91,7 @@ func (o *Observer) Hook(n int) apiserver.Hook {
 // Asked implements replica.Listener.
 func (o *Observer) Asked(n int, at auth.Attributes, allowed bool) {
 	if o.Begun() {
-		o.hooks[n-1].asked(at, allowed)
+		o.hooks[n-1].notifyAsked(at, allowed)
 	}
 }
 
@@ -152,7 +152,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 		by := e.By.Actor()
 		r.Client, r.User = by.Client, by.User
 	}
-	if q := known(x); q != nil {
+	if q := requestOf(x); q != nil {
 		r.Cause, r.Replica, replica = q.arrived, q.Replica, q.Replica
 		if e.Definition != nil {
 			q.commit(&r, e)
@@ -160,7 +160,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 	}
 	r.Before, r.After = states(e)
 	o.commit = commitMark{e.Rev, o.add(&r)}
-	o.wrote(e)
+	o.notifyWrote(e)
 	if !o.faults.Empty() {
 		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, replica), x, nil)
 	}
@@ -188,8 +188,8 @@ func exchangeOf(e *commit.Commit) *apiserver.Exchange {
 	return x
 }
 
-// known returns the observer's state of a request, or nil if the request arrived before the observer began.
-func known(x *apiserver.Exchange) *request {
+// requestOf returns the observer's state of a request, or nil if the request arrived before the observer began.
+func requestOf(x *apiserver.Exchange) *request {
 	if x == nil {
 		return nil
 	}

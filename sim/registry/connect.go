@@ -115,7 +115,7 @@ func (o objects) Write(storage, namespace, name string, change func(object.Objec
 	}
 	item := o.r.stored(q.Definition, namespace, name)
 	if item == nil {
-		return status.NotFound(q.Definition.Resourced(), name)
+		return status.NotFound(q.Definition.GroupResource(), name)
 	}
 	obj := item.Shared().Copy()
 	if s := change(obj); s != nil {

@@ -24,7 +24,7 @@ const corruptGate = "AllowUnsafeMalformedObjectDeletion"
 // unsafeVerb is the verb that an unsafe deletion requires in addition to delete.
 const unsafeVerb = "unsafe-delete-ignore-read-errors"
 
-func (r *Registry) tellsCorrupt() bool { return r.Server.Gates[corruptGate] }
+func (r *Registry) reportsCorrupt() bool { return r.Server.Gates[corruptGate] }
 
 // unreadable returns the answer of a write where an object cannot be shown in the version of the request.
 func (r *Registry) unreadable(it *resource.Item) *status.Status {
@@ -35,7 +35,7 @@ func (r *Registry) unreadable(it *resource.Item) *status.Status {
 }
 
 func (r *Registry) notDecodable(it *resource.Item) string {
-	if !r.tellsCorrupt() {
+	if !r.reportsCorrupt() {
 		return it.Err.Error()
 	}
 	return fmt.Sprintf("object not decodable revision=%d: %s", it.Rev, it.Err)
@@ -43,7 +43,7 @@ func (r *Registry) notDecodable(it *resource.Item) string {
 
 // corrupt is unreadable for reads and deletions of one object.
 func (r *Registry) corrupt(d *resource.Definition, it *resource.Item) *status.Status {
-	if it == nil || it.Err == nil || !r.tellsCorrupt() {
+	if it == nil || it.Err == nil || !r.reportsCorrupt() {
 		return r.unreadable(it)
 	}
 	key := d.ServerKey(it.Namespace, it.Name, true) // as above the storage layer
@@ -55,7 +55,7 @@ func (r *Registry) corruptList(d *resource.Definition, broken []*resource.Item) 
 	switch {
 	case len(broken) == 0:
 		return nil
-	case !r.tellsCorrupt():
+	case !r.reportsCorrupt():
 		return r.unreadable(broken[0])
 	}
 	var causes []status.Cause
@@ -63,7 +63,7 @@ func (r *Registry) corruptList(d *resource.Definition, broken []*resource.Item) 
 		key := d.ServerKey(it.Namespace, it.Name, false)
 		causes = append(causes, status.Cause{Field: key, Message: status.CorruptObject(key, r.notDecodable(it))})
 	}
-	return status.StorageRead(d.Resourced(), "list", causes)
+	return status.StorageRead(d.GroupResource(), "list", causes)
 }
 
 // deleteCorrupt deletes an object that cannot be decoded, and refuses to delete any other.
@@ -71,7 +71,7 @@ func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 	d := q.Definition
 	if r.Authorizer != nil {
 		if s := r.Authorizer.May(q, resource.Access{Verb: unsafeVerb, Namespace: q.Namespace, Name: q.Name}, r.Reader()); s != nil {
-			return nil, status.Forbidden(d.Resourced(), q.Name, fmt.Sprintf("not permitted to do %q, reason: ", unsafeVerb))
+			return nil, status.Forbidden(d.GroupResource(), q.Name, fmt.Sprintf("not permitted to do %q, reason: ", unsafeVerb))
 		}
 	}
 	item := r.stored(d, q.Namespace, q.Name)
@@ -80,9 +80,9 @@ func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 		if s := r.unreachable(d, "delete"); s != nil {
 			return nil, s
 		}
-		return nil, status.NotFound(d.Resourced(), q.Name)
+		return nil, status.NotFound(d.GroupResource(), q.Name)
 	case item.Err == nil:
-		return nil, status.Conflict(d.Resourced(), q.Name, status.InvalidObject(d.ServerKey(q.Namespace, q.Name, false),
+		return nil, status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(d.ServerKey(q.Namespace, q.Name, false),
 			"unsafe deletion is not allowed because the object is decodable from storage"))
 	}
 	if !q.DryRun {

@@ -19,7 +19,7 @@ const NamespaceMismatch = "the namespace of the provided object does not match t
 
 // Create stores a new object, given in the version of the request with its defaults. The object is used up.
 func (r *Registry) Create(q *Request, obj object.Object) (*Result, *status.Status) {
-	return anew(q, false, func() (*Result, *status.Status) { return r.create(q, obj, Put) })
+	return retryOnConflict(q, false, func() (*Result, *status.Status) { return r.create(q, obj, Put) })
 }
 
 // systemFields of metadata are not a client's to set on create (rest.WipeObjectMetaSystemFields).
@@ -184,7 +184,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return nil, s
 	}
 	if errs := r.validateNew(ctx, obj); len(errs) > 0 {
-		return nil, status.Invalid(kinded(d.Hub, obj), obj.Name(), errs)
+		return nil, status.Invalid(groupKindOf(d.Hub, obj), obj.Name(), errs)
 	}
 	if strategy.Warn != nil {
 		strategy.Warn(ctx, obj, nil)
@@ -224,7 +224,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s == nil && !q.DryRun {
 		reserved.commit()
 	}
-	return &Result{Item: answered(q, it), Created: true}, s
+	return &Result{Item: inAnswer(q, it), Created: true}, s
 }
 
 // storeNew stores a new object under a name, and returns it as readers see it. A dry run stores nothing.
@@ -268,7 +268,7 @@ func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
 	}
 	errs, failure := hub.Strategy.Allocate(ctx, obj, old)
 	if len(errs) > 0 {
-		return status.Invalid(kinded(hub, obj), obj.Name(), errs)
+		return status.Invalid(groupKindOf(hub, obj), obj.Name(), errs)
 	}
 	return failure
 }
@@ -316,7 +316,7 @@ func (r *Registry) exists(q *Request, obj object.Object, name string) *status.St
 	d := q.Definition
 	old := r.stored(d, obj.Namespace(), name)
 	if old != nil && q.DryRun {
-		old = r.asked(d, obj.Namespace(), name)
+		old = r.storedForGet(d, obj.Namespace(), name)
 	}
 	switch {
 	case old == nil, q.DryRun && old.Err != nil:
@@ -330,7 +330,7 @@ func (r *Registry) exists(q *Request, obj object.Object, name string) *status.St
 }
 
 func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
-	s := status.AlreadyExists(d.Resourced(), old.Name)
+	s := status.AlreadyExists(d.GroupResource(), old.Name)
 	if old.Shared().DeletionTimestamp() != "" {
 		s.Message = beingDeleted + s.Message
 	}

@@ -15,7 +15,7 @@ import (
 // putCustom is putAt for custom resources, which are stored in one version and written through several.
 func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
 	d, store, applies := q.Definition, r.Backend.Store(), q.applies
-	before := modified(store, key)
+	before := modRevisionOf(store, key)
 	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
 	if s == nil {
 		s = tooLarge(d, resource.NewItem(d, stored, 0, value), stored, before, applies || before != 0)
@@ -37,7 +37,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 	switch {
 	case r.Backend.Store() != store:
 		return nil, status.Plain("etcdserver: the store was replaced")
-	case modified(store, key) != before:
+	case modRevisionOf(store, key) != before:
 		return nil, stale // another request wrote while a webhook was called
 	case store.Rev()+1 != rev || stored.ResourceVersion() != FormatRev(rev):
 		rev = store.Rev() + 1
@@ -53,8 +53,8 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 	return it, r.unreadable(it)
 }
 
-// modified returns the revision of a key's last write, or 0 if the key does not exist.
-func modified(store *mvcc.Store, key string) uint64 {
+// modRevisionOf returns the revision of a key's last write, or 0 if the key does not exist.
+func modRevisionOf(store *mvcc.Store, key string) uint64 {
 	kv, err := store.Get(key, 0)
 	if err != nil || kv == nil {
 		return 0
@@ -106,7 +106,7 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	if s != nil {
 		return nil, s
 	}
-	if r.moved(d, item) {
+	if r.hasChanged(d, item) {
 		return nil, stale
 	}
 	if bytes.Equal(value, item.Raw()) {
@@ -141,13 +141,13 @@ func terminating(d *resource.Definition, name string) *status.Status {
 	if !d.Terminating {
 		return nil
 	}
-	return status.Forbidden(d.Resourced(), name, "create not allowed while custom resource definition is terminating")
+	return status.Forbidden(d.GroupResource(), name, "create not allowed while custom resource definition is terminating")
 }
 
-// kinded returns the kind in the error of an invalid object: for a custom resource it is the kind that the object has.
-func kinded(hub *resource.Definition, obj object.Object) status.Resource {
+// groupKindOf returns the kind in the error of an invalid object: for a custom resource it is the kind that the object has.
+func groupKindOf(hub *resource.Definition, obj object.Object) status.Resource {
 	if !hub.Custom {
-		return hub.Kinded()
+		return hub.GroupKind()
 	}
 	return status.Resource{Group: schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group, Resource: obj.Kind()}
 }

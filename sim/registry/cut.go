@@ -19,5 +19,5 @@ func (r *Registry) unreachable(d *resource.Definition, operation string) *status
 	if r.Backend.Reachable() {
 		return nil
 	}
-	return status.ServerTimeout(d.Resourced(), operation, unreachableRetry)
+	return status.ServerTimeout(d.GroupResource(), operation, unreachableRetry)
 }

@@ -40,7 +40,7 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 		return r.deleteCorrupt(q)
 	}
 	warnPropagation(q, o)
-	return anew(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
+	return retryOnConflict(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
 }
 
 // checkDeletable refuses to delete objects that the strategy protects.
@@ -50,7 +50,7 @@ func checkDeletable(q *Request) *status.Status {
 		return nil
 	}
 	if why := refuses(q.Name); why != "" {
-		return status.Forbidden(q.Definition.Resourced(), q.Name, why)
+		return status.Forbidden(q.Definition.GroupResource(), q.Name, why)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 		if s := r.unreachable(d, "delete"); s != nil {
 			return nil, s
 		}
-		return nil, status.NotFound(d.Resourced(), q.Name)
+		return nil, status.NotFound(d.GroupResource(), q.Name)
 	}
 	if s := r.corrupt(d, item); s != nil {
 		return nil, s
@@ -110,7 +110,7 @@ func (r *Registry) admitDelete(q *Request, item *resource.Item, old object.Objec
 	if s := r.Admission.Validate(attrs); s != nil {
 		return s
 	}
-	if r.moved(q.Definition, item) {
+	if r.hasChanged(q.Definition, item) {
 		return stale
 	}
 	return r.unreachable(q.Definition, "delete")
@@ -133,9 +133,9 @@ func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Objec
 
 // checkPreconditions compares the uid and resourceVersion a client expects with the stored ones.
 func checkPreconditions(d *resource.Definition, name string, obj object.Object, o DeleteOptions) *status.Status {
-	of := d.Hub.Kinded()
+	of := d.Hub.GroupKind()
 	if checksItself(d) {
-		of = d.Resourced()
+		of = d.GroupResource()
 		if o.UID != nil && *o.UID != obj.UID() {
 			return status.Conflict(of, name, status.UIDDiffers(*o.UID, obj.UID()))
 		}
@@ -199,7 +199,7 @@ func (r *Registry) checkEmptied(q *Request, before object.Object, o *DeleteOptio
 	if o.ResourceVersion == nil {
 		return nil
 	}
-	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.VersionDiffers("", before.ResourceVersion())))
+	return status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(r.preconditionKey(q), status.VersionDiffers("", before.ResourceVersion())))
 }
 
 // deletionFinalizers returns the finalizers of obj with the garbage collector's finalizers of the propagation policy.
@@ -368,10 +368,10 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 	if !q.DryRun {
 		item = r.remove(q.By, d, item)
 	}
-	if d.Hub.Strategy.ReturnsDeleted {
-		return &Result{Item: decorated(d, item)}, nil
+	if d.Hub.Strategy.ReturnDeletedObject {
+		return &Result{Item: decorate(d, item)}, nil
 	}
-	return &Result{Status: status.Success(d.Resourced(), item.Name, obj.UID())}, nil
+	return &Result{Status: status.Success(d.GroupResource(), item.Name, obj.UID())}, nil
 }
 
 // empty returns the answer of a dry run that removes the last finalizers and so deletes at once: the real server stops before it

@@ -30,7 +30,7 @@ func (r *Registry) ReadDeleteOptions(options object.Object) (o DeleteOptions, dr
 	}
 	dryRun, bad := ParseDryRun(object.Strings(options.List("dryRun")))
 	errs = append(errs, bad...)
-	if !r.tellsCorrupt() {
+	if !r.reportsCorrupt() {
 		options.Remove(UnsafeOption)
 	}
 	o.Unsafe = options.True(UnsafeOption)

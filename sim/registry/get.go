@@ -19,7 +19,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 	}
 	rev, ok := ParseRev(rv)
 	if !ok {
-		if d.Hub.Strategy.Uncached || r.unready(d) != nil {
+		if d.Hub.Strategy.Uncached || r.checkReady(d) != nil {
 			done(nil, invalidListVersion(rv)) // the store, unlike the cache, has words for it
 			return
 		}
@@ -27,7 +27,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 		return
 	}
 	cache := r.Backend.Cache(d.Hub)
-	if rv == "" || d.Hub.Strategy.Uncached || r.unready(d) != nil {
+	if rv == "" || d.Hub.Strategy.Uncached || r.checkReady(d) != nil {
 		if s := r.unreachable(d, "get"); s != nil {
 			done(nil, s)
 			return
@@ -36,7 +36,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 			done(nil, status.TooLargeResourceVersion(rev, r.Backend.Store().Rev(), 0))
 			return
 		}
-		done(r.found(q, r.asked(d, q.Namespace, q.Name)))
+		done(r.found(q, r.storedForGet(d, q.Namespace, q.Name)))
 		return
 	}
 	r.Backend.Await(cache, rev, func(fresh bool) {
@@ -54,9 +54,9 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 
 func (r *Registry) found(q *Request, it *resource.Item) (*resource.Item, *status.Status) {
 	if it == nil {
-		return nil, status.NotFound(q.Definition.Resourced(), q.Name)
+		return nil, status.NotFound(q.Definition.GroupResource(), q.Name)
 	}
-	return answered(q, it), r.corrupt(q.Definition, it)
+	return inAnswer(q, it), r.corrupt(q.Definition, it)
 }
 
 // checkName refuses names that cannot be a segment of a path.

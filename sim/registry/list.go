@@ -58,7 +58,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		done(l.fromStore(read))
 		return
 	}
-	if s := r.unready(l.d); s != nil {
+	if s := r.checkReady(l.d); s != nil {
 		if !l.light(read) {
 			done(nil, s)
 			return
@@ -81,7 +81,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		case fresh:
 			p, s := l.fromCache(cache, read)
 			if s == nil && len(p.broken) > 0 && !l.light(read) {
-				p.failed = r.unfilled(l.d, p.broken)
+				p.failed = r.cannotFill(l.d, p.broken)
 			}
 			done(p, s)
 		case read.newest: // the cache lags: the store answers instead
@@ -124,7 +124,7 @@ func (l *lister) scope(namespace string) {
 func (l *lister) reading() (reading, *status.Status) {
 	read := reading{from: l.prefix}
 	if l.o.Continue != "" {
-		return l.continued()
+		return l.continueFrom()
 	}
 	rev, err := strconv.ParseUint(l.o.ResourceVersion, 10, 64)
 	if err != nil && l.o.ResourceVersion != "" {
@@ -146,8 +146,8 @@ func (l *lister) reading() (reading, *status.Status) {
 	return read, nil
 }
 
-// continued reads on where a token points.
-func (l *lister) continued() (reading, *status.Status) {
+// continueFrom reads on where a token points.
+func (l *lister) continueFrom() (reading, *status.Status) {
 	from, rev, err := decodeContinue(l.o.Continue, l.prefix)
 	if err != nil {
 		return reading{}, status.BadRequest("invalid continue token: %v", err)
@@ -271,6 +271,6 @@ func (l *lister) add(p *Page, kv *mvcc.KV) {
 		p.broken = append(p.broken, it)
 	}
 	if l.o.Matches(it) {
-		p.Items = append(p.Items, decorated(l.d, it))
+		p.Items = append(p.Items, decorate(l.d, it))
 	}
 }

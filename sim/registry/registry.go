@@ -177,7 +177,7 @@ func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.I
 	if d.StorageCodec != nil {
 		return r.putCustom(q, obj, key)
 	}
-	rev, before := r.Backend.Store().Rev()+1, modified(r.Backend.Store(), key)
+	rev, before := r.Backend.Store().Rev()+1, modRevisionOf(r.Backend.Store(), key)
 	get := applies || before != 0
 	it := r.encode(d, obj, rev)
 	if s := tooLarge(d, it, obj, before, get); s != nil {
@@ -220,7 +220,7 @@ func (r *Registry) remove(by resource.Author, d *resource.Definition, it *resour
 			r.remove(by, with, other)
 		}
 	}
-	if released := d.Hub.Strategy.Released; released != nil {
+	if released := d.Hub.Strategy.AfterDelete; released != nil {
 		r.release(by, released(r.Reader(), it.Object()))
 	}
 	return it.At(event.Rev)
@@ -242,8 +242,8 @@ func (r *Registry) stored(d *resource.Definition, namespace, name string) *resou
 	return resource.ItemOf(d.Hub, kv)
 }
 
-// asked is stored for a get, which calls the webhook that converts the object.
-func (r *Registry) asked(d *resource.Definition, namespace, name string) *resource.Item {
+// storedForGet is stored for a get, which calls the webhook that converts the object.
+func (r *Registry) storedForGet(d *resource.Definition, namespace, name string) *resource.Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil || !r.Backend.Reachable() {
 		return r.stored(d, namespace, name)
 	}

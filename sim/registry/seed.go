@@ -30,12 +30,12 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	}
 	q.Name = given.Name()
 	ctx := r.context(q)
-	before := r.asked(d, q.Namespace, q.Name)
+	before := r.storedForGet(d, q.Namespace, q.Name)
 	var old object.Object
 	if before != nil {
 		old = before.Object()
 	}
-	live := merged(r.seedling(ctx, given, old), given)
+	live := merged(r.mergeBase(ctx, given, old), given)
 	reserved := r.reserving(ctx)
 	defer reserved.revert()
 	if s := allocate(ctx, live, old); s != nil {
@@ -47,7 +47,7 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	stored := live.Copy()
 	stored.SetDefault("1", "metadata", "resourceVersion")
 	if errs := validateChanged(ctx, stored, stored.Copy()); len(errs) > 0 {
-		return status.Invalid(kinded(d.Hub, live), q.Name, errs)
+		return status.Invalid(groupKindOf(d.Hub, live), q.Name, errs)
 	}
 	if old != nil && object.Equal(map[string]any(live), map[string]any(old)) {
 		return nil
@@ -69,8 +69,8 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	return nil
 }
 
-// seedling returns the object that given is merged into: the stored one, or the one that a create would make.
-func (r *Registry) seedling(ctx *resource.Context, given, old object.Object) object.Object {
+// mergeBase returns the object that given is merged into: the stored one, or the one that a create would make.
+func (r *Registry) mergeBase(ctx *resource.Context, given, old object.Object) object.Object {
 	if old != nil {
 		return old.Copy()
 	}
@@ -103,7 +103,7 @@ func checkDeletion(d *resource.Definition, live object.Object) *status.Status {
 	if live.DeletionTimestamp() == "" {
 		return nil
 	}
-	if released(d, live) && d.Hub.Strategy.GracePeriod == nil {
+	if isReleased(d, live) && d.Hub.Strategy.GracePeriod == nil {
 		return status.BadRequest("it has a deletionTimestamp and no finalizers: a server removes such an object at once")
 	}
 	live.SetDefault(int64(0), "metadata", "deletionGracePeriodSeconds")

@@ -11,9 +11,9 @@ const staleAttempts = 5
 // stale reports that a write has to be retried. It is never an answer.
 var stale = &status.Status{Message: "the object was written by somebody else"}
 
-// moved reports whether an object has changed since item was read: admission webhooks are called without the Cluster's lock, and
+// hasChanged reports whether an object has changed since item was read: admission webhooks are called without the Cluster's lock, and
 // others may write meanwhile.
-func (r *Registry) moved(d *resource.Definition, item *resource.Item) bool {
+func (r *Registry) hasChanged(d *resource.Definition, item *resource.Item) bool {
 	if !r.Backend.Reachable() {
 		return false // nothing will be written
 	}
@@ -21,8 +21,8 @@ func (r *Registry) moved(d *resource.Definition, item *resource.Item) bool {
 	return err != nil || kv == nil || kv.ModRev != item.Rev
 }
 
-// anew calls write until it is not stale. If a write must not be retried, or does not succeed in time, it is a conflict.
-func anew(q *Request, may bool, write func() (*Result, *status.Status)) (*Result, *status.Status) {
+// retryOnConflict calls write until it is not stale. If a write must not be retried, or does not succeed in time, it is a conflict.
+func retryOnConflict(q *Request, may bool, write func() (*Result, *status.Status)) (*Result, *status.Status) {
 	for range staleAttempts {
 		result, s := write()
 		if s != stale {
@@ -32,7 +32,7 @@ func anew(q *Request, may bool, write func() (*Result, *status.Status)) (*Result
 			break
 		}
 	}
-	return nil, status.Conflict(q.Definition.Resourced(), q.Name, status.OptimisticLock)
+	return nil, status.Conflict(q.Definition.GroupResource(), q.Name, status.OptimisticLock)
 }
 
 // Objects returns the stored objects as a part of the server that acts by itself sees them.

@@ -137,7 +137,7 @@ func TestUpdateOfMissingInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, func(_ *testing.T, x *trial) *status.Status { return x.update(registry.Apply) }, updateMissingSteps)
 	inOrder(t, func(_ *testing.T, x *trial) *status.Status {
-		x.def.Strategy.CreateOnUpdate = true
+		x.def.Strategy.AllowCreateOnUpdate = true
 		return x.update(registry.Put)
 	}, updateMissingSteps)
 	missing := step{"object is there", func(*testing.T, *trial) {}, `configmaps "a" not found`}

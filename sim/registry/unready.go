@@ -23,9 +23,9 @@ const unreadyMessage = "storage is (re)initializing"
 // retryMax is the greatest Retry-After of an unready cache in seconds.
 const retryMax = 30
 
-// unready returns 429 while the cache of a resource is being filled, and otherwise nil. The longer that takes, the longer the
+// checkReady returns 429 while the cache of a resource is being filled, and otherwise nil. The longer that takes, the longer the
 // Retry-After: e^(0.06·s) seconds after s seconds, from 1 to 30.
-func (r *Registry) unready(d *resource.Definition) *status.Status {
+func (r *Registry) checkReady(d *resource.Definition) *status.Status {
 	downtime, unready := r.Backend.Unready(d.Hub)
 	if !unready {
 		return nil
@@ -37,17 +37,17 @@ func retryAfter(downtime time.Duration) int {
 	return int(min(max(math.Exp(0.06*downtime.Seconds()), 1), retryMax))
 }
 
-// unfilled returns the error while the cache of a version cannot be filled, because objects cannot be converted to it.
-func (r *Registry) unfilled(d *resource.Definition, broken []*resource.Item) *status.Status {
+// cannotFill returns the error while the cache of a version cannot be filled, because objects cannot be converted to it.
+func (r *Registry) cannotFill(d *resource.Definition, broken []*resource.Item) *status.Status {
 	of := d.GVK.String()
-	if r.tellsCorrupt() {
+	if r.reportsCorrupt() {
 		of = "<unspecified>"
 	}
 	return status.TooManyRequests(unreadyMessage+": failed to list "+of+": "+r.corruptList(d, broken).Message, retryAfter(0))
 }
 
-// unfillable returns unfilled if an object of a custom resource cannot be decoded, and otherwise nil.
-func (r *Registry) unfillable(d *resource.Definition, namespace string) *status.Status {
+// checkFillable returns cannotFill if an object of a custom resource cannot be decoded, and otherwise nil.
+func (r *Registry) checkFillable(d *resource.Definition, namespace string) *status.Status {
 	if d.StorageCodec == nil {
 		return nil
 	}
@@ -56,12 +56,12 @@ func (r *Registry) unfillable(d *resource.Definition, namespace string) *status.
 		if it := resource.ItemOf(d.Hub, kv); it.Err != nil {
 			broken = append(broken, it)
 		}
-		return len(broken) == 0 || r.tellsCorrupt()
+		return len(broken) == 0 || r.reportsCorrupt()
 	})
 	if len(broken) == 0 {
 		return nil
 	}
-	return r.unfilled(d, broken)
+	return r.cannotFill(d, broken)
 }
 
 // light reports whether the store answers a list while the cache cannot.

@@ -50,7 +50,7 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	q.applies = change.Kind == Apply
-	return anew(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
+	return retryOnConflict(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
 }
 
 // Current returns the item of the object that a PUT is about, for decoding its body (codec.Decoder.Changed), or nil if the object
@@ -95,7 +95,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	if uid := obj.UID(); uid != "" && uid != old.UID() && change.Kind == Put {
-		return nil, status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, old.UID())))
+		return nil, status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, old.UID())))
 	}
 	if change.Kind == Put {
 		dedupOwners(q, obj, false)
@@ -143,8 +143,8 @@ func (r *Registry) preconditionKey(q *Request) string {
 // updateMissing creates the object that an update did not find.
 func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.Status) {
 	d := q.Definition
-	notFound := status.NotFound(d.Resourced(), q.Name)
-	creates := change.Kind == Put && d.Hub.Strategy.CreateOnUpdate || change.Kind == Apply
+	notFound := status.NotFound(d.GroupResource(), q.Name)
+	creates := change.Kind == Put && d.Hub.Strategy.AllowCreateOnUpdate || change.Kind == Apply
 	if change.Kind == Put {
 		warnOwners(q, change)
 	}
@@ -181,10 +181,10 @@ func warnOwners(q *Request, change Change) {
 func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status.Status {
 	d := q.Definition
 	if kind == Apply {
-		return status.Conflict(d.Resourced(), q.Name,
+		return status.Conflict(d.GroupResource(), q.Name,
 			"uid mismatch: the provided object specified uid "+uid+", and no existing object was found")
 	}
-	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
+	return status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 }
 
 // replace replaces old, whose stored form is item, by obj. Both are in the hub version.
@@ -198,7 +198,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 		}
 		dedupOwners(q, obj, true)
 	}
-	if r.moved(d, item) {
+	if r.hasChanged(d, item) {
 		return nil, stale
 	}
 	if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have moved it
@@ -224,7 +224,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 		return nil, s
 	}
 	if errs := validateChanged(ctx, obj, old); len(errs) > 0 {
-		return nil, status.Invalid(kinded(d.Hub, obj), obj.Name(), errs)
+		return nil, status.Invalid(groupKindOf(d.Hub, obj), obj.Name(), errs)
 	}
 	if d.Hub.Strategy.Warn != nil {
 		d.Hub.Strategy.Warn(ctx, obj, old)
@@ -237,7 +237,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
-	if r.moved(d, item) {
+	if r.hasChanged(d, item) {
 		return nil, stale
 	}
 	if s := r.unreachable(d, "update"); s != nil {
@@ -246,7 +246,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	reserved.commit()
 	result, s := r.commit(q, item, obj)
 	if s == nil {
-		result.Item = answered(q, result.Item)
+		result.Item = inAnswer(q, result.Item)
 	}
 	return result, s
 }
@@ -254,7 +254,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 // commit stores obj unless nothing changed. An object whose deletion was waiting for its last finalizer goes away.
 func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
-	if released(d, obj) {
+	if isReleased(d, obj) {
 		obj.Set(FormatRev(item.Rev), "metadata", "resourceVersion")
 		sent := r.encodeSent(d, obj)
 		if !q.DryRun {
@@ -309,8 +309,8 @@ func (r *Registry) storedLess(d *resource.Definition, obj object.Object) bool {
 	return err == nil && kv != nil && kv.CreateRev == kv.ModRev
 }
 
-// released reports whether a deletion has nothing left to wait for.
-func released(d *resource.Definition, obj object.Object) bool {
+// isReleased reports whether a deletion has nothing left to wait for.
+func isReleased(d *resource.Definition, obj object.Object) bool {
 	if obj.DeletionTimestamp() == "" || len(obj.List("metadata", "finalizers")) > 0 {
 		return false
 	}
@@ -330,11 +330,11 @@ func checkVersion(q *Request, item *resource.Item, obj object.Object) *status.St
 	switch {
 	case !ok:
 		return badVersion(rv)
-	case rev == 0 && d.Hub.Strategy.NeedsResourceVersion:
-		return status.Invalid(d.Resourced(), q.Name, field.ErrorList{
+	case rev == 0 && d.Hub.Strategy.DenyUnconditionalUpdate:
+		return status.Invalid(d.GroupResource(), q.Name, field.ErrorList{
 			field.Invalid(field.Root("metadata").Child("resourceVersion"), int64(0), "must be specified for an update")})
 	case rev != 0 && rev != item.Rev:
-		return status.Conflict(d.Resourced(), q.Name, status.OptimisticLock)
+		return status.Conflict(d.GroupResource(), q.Name, status.OptimisticLock)
 	}
 	obj.Set(FormatRev(item.Rev), "metadata", "resourceVersion")
 	return nil

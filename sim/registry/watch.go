@@ -35,7 +35,7 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	l.scope(q.Namespace)
 	w := watchcache.NewWatch(watchcache.Options{
 		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks,
-		Shown: func(it *resource.Item) *resource.Item { return decorated(d, it) },
+		Decorate: func(it *resource.Item) *resource.Item { return decorate(d, it) },
 	})
 	if q.Caller != nil {
 		q.Caller.Watching(w)
@@ -60,10 +60,10 @@ func (r *Registry) CheckWatch(q *Request, o ListOptions) *status.Status {
 	if d.Hub.Strategy.Uncached {
 		return nil
 	}
-	if s := r.unready(d); s != nil {
+	if s := r.checkReady(d); s != nil {
 		return s
 	}
-	return r.unfillable(d, q.Namespace)
+	return r.checkFillable(d, q.Namespace)
 }
 
 // starter decides how a watch begins (API concepts, "Semantics for watch", KEP-3157):

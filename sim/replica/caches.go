@@ -74,7 +74,7 @@ func (r *Server) take(e *commit.Commit) {
 	cache.Apply(e.Event, e.At)
 	switch e.Storage {
 	case crd.Storage:
-		r.defined(e.Event)
+		r.applyDefinition(e.Event)
 	case flowcontrol.Schemas, flowcontrol.Levels:
 		r.flow = nil
 	}

@@ -52,8 +52,8 @@ func (r apiHost) Serving(d *resource.Definition, verb, namespace, name string, c
 	serve()
 }
 
-// defined applies a commit of a CustomResourceDefinition.
-func (r *Server) defined(e *mvcc.Event) {
+// applyDefinition applies a commit of a CustomResourceDefinition.
+func (r *Server) applyDefinition(e *mvcc.Event) {
 	if e.KV == nil {
 		name := resource.ItemOf(r.profile.hubs[crd.Storage], e.Prev).Name
 		r.serveInstead(name, crd.Change{Old: r.custom.Remove(name), Restarted: true})

@@ -56,7 +56,7 @@ type authHost struct{ *Server }
 
 func (r authHost) Account(text string, wanted []string) (*token.Holder, error) {
 	h, use, err := r.set.Tokens.Check(text, wanted, r.set.Schedule.Now(), r.Reader())
-	r.set.used(use)
+	r.set.labelTokenUse(use)
 	return h, err
 }
 

@@ -50,9 +50,9 @@ func (s *Set) Serves(group, version string) bool { return s.Leader().api.Table.S
 // Reader implements aggregator.Servers: it reads the currently stored objects.
 func (s *Set) Reader() registry.Reader { return s.Leader().own.Reader() }
 
-// used labels the Secret of a token with the day of its use, as the API server does before it carries out the request
+// labelTokenUse labels the Secret of a token with the day of its use, as the API server does before it carries out the request
 // (pkg/serviceaccount.legacyValidator). It ignores errors.
-func (s *Set) used(use token.Use) {
+func (s *Set) labelTokenUse(use token.Use) {
 	if use == (token.Use{}) {
 		return
 	}

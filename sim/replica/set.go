@@ -229,8 +229,8 @@ func (s *Set) Release(client string) {
 // Route leads the requests of clients whose User-Agent begins with client to server n from now on.
 func (s *Set) Route(client string, n int) { s.routes[client] = n }
 
-// Routed returns the API server that a client with the User-Agent reaches.
-func (s *Set) Routed(userAgent string) *apiserver.Server {
+// APIServerFor returns the API server that a client with the User-Agent reaches.
+func (s *Set) APIServerFor(userAgent string) *apiserver.Server {
 	best, n := "", 1
 	for _, client := range object.SortedKeys(s.routes) {
 		if strings.HasPrefix(userAgent, client) && len(client) >= len(best) {

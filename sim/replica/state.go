@@ -21,13 +21,13 @@ type State struct {
 
 // ServerState is one server.
 type ServerState struct {
-	Position *mvcc.View            // applied up to here
-	Alone    map[string]*mvcc.View // of resources that lag on their own, by storage name
-	Lags     bool                  // it applies nothing
-	Cut      bool                  // it does not reach the store
-	Filled   uint64                // revision at which the caches were filled
-	Caches   map[string]watchcache.State
-	Unready  map[string]Window // caches that are being filled, by storage name; "*": all
+	Position     *mvcc.View            // applied up to here
+	LaggingViews map[string]*mvcc.View // of resources that lag on their own, by storage name
+	Lags         bool                  // it applies nothing
+	Cut          bool                  // it does not reach the store
+	Filled       uint64                // revision at which the caches were filled
+	Caches       map[string]watchcache.State
+	Unready      map[string]Window // caches that are being filled, by storage name; "*": all
 }
 
 // State returns the current state of the servers. It shares nothing that changes with them.
@@ -40,10 +40,10 @@ func (s *Set) State() State {
 }
 
 func (r *Server) state() ServerState {
-	s := ServerState{Position: r.position.View, Alone: map[string]*mvcc.View{}, Lags: r.lagsAll, Cut: r.unreachable, Filled: r.filled,
+	s := ServerState{Position: r.position.View, LaggingViews: map[string]*mvcc.View{}, Lags: r.lagsAll, Cut: r.unreachable, Filled: r.filled,
 		Caches: map[string]watchcache.State{}, Unready: maps.Clone(r.unready)}
 	for _, name := range object.SortedKeys(r.lagging) {
-		s.Alone[name] = r.caches[name].View()
+		s.LaggingViews[name] = r.caches[name].View()
 	}
 	for _, name := range r.cacheNames() {
 		s.Caches[name] = r.caches[name].State()
@@ -87,9 +87,9 @@ func (r *Server) load(s ServerState) error {
 	for _, name := range object.SortedKeys(s.Caches) {
 		r.caches[name] = watchcache.Load(s.Caches[name], r.position)
 	}
-	for _, name := range object.SortedKeys(s.Alone) {
+	for _, name := range object.SortedKeys(s.LaggingViews) {
 		r.lagging[name] = true
-		r.cache(name).Follow(&watchcache.Position{View: s.Alone[name]})
+		r.cache(name).Follow(&watchcache.Position{View: s.LaggingViews[name]})
 	}
 	r.unready = map[string]Window{}
 	for _, name := range object.SortedKeys(s.Unready) {

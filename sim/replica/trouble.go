@@ -79,7 +79,7 @@ func (r *Server) storageNames(resources []string) ([]string, error) {
 	for _, text := range resources {
 		at := len(names)
 		for _, d := range r.api.Table.All() {
-			if text == d.Resource || text == d.Resourced().String() || text == d.Storage {
+			if text == d.Resource || text == d.GroupResource().String() || text == d.Storage {
 				names = append(names, d.Storage)
 			}
 		}

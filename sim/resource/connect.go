@@ -41,7 +41,7 @@ func (c *Connection) CheckUID(obj object.Object, uid string) *status.Status {
 		return nil
 	}
 	d := c.Definition
-	return status.Conflict(d.Resourced(), obj.Name(), status.InvalidObject(d.ServerKey(c.Namespace, obj.Name(), c.DryRun), status.UIDDiffers(uid, obj.UID())))
+	return status.Conflict(d.GroupResource(), obj.Name(), status.InvalidObject(d.ServerKey(c.Namespace, obj.Name(), c.DryRun), status.UIDDiffers(uid, obj.UID())))
 }
 
 // Objects reads and writes stored objects. It returns them in the hub version.

@@ -196,13 +196,13 @@ func (d *Definition) FromStored(obj object.Object) object.Object {
 	return obj
 }
 
-// Resourced returns the name of the resource for messages: deployments.apps.
-func (d *Definition) Resourced() status.Resource {
+// GroupResource returns the name of the resource for messages: deployments.apps.
+func (d *Definition) GroupResource() status.Resource {
 	return status.Resource{Group: d.Group, Resource: d.Resource}
 }
 
-// Kinded returns the name of the kind for messages: Deployment.apps.
-func (d *Definition) Kinded() status.Resource {
+// GroupKind returns the name of the kind for messages: Deployment.apps.
+func (d *Definition) GroupKind() status.Resource {
 	return status.Resource{Group: d.Group, Resource: d.Kind}
 }
 

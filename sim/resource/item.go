@@ -19,7 +19,7 @@ type Item struct {
 	skew  *SkewCodec
 	// Err is the error if an object cannot be converted to the version of the Item; its Bytes are then the stored ones.
 	Err error
-	// Decorated reports that Strategy.Decorate returns a different object for clients.
+	// Decorated reports that Strategy.Decorator returns a different object for clients.
 	Decorated bool
 
 	Namespace, Name string
@@ -40,7 +40,7 @@ type Item struct {
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
 	it := &Item{Rev: rev, Bytes: data, hub: d.Hub, codec: d.StorageCodec, skew: d.SkewCodec}
 	it.remember(d, obj)
-	if decorate := d.Hub.Strategy.Decorate; decorate != nil {
+	if decorate := d.Hub.Strategy.Decorator; decorate != nil {
 		_, it.Decorated = decorate(obj)
 	}
 	return it
@@ -124,9 +124,9 @@ func (it *Item) Written() []byte {
 
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
-	moved := it.again()
-	moved.Rev, moved.Stored = rev, it.moved(it.Stored, rev)
-	if text := it.moved(it.Bytes, rev); text != nil {
+	moved := it.withoutCache()
+	moved.Rev, moved.Stored = rev, it.withRevision(it.Stored, rev)
+	if text := it.withRevision(it.Bytes, rev); text != nil {
 		moved.print(append(text, '\n'))
 	}
 	return moved
@@ -134,21 +134,21 @@ func (it *Item) At(rev uint64) *Item {
 
 // Reprinted returns the item with other printed bytes, which end in a newline. The values for selectors must be the same.
 func (it *Item) Reprinted(line []byte) *Item {
-	made := it.again()
+	made := it.withoutCache()
 	made.Stored = nil
 	made.print(line)
 	return made
 }
 
-// again returns the item without what it remembers.
-func (it *Item) again() *Item {
+// withoutCache returns the item without what it remembers.
+func (it *Item) withoutCache() *Item {
 	return &Item{Bytes: it.Bytes, codec: it.codec, skew: it.skew, Err: it.Err, Decorated: it.Decorated, Namespace: it.Namespace, Name: it.Name,
 		key: it.key, Rev: it.Rev, labels: it.labels, fields: it.fields, hub: it.hub, Stored: it.Stored}
 }
 
-// moved returns a printed form of the item with another resourceVersion, or nil if it does not have the item's own. It has room for a
+// withRevision returns a printed form of the item with another resourceVersion, or nil if it does not have the item's own. It has room for a
 // newline.
-func (it *Item) moved(text []byte, rev uint64) []byte {
+func (it *Item) withRevision(text []byte, rev uint64) []byte {
 	var room [2][22]byte
 	old, now := quotedRev(room[0][:0], it.Rev), quotedRev(room[1][:0], rev)
 	at := json.Find(text, "metadata", "resourceVersion")

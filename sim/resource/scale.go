@@ -69,7 +69,7 @@ func (p ScalePaths) read(c *Connection) (object.Object, *status.Status) {
 	d := c.Definition
 	parent := c.Get(d.Storage, c.Namespace, c.Name)
 	if parent == nil {
-		return nil, status.NotFound(d.Resourced(), c.Name)
+		return nil, status.NotFound(d.GroupResource(), c.Name)
 	}
 	parent = d.FromStored(parent)
 	scale, found, err := p.of(parent)
@@ -114,7 +114,7 @@ func setManaged(obj object.Object, entries []any) {
 // write puts the replicas of the body into the object.
 func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
 	d := c.Definition
-	c.ShowAs(p.shown)
+	c.ShowAs(p.scaleForAdmission)
 	parent, s := c.Update(d.Storage, c.Namespace, c.Name, c.Subresource, func(parent object.Object) *status.Status {
 		live, found, err := p.of(parent)
 		if err != nil {
@@ -167,7 +167,7 @@ func (p ScalePaths) check(c *Connection, parent, scale object.Object) *status.St
 		return status.Invalid(status.Resource{Group: "autoscaling", Resource: "Scale"}, parent.Name(), errs)
 	}
 	if uid := scale.UID(); uid != "" && uid != parent.UID() {
-		r := c.Definition.Resourced()
+		r := c.Definition.GroupResource()
 		r.Resource += "/scale"
 		return status.Conflict(r, parent.Name(),
 			status.UIDDiffers(uid, parent.UID()))
@@ -220,8 +220,8 @@ func (p ScalePaths) query(parent object.Object) (string, error) {
 	return text, nil
 }
 
-// shown returns the Scale of an object as admission sees it.
-func (p ScalePaths) shown(parent object.Object) object.Object {
+// scaleForAdmission returns the Scale of an object as admission sees it.
+func (p ScalePaths) scaleForAdmission(parent object.Object) object.Object {
 	scale, _, err := p.of(parent)
 	if err != nil {
 		return nil

@@ -30,8 +30,8 @@ type Strategy struct {
 	// CountsAsked makes SpecChanged also look at an update as requested, with fields that PrepareForUpdate drops.
 	CountsAsked bool
 
-	// CreateOnUpdate lets a PUT create an object that does not exist.
-	CreateOnUpdate bool
+	// AllowCreateOnUpdate lets a PUT create an object that does not exist.
+	AllowCreateOnUpdate bool
 	// ReadsMore reports whether a create stores fewer fields than readers see, because defaults are applied to the result of
 	// PrepareForCreate only on reading: the first write then stores the defaults, even if it changes nothing else. Admission
 	// validates the stored form, without these defaults. If ReadsMore is nil, a create stores all of it.
@@ -41,10 +41,10 @@ type Strategy struct {
 	DefaultsLate func(obj object.Object) bool
 	// ApplyCreates is the subresource through which an apply creates an object that does not exist, or "" if there is none.
 	ApplyCreates string
-	// NeedsResourceVersion refuses an update without metadata.resourceVersion (AllowUnconditionalUpdate is false).
-	NeedsResourceVersion bool
-	// ReturnsDeleted lets a DELETE that removes the object at once answer with the object, not with a Status.
-	ReturnsDeleted bool
+	// DenyUnconditionalUpdate refuses an update without metadata.resourceVersion (AllowUnconditionalUpdate is false).
+	DenyUnconditionalUpdate bool
+	// ReturnDeletedObject lets a DELETE that removes the object at once answer with the object, not with a Status.
+	ReturnDeletedObject bool
 	// OrphansByDefault lets a DELETE without a propagation policy orphan the dependents (Job, ReplicationController).
 	OrphansByDefault bool
 	// PropagationWarning is the warning for a DELETE without a propagation policy, or "" if there is none.
@@ -68,10 +68,10 @@ type Strategy struct {
 	TTL time.Duration
 	// Checks are the steps of validation.
 	Checks Checks
-	// Resets are the fields that writes reset to the stored values, so that they cannot own them in managedFields (KEP-555,
+	// ResetFields are the fields that writes reset to the stored values, so that they cannot own them in managedFields (KEP-555,
 	// "Resetting fields"), as dotted paths by subresource, "" for the main resource. If a subresource has no entry, the rule of
 	// HasStatus holds.
-	Resets map[string][]string
+	ResetFields map[string][]string
 	// AnyFinalizers allows finalizers without a domain, as in custom resources.
 	AnyFinalizers bool
 	// CustomStatus makes writes of the status subresource keep the old metadata too, as in custom resources.
@@ -81,11 +81,11 @@ type Strategy struct {
 	Blank func(obj object.Object)
 	// InnerAnnotation is an annotation that is a field of the internal type: partial metadata does not show it.
 	InnerAnnotation string
-	// Decorate returns a stored object as clients see it that read, list, watch, create or update it through the main resource, and
+	// Decorator returns a stored object as clients see it that read, list, watch, create or update it through the main resource, and
 	// whether it differs from the stored one (genericregistry.Store.Decorator). The status subresource, pending deletions, patches,
-	// and watches at the time of an event show the stored object. Decorate does not change obj. If it is nil, all clients see the
+	// and watches at the time of an event show the stored object. Decorator does not change obj. If it is nil, all clients see the
 	// stored object.
-	Decorate func(obj object.Object) (decorated object.Object, differs bool)
+	Decorator func(obj object.Object) (decorated object.Object, differs bool)
 	// Observe returns the objects of a kind that is computed when it is read, and never stored. If it is nil, objects are stored.
 	Observe func() []object.Object
 	// Virtual objects are answered, never stored (SubjectAccessReview).
@@ -118,9 +118,9 @@ type Strategy struct {
 	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation, and reserves them
 	// through ctx.Reservations. It returns what the allocation found wrong, or why the server failed.
 	Allocate func(ctx *Context, obj, old object.Object) (field.ErrorList, *status.Status)
-	// Released returns the reservations of a deleted object, which are deleted next (AfterDelete of the real server's generic
+	// AfterDelete returns the reservations of a deleted object, which are deleted next (AfterDelete of the real server's generic
 	// Store). If it is nil, there are none.
-	Released func(stored Reader, obj object.Object) []Reservation
+	AfterDelete func(stored Reader, obj object.Object) []Reservation
 	// GracePeriod returns the seconds that a deletion waits. requested is the requested period, or nil if there is none. If
 	// GracePeriod is nil, objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64

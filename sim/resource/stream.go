@@ -48,7 +48,7 @@ func (d *Definition) Options(query url.Values) (object.Object, error) {
 			continue
 		}
 		if len(values) == 0 {
-			if f.Shown() == schema.Always {
+			if f.PrintRule() == schema.Always {
 				obj[f.Name] = nil
 			}
 			continue

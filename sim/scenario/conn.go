@@ -31,7 +31,7 @@ func (c *conn) call(r *kubectl.Request) *call {
 	if len(r.Query) > 0 && !c.w.options.Quiet {
 		x.Path += "?" + r.Query.Encode()
 	}
-	return &call{exchange: x, client: client, path: r.Path, query: r.Query, untold: true}
+	return &call{exchange: x, client: client, path: r.Path, query: r.Query, silent: true}
 }
 
 // send sends a call and waits for its answer.
@@ -53,7 +53,7 @@ func (c *conn) Do(r *kubectl.Request) (*kubectl.Answer, error) { return c.send(c
 func (c *conn) Watch(r *kubectl.Request, patient time.Duration, event func(frame []byte) bool) (*kubectl.Answer, error) {
 	w, more := c.w, true
 	x := c.call(r)
-	x.heard = func(frame []byte) { more = more && event(frame) }
+	x.onFrame = func(frame []byte) { more = more && event(frame) }
 	a, err := c.send(x)
 	if err != nil || x.answer.Watch == nil {
 		return a, err
@@ -76,7 +76,7 @@ func (c *conn) Watch(r *kubectl.Request, patient time.Duration, event func(frame
 // Follow implements kubectl.Conn. The watch stays open, and its events are printed as they arrive.
 func (c *conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.Answer, error) {
 	x := c.call(r)
-	x.heard = event
+	x.onFrame = event
 	a, err := c.send(x)
 	if err != nil || x.answer.Watch == nil {
 		return a, err

@@ -15,8 +15,8 @@ func (w *World) carryOut(op Op) error {
 	return c.run(w, &op)
 }
 
-// happened adds a frame to a lane for an operation that has changed the World. replica is the replica that it was about, or 0.
-func (w *World) happened(op *Op, lane string, replica int) {
+// addControlFrame adds a frame to a lane for an operation that has changed the World. replica is the replica that it was about, or 0.
+func (w *World) addControlFrame(op *Op, lane string, replica int) {
 	w.used, w.healed = true, false
 	w.add(Frame{Kind: FaultHappened, Lane: lane, Replica: replica, Text: op.String()})
 }

@@ -38,12 +38,12 @@ func (w *World) Requests(op Op, newest uint64) ([]*Request, error) {
 func (r *Request) Answered(code int, body []byte) {
 	r.call.answer = &apiserver.Answer{Code: code}
 	r.call.body, _ = object.Parse(body)
-	r.call.learn()
+	r.call.rememberAnswer()
 }
 
 // Saw adds an event of the client's watch to its memory.
 func (r *Request) Saw(event []byte) {
 	if obj, err := object.Parse(event); err == nil {
-		r.call.saw(&Event{Type: obj.String("type"), Object: obj.Map("object")})
+		r.call.rememberEvent(&Event{Type: obj.String("type"), Object: obj.Map("object")})
 	}
 }

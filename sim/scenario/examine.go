@@ -100,7 +100,7 @@ func (w *World) never(op *Op) error {
 	}
 	s := &standing{condition: c, never: true}
 	w.checks = append(w.checks, s)
-	w.look(s, 0)
+	w.evaluateStanding(s, 0)
 	return nil
 }
 
@@ -204,13 +204,13 @@ func (w *World) Value(text string) (string, error) {
 func (w *World) committed(rev uint64) {
 	for _, s := range w.checks {
 		if !s.done {
-			w.look(s, rev)
+			w.evaluateStanding(s, rev)
 		}
 	}
 }
 
-// look evaluates one standing condition on the store at a revision.
-func (w *World) look(s *standing, rev uint64) {
+// evaluateStanding evaluates one standing condition on the store at a revision.
+func (w *World) evaluateStanding(s *standing, rev uint64) {
 	if rev < w.cluster.Compacted() {
 		rev = 0 // that revision cannot be read any more
 	}

@@ -15,7 +15,7 @@ var historyCommands = []Command{
 	{Name: "expire", Help: "let the store and every watch cache forget all history", Example: "expire",
 		Group: Worldly, run: func(w *World, op *Op) error {
 			w.cluster.Expire()
-			w.happened(op, "store", 0)
+			w.addControlFrame(op, "store", 0)
 			return nil
 		}},
 	{Name: "restore", Usage: "REVISION", Help: "take the store back to a revision, as from a backup", Example: "restore 4007",
@@ -51,6 +51,6 @@ func (w *World) restore(op *Op) error {
 		return err
 	}
 	maps.DeleteFunc(w.commits, func(r, _ uint64) bool { return r > rev }) // the restore has removed these commits
-	w.happened(op, "store", 0)
+	w.addControlFrame(op, "store", 0)
 	return nil
 }

@@ -42,7 +42,7 @@ func (h host) Following(frame uint64, f func()) { h.w.following(frame, f) }
 // Definition implements actor.World.
 func (h host) Definition(resource, client string) (*resource.Definition, error) {
 	if client == "" {
-		return h.w.known(resource)
+		return h.w.findDefinition(resource)
 	}
 	return h.w.resolve(resource, max(h.w.client(client).replica, 1))
 }

@@ -68,23 +68,23 @@ func (c *call) remember() {
 		return
 	}
 	for _, item := range body.Objects("items") {
-		m.shown(c.about.resource, item)
+		m.rememberObject(c.about.resource, item)
 	}
 	if body["items"] == nil {
-		m.shown(c.about.resource, body)
+		m.rememberObject(c.about.resource, body)
 	}
 }
 
-// shown remembers an object, and returns its revision.
-func (m *memory) shown(resource string, obj object.Object) uint64 {
+// rememberObject remembers an object, and returns its revision.
+func (m *memory) rememberObject(resource string, obj object.Object) uint64 {
 	rev, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
 	at := about{resource: resource, namespace: obj.Namespace(), name: obj.Name()}
 	m.known[at] = max(m.known[at], rev)
 	return rev
 }
 
-// saw remembers an event of a watch.
-func (c *call) saw(e *Event) {
+// rememberEvent remembers an event of a watch.
+func (c *call) rememberEvent(e *Event) {
 	rev := uint64(0)
 	switch {
 	case e.Type == watchcache.Error || e.Object == nil:
@@ -92,7 +92,7 @@ func (c *call) saw(e *Event) {
 	case e.Type == watchcache.Bookmark:
 		rev, _ = strconv.ParseUint(e.Object.ResourceVersion(), 10, 64)
 	default:
-		rev = c.client.shown(c.about.resource, e.Object)
+		rev = c.client.rememberObject(c.about.resource, e.Object)
 	}
 	scope := c.scope()
 	c.client.came[scope] = max(c.client.came[scope], rev)
@@ -113,8 +113,8 @@ func (b *builder) nextPage() error {
 	return nil
 }
 
-// recall returns the revision that a word stands for, or 0 for none: "seen", or an offset from the newest revision.
-func (b *builder) recall(word string, d *resource.Definition, namespace, name string, q url.Values) (uint64, error) {
+// revisionOf returns the revision that a word stands for, or 0 for none: "seen", or an offset from the newest revision.
+func (b *builder) revisionOf(word string, d *resource.Definition, namespace, name string, q url.Values) (uint64, error) {
 	switch {
 	case word != "seen":
 		n, err := strconv.ParseInt(word, 10, 64)
@@ -125,7 +125,7 @@ func (b *builder) recall(word string, d *resource.Definition, namespace, name st
 	case name == "":
 		return b.client.came[(&call{path: b.location(d, namespace, ""), query: q}).scope()], nil
 	}
-	at := about{resource: d.Resourced().String(), name: name}
+	at := about{resource: d.GroupResource().String(), name: name}
 	if d.Namespaced {
 		at.namespace = b.namespace(namespace)
 	}

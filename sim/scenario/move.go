@@ -28,7 +28,7 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 	}
 	w.goOn(c)
 	w.waiting = nil
-	w.lookOn()
+	w.recordReconciles()
 	if w.recording != nil {
 		c.OnCommit(w.committing)
 		w.recording.moved()
@@ -38,7 +38,7 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 			x.state = "left behind"
 		}
 	}
-	w.happened(op, "store", 0)
+	w.addControlFrame(op, "store", 0)
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (w *World) heal(op *Op) error {
 		w.clients[name].held = false
 	}
 	w.cluster.ReleaseFaults()
-	w.happened(op, "store", 0)
+	w.addControlFrame(op, "store", 0)
 	for range 4 {
 		w.clock.Advance(15 * time.Second)
 		w.run()

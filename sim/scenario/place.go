@@ -40,7 +40,7 @@ func place(do func(w *World, c *client, op *Op) error) func(*World, *Op) error {
 		if err := do(w, c, op); err != nil {
 			return err
 		}
-		w.happened(op, "client/"+c.name, 0)
+		w.addControlFrame(op, "client/"+c.name, 0)
 		return nil
 	}
 }

@@ -33,7 +33,7 @@ var planeCommands = func() []Command {
 	}
 	k := trouble.Slow
 	return append(list, Command{Name: k.Name, Usage: "CONTROLLER DURATION", Help: k.Help, Example: k.Example, Group: Worldly,
-		Args: []Arg{Controller, Duration}, needs: 2, run: treat(k)})
+		Args: []Arg{Controller, Duration}, needs: 2, run: applyTrouble(k)})
 }()
 
 func checkStepped(op *Op, at int) error {
@@ -60,7 +60,7 @@ func plane(do func(m *controlplane.Manager, op *Op) error) func(*World, *Op) err
 	return func(w *World, op *Op) (err error) {
 		w.cluster.Control(func(m *controlplane.Manager) { err = do(m, op) })
 		if err == nil {
-			w.happened(op, "store", 0)
+			w.addControlFrame(op, "store", 0)
 			w.run()
 		}
 		return err
@@ -138,7 +138,7 @@ func (w *World) controls(k *trouble.Kind, op *Op) (known bool, err error) {
 		}
 	})
 	if known && err == nil {
-		w.happened(op, laneOf(op.Args[0]), 0)
+		w.addControlFrame(op, laneOf(op.Args[0]), 0)
 	}
 	return known, err
 }

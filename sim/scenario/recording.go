@@ -36,7 +36,7 @@ func (w *World) startRecording(op *Op) (err error) {
 		return err
 	}
 	w.cluster.OnCommit(w.committing)
-	w.happened(op, "store", 0)
+	w.addControlFrame(op, "store", 0)
 	return nil
 }
 
@@ -53,7 +53,7 @@ func newHistory(w *World) (*history, error) {
 			continue
 		}
 		seen[d.Storage] = true
-		list, err := w.cluster.Look(d, "", "", 0)
+		list, err := w.cluster.ListAt(d, "", "", 0)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func newHistory(w *World) (*history, error) {
 			if err != nil {
 				return nil, err
 			}
-			h.Before = append(h.Before, checker.Commit{ID: checker.ID{Resource: d.Resourced().String(), Namespace: o.Namespace, Name: o.Name},
+			h.Before = append(h.Before, checker.Commit{ID: checker.ID{Resource: d.GroupResource().String(), Namespace: o.Namespace, Name: o.Name},
 				Rev: o.Rev, Object: o})
 		}
 	}
@@ -106,7 +106,7 @@ func (h *history) unreadable(err error) {
 
 // sent records a request. It returns nil for requests that no promise covers: reads of subresources, and reads with a selector of fields
 // other than the name.
-func (h *history) sent(c *call) *noted {
+func (h *history) sent(c *call) *callRecord {
 	a, q := c.about, c.query
 	fields := q.Get("fieldSelector")
 	name, byName := strings.CutPrefix(fields, "metadata.name=")
@@ -122,7 +122,7 @@ func (h *history) sent(c *call) *noted {
 		stream.Initial = q.Get("sendInitialEvents") == "true" ||
 			!q.Has("sendInitialEvents") && (stream.Version == "" || stream.Version == "0")
 		h.Streams = append(h.Streams, stream)
-		return &noted{h: h, stream: stream}
+		return &callRecord{h: h, stream: stream}
 	}
 	made := &checker.Call{N: c.op, Client: x.Client, Called: int64(c.op), Verb: verbs[x.Method]}
 	if a.name != "" || x.Method == "POST" {
@@ -146,7 +146,7 @@ func (h *history) sent(c *call) *noted {
 		made.Based = asked(made, x.Body)
 	}
 	h.Calls = append(h.Calls, made)
-	return &noted{h: h, call: made}
+	return &callRecord{h: h, call: made}
 }
 
 var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -174,15 +174,15 @@ func asked(c *checker.Call, body []byte) (based uint64) {
 	return based
 }
 
-// noted records the result of a call or the events of a watch; the other one is nil.
-type noted struct {
+// callRecord records the result of a call or the events of a watch; the other one is nil.
+type callRecord struct {
 	h      *history
 	call   *checker.Call
 	stream *checker.Stream
 }
 
 // answered records an answer. An answer that does not show the resulting object counts as a broken connection.
-func (n *noted) answered(op int, c *call) {
+func (n *callRecord) answered(op int, c *call) {
 	if n.stream != nil {
 		n.stream.Ended = c.answer.Watch == nil
 		return
@@ -200,7 +200,7 @@ func (n *noted) answered(op int, c *call) {
 	n.h.unreadable(n.call.TakeAnswer(c.answer.Code, c.body))
 }
 
-func (n *noted) event(op int, text []byte, frame object.Object) {
+func (n *callRecord) event(op int, text []byte, frame object.Object) {
 	if n.stream == nil { // a watch that the parameters did not ask for
 		return
 	}
@@ -218,7 +218,7 @@ func (n *noted) event(op int, text []byte, frame object.Object) {
 }
 
 // ended records the end of the watch. n may be nil if nothing is recorded.
-func (n *noted) ended() {
+func (n *callRecord) ended() {
 	if n != nil && n.stream != nil {
 		n.stream.Ended = true
 	}

@@ -131,7 +131,7 @@ func (b *builder) revision(flag string, d *resource.Definition, namespace, name 
 		}
 	case rv == "seen" || strings.HasPrefix(rv, "+") || strings.HasPrefix(rv, "-"):
 		var n uint64
-		n, err = b.recall(rv, d, namespace, name, q)
+		n, err = b.revisionOf(rv, d, namespace, name, q)
 		rv, given = strconv.FormatUint(n, 10), n != 0
 	}
 	return rv, given, err

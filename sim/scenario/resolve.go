@@ -36,8 +36,8 @@ func (w *World) resolve(text string, replica int) (*resource.Definition, error) 
 // Resolve returns the definition that a word such as pods, po or deployments.apps names on replica 1.
 func (w *World) Resolve(text string) (*resource.Definition, error) { return w.resolve(text, 1) }
 
-// known returns the definition that a word names on any replica.
-func (w *World) known(text string) (d *resource.Definition, err error) {
+// findDefinition returns the definition that a word names on any replica.
+func (w *World) findDefinition(text string) (d *resource.Definition, err error) {
 	for n := 1; n <= w.cluster.Replicas(); n++ {
 		if d, e := w.resolve(text, n); e == nil {
 			return d, nil
@@ -68,18 +68,18 @@ func (w *World) kindOf(obj object.Object, replica int) (*resource.Definition, er
 // Objects returns stored objects as they were at a revision, 0 for now, without a request: of a resource such as pods or
 // deployments.apps, in one namespace or, with "", in all, of one name or, with "", all.
 func (w *World) Objects(resource, namespace, name string, rev uint64) ([]object.Object, error) {
-	d, err := w.known(resource)
+	d, err := w.findDefinition(resource)
 	if err != nil {
 		return nil, err
 	}
-	return w.cluster.Look(d, namespace, name, rev)
+	return w.cluster.ListAt(d, namespace, name, rev)
 }
 
 // FirstObjects returns the first objects whose names begin with prefix, at most most, and the number of all such objects.
 func (w *World) FirstObjects(resource, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
-	d, err := w.known(resource)
+	d, err := w.findDefinition(resource)
 	if err != nil {
 		return nil, 0, err
 	}
-	return w.cluster.LookAtFirst(d, namespace, prefix, most, rev)
+	return w.cluster.ListFirstAt(d, namespace, prefix, most, rev)
 }

@@ -59,11 +59,11 @@ func outcome(t *testing.T, w *World) string {
 	made := map[string]string{} // generated names and uids, and their replacements
 	seen := map[string]bool{"events": true, "events.events.k8s.io": true, "leases.coordination.k8s.io": true}
 	for _, d := range w.cluster.Server(1).Table.All() {
-		if seen[d.Storage] || seen[d.Resourced().String()] {
+		if seen[d.Storage] || seen[d.GroupResource().String()] {
 			continue
 		}
 		seen[d.Storage] = true
-		found, err := w.cluster.Look(d, "", "", 0)
+		found, err := w.cluster.ListAt(d, "", "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

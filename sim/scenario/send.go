@@ -49,13 +49,13 @@ type call struct {
 	gone   bool          // its client has crashed
 	op     int           // number of the operation that it is part of
 	about  about
-	made   string // name of the object that it creates, if known
-	atMost int    // the client's maximal number of watches including this one; 0 means no limit
-	note   *noted // its entry in the recording, if there is one
+	made   string      // name of the object that it creates, if known
+	atMost int         // the client's maximal number of watches including this one; 0 means no limit
+	note   *callRecord // its entry in the recording, if there is one
 
-	untold bool               // not in the transcript, because its sender prints the answer
-	talks  bool               // its Session is still open
-	heard  func(frame []byte) // receives the events of its watch; if nil, sink or the transcript does
+	silent  bool               // not in the transcript, because its sender prints the answer
+	talks   bool               // its Session is still open
+	onFrame func(frame []byte) // receives the events of its watch; if nil, sink or the transcript does
 }
 
 // send sends a request. The answer is handled by run, or by the code that advances the clock.
@@ -136,7 +136,7 @@ func (w *World) record(r *trace.Record) {
 	case trace.StoreCommitted:
 		w.reconciledBefore(r.Rev)
 		f.Kind, f.Lane = StoreCommit, "store"
-		f.Cause = cmp.Or(f.Cause, w.looked.writes(r))
+		f.Cause = cmp.Or(f.Cause, w.reconcileLog.writes(r))
 		f.Text = fmt.Sprintf("%s %s, revision %d", r.Verb, f.Ref, r.Rev)
 	case trace.ReplicaApplied:
 		f.Kind, f.Lane = CacheApply, fmt.Sprintf("replica/%d", r.Replica)
@@ -203,7 +203,7 @@ func (w *World) answer(c *call) {
 	if a.Watch != nil && !c.gone {
 		w.open(c)
 	}
-	rv := c.learn()
+	rv := c.rememberAnswer()
 	if c.note != nil {
 		c.note.answered(w.op, c)
 	}
@@ -232,8 +232,8 @@ func (w *World) following(frame uint64, f func()) {
 	w.because = before
 }
 
-// learn adds the answer to the client's memory, and returns its revision, or 0 if it has none.
-func (c *call) learn() (rev uint64) {
+// rememberAnswer adds the answer to the client's memory, and returns its revision, or 0 if it has none.
+func (c *call) rememberAnswer() (rev uint64) {
 	c.remember()
 	token := c.body.String("metadata", "continue")
 	if c.body.Kind() == "Status" {
@@ -289,8 +289,8 @@ func (w *World) read(text []byte) object.Object {
 // report writes the answer to an operation's request into the transcript.
 func (w *World) report(c *call) {
 	failed := c.answer.Code >= 400
-	if !w.options.Quiet && !c.untold {
-		w.tell(c)
+	if !w.options.Quiet && !c.silent {
+		w.printAnswer(c)
 	}
 	switch {
 	case w.options.Lenient:
@@ -336,7 +336,7 @@ func (w *World) insist(c *call, op *Op) *call {
 			return c
 		}
 		w.await(c)
-		if !w.options.Lenient || op.Fails || n == tries || c.answer == nil || !passing(c) {
+		if !w.options.Lenient || op.Fails || n == tries || c.answer == nil || !isTransientError(c) {
 			return c
 		}
 		w.moveTo(w.clock.Now().Add(time.Second))
@@ -349,8 +349,8 @@ func (w *World) insist(c *call, op *Op) *call {
 	}
 }
 
-// passing reports whether an answer is an error that goes by.
-func passing(c *call) bool {
+// isTransientError reports whether an answer is an error that goes by.
+func isTransientError(c *call) bool {
 	return slices.Contains([]int{429, 500, 503, 504}, c.answer.Code) || c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
 }
 

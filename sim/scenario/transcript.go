@@ -16,19 +16,19 @@ type transcript struct {
 	clock   *clock.Manual // the cluster's
 	begin   time.Time
 
-	op      int       // number of the current operation
-	current *Result   // of it, or nil between operations
-	told    time.Time // of the last line
-	frames  []Frame
-	print   *fingerprint
-	ticked  time.Time // of the last frame
+	op       int       // number of the current operation
+	current  *Result   // of it, or nil between operations
+	lastTime time.Time // of the last line
+	frames   []Frame
+	print    *fingerprint
+	ticked   time.Time // of the last frame
 }
 
 // start begins a new transcript with a cluster.
 func (t *transcript) start(c *sim.Cluster) {
 	t.goOn(c)
 	t.begin = t.clock.Now()
-	t.told, t.ticked = t.begin, t.begin
+	t.lastTime, t.ticked = t.begin, t.begin
 	t.frames, t.print = nil, newFingerprint()
 }
 
@@ -59,9 +59,9 @@ func (t *transcript) say(format string, args ...any) {
 
 // sayTime adds a line with the time if it has moved since the last line.
 func (t *transcript) sayTime() {
-	if now := t.clock.Now(); !now.Equal(t.told) {
-		t.current.Lines = append(t.current.Lines, fmt.Sprintf("-- %s (+%s)", t.stamp(now), now.Sub(t.told)))
-		t.told = now
+	if now := t.clock.Now(); !now.Equal(t.lastTime) {
+		t.current.Lines = append(t.current.Lines, fmt.Sprintf("-- %s (+%s)", t.stamp(now), now.Sub(t.lastTime)))
+		t.lastTime = now
 	}
 }
 

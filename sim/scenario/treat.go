@@ -19,7 +19,7 @@ var replicaCommands = func() (list []Command) {
 			who, arg = "N|CONTROLLER", ReplicaOrController
 		}
 		c := Command{Name: k.Name, Usage: who, Help: k.Help, Example: k.Example, Group: Worldly, Args: []Arg{arg}, needs: 1,
-			run: treat(k)}
+			run: applyTrouble(k)}
 		switch {
 		case k.NeedsDuration():
 			c.Usage, c.Args, c.needs = c.Usage+" DURATION", append(c.Args, Duration), 2
@@ -34,8 +34,8 @@ var replicaCommands = func() (list []Command) {
 	return list
 }()
 
-// treat applies a trouble to the replica or the controller that the first argument names.
-func treat(k *trouble.Kind) func(*World, *Op) error {
+// applyTrouble applies a trouble to the replica or the controller that the first argument names.
+func applyTrouble(k *trouble.Kind) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if k.OfControllers() {
 			if known, err := w.controls(k, op); known || !k.OfReplicas() {
@@ -53,7 +53,7 @@ func treat(k *trouble.Kind) func(*World, *Op) error {
 		if err != nil {
 			return err
 		}
-		w.happened(op, fmt.Sprintf("replica/%d", n), n)
+		w.addControlFrame(op, fmt.Sprintf("replica/%d", n), n)
 		return nil
 	}
 }

@@ -45,14 +45,14 @@ type storeReader struct {
 
 // Objects implements condition.Reader.
 func (r storeReader) Objects(resource, namespace, name string) ([]object.Object, error) {
-	d, err := r.w.known(resource)
+	d, err := r.w.findDefinition(resource)
 	if err != nil {
 		return nil, err
 	}
 	if !d.Namespaced {
 		namespace = ""
 	}
-	return r.w.cluster.Look(d, namespace, name, r.rev)
+	return r.w.cluster.ListAt(d, namespace, name, r.rev)
 }
 
 // view implements condition.World.

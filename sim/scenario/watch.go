@@ -20,7 +20,7 @@ var watchCommands = []Command{
 				w.end(x.exchange.Replica, x.stream)
 				return nil
 			}
-			return treat(trouble.Close)(w, op)
+			return applyTrouble(trouble.Close)(w, op)
 		}},
 	{Name: "stop", Usage: "WATCH|CONTROLLER | --as CLIENT",
 		Help: "let the client end a watch, or the oldest one that it has, or stop a controller of the control plane", Example: "stop w",
@@ -175,7 +175,7 @@ func (w *World) event(x *watch, frame []byte) {
 		e.Type = obj.String("type")
 		e.Object = obj.Map("object")
 	}
-	x.call.saw(&e)
+	x.call.rememberEvent(&e)
 	if x.call.note != nil {
 		x.call.note.event(w.op, frame, obj)
 	}
@@ -257,7 +257,7 @@ func (w *World) finish(x *watch, broken bool) {
 		w.following(n, func() { r.Closed(openWatch{w, x}) })
 		return
 	}
-	if x.call.untold {
+	if x.call.silent {
 		return
 	}
 	w.say("%s is over: %s", x.name, x.state)
@@ -294,7 +294,7 @@ func (w *World) Watches() []WatchState {
 		out[i] = WatchState{Name: x.name, Client: x.exchange.Client, Replica: x.exchange.Replica, RV: x.rv,
 			Events: len(x.events), Open: x.state == "", State: x.state, Exchange: x.exchange}
 		if x.call.def != nil {
-			out[i].Resource = x.call.def.Resourced().String()
+			out[i].Resource = x.call.def.GroupResource().String()
 		}
 	}
 	return out
@@ -324,9 +324,9 @@ func (w *World) stopNamed(name string) error {
 
 // hears passes an event to the callback of the watch's call, and reports whether there is one.
 func (x *watch) hears(frame []byte) bool {
-	if x.call.heard == nil {
+	if x.call.onFrame == nil {
 		return false
 	}
-	x.call.heard(frame)
+	x.call.onFrame(frame)
 	return true
 }

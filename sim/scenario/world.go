@@ -51,13 +51,13 @@ type World struct {
 	options Options
 	files   map[string]string
 
-	log     []Op
-	replies []opAnswer        // beside log; nothing in a World that is quiet
-	seen    uint64            // records of the trace that have become frames
-	causes  map[uint64]uint64 // record of the trace -> frame
-	commits map[uint64]uint64 // revision -> frame
-	looked  looked            // reconciles of the control plane's controllers
-	compact uint64            // compacted revision in the last frame about a compaction
+	log          []Op
+	replies      []opAnswer        // beside log; nothing in a World that is quiet
+	seen         uint64            // records of the trace that have become frames
+	causes       map[uint64]uint64 // record of the trace -> frame
+	commits      map[uint64]uint64 // revision -> frame
+	reconcileLog reconcileLog      // reconciles of the control plane's controllers
+	compact      uint64            // compacted revision in the last frame about a compaction
 
 	clients   map[string]*client
 	names     []string // of clients, in the order in which they appeared
@@ -118,7 +118,7 @@ func (w *World) boot() error {
 	w.shell = nil
 	w.compact = c.Compacted()
 	_, w.seen = c.TraceSince(0)
-	w.lookOn()
+	w.recordReconciles()
 	return nil
 }
 

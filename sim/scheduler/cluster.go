@@ -137,7 +137,7 @@ func (c *cluster) removeNode(name string) {
 	c.countImages(n, -1)
 	n.images = nil
 	c.order = slices.DeleteFunc(c.order, func(x *node) bool { return x == n })
-	c.tidy(n)
+	c.removeIfUnused(n)
 }
 
 // image is one that nodes have. It has the size that the first of them reported.
@@ -159,8 +159,8 @@ func (c *cluster) countImages(n *node, times int) {
 	}
 }
 
-// tidy removes a node that does not exist and has no pods.
-func (c *cluster) tidy(n *node) {
+// removeIfUnused removes a node that does not exist and has no pods.
+func (c *cluster) removeIfUnused(n *node) {
 	if !n.exists && len(n.pods) == 0 {
 		delete(c.nodes, n.name)
 	}
@@ -184,7 +184,7 @@ func (c *cluster) removePod(key controller.Key) *pod {
 	delete(c.pods, key)
 	n := c.node(p.node)
 	n.remove(p)
-	c.tidy(n)
+	c.removeIfUnused(n)
 	c.count(p, -1)
 	return p
 }

@@ -22,9 +22,9 @@ const (
 	seriesWritten = 30 * time.Minute
 )
 
-// tell records an event of a pod, as client-go's newer recorder does. An event that is repeated for an unchanged queued pod is a series,
+// recordEvent records an event of a pod, as client-go's newer recorder does. An event that is repeated for an unchanged queued pod is a series,
 // of which only the first event and then the count is written.
-func (s *Scheduler) tell(api *controller.Client, p *pod, x *queued, kind, reason, action, note string) {
+func (s *Scheduler) recordEvent(api *controller.Client, p *pod, x *queued, kind, reason, action, note string) {
 	now := api.Now()
 	if x != nil && x.Told != nil && x.Told.Revision == p.revision && now.Sub(x.Told.Last) <= seriesEnds {
 		t := x.Told
@@ -37,7 +37,7 @@ func (s *Scheduler) tell(api *controller.Client, p *pod, x *queued, kind, reason
 		}
 		return
 	}
-	name := api.Tell(object.Object{"kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": map[string]any{"namespace": p.Namespace},
+	name := api.RecordEvent(object.Object{"kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": map[string]any{"namespace": p.Namespace},
 		"regarding": p.about(), "type": kind, "reason": reason, "action": action, "note": note, "reportingController": profile})
 	if x != nil {
 		x.Told = &series{Name: name, Revision: p.revision, Count: 1, Last: now, Written: now}

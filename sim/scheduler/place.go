@@ -21,7 +21,7 @@ func (s *Scheduler) place(api *controller.Client, x *queued) {
 	}
 	if p.deleting {
 		s.memory.Queue.remove(x.Key)
-		s.tell(api, p, nil, "Warning", "FailedScheduling", "Scheduling", "skip schedule deleting pod: "+p.Key.String())
+		s.recordEvent(api, p, nil, "Warning", "FailedScheduling", "Scheduling", "skip schedule deleting pod: "+p.Key.String())
 		return
 	}
 	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
@@ -57,7 +57,7 @@ func (s *Scheduler) reject(api *controller.Client, x *queued, reason, message, n
 	p := s.memory.pending[x.Key]
 	s.memory.Queue.reject(x, by, api.Now())
 	s.memory.Queue.nominate(x, node)
-	s.tell(api, p, x, "Warning", "FailedScheduling", "Scheduling", shortened(message))
+	s.recordEvent(api, p, x, "Warning", "FailedScheduling", "Scheduling", shortened(message))
 	s.write(api, x.Key, func(live object.Object) {
 		s.nominate(live, node)
 		podScheduled(live, api.Now(), reason, message)
@@ -167,7 +167,7 @@ func (s *Scheduler) finish(api *controller.Client, x *queued) {
 				volume.Name(), n.name))
 			return
 		case claims.Bound(claim):
-		case selected != "" && selected != x.Node || selected == "" && !s.meant(api, claim):
+		case selected != "" && selected != x.Node || selected == "" && !s.hasReservedVolume(api, claim):
 			s.giveUp(api, x, fmt.Sprintf("binding volumes: provisioning failed for PVC %q", name))
 			return
 		default:
@@ -177,8 +177,8 @@ func (s *Scheduler) finish(api *controller.Client, x *queued) {
 	s.bind(api, x, x.Node)
 }
 
-// meant reports whether there is a volume that is meant for a claim.
-func (s *Scheduler) meant(api *controller.Client, claim object.Object) bool {
+// hasReservedVolume reports whether there is a volume that is meant for a claim.
+func (s *Scheduler) hasReservedVolume(api *controller.Client, claim object.Object) bool {
 	return slices.ContainsFunc(api.All(claims.Volumes, ""), func(v object.Object) bool { return claims.BoundTo(v, claim) })
 }
 
@@ -191,7 +191,7 @@ func (s *Scheduler) bind(api *controller.Client, x *queued, node string) {
 		s.lose(api, x, fmt.Sprintf("running Bind plugin %q: %s", "DefaultBinder", failed.Message))
 		return
 	}
-	s.tell(api, p, nil, "Normal", "Scheduled", "Binding", fmt.Sprintf("Successfully assigned %s to %s", p.Key, node))
+	s.recordEvent(api, p, nil, "Normal", "Scheduled", "Binding", fmt.Sprintf("Successfully assigned %s to %s", p.Key, node))
 }
 
 // giveUp lets go the node of a pod whose volumes could not be bound there.
@@ -208,6 +208,6 @@ func (s *Scheduler) lose(api *controller.Client, x *queued, message string) {
 	x.Node = ""
 	s.reject(api, x, "SchedulerError", message, "", nil)
 	if gone != nil {
-		s.happened(api, &event{kind: podGone, pod: gone})
+		s.retryFor(api, &event{kind: podGone, pod: gone})
 	}
 }

@@ -139,9 +139,9 @@ func (p *pod) label(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// still reports whether a running pod is unchanged for the scheduler. Most writes of a pod change its status, and reading the whole pod
+// isUnchanged reports whether a running pod is unchanged for the scheduler. Most writes of a pod change its status, and reading the whole pod
 // each time would be the largest cost.
-func (p *pod) still(it *resource.Item) bool {
+func (p *pod) isUnchanged(it *resource.Item) bool {
 	return it.Field("spec.nodeName") == p.node && bytes.Contains(it.Bytes, []byte(`"deletionTimestamp":`)) == p.deleting &&
 		bytes.Contains(it.Bytes, []byte(`"uid":"`+p.uid+`"`)) && labelText(it.Bytes) == p.labelText &&
 		bytes.Contains(it.Bytes, []byte(`"generation":`+strconv.FormatInt(p.generation, 10)+`,`)) &&

@@ -247,7 +247,7 @@ func (s *Scheduler) evict(api *controller.Client, preemptor *pod, x *candidate) 
 			failed = api.Delete(workload.Pods, p.Key, controller.Preconditions{})
 		}
 		if failed == nil {
-			s.tell(api, p, nil, "Normal", "Preempted", "Preempting", "Preempted by pod "+preemptor.uid+" on node "+x.node.name)
+			s.recordEvent(api, p, nil, "Normal", "Preempted", "Preempting", "Preempted by pod "+preemptor.uid+" on node "+x.node.name)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (s *Scheduler) controller() controller.Controller {
 	seen := func(kind kind) func(*controller.Client, *commit.Commit) {
 		return func(api *controller.Client, c *commit.Commit) {
 			if !c.Deleted() {
-				s.happened(api, &event{kind: kind, claim: controller.Key{Namespace: c.Namespace, Name: c.Name}, item: c.Item()})
+				s.retryFor(api, &event{kind: kind, claim: controller.Key{Namespace: c.Namespace, Name: c.Name}, item: c.Item()})
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Scheduler) controller() controller.Controller {
 			watch("csistoragecapacities.storage.k8s.io", seen(storageSeen)),
 			watch("volumeattachments.storage.k8s.io", func(api *controller.Client, c *commit.Commit) {
 				if c.Deleted() {
-					s.happened(api, &event{kind: attachmentGone})
+					s.retryFor(api, &event{kind: attachmentGone})
 				}
 			}),
 		}}
@@ -191,7 +191,7 @@ func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 		if n := m.cluster.nodes[c.Name]; n != nil && n.exists {
 			gone := n.empty()
 			m.cluster.removeNode(c.Name)
-			s.happened(api, &event{kind: nodeGone, before: gone})
+			s.retryFor(api, &event{kind: nodeGone, before: gone})
 		}
 		return
 	}
@@ -199,14 +199,14 @@ func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 	now := m.cluster.nodes[c.Name]
 	switch {
 	case before == nil:
-		s.happened(api, &event{kind: nodeCame, now: now})
+		s.retryFor(api, &event{kind: nodeCame, now: now})
 	case !sameNode(before, now):
-		s.happened(api, &event{kind: nodeChanged, before: before, now: now})
+		s.retryFor(api, &event{kind: nodeChanged, before: before, now: now})
 	}
 }
 
-// happened tries pods again that an event could help.
-func (s *Scheduler) happened(api *controller.Client, e *event) {
+// retryFor tries pods again that an event could help.
+func (s *Scheduler) retryFor(api *controller.Client, e *event) {
 	q := &s.memory.Queue
 	if e.kind == claimSeen || e.kind == volumeSeen || e.kind == classCame {
 		for _, x := range q.waitingFor(string(binding)) {
@@ -244,7 +244,7 @@ func (s *Scheduler) podGone(api *controller.Client, key controller.Key) {
 		gone = pending
 	}
 	if gone != nil {
-		s.happened(api, &event{kind: podGone, pod: gone})
+		s.retryFor(api, &event{kind: podGone, pod: gone})
 	}
 }
 
@@ -256,9 +256,9 @@ func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *reso
 		m.Queue.remove(key)
 		delete(m.pending, key)
 	}
-	if known != nil && known.still(it) {
+	if known != nil && known.isUnchanged(it) {
 		if came {
-			s.happened(api, &event{kind: podCame, pod: known})
+			s.retryFor(api, &event{kind: podCame, pod: known})
 		}
 		return
 	}
@@ -266,9 +266,9 @@ func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *reso
 	before := m.cluster.setPod(p)
 	switch {
 	case came || before == nil || !maps.Equal(before.labels, p.labels):
-		s.happened(api, &event{kind: podCame, pod: p})
+		s.retryFor(api, &event{kind: podCame, pod: p})
 	case p.requests.LessThan(before.requests):
-		s.happened(api, &event{kind: podShrunk, pod: p})
+		s.retryFor(api, &event{kind: podShrunk, pod: p})
 	}
 }
 
@@ -294,7 +294,7 @@ func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 		return
 	}
 	if before.nominated != "" && before.nominated != p.nominated {
-		s.happened(api, &event{kind: podGone, pod: before})
+		s.retryFor(api, &event{kind: podGone, pod: before})
 	}
 	if x.Place == waiting {
 		s.reconsider(api, x, before, p)

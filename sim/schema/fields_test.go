@@ -80,7 +80,7 @@ func TestKnownFields(t *testing.T) {
 			is.Equal(got.Type.GoType, tt.goType)
 			is.Equal(got.Type.Kind, tt.kind)
 			is.Equal(got.Type.Bits, tt.bits)
-			got.Type, got.shown = nil, Always
+			got.Type, got.printRule = nil, Always
 			is.Equal(got, tt.want) // all properties of the field
 		})
 	}

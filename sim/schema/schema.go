@@ -105,24 +105,24 @@ type Field struct {
 	PatchStrategy []string // patchStrategy tag: merge, replace, retainKeys
 	PatchMergeKey string   // patchMergeKey tag
 
-	shown Shown // see Shown
+	printRule PrintRule // see PrintRule
 }
 
-// Shown is the condition under which a field is printed.
-type Shown uint8
+// PrintRule is the condition under which a field is printed.
+type PrintRule uint8
 
 const (
-	Always   Shown = iota
-	NotNil         // a pointer with omitempty
-	NotEmpty       // omitempty: not null, false, 0, "", [] or {}
-	NotZero        // omitzero of a struct
+	Always   PrintRule = iota
+	NotNil             // a pointer with omitempty
+	NotEmpty           // omitempty: not null, false, 0, "", [] or {}
+	NotZero            // omitzero of a struct
 )
 
-// Shown returns when encoding/json prints a field of a type that has been handed out.
-func (f *Field) Shown() Shown { return f.shown }
+// PrintRule returns when encoding/json prints a field of a type that has been handed out.
+func (f *Field) PrintRule() PrintRule { return f.printRule }
 
-// whenShown works out Shown.
-func (f *Field) whenShown() Shown {
+// computePrintRule computes the PrintRule.
+func (f *Field) computePrintRule() PrintRule {
 	switch {
 	case !f.OmitEmpty && !f.OmitZero:
 		return Always
@@ -156,7 +156,7 @@ func (t *Type) complete() {
 		}
 	}
 	for i := range t.Fields {
-		t.Fields[i].shown = t.Fields[i].whenShown()
+		t.Fields[i].printRule = t.Fields[i].computePrintRule()
 	}
 }
 

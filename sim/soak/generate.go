@@ -14,7 +14,7 @@ import (
 // Generate draws the ops of a run.
 func Generate(c Config) []scenario.Op {
 	g := &generator{c: c, r: rand.New(rand.NewPCG(c.Seed, 0x6f7073))}
-	g.work, g.trouble = tickets(work, c.Work), tickets(troubles, c.Trouble)
+	g.work, g.trouble = weightedNames(work, c.Work), weightedNames(troubles, c.Trouble)
 	out := make([]scenario.Op, 0, c.Ops)
 	for _, f := range c.Extra {
 		out = append(out, scenario.Op{Name: "fault", Text: f})
@@ -37,8 +37,8 @@ type generator struct {
 	trouble []string
 }
 
-// tickets returns each name as often as its weight says.
-func tickets(weights map[string]int, names []string) []string {
+// weightedNames returns each name as often as its weight says.
+func weightedNames(weights map[string]int, names []string) []string {
 	var out []string
 	for _, name := range names {
 		for range weights[name] {

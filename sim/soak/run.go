@@ -151,7 +151,7 @@ func (r *runner) settle() error {
 		}
 	}
 	if err == nil {
-		err = r.again()
+		err = r.rewatch()
 	}
 	for range 4 {
 		if err == nil {
@@ -166,8 +166,8 @@ func (r *runner) stalls() bool {
 	return slices.ContainsFunc(r.o.Ops, func(o scenario.Op) bool { return strings.Contains(o.Text, " do stall") })
 }
 
-// again reopens each client's last watch of a scope at its last revision, if the watch has ended.
-func (r *runner) again() error {
+// rewatch reopens each client's last watch of a scope at its last revision, if the watch has ended.
+func (r *runner) rewatch() error {
 	type key struct {
 		client string
 		scope  checker.Scope

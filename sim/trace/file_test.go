@@ -50,8 +50,8 @@ func TestState(t *testing.T) {
 		update(tr, start)
 		again, err := Load(o, tr.State())
 		is.NoErr(err)
-		update(tr, start.Add(quiet))
-		update(again, start.Add(quiet))
+		update(tr, start.Add(minClockRecord))
+		update(again, start.Add(minClockRecord))
 		is.Equal(again.Log(), tr.Log())
 		is.Equal(again.State(), tr.State())
 	}

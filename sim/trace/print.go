@@ -57,7 +57,7 @@ func (l *Log) Timeline() string {
 			continue
 		}
 		since := "+" + r.At.Sub(start).String()
-		line := fmt.Sprintf("%7d %-11s %-28s %s", r.N, since, r.between(), r.story())
+		line := fmt.Sprintf("%7d %-11s %-28s %s", r.N, since, r.between(), r.describe())
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
@@ -85,8 +85,8 @@ func (r *Record) client() string {
 	return name
 }
 
-// story returns a description of the record for people.
-func (r *Record) story() string {
+// describe returns a description of the record for people.
+func (r *Record) describe() string {
 	switch r.Site {
 	case Fault, Clock:
 		return r.Text
@@ -115,7 +115,7 @@ func (l *Log) Mermaid() string {
 	for i := range l.Records {
 		r := &l.Records[i]
 		client, replica := ids[r.client()], fmt.Sprintf("replica%d", r.Replica)
-		story := plainText(r.story())
+		story := plainText(r.describe())
 		switch r.Site {
 		case RequestArrived:
 			fmt.Fprintf(&b, "    %s->>%s: %s\n", client, replica, story)

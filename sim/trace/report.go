@@ -43,15 +43,15 @@ func (l *Log) Report(o ReportOptions) string {
 
 // step is a request and its consequences, or an event without a request.
 type step struct {
-	n       uint64
-	at      time.Time
-	record  *Record // the first one
-	answer  *Record // nil while there is none
-	changes []*Record
-	told    []string // clients that were notified of its changes
-	faults  []*Record
-	noise   string // singular and plural name of a routine step, otherwise empty
-	marker  string
+	n        uint64
+	at       time.Time
+	record   *Record // the first one
+	answer   *Record // nil while there is none
+	changes  []*Record
+	notified []string // clients that were notified of its changes
+	faults   []*Record
+	noise    string // singular and plural name of a routine step, otherwise empty
+	marker   string
 }
 
 type builder struct {
@@ -111,8 +111,8 @@ func (b *builder) sent(r *Record, cause *step) {
 	case cause == nil || r.At.After(cause.changed()):
 		b.add(r)
 	default:
-		if name := r.client(); !slices.Contains(cause.told, name) {
-			cause.told = append(cause.told, name)
+		if name := r.client(); !slices.Contains(cause.notified, name) {
+			cause.notified = append(cause.notified, name)
 		}
 		b.records[r.N] = cause
 	}
@@ -158,7 +158,7 @@ func (b *builder) markCauses(s *step) {
 	about := s.names()
 	for _, x := range slices.Backward(b.steps[:slices.Index(b.steps, s)]) {
 		r := x.record
-		told := slices.Contains(x.told, who) || r.Site == WatchSent && r.client() == who
+		told := slices.Contains(x.notified, who) || r.Site == WatchSent && r.client() == who
 		own := r.Site == RequestArrived && r.client() == who && r.Verb != "watch"
 		_, name, _ := strings.Cut(x.key(), "/")
 		i := slices.Index(about, name)

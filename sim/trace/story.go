@@ -119,8 +119,8 @@ func (p *printer) step(s *step) {
 	for _, c := range s.changes {
 		p.change(c)
 	}
-	if len(s.told) > 0 {
-		p.below("told: " + strings.Join(s.told, ", "))
+	if len(s.notified) > 0 {
+		p.below("told: " + strings.Join(s.notified, ", "))
 	}
 	if a := s.answer; a != nil && a.At.Sub(s.at) > 0 {
 		p.below("answered after " + a.At.Sub(s.at).String())
@@ -173,9 +173,9 @@ func (s *step) headline() string {
 	case WatchSent:
 		return fmt.Sprintf("%s is told now: %s %s %s, revision %d", r.client(), r.Verb, r.What, r.Key, r.Rev)
 	case StoreCommitted:
-		return r.who() + " writes"
+		return r.clientAndUser() + " writes"
 	}
-	words := []string{r.who(), r.Verb, r.What, s.key()}
+	words := []string{r.clientAndUser(), r.Verb, r.What, s.key()}
 	if r.Replica > 1 {
 		words = append(words, fmt.Sprintf("(API server %d)", r.Replica))
 	}
@@ -197,8 +197,8 @@ func (s *step) outcome() string {
 	return strconv.Itoa(a.Code) + ": " + a.Text
 }
 
-// who returns the name of a client, followed by its user if that differs from the client and the default.
-func (r *Record) who() string {
+// clientAndUser returns the name of a client, followed by its user if that differs from the client and the default.
+func (r *Record) clientAndUser() string {
 	name := r.client()
 	switch {
 	case name == "?" && r.User == "":

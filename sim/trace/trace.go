@@ -73,8 +73,8 @@ type Options struct {
 	Hash bool
 }
 
-// quiet is the least advance of the clock that gets its own record.
-const quiet = time.Second
+// minClockRecord is the least advance of the clock that gets its own record.
+const minClockRecord = time.Second
 
 // Trace records. It is not safe for concurrent use: the cluster's lock is held.
 type Trace struct {
@@ -101,7 +101,7 @@ func New(o Options) *Trace {
 // Add records a copy of r, to which it gives its number, and returns that. When time has moved by a second or more since the
 // last record, a record of the clock comes first.
 func (t *Trace) Add(r *Record) uint64 {
-	if moved := r.At.Sub(t.last); moved >= quiet && t.n > 0 {
+	if moved := r.At.Sub(t.last); moved >= minClockRecord && t.n > 0 {
 		t.add(&Record{At: r.At, Site: Clock, Text: "+" + moved.String()})
 	}
 	t.last = r.At

@@ -94,7 +94,7 @@ func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
 	c.state.push(RingEntry{commit, c.position.View, now})
 	e := &Event{Event: commit}
 	for _, w := range c.watches {
-		w.tell(e, false)
+		w.notify(e, false)
 	}
 	if before := commit.Prev; before != nil && before.Aux != nil {
 		before.Aux.Superseded()

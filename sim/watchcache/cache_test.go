@@ -150,7 +150,7 @@ func TestShown(t *testing.T) {
 	b.put("a", "x")
 	shown := func(after uint64) *Watch {
 		w := NewWatch(Options{Definition: things, Prefix: "/registry/things/", Encoder: Encoder{Key: "text", Encode: text},
-			Shown: func(it *resource.Item) *resource.Item {
+			Decorate: func(it *resource.Item) *resource.Item {
 				return &resource.Item{Namespace: it.Namespace, Name: strings.ToUpper(it.Name), Rev: it.Rev}
 			}})
 		if after == 0 {

@@ -57,12 +57,12 @@ type Encoder struct {
 
 // Watch is one client's view of one cache: frames wait in its queue until the connection takes them.
 type Watch struct {
-	prefix  string // of the keys that it is about
-	key     string // or the one key
-	def     *resource.Definition
-	match   func(*resource.Item) bool
-	shown   func(*resource.Item) *resource.Item
-	encoder Encoder
+	prefix   string // of the keys that it is about
+	key      string // or the one key
+	def      *resource.Definition
+	match    func(*resource.Item) bool
+	decorate func(*resource.Item) *resource.Item
+	encoder  Encoder
 
 	after     uint64 // revisions up to this one are not sent: they were part of the state, or are in the future
 	bookmarks bool
@@ -95,15 +95,15 @@ type Options struct {
 	Encoder    Encoder
 	Bookmarks  bool // the client allows bookmarks
 
-	// Shown returns the decorated form of an object, in which the initial state and events before the watch show it, as a read
-	// does. Later events show the stored form: the real server's cache passes them on without decorating them. If Shown is nil,
+	// Decorate returns the decorated form of an object, in which the initial state and events before the watch show it, as a read
+	// does. Later events show the stored form: the real server's cache passes them on without decorating them. If Decorate is nil,
 	// both forms are the same.
-	Shown func(*resource.Item) *resource.Item
+	Decorate func(*resource.Item) *resource.Item
 }
 
 // NewWatch returns a watch that is not yet connected to a cache: Fail, SendState and Start decide how it begins.
 func NewWatch(o Options) *Watch {
-	return &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, shown: o.Shown, encoder: o.Encoder,
+	return &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, decorate: o.Decorate, encoder: o.Encoder,
 		bookmarks: o.Bookmarks, signal: make(chan struct{}, 1)}
 }
 
@@ -277,7 +277,7 @@ func (c *Cache) Start(w *Watch, after uint64) {
 	w.after, w.cache = after, c
 	c.watches = append(c.watches, w)
 	for _, e := range c.state.since(after) {
-		w.tell(&Event{Event: e.Event}, true)
+		w.notify(&Event{Event: e.Event}, true)
 	}
 }
 
@@ -304,15 +304,15 @@ func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bo
 	c.watches = append(c.watches, w)
 	log(func(e *mvcc.Event) bool {
 		if e.Rev <= c.Rev() {
-			w.tell(&Event{Event: e}, true)
+			w.notify(&Event{Event: e}, true)
 		}
 		return e.Rev < c.Rev()
 	})
 }
 
-// tell sends e unless it is irrelevant to the client: an object that begins to match the selectors is ADDED, one that stops
+// notify sends e unless it is irrelevant to the client: an object that begins to match the selectors is ADDED, one that stops
 // matching is DELETED, with its last matching state. past reports that e happened before the watch.
-func (w *Watch) tell(e *Event, past bool) {
+func (w *Watch) notify(e *Event, past bool) {
 	if e.Rev <= w.after || !w.concerns(e.Key) {
 		return
 	}
@@ -341,12 +341,12 @@ func (w *Watch) show(e *Event, n Notice, past bool) {
 	w.offer(n, w.frame(e, n))
 }
 
-// asRead returns an item as Options.Shown has it.
+// asRead returns an item as Options.Decorate has it.
 func (w *Watch) asRead(it *resource.Item) *resource.Item {
-	if w.shown == nil {
+	if w.decorate == nil {
 		return it
 	}
-	return w.shown(it)
+	return w.decorate(it)
 }
 
 func (w *Watch) frame(e *Event, n Notice) []byte {

@@ -228,11 +228,11 @@ func (e *Engine) seekTo(n int) (fields, error) {
 	} else if err := e.goTo(b, n); err != nil {
 		return nil, err
 	}
-	return e.here(), nil
+	return e.positionView(), nil
 }
 
-// here is the answer to everything that goes somewhere.
-func (e *Engine) here() fields {
+// positionView is the answer to everything that goes somewhere.
+func (e *Engine) positionView() fields {
 	out := fields{"head": e.head()}
 	e.addLesson(out)
 	return out
@@ -272,7 +272,7 @@ func (e *Engine) fork(q *request) (fields, error) {
 		e.taken[b.id] = old.copy()
 	}
 	e.show(b, r, n)
-	return e.here(), nil
+	return e.positionView(), nil
 }
 
 // branchTo goes to another branch, to where it was left.
@@ -284,5 +284,5 @@ func (e *Engine) branchTo(q *request) (fields, error) {
 	if err := e.goTo(e.branches[i], e.branches[i].n); err != nil {
 		return nil, err
 	}
-	return e.here(), nil
+	return e.positionView(), nil
 }

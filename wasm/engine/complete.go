@@ -199,7 +199,7 @@ func (e *Engine) resourceItems() []itemView {
 	var out []itemView
 	seen := map[string]bool{}
 	for _, d := range e.server(1).Table.All() {
-		if name := d.Resourced().String(); !seen[name] {
+		if name := d.GroupResource().String(); !seen[name] {
 			seen[name] = true
 			out = append(out, itemView{name, d.Kind + " " + d.GV()})
 		}

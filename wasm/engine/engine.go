@@ -96,10 +96,10 @@ func init() {
 		"seek": (*Engine).seek, "undo": (*Engine).undo, "redo": (*Engine).redo, "fork": (*Engine).fork,
 		"branch": (*Engine).branchTo, "hash": (*Engine).hash, "credit": (*Engine).grant, "query": (*Engine).query,
 		"lesson": (*Engine).lesson, "predict": (*Engine).predict, "check": (*Engine).check, "hint": (*Engine).hint,
-		"solve": (*Engine).solve, "speak": (*Engine).speak,
+		"solve": (*Engine).solve, "speak": (*Engine).setLanguage,
 		"serve": (*Engine).serve, "request": onBackend((*backend).request), "cancel": onBackend((*backend).cancel),
 		"advance": onBackend((*backend).advance), "settle": onBackend((*backend).settle),
-		"faults": onBackend((*backend).faults), "treat": onBackend((*backend).treat),
+		"faults": onBackend((*backend).faults), "treat": onBackend((*backend).applyTrouble),
 	}
 }
 

@@ -225,7 +225,7 @@ func (e *Engine) solve(*request) (fields, error) {
 	}
 	var lines []string
 	var refused error
-	out := e.here()
+	out := e.positionView()
 	s.Solve(func(op scenario.Op) error {
 		if refused != nil {
 			return refused

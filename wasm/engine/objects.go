@@ -67,7 +67,7 @@ func (e *Engine) table(q *request) (any, error) {
 	if most <= 0 {
 		most = math.MaxInt
 	}
-	found, all, err := e.run.world.FirstObjects(d.Resourced().String(), q.Namespace, "", most, rev)
+	found, all, err := e.run.world.FirstObjects(d.GroupResource().String(), q.Namespace, "", most, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (e *Engine) table(q *request) (any, error) {
 			obj.DeletionTimestamp() != ""}
 	}
 	rev = cmp.Or(rev, e.run.world.Cluster().Revision())
-	return fields{"columns": t.ColumnDefinitions, "rows": out, "all": all, "rv": formatRev(rev), "resource": d.Resourced().String(),
+	return fields{"columns": t.ColumnDefinitions, "rows": out, "all": all, "rv": formatRev(rev), "resource": d.GroupResource().String(),
 		"kind": d.Kind}, nil
 }
 
@@ -175,7 +175,7 @@ func (e *Engine) history(q *request) (any, error) {
 	}
 	list := []revisionView{}
 	for _, f := range e.run.world.Frames(0) {
-		if f.Kind == scenario.StoreCommit && f.Ref == d.Resourced().String()+" "+key {
+		if f.Kind == scenario.StoreCommit && f.Ref == d.GroupResource().String()+" "+key {
 			gone := f.RV < e.run.world.Cluster().Compacted()
 			list = append(list, revisionView{formatRev(f.RV), f.Verb, f.VT, f.N, gone})
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/lesson"
 )
 
-// speak sets the texts of lessons in another language, by lesson ID, from the files lesson.LANGUAGE.yaml. A lesson without such texts is
+// setLanguage sets the texts of lessons in another language, by lesson ID, from the files lesson.LANGUAGE.yaml. A lesson without such texts is
 // shown in English. The running lesson is replayed with its new texts; its world does not change.
-func (e *Engine) speak(q *request) (fields, error) {
+func (e *Engine) setLanguage(q *request) (fields, error) {
 	before := e.texts
 	e.texts = q.Texts
 	if e.run == nil || e.run.session == nil || e.begin.own != "" {
@@ -27,7 +27,7 @@ func (e *Engine) speak(q *request) (fields, error) {
 		return nil, err
 	}
 	e.run, e.past = r, past{} // the same frames: the page has them
-	return e.here(), nil
+	return e.positionView(), nil
 }
 
 // findLesson returns a lesson in the language of the page.
@@ -94,9 +94,9 @@ type rehearsedView struct {
 	Solution []string `json:"solution"`
 }
 
-// rehearse returns the view of a lesson that a user is writing: its error if it is invalid, its steps as a learner sees them, and the first
+// previewLesson returns the view of a lesson that a user is writing: its error if it is invalid, its steps as a learner sees them, and the first
 // step that its own solution does not complete.
-func (e *Engine) rehearse(q *request) (any, error) {
+func (e *Engine) previewLesson(q *request) (any, error) {
 	l, err := ownLesson(q.Own)
 	if err != nil {
 		fault := fields{"text": err.Error(), "path": ""}

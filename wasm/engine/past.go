@@ -14,8 +14,8 @@ type past struct {
 	log []scenario.Op
 }
 
-// lookBack lets views show the world after operation n, and returns the run to which the caller has to go back.
-func (e *Engine) lookBack(n int) (now *run, err error) {
+// viewAfter lets views show the world after operation n, and returns the run to which the caller has to go back.
+func (e *Engine) viewAfter(n int) (now *run, err error) {
 	now = e.run
 	same := func(a, b scenario.Op) bool { return a.String() == b.String() }
 	if e.past.run == nil || n < 0 || n > len(e.current.log) || !slices.EqualFunc(e.past.log, e.current.log[:n], same) {

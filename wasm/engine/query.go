@@ -38,7 +38,7 @@ func init() {
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
 		"progress": (*Engine).progress, "broken": (*Engine).broken,
 		"controllers": (*Engine).controllers, "skew": (*Engine).skew, "results": (*Engine).results, "yaml": (*Engine).yaml, "paste": (*Engine).paste,
-		"rehearse": (*Engine).rehearse,
+		"rehearse": (*Engine).previewLesson,
 	}
 }
 
@@ -55,7 +55,7 @@ func (e *Engine) query(q *request) (fields, error) {
 		return nil, errNotBooted
 	}
 	if q.N != nil && e.run != nil && *q.N != e.current.n {
-		now, err := e.lookBack(*q.N)
+		now, err := e.viewAfter(*q.N)
 		if err != nil {
 			return nil, err
 		}

@@ -136,7 +136,7 @@ func (s *backend) request(q *request) (fields, error) {
 	}
 	header.Del("Accept-Encoding") // a response is packed at most on its way from this process to another
 	ctx, cancel := context.WithCancel(context.Background())
-	x := &exchange{id: q.ID, api: s.cluster.Routed(header.Get("User-Agent")), cancel: cancel}
+	x := &exchange{id: q.ID, api: s.cluster.APIServerFor(header.Get("User-Agent")), cancel: cancel}
 	sent := &apiserver.Request{Method: q.Method, Path: target.Path, Target: q.Target, Query: target.Query(), Header: header, Context: ctx}
 	if q.Method != wire.MethodGet && q.Method != wire.MethodHead {
 		sent.ReadBody(bytes.NewReader(body), int64(len(body)))
@@ -220,9 +220,9 @@ func (s *backend) faults(q *request) (fields, error) {
 	return fields{"faults": s.cluster.Faults()}, nil
 }
 
-// treat does something to the cluster, in the words of a scenario: compact, expire, hold CLIENT, release CLIENT, route CLIENT N,
+// applyTrouble does something to the cluster, in the words of a scenario: compact, expire, hold CLIENT, release CLIENT, route CLIENT N,
 // or one of trouble.Kinds, such as lag 1 pods.
-func (s *backend) treat(q *request) (fields, error) {
+func (s *backend) applyTrouble(q *request) (fields, error) {
 	words := strings.Fields(q.Line)
 	switch c := s.cluster; {
 	case q.Line == "compact":

@@ -29,7 +29,7 @@ func (p program) envtest(args []string) error {
 	set := newFlags("envtest")
 	dir := set.String("dir", "", "")
 	if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return helped(envtestUsage)
+		return helpText(envtestUsage)
 	} else if err != nil || set.NArg() > 0 {
 		return usagef("envtest: %v; kubesim envtest --help says more", cmp.Or(err, fmt.Errorf("%q is no flag", set.Arg(0))))
 	}

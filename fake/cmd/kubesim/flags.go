@@ -15,13 +15,13 @@ func newFlags(command string) *flag.FlagSet {
 	return set
 }
 
-// parse parses the flags of a command. Its error is helped for --help, and else a usageError.
+// parse parses the flags of a command. Its error is helpText for --help, and else a usageError.
 func parse(set *flag.FlagSet, usage string, args []string) error {
 	command := strings.TrimPrefix(set.Name(), "kubesim ")
 	err := set.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return helped(usage)
+		return helpText(usage)
 	case err != nil:
 		text := twoDashes.ReplaceAllString(err.Error(), "${1}--")
 		return usagef("%s: %s; kubesim %s --help lists the flags", command, text, command)

@@ -13,7 +13,7 @@ func FuzzArguments(f *testing.F) {
 	f.Add("--seed\n-1\n--\nx")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := parseFlags(strings.Split(text, "\n"))
-		var help helped
+		var help helpText
 		var wrong usageError
 		if err != nil && !errors.As(err, &help) && !errors.As(err, &wrong) && err.Error() == "" {
 			t.Fatal("it is refused without a word")

@@ -78,22 +78,22 @@ type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
-// helped is the outcome of a command that was asked for help: the text.
-type helped string
+// helpText is the outcome of a command that was asked for help: the text.
+type helpText string
 
-func (h helped) Error() string { return string(h) }
+func (h helpText) Error() string { return string(h) }
 
 func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(program{os.Stdout, os.Stderr}.called(ctx, os.Args[0], os.Args[1:]))
+	os.Exit(program{os.Stdout, os.Stderr}.runAs(ctx, os.Args[0], os.Args[1:]))
 }
 
-// called runs the program that this one is by the name of its call, and returns the exit code. The end of ctx ends whatever
+// runAs runs the program that this one is by the name of its call, and returns the exit code. The end of ctx ends whatever
 // runs.
-func (p program) called(ctx context.Context, name string, args []string) int {
+func (p program) runAs(ctx context.Context, name string, args []string) int {
 	switch dropin.Program(name) {
 	case "etcd":
 		return p.exit("etcd", dropin.Etcd(ctx, args, p.stdout, p.stderr))
@@ -113,7 +113,7 @@ func (p program) exit(name string, err error) int {
 	if err == nil {
 		return 0
 	}
-	if help, ok := err.(helped); ok {
+	if help, ok := err.(helpText); ok {
 		fmt.Fprint(p.stdout, help)
 		return 0
 	}
@@ -153,7 +153,7 @@ func (p program) run(ctx context.Context, args []string) error {
 		fmt.Fprintf(p.stdout, "kubesim %s\nKubernetes %s\n", ownVersion(), sim.Version)
 		return nil
 	case "help", "-h", "-help", "--help":
-		return helped(usage)
+		return helpText(usage)
 	}
 	return usagef("there is no command %q; there are serve, envtest, run, open, sweep, replay, test, kubectl, version and help", args[0])
 }

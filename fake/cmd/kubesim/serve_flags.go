@@ -165,7 +165,7 @@ the simulator is moved:
 Example: kubesim serve --listen 127.0.0.1:8001, then: kubectl --server http://127.0.0.1:8001 get namespaces
 `
 
-// parseFlags reads the flags of kubesim serve. Its error is helped for --help, and else a usageError.
+// parseFlags reads the flags of kubesim serve. Its error is helpText for --help, and else a usageError.
 func parseFlags(args []string) (*serveFlags, error) {
 	f := &serveFlags{shared: shared{}}
 	set := f.set()

@@ -38,7 +38,7 @@ Object.defineProperty(globalThis, "crypto", { value: {
 // test is kubesim test.
 func (p program) test(ctx context.Context, args []string) error {
 	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h" || args[0] == "-help") {
-		return helped(testUsage)
+		return helpText(testUsage)
 	}
 	if len(args) == 0 {
 		return usagef("test: name packages, as ./...; kubesim test --help says more")

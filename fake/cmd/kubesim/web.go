@@ -122,9 +122,9 @@ var contentTypes = map[string]string{
 // pageRecords is how many records of what happens are kept for a page that is opened later.
 const pageRecords = 10_000
 
-// attached serves the page, and forwards requests for the API to a listener, because a browser only lets the page send requests to its own
+// attachedPage serves the page, and forwards requests for the API to a listener, because a browser only lets the page send requests to its own
 // origin. Requests are forwarded unchanged, and the listener decides which origins it accepts.
-type attached struct {
+type attachedPage struct {
 	page http.Handler
 	api  http.Handler
 }
@@ -133,10 +133,10 @@ type attached struct {
 var served = regexp.MustCompile(`^/(api|apis|openapi|sim|version|healthz|livez|readyz|metrics)(/|$)`)
 
 // attach returns what serves a page of the cluster behind a listener.
-func attach(page http.Handler, to *fake.Listener) (attached, error) {
+func attach(page http.Handler, to *fake.Listener) (attachedPage, error) {
 	target, err := url.Parse(to.URL())
 	if err != nil {
-		return attached{}, err
+		return attachedPage{}, err
 	}
 	through := http.DefaultTransport.(*http.Transport).Clone()
 	through.Proxy, through.DisableCompression = nil, true
@@ -144,14 +144,14 @@ func attach(page http.Handler, to *fake.Listener) (attached, error) {
 		through.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
 		through.TLSClientConfig.RootCAs.AppendCertsFromPEM(ca)
 	}
-	return attached{page, &httputil.ReverseProxy{Transport: through, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+	return attachedPage{page, &httputil.ReverseProxy{Transport: through, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Host = r.In.Host // by which the listener knows a name that was made to lead here
 	}}}, nil
 }
 
 // ServeHTTP redirects a request for / without a query to the page of the cluster.
-func (a attached) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a attachedPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case served.MatchString(r.URL.Path):
 		a.api.ServeHTTP(w, r)

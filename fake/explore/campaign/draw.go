@@ -147,7 +147,7 @@ func (c *Campaign) clientSteps() (all []maker) {
 		}
 		if client.Clock {
 			all = append(all, func(r *rand.Rand) Step {
-				return Step{c.anytime(r), Jump{client.Name, time.Duration(r.IntN(7201)-3600) * time.Second}}
+				return Step{c.drawTime(r), Jump{client.Name, time.Duration(r.IntN(7201)-3600) * time.Second}}
 			})
 		}
 	}
@@ -156,24 +156,24 @@ func (c *Campaign) clientSteps() (all []maker) {
 
 // serverSteps are what happens to API servers, and to leaders.
 func (c *Campaign) serverSteps() []maker {
-	all := []maker{func(r *rand.Rand) Step { return Step{c.anytime(r), Expire} }}
+	all := []maker{func(r *rand.Rand) Step { return Step{c.drawTime(r), Expire} }}
 	if slices.Contains(c.seen.Resources, "leases.coordination.k8s.io") {
-		all = append(all, func(r *rand.Rand) Step { return Step{c.anytime(r), Depose} })
+		all = append(all, func(r *rand.Rand) Step { return Step{c.drawTime(r), Depose} })
 	}
 	all = append(all,
 		func(r *rand.Rand) Step {
-			return Step{c.anytime(r), Replica{Kind: trouble.Restart, N: c.replica(r)}}
+			return Step{c.drawTime(r), Replica{Kind: trouble.Restart, N: c.replica(r)}}
 		},
 		func(r *rand.Rand) Step {
 			resource := ""
 			if n := len(c.seen.Resources); n > 0 && r.IntN(2) == 0 {
 				resource = c.seen.Resources[r.IntN(n)]
 			}
-			return Step{c.anytime(r), Replica{trouble.Lag, c.replica(r), seconds(r, 60), resource}}
+			return Step{c.drawTime(r), Replica{trouble.Lag, c.replica(r), seconds(r, 60), resource}}
 		})
 	if c.limits.Level >= fault.Degraded {
 		all = append(all, func(r *rand.Rand) Step {
-			return Step{c.anytime(r), Replica{Kind: trouble.Cut, N: c.replica(r), For: seconds(r, 30)}}
+			return Step{c.drawTime(r), Replica{Kind: trouble.Cut, N: c.replica(r), For: seconds(r, 30)}}
 		})
 	}
 	return all
@@ -187,8 +187,8 @@ func (c *Campaign) replica(r *rand.Rand) int {
 	return 1 + r.IntN(max(c.seen.Replicas, 1))
 }
 
-// anytime is a time while there is trouble, mostly one at which a client writes something.
-func (c *Campaign) anytime(r *rand.Rand) When {
+// drawTime is a time while there is trouble, mostly one at which a client writes something.
+func (c *Campaign) drawTime(r *rand.Rand) When {
 	writers := slices.DeleteFunc(slices.Clone(c.seen.Clients), func(x Client) bool { return x.Writes == 0 })
 	if len(writers) > 0 && r.IntN(3) > 0 {
 		w := writers[r.IntN(len(writers))]
@@ -205,7 +205,7 @@ func seconds(r *rand.Rand, most int) time.Duration {
 // edit changes an object somewhere.
 func (c *Campaign) edit(r *rand.Rand) Step {
 	o := c.seen.Objects[r.IntN(len(c.seen.Objects))]
-	return Step{c.anytime(r), Edit{o.Resource, o.Key, string(RandomPatch(r, o))}}
+	return Step{c.drawTime(r), Edit{o.Resource, o.Key, string(RandomPatch(r, o))}}
 }
 
 // changed makes a plan of one that led to something new: less, other and more of it, and another seed.

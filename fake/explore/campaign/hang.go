@@ -80,11 +80,11 @@ func Hang(stacks string) (report string, waits bool) {
 		if strings.HasPrefix(g.state, "run") { // running, runnable
 			waits = false
 		}
-		fmt.Fprintf(&b, "%s [%s]%s\n", g.name, g.state, where(g.calls))
+		fmt.Fprintf(&b, "%s [%s]%s\n", g.name, g.state, formatCalls(g.calls))
 		if mutex := g.mutex(); mutex != 0 {
 			fmt.Fprintf(&b, "  waits for the mutex at %#x", mutex)
 			if h := holder(list, g, mutex); h != nil {
-				fmt.Fprintf(&b, "; it looks as if this one held it: %s [%s]%s", h.name, h.state, where(h.calls))
+				fmt.Fprintf(&b, "; it looks as if this one held it: %s [%s]%s", h.name, h.state, formatCalls(h.calls))
 			}
 			b.WriteString("\n")
 		}
@@ -135,8 +135,8 @@ func holder(list []goroutine, waiting *goroutine, mutex uint64) *goroutine {
 // callsShown is how many calls of a goroutine are shown.
 const callsShown = 12
 
-// where shows the calls of a goroutine, the innermost first, without those of the runtime.
-func where(calls []call) string {
+// formatCalls shows the calls of a goroutine, the innermost first, without those of the runtime.
+func formatCalls(calls []call) string {
 	var b strings.Builder
 	shown := 0
 	for _, c := range calls {

@@ -44,7 +44,7 @@ func (r *Report) String() string {
 	if r.Saved != "" {
 		fmt.Fprintf(&b, "the plan is in %s: it is run first from now on\n", r.Saved)
 	}
-	r.told(&b)
+	r.printCommands(&b)
 	b.WriteString("to replay: " + r.Replay + "\n")
 	return b.String()
 }
@@ -52,8 +52,8 @@ func (r *Report) String() string {
 // command is how the command kubesim is started in any module that requires this one.
 const command = "go run github.com/kubesim/kubesim/fake/cmd/kubesim"
 
-// told prints what can be done with the scenario.
-func (r *Report) told(b *strings.Builder) {
+// printCommands prints what can be done with the scenario.
+func (r *Report) printCommands(b *strings.Builder) {
 	if r.Story == "" {
 		return
 	}

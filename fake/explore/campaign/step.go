@@ -161,8 +161,8 @@ type Replica struct {
 	Resource string        // "" is everything
 }
 
-// passing is what a replica resumes from.
-var passing = []*trouble.Kind{trouble.Lag, trouble.Cut}
+// resumable is what a replica resumes from.
+var resumable = []*trouble.Kind{trouble.Lag, trouble.Cut}
 
 func (r Replica) name() string { return r.Kind.Name }
 
@@ -290,7 +290,7 @@ func parseAction(text string) (Action, error) {
 		a = Jump{word(1), duration(2)}
 	default:
 		switch k := trouble.Find(words[0]); {
-		case slices.Contains(passing, k):
+		case slices.Contains(resumable, k):
 			a = Replica{k, number(word(1)), duration(2), word(3)}
 		case k == trouble.Restart:
 			a = Replica{Kind: k, N: number(word(1))}

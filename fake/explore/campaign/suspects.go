@@ -25,13 +25,13 @@ func Suspects(passed, failed *Outcome) string {
 			continue
 		}
 		told[s] = true
-		tell(&b, s, before[s], after[s], failed.Writes)
+		printWrites(&b, s, before[s], after[s], failed.Writes)
 	}
 	for i := range passed.Writes {
 		s := passed.Writes[i].shape()
 		if !told[s] && before[s] != after[s] {
 			told[s] = true
-			tell(&b, s, before[s], after[s], failed.Writes)
+			printWrites(&b, s, before[s], after[s], failed.Writes)
 		}
 	}
 	return b.String()
@@ -48,8 +48,8 @@ func count(list []Write) map[shape]int {
 	return n
 }
 
-// tell prints the writes of a shape: the excess ones if there are too many, the failed ones if there are too few.
-func tell(b *strings.Builder, s shape, usual, now int, writes []Write) {
+// printWrites prints the writes of a shape: the excess ones if there are too many, the failed ones if there are too few.
+func printWrites(b *strings.Builder, s shape, usual, now int, writes []Write) {
 	fmt.Fprintf(b, "%s %s %s: %d times instead of %d\n", s.client, s.verb, s.resource, now, usual)
 	done := 0
 	for i := range writes {

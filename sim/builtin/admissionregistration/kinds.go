@@ -29,8 +29,8 @@ func admissionKind(plural string, validate func(*resource.Context, field.Cursor)
 	return kind.Kind{
 		Storage: plural + ".admissionregistration.k8s.io",
 		Strategy: resource.Strategy{
-			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-			NeedsResourceVersion: true, AnyFinalizers: true, Warn: warnStaticName,
+			Checks:                  resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
+			DenyUnconditionalUpdate: true, AnyFinalizers: true, Warn: warnStaticName,
 		},
 		Changed:  kind.Semantically.Of("spec"),
 		Validate: validate,

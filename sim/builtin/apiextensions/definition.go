@@ -23,7 +23,7 @@ func customResourceDefinitionKind() kind.Kind {
 		KeyPrefix:   "apiextensions.k8s.io/customresourcedefinitions",
 		PlainStatus: true,
 		Changed:     kind.Semantically.Of("spec"),
-		Strategy:    resource.Strategy{HasStatus: true, NeedsResourceVersion: true},
+		Strategy:    resource.Strategy{HasStatus: true, DenyUnconditionalUpdate: true},
 		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
 			created := table.Doc("Created At", table.DocMeta, "creationTimestamp").Of("date").At("metadata", "creationTimestamp")
 			k.NullRows, k.Columns = true, []table.Column{

@@ -22,7 +22,7 @@ func apiServiceKind() kind.Kind {
 		PlainStatus: true,
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
-			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
+			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				if !obj.Has("spec", "service") { // served by the API server itself
 					obj["status"] = map[string]any{"conditions": []any{map[string]any{

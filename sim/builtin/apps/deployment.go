@@ -65,8 +65,8 @@ func deploymentKind() kind.Kind {
 		Storage: "deployments.apps",
 		Gates:   append(podspec.Gates("spec.template.spec."), terminatingGate),
 		Strategy: resource.Strategy{
-			Resets:    map[string][]string{"status": {"spec", "metadata.labels"}},
-			HasStatus: true, InnerAnnotation: rollbackTo, Blank: noReplicas,
+			ResetFields: map[string][]string{"status": {"spec", "metadata.labels"}},
+			HasStatus:   true, InnerAnnotation: rollbackTo, Blank: noReplicas,
 			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
 				return gotext.SpecChanged(gotext.DeploymentSpec)(obj, old) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))

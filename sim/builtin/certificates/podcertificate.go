@@ -23,7 +23,7 @@ func podCertificateKind() kind.Kind {
 	}
 	return kind.Kind{
 		Storage:  "podcertificaterequests.certificates.k8s.io",
-		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true, NeedsResourceVersion: true},
+		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			const day = 86400
 			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")

@@ -21,7 +21,7 @@ func Kinds() []kind.Kind {
 				Update:       []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind},
 				Subresources: map[string][]resource.Check{"approval": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}, "status": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			},
-			Resets: map[string][]string{
+			ResetFields: map[string][]string{
 				"":         {"spec", "status"},
 				"approval": {"spec", "status.certificate"},
 				"status":   {"spec", "status.conditions"},

@@ -22,8 +22,8 @@ func trustBundleKind() kind.Kind {
 	return kind.Kind{
 		Storage: "clustertrustbundles.certificates.k8s.io",
 		Strategy: resource.Strategy{
-			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
-			NeedsResourceVersion: true, NameRuleOf: trustBundleName,
+			Checks:                  resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
+			DenyUnconditionalUpdate: true, NameRuleOf: trustBundleName,
 		},
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			signer, bundle := at.Child("spec", "signerName"), at.Child("spec", "trustBundle")

@@ -19,7 +19,7 @@ func Kinds() []kind.Kind {
 			{Name: "CoordinatedLeaderElection", Fields: []string{"spec.preferredHolder"}},
 		},
 		Strategy: resource.Strategy{
-			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
+			AllowCreateOnUpdate: true, DenyUnconditionalUpdate: true, AnyFinalizers: true,
 		},
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			at.Child("spec", "leaseDurationSeconds").Min(1, "must be greater than 0")

@@ -17,9 +17,9 @@ func endpointsKind() kind.Kind {
 		KeyPrefix:  "services/endpoints",
 		Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
-			CreateOnUpdate: true,
-			Warn:           warnEndpoints,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
+			AllowCreateOnUpdate: true,
+			Warn:                warnEndpoints,
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) {
 			if subsets := at.Child("subsets"); !at.Updates() || subsets.Changed() { // older servers may have let them in

@@ -43,7 +43,7 @@ func eventKind() kind.Kind {
 					Create: []resource.Check{resource.CheckFirst, resource.CheckMeta, resource.CheckKind}, Update: []resource.Check{resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind},
 				}},
 			},
-			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
+			AllowCreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
 			Fields: fields,
 		},
 		Validate: validateEvent, ValidateFirst: validateAnyEvent,

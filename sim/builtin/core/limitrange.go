@@ -16,8 +16,8 @@ func limitRangeKind() kind.Kind {
 	return kind.Kind{
 		Storage: "limitranges",
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-			CreateOnUpdate: true,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
+			AllowCreateOnUpdate: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				if obj.Name() == "" {
 					obj.Set(ctx.UID(), "metadata", "name")

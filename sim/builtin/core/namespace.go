@@ -22,9 +22,9 @@ func namespaceKind() kind.Kind {
 	return kind.Kind{
 		Storage: "namespaces",
 		Strategy: resource.Strategy{
-			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			Resets:    map[string][]string{"finalize": {"status"}},
-			HasStatus: true, ReturnsDeleted: true, NameRule: field.NameDNSLabel,
+			Checks:      resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			ResetFields: map[string][]string{"finalize": {"status"}},
+			HasStatus:   true, ReturnDeletedObject: true, NameRule: field.NameDNSLabel,
 			PrepareForCreate: prepareNamespace,
 			PrepareForUpdate: prepareNamespaceUpdate,
 			Canonicalize: func(obj object.Object) { // for a generated name, which defaults do not know

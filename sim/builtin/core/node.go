@@ -27,8 +27,8 @@ func nodeKind() kind.Kind {
 		},
 		KeyPrefix: "minions",
 		Strategy: resource.Strategy{
-			Checks: resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			Resets: map[string][]string{"": {"status"}, "status": {"spec"}},
+			Checks:      resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			ResetFields: map[string][]string{"": {"status"}, "status": {"spec"}},
 			// status sent with a create is kept, so HasStatus is not for nodes
 			PrepareForCreate: prepareNode,
 			PrepareForUpdate: prepareNodeUpdate,

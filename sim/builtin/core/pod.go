@@ -34,10 +34,10 @@ func podKind() kind.Kind {
 				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind},
 				Subresources: map[string][]resource.Check{"ephemeralcontainers": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}, "resize": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			},
-			Resets: map[string][]string{
+			ResetFields: map[string][]string{
 				"status": {"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"},
 			},
-			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
+			HasStatus: true, MakesStatus: true, ReturnDeletedObject: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
 			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields(), Index: "spec.nodeName",
 			DefaultsLate: func(obj object.Object) bool { return obj.Has("spec", "resources") }, // of which LimitRanges change the sum
@@ -110,7 +110,7 @@ func podTemplateKind() kind.Kind {
 		Storage: "podtemplates",
 		Gates:   podspec.Gates("template.spec."),
 		Strategy: resource.Strategy{
-			ReturnsDeleted: true,
+			ReturnDeletedObject: true,
 			SpecChanged: func(obj, old object.Object) bool {
 				return !gotext.Same(gotext.PodTemplateSpec, obj.At("template"), old.At("template"))
 			},

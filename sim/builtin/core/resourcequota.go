@@ -19,7 +19,7 @@ func resourceQuotaKind() kind.Kind {
 		Storage: "resourcequotas",
 		Strategy: resource.Strategy{
 			Quota:     resource.Quota{Each: []string{"resourcequotas"}},
-			HasStatus: true, ReturnsDeleted: true,
+			HasStatus: true, ReturnDeletedObject: true,
 			Warn: warnQuota,
 		},
 		Validate: validateQuota, ValidateStatus: validateQuotaStatus,

@@ -29,9 +29,9 @@ func serviceKind() kind.Kind {
 		KeyPrefix: "services/specs",
 		Strategy: resource.Strategy{
 			Quota:     serviceQuota,
-			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
-			ApplyCreates: "status", Decorate: decorateService,
-			Allocate: allocateService, Released: releaseService,
+			HasStatus: true, AllowCreateOnUpdate: true, ReturnDeletedObject: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
+			ApplyCreates: "status", Decorator: decorateService,
+			Allocate: allocateService, AfterDelete: releaseService,
 			NameRuleOf: serviceNameRule,
 			Warn:       warnService,
 		},

@@ -12,11 +12,11 @@ func serviceAccountKind() kind.Kind {
 	return kind.Kind{
 		Storage: "serviceaccounts",
 		Strategy: resource.Strategy{
-			Checks:           resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
-			ReturnsDeleted:   true,
-			PrepareForCreate: func(_ *resource.Context, obj object.Object) { cleanSecretReferences(obj) },
-			PrepareForUpdate: func(_ *resource.Context, obj, _ object.Object) { cleanSecretReferences(obj) },
-			Warn:             warnServiceAccount,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
+			ReturnDeletedObject: true,
+			PrepareForCreate:    func(_ *resource.Context, obj object.Object) { cleanSecretReferences(obj) },
+			PrepareForUpdate:    func(_ *resource.Context, obj, _ object.Object) { cleanSecretReferences(obj) },
+			Warn:                warnServiceAccount,
 		},
 		Connect: map[string]resource.Connector{"token": authentication.IssueToken},
 		Bodies:  map[string]func(object.Object){"token": authentication.DefaultTokenRequest},

@@ -46,7 +46,7 @@ func refuseProxy(r *resource.StreamRequest) *status.Status {
 	case r.Definition.Storage == "services":
 		return refuseService(r, target, obj)
 	case obj == nil:
-		return status.NotFound(r.Definition.Resourced(), target)
+		return status.NotFound(r.Definition.GroupResource(), target)
 	case r.Definition.Storage == "nodes":
 		return refuseNode(obj)
 	}
@@ -68,7 +68,7 @@ func refuseService(r *resource.StreamRequest, name string, service object.Object
 	_, port, _ := strings.Cut(r.Name, name+":")
 	if number, err := strconv.ParseInt(port, 10, 64); err == nil {
 		if service == nil {
-			return status.NotFound(r.Definition.Resourced(), name)
+			return status.NotFound(r.Definition.GroupResource(), name)
 		}
 		ports := service.Objects("spec", "ports")
 		i := slices.IndexFunc(ports, func(p object.Object) bool { return p.Int64("port") == number })
@@ -79,7 +79,7 @@ func refuseService(r *resource.StreamRequest, name string, service object.Object
 	}
 	endpoints := r.Objects.Get("endpoints", r.Namespace, name)
 	if endpoints == nil {
-		return status.NotFound(r.Definition.Resourced(), name)
+		return status.NotFound(r.Definition.GroupResource(), name)
 	}
 	subsets := endpoints.Objects("subsets")
 	if len(subsets) == 0 {
@@ -153,7 +153,7 @@ func refuseLog(r *resource.StreamRequest) *status.Status {
 func refusePod(r *resource.StreamRequest, inContainer bool) *status.Status {
 	pod := r.Objects.Get(r.Definition.Storage, r.Namespace, r.Name)
 	if pod == nil {
-		return status.NotFound(r.Definition.Resourced(), r.Name)
+		return status.NotFound(r.Definition.GroupResource(), r.Name)
 	}
 	if inContainer {
 		container := ""
@@ -170,7 +170,7 @@ func refusePod(r *resource.StreamRequest, inContainer bool) *status.Status {
 	}
 	node := r.Objects.Get("nodes", "", name)
 	if node == nil {
-		return status.NotFound(r.Definition.Resourced(), name) // sic: the node is said to be a pod
+		return status.NotFound(r.Definition.GroupResource(), name) // sic: the node is said to be a pod
 	}
 	_, s := kubeletAddress(node)
 	return s

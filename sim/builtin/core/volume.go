@@ -22,7 +22,7 @@ func persistentVolumeKind() kind.Kind {
 		Gates:   []kind.Gate{{Name: "VolumeAttributesClass", Fields: []string{"spec.volumeAttributesClassName"}}},
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
-			HasStatus: true, ReturnsDeleted: true,
+			HasStatus: true, ReturnDeletedObject: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Time(ctx.Now)}
 			},
@@ -64,7 +64,7 @@ func persistentVolumeClaimKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Quota:     volumeClaimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
-			HasStatus: true, ReturnsDeleted: true,
+			HasStatus: true, ReturnDeletedObject: true,
 			ReadsMore: func(object.Object) bool { return true }, // the phase
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
 				delete(obj, "status")

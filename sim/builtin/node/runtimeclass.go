@@ -18,8 +18,8 @@ func runtimeClassKind() kind.Kind {
 	return kind.Kind{
 		Storage: "runtimeclasses.node.k8s.io",
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			AllowCreateOnUpdate: true, DenyUnconditionalUpdate: true, AnyFinalizers: true,
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {
 				for _, key := range object.SortedKeys(obj.Map("scheduling", "nodeSelector")) {
 					if text, ok := podspec.DeprecatedNodeLabels[key]; ok {

@@ -20,7 +20,7 @@ func Kinds() []kind.Kind {
 				Update:       []resource.Check{resource.CheckKind},
 				Subresources: map[string][]resource.Check{"status": {resource.CheckKind}},
 			},
-			HasStatus: true, NeedsResourceVersion: true,
+			HasStatus: true, DenyUnconditionalUpdate: true,
 		},
 		Validate:       func(_ *resource.Context, at field.Cursor) { validateBudget(at.Child("spec")) },
 		ValidateStatus: func(ctx *resource.Context, at field.Cursor) { validateBudgetStatus(ctx, at.Child("status")) },

@@ -29,8 +29,8 @@ func roleKind(name string, namespaced bool) kind.Kind {
 	return kind.Kind{
 		Storage: name + "." + rbacGroup,
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
-			CreateOnUpdate: true, NameRule: pathSegmentName,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
+			AllowCreateOnUpdate: true, NameRule: pathSegmentName,
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) { validateRole(ctx, at, namespaced) },
 	}
@@ -84,8 +84,8 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
 	return kind.Kind{
 		Storage: name + "." + rbacGroup,
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			CreateOnUpdate: true, NameRule: pathSegmentName,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			AllowCreateOnUpdate: true, NameRule: pathSegmentName,
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) { validateRoleBinding(ctx, at, namespaced) },
 		Defaults: kind.EveryVersion(defaultRoleBinding),

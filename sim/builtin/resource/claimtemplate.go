@@ -15,8 +15,8 @@ func resourceClaimTemplateKind() kind.Kind {
 		Storage: "resourceclaimtemplates.resource.k8s.io",
 		Gates:   requestGates("spec.spec."),
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			ReturnsDeleted: true,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			ReturnDeletedObject: true,
 		},
 		Validate: validateClaimTemplate,
 		Defaults: kind.EveryVersion(func(obj object.Object) { defaultClaimSpec(obj.At("spec", "spec")) }),

@@ -18,8 +18,8 @@ func deviceClassKind() kind.Kind {
 		},
 		Changed: kind.Semantically.Of("spec"),
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			ReturnsDeleted: true, NameRule: kind.SubdomainName,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			ReturnDeletedObject: true, NameRule: kind.SubdomainName,
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) { validateDeviceClass(ctx, at.Child("spec")) },
 		Columns:  []table.Column{table.Name(), table.Age()},

@@ -40,7 +40,7 @@ func resourceSliceKind() kind.Kind {
 		},
 		Changed: sliceChanged,
 		Strategy: resource.Strategy{
-			ReturnsDeleted: true, CountsAsked: true, Index: "spec.nodeName",
+			ReturnDeletedObject: true, CountsAsked: true, Index: "spec.nodeName",
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) { prepareSlice(ctx, obj, nil) },
 			PrepareForUpdate: prepareSlice,
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {

@@ -22,7 +22,7 @@ func csiDriverKind() kind.Kind {
 				Defaults: func(obj object.Object) { obj.SetDefault(false, "spec", "preventPodSchedulingIfMissing") }}, // KEP-5030
 		},
 		Strategy: resource.Strategy{
-			ReturnsDeleted: true, NeedsResourceVersion: true,
+			ReturnDeletedObject: true, DenyUnconditionalUpdate: true,
 			PrepareForUpdate: prepareCSIDriver,
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				tokens := obj.List("spec", "tokenRequests")

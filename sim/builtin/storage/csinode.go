@@ -14,8 +14,8 @@ func csiNodeKind() kind.Kind {
 	return kind.Kind{
 		Storage: "csinodes.storage.k8s.io",
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-			ReturnsDeleted: true, NeedsResourceVersion: true,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
+			ReturnDeletedObject: true, DenyUnconditionalUpdate: true,
 		},
 		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Strategy.HasStatus, k.Strategy.CustomStatus = true, true }},
 		Gates:    []kind.Gate{{Name: "CSIVolumeHealth", Fields: []string{"status.storageHealth"}}},

@@ -11,8 +11,8 @@ func storageCapacityKind() kind.Kind {
 	return kind.Kind{
 		Storage: "csistoragecapacities.storage.k8s.io",
 		Strategy: resource.Strategy{
-			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			NeedsResourceVersion: true,
+			Checks:                  resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			DenyUnconditionalUpdate: true,
 		},
 		Validate: validateStorageCapacity,
 	}

@@ -17,8 +17,8 @@ func storageClassKind() kind.Kind {
 	return kind.Kind{
 		Storage: "storageclasses.storage.k8s.io",
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			ReturnsDeleted: true,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			ReturnDeletedObject: true,
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {
 				for i, term := range obj.Objects("allowedTopologies") {
 					for j, e := range term.Objects("matchLabelExpressions") {

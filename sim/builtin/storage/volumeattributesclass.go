@@ -11,8 +11,8 @@ func attributesClassKind() kind.Kind {
 	return kind.Kind{
 		Storage: "volumeattributesclasses.storage.k8s.io",
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckKind, resource.CheckMeta}},
-			ReturnsDeleted: true,
+			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckKind, resource.CheckMeta}},
+			ReturnDeletedObject: true,
 		},
 		Validate: validateAttributesClass,
 		Columns:  []table.Column{table.Name(), table.Doc("DriverName", table.DocStorage+"VolumeAttributesClass", "driverName").At("driverName"), table.Age()},

@@ -20,7 +20,7 @@ func Kinds() []kind.Kind {
 		Storage: "storageversionmigrations.storagemigration.k8s.io",
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
-			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
+			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true,
 		},
 		Validate:       validateMigration,
 		ValidateStatus: validateMigrationStatus,

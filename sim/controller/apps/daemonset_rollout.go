@@ -213,7 +213,7 @@ func (s *daemonSet) rollBeside(used []*place, desired, most int) (wrong []*workl
 		case newer != nil:
 			doubled++
 		case !at.there:
-			return nil, nil, status.NotFound(s.API.Definition(workload.Nodes).Resourced(), at.name)
+			return nil, nil, status.NotFound(s.API.Definition(workload.Nodes).GroupResource(), at.name)
 		case !s.available(older) && !at.run:
 			wrong = append(wrong, older)
 		case !s.available(older):

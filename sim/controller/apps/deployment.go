@@ -224,11 +224,11 @@ func (r *rollout) scaleTo(s *replicaSetOf, n int64) {
 	}
 	s.Object = live
 	if n != from {
-		r.tellScaled(s.Name(), from, n)
+		r.recordScaled(s.Name(), from, n)
 	}
 }
 
-func (r *rollout) tellScaled(name string, from, to int64) {
+func (r *rollout) recordScaled(name string, from, to int64) {
 	direction := "up"
 	if to < from {
 		direction = "down"

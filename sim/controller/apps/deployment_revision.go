@@ -118,7 +118,7 @@ func (r *rollout) make(revision string) {
 		return
 	}
 	if replicas > 0 {
-		r.tellScaled(made.Name, 0, replicas)
+		r.recordScaled(made.Name, 0, replicas)
 	}
 	changed := r.takeRevision(revision)
 	if r.hasDeadline() {

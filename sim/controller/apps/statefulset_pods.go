@@ -72,7 +72,7 @@ func (s *statefulSet) keep(r *replica) (wait bool, failed *status.Status) {
 			return true, failed
 		}
 		if failed := s.updateClaims(r); failed != nil {
-			s.tell("Update", r, failed)
+			s.recordPodEvent("Update", r, failed)
 			return true, failed
 		}
 	}
@@ -82,7 +82,7 @@ func (s *statefulSet) keep(r *replica) (wait bool, failed *status.Status) {
 	if s.identified(r) && s.stored(r) && s.claimsMatch(r) {
 		return false, nil
 	}
-	failed = s.mend(r)
+	failed = s.repairPod(r)
 	return failed != nil, failed
 }
 
@@ -110,7 +110,7 @@ func (s *statefulSet) condemn(r *replica) (wait bool, failed *status.Status) {
 // create makes a pod, its claims first.
 func (s *statefulSet) create(r *replica) *status.Status {
 	if failed := s.createClaims(r); failed != nil {
-		s.tell("Create", r, failed)
+		s.recordPodEvent("Create", r, failed)
 		return failed
 	}
 	_, failed := s.API.Create(workload.Pods, s.podOf(r))
@@ -118,10 +118,10 @@ func (s *statefulSet) create(r *replica) *status.Status {
 		return failed
 	}
 	if failed := s.updateClaims(r); failed != nil {
-		s.tell("Update", r, failed)
+		s.recordPodEvent("Update", r, failed)
 		return failed
 	}
-	s.tell("Create", r, failed)
+	s.recordPodEvent("Create", r, failed)
 	return failed
 }
 
@@ -153,8 +153,8 @@ func (s *statefulSet) identify(pod object.Object, r *replica) {
 	pod.Set(strconv.FormatInt(r.ordinal, 10), "metadata", "labels", podIndexLabel)
 }
 
-// mend gives a pod its identity, its volumes, and its claims their owners.
-func (s *statefulSet) mend(r *replica) *status.Status {
+// repairPod gives a pod its identity, its volumes, and its claims their owners.
+func (s *statefulSet) repairPod(r *replica) *status.Status {
 	pod := r.Object()
 	if !s.identified(r) {
 		s.identify(pod, r)
@@ -162,7 +162,7 @@ func (s *statefulSet) mend(r *replica) *status.Status {
 	if !s.stored(r) {
 		s.mount(pod, r)
 		if failed := s.createClaims(r); failed != nil {
-			s.tell("Update", r, failed)
+			s.recordPodEvent("Update", r, failed)
 			return failed
 		}
 	}
@@ -170,19 +170,19 @@ func (s *statefulSet) mend(r *replica) *status.Status {
 	if failed == nil {
 		_, failed = s.API.Update(workload.Pods, "", pod)
 	}
-	s.tell("Update", r, failed)
+	s.recordPodEvent("Update", r, failed)
 	return failed
 }
 
 // delete deletes a pod. One that is gone already counts.
 func (s *statefulSet) delete(r *replica) *status.Status {
 	failed := workload.Found(s.API.Delete(workload.Pods, controller.Key{Namespace: s.Object.Namespace(), Name: r.name}, controller.Preconditions{}))
-	s.tell("Delete", r, failed)
+	s.recordPodEvent("Delete", r, failed)
 	return failed
 }
 
-// tell records an event for an action on a pod.
-func (s *statefulSet) tell(verb string, r *replica, failed *status.Status) {
+// recordPodEvent records an event for an action on a pod.
+func (s *statefulSet) recordPodEvent(verb string, r *replica, failed *status.Status) {
 	s.say(verb, fmt.Sprintf("%s Pod %s in StatefulSet %s", verb, r.name, s.Object.Name()), "successful", failed)
 }
 

@@ -52,15 +52,15 @@ func (h *autoscaler) propose(spec object.Object) (p proposal, err error) {
 	return p, err
 }
 
-// said is an error whose text goes into the event and the condition without the prefix that other callers add.
-type said struct{ inner, outer error }
+// bareError is an error whose text goes into the event and the condition without the prefix that other callers add.
+type bareError struct{ inner, outer error }
 
-func (e said) Error() string { return e.outer.Error() }
+func (e bareError) Error() string { return e.outer.Error() }
 
 // fail records that a metric could not be measured.
 func (h *autoscaler) fail(reason string, err error, failure string) (proposal, error) {
 	inner := err
-	if s, ok := err.(said); ok {
+	if s, ok := err.(bareError); ok {
 		inner = s.inner
 	}
 	h.warn(reason, inner.Error())
@@ -192,8 +192,8 @@ func (h *autoscaler) byExternal(at object.Object) (p proposal, err error) {
 	}
 	n, current, err := h.compareTotal(at.At("target"), sum, err, outer)
 	if err != nil {
-		if _, ok := err.(said); !ok {
-			err = said{err, fmt.Errorf("%s: %w", outer, err)}
+		if _, ok := err.(bareError); !ok {
+			err = bareError{err, fmt.Errorf("%s: %w", outer, err)}
 		}
 		return p, err
 	}
@@ -206,7 +206,7 @@ func (h *autoscaler) byExternal(at object.Object) (p proposal, err error) {
 func (h *autoscaler) compareTotal(t object.Object, used int64, failed error, outer string) (n int64, current map[string]any, err error) {
 	if v, ok := t.Get("averageValue"); ok && t.String("type") != "Value" {
 		if failed != nil {
-			return 0, nil, said{failed, fmt.Errorf("%s: %w", outer, failed)}
+			return 0, nil, bareError{failed, fmt.Errorf("%s: %w", outer, failed)}
 		}
 		each := float64(quantity.Of(v).MilliValue())
 		n = h.have

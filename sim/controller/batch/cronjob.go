@@ -172,7 +172,7 @@ func (j *cronJob) start(at time.Time) (again time.Duration, failed *status.Statu
 		for _, ref := range active {
 			job := j.API.Live(jobs, j.Object.Namespace(), ref.String("name"))
 			if job == nil {
-				s := status.NotFound(j.API.Definition(jobs).Resourced(), ref.String("name"))
+				s := status.NotFound(j.API.Definition(jobs).GroupResource(), ref.String("name"))
 				j.warn("FailedGet", "Get job: "+s.Message)
 				return 0, s
 			}

@@ -34,7 +34,7 @@ func (j *job) track() *status.Status {
 		return s
 	}
 	if j.ended {
-		j.tell(final)
+		j.recordFinal(final)
 	}
 	return failed
 }
@@ -198,8 +198,8 @@ func (j *job) finish(final object.Object) bool {
 	return true
 }
 
-// tell records an event with the result of the Job.
-func (j *job) tell(final object.Object) {
+// recordFinal records an event with the result of the Job.
+func (j *job) recordFinal(final object.Object) {
 	if final.String("type") != "Complete" {
 		_ = j.API.Event(j.Object, "Warning", final.String("reason"), final.String("message")) // a lost event is not recorded again
 		return

@@ -95,7 +95,7 @@ func ownersWaiting(api *controller.Client, before, after object.Object) (keys []
 			continue
 		}
 		if d := api.OfKind(ref.String("apiVersion"), ref.String("kind")); d != nil {
-			owner := api.Look(d.Storage, namespaceOf(d, before.Namespace()), ref.String("name"))
+			owner := api.GetShared(d.Storage, namespaceOf(d, before.Namespace()), ref.String("name"))
 			if owner != nil && owner.UID() == ref.String("uid") && waits(owner, foreground) {
 				keys = append(keys, nodeKey(d.Storage, owner.Namespace(), owner.Name()))
 			}
@@ -139,14 +139,14 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 	if of == events || api.Definition(of) == nil {
 		return 0, nil
 	}
-	if n.known = api.Look(of, key.Namespace, name); n.known == nil {
+	if n.known = api.GetShared(of, key.Namespace, name); n.known == nil {
 		return 0, nil
 	}
 	deleting := n.known.DeletionTimestamp() != ""
 	if deleting && !waits(n.known, foreground) && !waits(n.known, orphan) {
 		return 0, nil
 	}
-	if n.live = api.LookLive(of, key.Namespace, name); n.live == nil || n.live.UID() != n.known.UID() {
+	if n.live = api.LiveShared(of, key.Namespace, name); n.live == nil || n.live.UID() != n.known.UID() {
 		return 0, nil // the cache will hear of it
 	}
 	switch {
@@ -161,7 +161,7 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 // dependents calls yield with the dependents of the node in the cache.
 func (n *node) dependents(yield func(ref controller.Ref, obj object.Object)) {
 	for _, ref := range slices.Clone(n.api.Owned(n.known.UID())) {
-		if obj := n.api.Look(ref.Resource, ref.Namespace, ref.Name); obj != nil {
+		if obj := n.api.GetShared(ref.Resource, ref.Namespace, ref.Name); obj != nil {
 			yield(ref, obj)
 		}
 	}
@@ -255,7 +255,7 @@ func (n *node) owner(ref object.Object) (owner object.Object, foreign bool, fail
 		n.report(ref)
 		return nil, true, nil
 	}
-	owner = n.api.LookLive(d.Storage, namespaceOf(d, n.key.Namespace), ref.String("name"))
+	owner = n.api.LiveShared(d.Storage, namespaceOf(d, n.key.Namespace), ref.String("name"))
 	if owner != nil && owner.UID() == ref.String("uid") {
 		return owner, false, nil
 	}
@@ -308,7 +308,7 @@ func (n *node) delete(propagation string) *status.Status {
 	if s == nil || s.Reason != status.ReasonConflict {
 		return workload.Found(s)
 	}
-	now := n.api.LookLive(n.resource, n.key.Namespace, n.key.Name)
+	now := n.api.LiveShared(n.resource, n.key.Namespace, n.key.Name)
 	if now == nil || now.UID() != p.UID || !object.Equal(now.List("metadata", "ownerReferences"), n.live.List("metadata", "ownerReferences")) {
 		return s
 	}

@@ -59,7 +59,7 @@ func (r *slicesOf) Reconcile(api *controller.Client, key controller.Key) (time.D
 	s.pods(api, func(p *pod) { selected = append(selected, p) })
 	changed := r.memory.Triggers.last(s, selected)
 	var failed []string
-	var events []told
+	var events []hintEvent
 	for _, family := range s.families() {
 		of := slices.DeleteFunc(slices.Clone(have), func(x *slice) bool { return x.family() != family })
 		c, missing := s.reconcile(api, family, of, selected)

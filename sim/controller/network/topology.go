@@ -40,12 +40,12 @@ func (s *service) byTopology() bool {
 	return mode == "Auto" || mode == "auto"
 }
 
-// told is an event about the hints of a Service.
-type told struct{ kind, reason, message string }
+// hintEvent is an event about the hints of a Service.
+type hintEvent struct{ kind, reason, message string }
 
 // hint sets the hints of the endpoints of a service and a family: by zones, or, without the annotation, as its spec says. It returns
 // the event to record.
-func (t *topology) hint(api *controller.Client, s *service, family string, c *changes, have []*slice) (all []told) {
+func (t *topology) hint(api *controller.Client, s *service, family string, c *changes, have []*slice) (all []hintEvent) {
 	key := s.Namespace() + "/" + s.Name()
 	if s.byTopology() {
 		kind, reason, message := t.share(key, family, c, have, zonesOf(api))
@@ -54,12 +54,12 @@ func (t *topology) hint(api *controller.Client, s *service, family string, c *ch
 			c.hint("", have)
 		}
 		if reason != "" {
-			all = append(all, told{kind, reason, message + ", addressType: " + family})
+			all = append(all, hintEvent{kind, reason, message + ", addressType: " + family})
 		}
 		return all
 	}
 	if t.Enabled[key] {
-		all = append(all, told{"Warning", hintsGone, "Topology Aware Hints has been disabled, addressType: " + family})
+		all = append(all, hintEvent{"Warning", hintsGone, "Topology Aware Hints has been disabled, addressType: " + family})
 	}
 	t.remove(key, family)
 	c.hint(s.String("spec", "trafficDistribution"), have)

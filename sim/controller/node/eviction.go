@@ -137,14 +137,14 @@ func patience(taints []workload.Taint, tolerations []workload.Toleration) (least
 func (e *eviction) cancel(api *controller.Client, key controller.Key) {
 	if _, waits := e.memory.Going[key.String()]; waits {
 		delete(e.memory.Going, key.String())
-		tellPod(api, key, "Cancelling deletion of Pod "+key.String())
+		recordPodEvent(api, key, "Cancelling deletion of Pod "+key.String())
 	}
 }
 
 // evict deletes a pod.
 func (e *eviction) evict(api *controller.Client, key controller.Key) *status.Status {
 	delete(e.memory.Going, key.String())
-	tellPod(api, key, "Marking for deletion Pod "+key.String())
+	recordPodEvent(api, key, "Marking for deletion Pod "+key.String())
 	s := api.Patch(workload.Pods, "status", key, func(live object.Object) {
 		if controller.SetCondition(live, api.Now(), "DisruptionTarget", "True", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint") {
 			live.Condition("DisruptionTarget")["observedGeneration"] = live.Generation()
@@ -156,8 +156,8 @@ func (e *eviction) evict(api *controller.Client, key controller.Key) *status.Sta
 	return workload.Found(s)
 }
 
-// tellPod says something of a pod of which only the name is known.
-func tellPod(api *controller.Client, key controller.Key, message string) {
+// recordPodEvent says something of a pod of which only the name is known.
+func recordPodEvent(api *controller.Client, key controller.Key, message string) {
 	about := object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": map[string]any{"name": key.Name, "namespace": key.Namespace}}
 	_ = api.Event(about, "Normal", "TaintManagerEviction", message)
 }

@@ -113,7 +113,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 	}
 	known := l.memory.Nodes[key.Name]
 	if known != nil && (node == nil || node.UID() != known.UID) {
-		tell(api, key.Name, known.UID, "RemovingNode", fmt.Sprintf("Node %s event: Removing Node %s from Controller", key.Name, key.Name))
+		recordNodeEvent(api, key.Name, known.UID, "RemovingNode", fmt.Sprintf("Node %s event: Removing Node %s from Controller", key.Name, key.Name))
 		delete(l.memory.Nodes, key.Name)
 	}
 	if node == nil {
@@ -126,7 +126,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 	if h == nil {
 		h = &health{UID: node.UID()}
 		l.memory.Nodes[key.Name] = h
-		tell(api, key.Name, h.UID, "RegisteredNode", fmt.Sprintf("Node %s event: Registered Node %s in Controller", key.Name, key.Name))
+		recordNodeEvent(api, key.Name, h.UID, "RegisteredNode", fmt.Sprintf("Node %s event: Registered Node %s in Controller", key.Name, key.Name))
 		if failed := retaint(api, key.Name, nil, execute); failed != nil {
 			return 0, failed
 		}
@@ -135,8 +135,8 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 	return l.updateHealth(api, node, h)
 }
 
-// tell records an event about a node.
-func tell(api *controller.Client, name, uid, reason, message string) {
+// recordNodeEvent records an event about a node.
+func recordNodeEvent(api *controller.Client, name, uid, reason, message string) {
 	about := object.Object{"kind": "Node", "apiVersion": "v1", "metadata": map[string]any{"name": name, "uid": uid}}
 	_ = api.Event(about, "Normal", reason, message)
 }
@@ -146,7 +146,7 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 	now := api.Now()
 	ready := node.Condition("Ready")
 	observed, patience := ready.String("status"), grace
-	if lease := api.Look(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
+	if lease := api.GetShared(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
 		h.Renewed, h.Probe = lease.String("spec", "renewTime"), now
 	}
 	switch beat := ready.String("lastHeartbeatTime"); {
@@ -177,10 +177,10 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		failed = l.taint(api, node, h)
 	}
 	if failed == nil && h.Ready != "True" && observed == "True" {
-		tell(api, node.Name(), h.UID, "NodeNotReady", fmt.Sprintf("Node %s status is now: NodeNotReady", node.Name()))
+		recordNodeEvent(api, node.Name(), h.UID, "NodeNotReady", fmt.Sprintf("Node %s status is now: NodeNotReady", node.Name()))
 		failed = l.podsNotReady(api, node.Name())
 	}
-	if !silent && !(h.Ready == "True" && api.Beats(nodeObjects, "", node.Name())) { // a node with a live heartbeat is reported when it stops
+	if !silent && !(h.Ready == "True" && api.HasHeartbeat(nodeObjects, "", node.Name())) { // a node with a live heartbeat is reported when it stops
 		again = h.Probe.Add(patience).Sub(now) + 1
 	}
 	return soonest(again, l.turn(api, h)), failed

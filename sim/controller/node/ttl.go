@@ -40,7 +40,7 @@ func (t *ttl) Reconcile(api *controller.Client, key controller.Key) (time.Durati
 		*step--
 	}
 	seconds := strconv.Itoa(ttlSteps[*step].seconds)
-	node := api.Look(nodeObjects, "", key.Name)
+	node := api.GetShared(nodeObjects, "", key.Name)
 	if node == nil || node.Annotations()[ttlAnnotation] == seconds {
 		return 0, nil
 	}

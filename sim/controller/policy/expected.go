@@ -87,7 +87,7 @@ func (s *sync) parent(namespace string, ref object.Object, group string) object.
 	if set == nil || set.Group != group {
 		return nil
 	}
-	owner := s.api.Look(set.Storage, namespace, ref.String("name"))
+	owner := s.api.GetShared(set.Storage, namespace, ref.String("name"))
 	if owner.UID() != ref.String("uid") {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *sync) parent(namespace string, ref object.Object, group string) object.
 	if d == nil || d.Group != group || d.Kind != "Deployment" {
 		return nil
 	}
-	if x := s.api.Look(d.Storage, namespace, above.String("name")); x.UID() != above.String("uid") {
+	if x := s.api.GetShared(d.Storage, namespace, above.String("name")); x.UID() != above.String("uid") {
 		return nil
 	}
 	return above

@@ -78,7 +78,7 @@ func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.
 // mend carries out a Mending and records its event.
 func mend(api *controller.Client, m core.Mending) {
 	if m.Event != nil {
-		api.Tell(m.Event)
+		api.RecordEvent(m.Event)
 	}
 	if m.Delete != "" {
 		_ = api.Delete(ipAddresses, controller.Key{Name: m.Delete}, controller.Preconditions{}) // a finalizer may hold it

@@ -41,7 +41,7 @@ func (l collector) keys(_ *controller.Client, c *commit.Commit) []controller.Key
 
 // Reconcile implements controller.Reconciler.
 func (l collector) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-	lease := api.LookLive(leases, key.Namespace, key.Name)
+	lease := api.LiveShared(leases, key.Namespace, key.Name)
 	if lease == nil || lease.Labels()[boot.IdentityLabel] != "kube-apiserver" {
 		return 0, nil
 	}

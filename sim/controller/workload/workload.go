@@ -206,7 +206,7 @@ func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
 	why := ""
 	switch {
 	case live == nil:
-		return status.NotFound(w.API.Definition(w.Resource).Resourced(), w.Object.Name())
+		return status.NotFound(w.API.Definition(w.Resource).GroupResource(), w.Object.Name())
 	case live.UID() != w.Object.UID():
 		why = fmt.Sprintf("original %s %s is gone: got uid %s, wanted %s", w.Object.Kind(), w.Key(), live.UID(), w.Object.UID())
 	case live.DeletionTimestamp() != "":

@@ -33,7 +33,7 @@ func source(tb testing.TB) (*Source, []Part) {
 	}
 	for _, r := range set.Resources() {
 		def := &resource.Definition{GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, Namespaced: r.Namespaced, Verbs: r.Verbs,
-			Type: func() *schema.Type { return set.Kind(r.GVK) }, Strategy: &resource.Strategy{ReturnsDeleted: returnDeleted[r.Kind]}}
+			Type: func() *schema.Type { return set.Kind(r.GVK) }, Strategy: &resource.Strategy{ReturnDeletedObject: returnDeleted[r.Kind]}}
 		def.Hub = def
 		for _, sub := range r.Subresources {
 			def.Subresources = append(def.Subresources, resource.Subresource{Name: sub.Name, GVK: sub.GVK, Verbs: sub.Verbs})

@@ -56,7 +56,7 @@ func (b *builder) resource(def *resource.Definition) {
 	b.single(target{path: at.path + "/{name}", suffix: at.word + def.Kind, kind: def.GVK, parent: def.GVK, allows: def.Allows}, def.Kind, item)
 	if def.Allows("delete") {
 		result := meta + "Status"
-		if def.Hub != nil && def.Hub.Strategy != nil && def.Hub.Strategy.ReturnsDeleted && def.Sub("finalize") == nil {
+		if def.Hub != nil && def.Hub.Strategy != nil && def.Hub.Strategy.ReturnDeletedObject && def.Sub("finalize") == nil {
 			result = own // that of a namespace is published as a Status all the same
 		}
 		b.add(operation{path: at.path + "/{name}", method: "delete", description: "delete " + article(def.Kind),

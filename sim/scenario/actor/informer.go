@@ -61,7 +61,7 @@ func readCache(w World, actor, hint, resource, namespace, name string, caches ..
 			return r.find(namespace, name), nil
 		}
 	}
-	return nil, fmt.Errorf("%s has no cache of %s%s", actor, d.Resourced(), hint)
+	return nil, fmt.Errorf("%s has no cache of %s%s", actor, d.GroupResource(), hint)
 }
 
 // find returns objects of the cache in the order of their keys.

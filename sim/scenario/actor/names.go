@@ -20,7 +20,7 @@ func keyOf(obj object.Object) string { return Key(obj.Namespace(), obj.Name()) }
 
 // Ref names an object for people and for frames: "configmaps default/a", "deployments.apps default/web".
 func Ref(d *resource.Definition, namespace, name string) string {
-	text := d.Resourced().String()
+	text := d.GroupResource().String()
 	if namespace != "" && name != "" {
 		return text + " " + namespace + "/" + name
 	}

@@ -168,7 +168,7 @@ func (r *reflector) phrase(q url.Values) string {
 	case q.Get("continue") != "":
 		text = "lists more "
 	}
-	text += r.def.Resourced().String()
+	text += r.def.GroupResource().String()
 	if rv := q.Get("resourceVersion"); rv != "" {
 		text += ", rv=" + rv
 	}
@@ -191,7 +191,7 @@ func (r *reflector) answered(a *Answer) {
 func (r *reflector) failed(code int, s object.Object, why string) {
 	switch {
 	case code == 429:
-		r.sleep("was told to come back later", func() { r.again() })
+		r.sleep("was told to come back later", func() { r.rewatch() })
 	case r.initial != nil && gone(s):
 		r.unavailable = true
 		r.begin()
@@ -202,8 +202,8 @@ func (r *reflector) failed(code int, s object.Object, why string) {
 	}
 }
 
-// again sends the request for a watch again.
-func (r *reflector) again() {
+// rewatch sends the request for a watch again.
+func (r *reflector) rewatch() {
 	if r.initial != nil {
 		r.begin()
 		return
@@ -231,18 +231,18 @@ func gone(s object.Object) bool {
 func (r *reflector) replace(rv string) {
 	old := r.store
 	r.store, r.initial, r.rv, r.unavailable, r.synced = r.initial, nil, rv, false, true
-	r.w.Say("%s knows %s at rv %s: %s", r.Name, r.def.Resourced(), rv, keysLine(r.store))
+	r.w.Say("%s knows %s at rv %s: %s", r.Name, r.def.GroupResource(), rv, keysLine(r.store))
 	for _, k := range object.SortedKeys(r.store) {
-		r.tell(r.store[k])
+		r.notify(r.store[k])
 	}
 	for _, k := range object.SortedKeys(old) {
 		if r.store[k] == nil {
-			r.tell(old[k])
+			r.notify(old[k])
 		}
 	}
 }
 
-func (r *reflector) tell(obj object.Object) {
+func (r *reflector) notify(obj object.Object) {
 	if r.changed != nil {
 		r.changed(obj)
 	}
@@ -286,7 +286,7 @@ func (r *reflector) Event(kind string, obj object.Object) {
 		r.store[k] = obj
 	}
 	r.w.Say("%s ◀ %s %s rv %s%s", r.Name, kind, ShortRef(Ref(r.def, obj.Namespace(), obj.Name())), r.rv, Terminating(obj))
-	r.tell(obj)
+	r.notify(obj)
 }
 
 // initialEvent handles an event of a watch-list.
@@ -318,7 +318,7 @@ func (r *reflector) Closed(x Watch) {
 	case short:
 		r.sleep("its watch ended within a second", func() { r.begin() })
 	default:
-		r.again()
+		r.rewatch()
 	}
 }
 

@@ -9,17 +9,17 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Look returns stored objects of one resource as they were at a revision (0 is the newest), in the order of their keys, without a
+// ListAt returns stored objects of one resource as they were at a revision (0 is the newest), in the order of their keys, without a
 // request. A namespace or a name that is not "" selects objects. They are in the version that is d's hub. It fails if the revision
 // has been compacted, or is in the future.
-func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) (all []object.Object, err error) {
-	c.do(func() { all, err = c.lookLocked(d, namespace, name, rev) })
+func (c *Cluster) ListAt(d *resource.Definition, namespace, name string, rev uint64) (all []object.Object, err error) {
+	c.do(func() { all, err = c.listAtLocked(d, namespace, name, rev) })
 	return all, err
 }
 
-// LookAtFirst is Look for the first objects whose names begin with prefix, and returns how many objects there are: only the first
+// ListFirstAt is ListAt for the first objects whose names begin with prefix, and returns how many objects there are: only the first
 // ones are read.
-func (c *Cluster) LookAtFirst(d *resource.Definition, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
+func (c *Cluster) ListFirstAt(d *resource.Definition, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
 	c.do(func() {
 		view, at := c.log.Store.At(rev)
 		if err = at; err != nil {
@@ -43,7 +43,7 @@ func (c *Cluster) LookAtFirst(d *resource.Definition, namespace, prefix string, 
 	return first, all, err
 }
 
-func (c *Cluster) lookLocked(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {
+func (c *Cluster) listAtLocked(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {
 	view, err := c.log.Store.At(rev)
 	if err != nil {
 		return nil, fmt.Errorf("revision %d: %w", rev, err)

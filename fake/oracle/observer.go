@@ -1,14 +1,14 @@
 // Package oracle checks the promises of a test about a cluster, and records its requests. It does not depend on servers or transports:
-// the cluster notifies a Witness of commits, answers, events and authorization decisions (observe.Witness), and the Witness reads
+// the cluster notifies an Observer of commits, answers, events and authorization decisions (observe.Listener), and the Observer reads
 // states of the store (mvcc.View).
 //
-//	sim.Cluster ─▶ Witness ─┬─▶ promise   Never, Always, OnePerOwner, NoLostUpdates, WithinRBAC, NoHotLoop
-//	                        ├─▶ instant   livelocks
-//	                        ├─▶ quiet     AtRest, Eventually
-//	                        ├─▶ actions   Actions
-//	                        └─▶ rights    Permissions
-//	                              ▲
-//	a test ─▶ Oracles ────────────┘         Outcome compares the states of several runs
+//	sim.Cluster ─▶ Observer ─┬─▶ promise   Never, Always, OnePerOwner, NoLostUpdates, WithinRBAC, NoHotLoop
+//	                         ├─▶ instant   livelocks
+//	                         ├─▶ quiet     AtRest, Eventually
+//	                         ├─▶ actions   Actions
+//	                         └─▶ rights    Permissions
+//	                               ▲
+//	a test ─▶ Oracles ─────────────┘        Outcome compares the states of several runs
 //
 // Package fake embeds the Oracles of a server in the server, so that they are its methods.
 package oracle
@@ -28,10 +28,10 @@ import (
 )
 
 // Oracles are the assertions of a test about a cluster, and its queries about the clients' requests.
-type Oracles struct{ witness *Witness }
+type Oracles struct{ observer *Observer }
 
-// Witness observes all commits, answers and events of a cluster and checks the promises of a test. All of its methods that implement
-// observe.Witness are called under the Cluster's lock, so a promise must not send requests to the cluster.
+// Observer observes all commits, answers and events of a cluster and checks the promises of a test. All of its methods that implement
+// observe.Listener are called under the Cluster's lock, so a promise must not send requests to the cluster.
 //
 //	commit ─▶ Wrote ─────┬─▶ promises  Never, Always and the ready ones
 //	                     ├─▶ instant   livelocks
@@ -39,7 +39,7 @@ type Oracles struct{ witness *Witness }
 //	answer ─▶ Answered ──┬─▶ actions, promises, warnings
 //	event ──▶ Delivered ─┴─▶ promises
 //	right ──▶ Asked ─────┴─▶ rights, promises
-type Witness struct {
+type Observer struct {
 	cluster        *sim.Cluster
 	writesMax      int  // the most writes of one object at one instant; negative means no limit
 	failsOnWarning bool // a warning in an answer fails the test
@@ -52,7 +52,7 @@ type Witness struct {
 	mu       sync.Mutex // guards what follows from goroutines that read it without the Cluster's lock
 	promises []*promise
 	instant  instant
-	actions  []taken
+	actions  []recordedRequest
 	rights   rights
 	written  []chan struct{} // signalled at each commit
 	quiet    []*quiet
@@ -70,40 +70,40 @@ type promise struct {
 	asked  func(at auth.Attributes, byRoles func(auth.Attributes) bool) error
 }
 
-// NewWitness returns a Witness of a cluster, which observes nothing before Begin or the first use of an Oracle. writesMax is the most
+// NewObserver returns an Observer of a cluster, which observes nothing before Begin or the first use of an Oracle. writesMax is the most
 // writes of one object at one instant (negative means no limit). If failsOnWarning is set, a warning in an answer fails the test.
-func NewWitness(c *sim.Cluster, writesMax int, failsOnWarning bool) *Witness {
-	return &Witness{cluster: c, writesMax: writesMax, failsOnWarning: failsOnWarning, creators: map[string]string{}}
+func NewObserver(c *sim.Cluster, writesMax int, failsOnWarning bool) *Observer {
+	return &Observer{cluster: c, writesMax: writesMax, failsOnWarning: failsOnWarning, creators: map[string]string{}}
 }
 
 // Oracles returns the assertions that use w.
-func (w *Witness) Oracles() *Oracles { return &Oracles{w} }
+func (w *Observer) Oracles() *Oracles { return &Oracles{w} }
 
 // Begin makes w observe everything from now on, for a test.
-func (w *Witness) Begin(t TB) {
+func (w *Observer) Begin(t TB) {
 	w.test = t
 	w.begun()
 }
 
 // begun makes w observe everything from now on, once.
-func (w *Witness) begun() *Witness {
+func (w *Observer) begun() *Observer {
 	w.begin.Do(func() {
 		w.since = w.cluster.Revision()
-		w.cluster.Attest(w)
+		w.cluster.AddListener(w)
 	})
 	return w
 }
 
 // promise adds p to the checks.
-func (w *Witness) promise(p *promise) {
+func (w *Observer) promise(p *promise) {
 	p.kept = true
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.promises = append(w.promises, p)
 }
 
-// Wrote implements observe.Witness.
-func (w *Witness) Wrote(e *commit.Commit, by *observe.Party, record uint64) {
+// Wrote implements observe.Listener.
+func (w *Observer) Wrote(e *commit.Commit, by *observe.Actor, record uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -123,7 +123,7 @@ func (w *Witness) Wrote(e *commit.Commit, by *observe.Party, record uint64) {
 	}
 	if report := w.instant.wrote(e, by, record, w.writesMax); report != "" && w.test != nil {
 		w.fail(record, "a livelock: "+report)
-		w.halt()
+		w.stopActors()
 	}
 	view := View{Now: e.At, view: e.View, defs: w.cluster.DefinitionsLocked()}
 	for _, p := range w.promises {
@@ -136,15 +136,15 @@ func (w *Witness) Wrote(e *commit.Commit, by *observe.Party, record uint64) {
 	}
 }
 
-// halt stops the clients of a livelock, so that the test can end.
-func (w *Witness) halt() {
-	for _, p := range w.instant.parties() {
-		w.cluster.HaltLocked(p)
+// stopActors stops the clients of a livelock, so that the test can end.
+func (w *Observer) stopActors() {
+	for _, p := range w.instant.actors() {
+		w.cluster.StopActorLocked(p)
 	}
 }
 
-// Answered implements observe.Witness.
-func (w *Witness) Answered(r *observe.Reply) {
+// Answered implements observe.Listener.
+func (w *Observer) Answered(r *observe.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.take(w.cluster.Clock().Now(), r)
@@ -163,8 +163,8 @@ func (w *Witness) Answered(r *observe.Reply) {
 	}
 }
 
-// Delivered implements observe.Witness.
-func (w *Witness) Delivered(watch *apiserver.Exchange, eventType, key string, rev uint64) {
+// Delivered implements observe.Listener.
+func (w *Observer) Delivered(watch *apiserver.Exchange, eventType, key string, rev uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.promises {
@@ -174,8 +174,8 @@ func (w *Witness) Delivered(watch *apiserver.Exchange, eventType, key string, re
 	}
 }
 
-// Asked implements observe.Witness.
-func (w *Witness) Asked(at auth.Attributes, _ bool, byRoles func(auth.Attributes) bool) {
+// Asked implements observe.Listener.
+func (w *Observer) Asked(at auth.Attributes, _ bool, byRoles func(auth.Attributes) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rights.add(at)
@@ -190,7 +190,7 @@ func (w *Witness) Asked(at auth.Attributes, _ bool, byRoles func(auth.Attributes
 }
 
 // judge reports a promise that a write has broken, once.
-func (w *Witness) judge(p *promise, by *Write, err error) {
+func (w *Observer) judge(p *promise, by *Write, err error) {
 	if err == nil {
 		return
 	}
@@ -199,7 +199,7 @@ func (w *Witness) judge(p *promise, by *Write, err error) {
 }
 
 // fail reports a failure. record is the number of the trace record that led to it, or 0 if there is none.
-func (w *Witness) fail(record uint64, text string) {
+func (w *Observer) fail(record uint64, text string) {
 	w.broken = append(w.broken, fmt.Errorf("kubesim: %s", text))
 	if record != 0 && !slices.Contains(w.marks, record) {
 		w.marks = append(w.marks, record)
@@ -212,20 +212,20 @@ func (w *Witness) fail(record uint64, text string) {
 // Broken returns the failures so far: broken promises (Never, Always and the predefined ones), livelocks, and warnings if they count.
 // It is for a Server without a test. A test of RunT has failed by then.
 func (o *Oracles) Broken() []error {
-	o.witness.mu.Lock()
-	defer o.witness.mu.Unlock()
-	return slices.Clone(o.witness.broken)
+	o.observer.mu.Lock()
+	defer o.observer.mu.Unlock()
+	return slices.Clone(o.observer.broken)
 }
 
 // Marks returns the numbers of the records in the trace that led to a failure of the test: trace.ReportOptions.Marked.
 func (o *Oracles) Marks() []uint64 {
-	o.witness.mu.Lock()
-	defer o.witness.mu.Unlock()
-	return slices.Clone(o.witness.marks)
+	o.observer.mu.Lock()
+	defer o.observer.mu.Unlock()
+	return slices.Clone(o.observer.marks)
 }
 
-// Look calls f with the stored state, and returns its error.
-func (w *Witness) Look(f func(View) error) (err error) {
+// Inspect calls f with the stored state, and returns its error.
+func (w *Observer) Inspect(f func(View) error) (err error) {
 	w.cluster.Inspect(func(v *mvcc.View, defs sim.Definitions) {
 		err = f(View{Now: w.cluster.Clock().Now(), view: v, defs: defs})
 	})

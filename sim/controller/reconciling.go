@@ -12,70 +12,70 @@ import (
 // Reconcile describes one reconcile for an observer: its cause, the revision that the controller's cache showed, and its writes.
 type Reconcile struct {
 	Item
-	Told   uint64   // revision of the first commit that caused it; 0 if a timer did
-	Read   []string // resources that it has read in its cache, in the order in which it did so first
-	Knew   uint64   // revision that its cache showed of them; of several the oldest
-	Before uint64   // newest revision of the store when it began
-	After  uint64   // newest revision when it was over: it made the writes in between
-	Failed *status.Status
-	Asked  bool // it waited for a Step
+	Cause    uint64   // revision of the first commit that caused it; 0 if a timer did
+	Read     []string // resources that it has read in its cache, in the order in which it did so first
+	CacheRev uint64   // revision that its cache showed of them; of several the oldest
+	Before   uint64   // newest revision of the store when it began
+	After    uint64   // newest revision when it was over: it made the writes in between
+	Failed   *status.Status
+	Stepped  bool // it waited for a Step
 }
 
 // Quiet reports whether nothing came of it, and nothing could have gone wrong: it knew all that there was, and left it as it is.
 func (r *Reconcile) Quiet() bool {
-	return r.After == r.Before && r.Knew == r.Before && r.Failed == nil && !r.Asked
+	return r.After == r.Before && r.CacheRev == r.Before && r.Failed == nil && !r.Stepped
 }
 
-// witness collects the arguments of a Manager's Witness.
-type witness struct {
-	told map[Item]uint64 // revision of the first commit that caused an item which has not been reconciled yet
-	now  *Reconcile      // the current reconcile; nil if there is none, or no Witness
+// reconciling collects the arguments of Manager.OnReconcile.
+type reconciling struct {
+	causes map[Item]uint64 // revision of the first commit that caused an item which has not been reconciled yet
+	now    *Reconcile      // the current reconcile; nil if there is none, or OnReconcile is nil
 }
 
-// calls notes that a commit calls for an item.
-func (m *Manager) calls(l *loop, key Key, rev uint64) {
-	if m.Witness == nil || l.InServer {
+// recordCause notes that a commit calls for an item.
+func (m *Manager) recordCause(l *loop, key Key, rev uint64) {
+	if m.OnReconcile == nil || l.InServer {
 		return
 	}
-	if m.witness.told == nil {
-		m.witness.told = map[Item]uint64{}
+	if m.reconciling.causes == nil {
+		m.reconciling.causes = map[Item]uint64{}
 	}
-	if i := (Item{l.Name, key}); m.witness.told[i] == 0 {
-		m.witness.told[i] = rev
+	if i := (Item{l.Name, key}); m.reconciling.causes[i] == 0 {
+		m.reconciling.causes[i] = rev
 	}
 }
 
-// begins is called before a reconcile.
-func (m *Manager) begins(l *loop, i Item) {
-	if m.Witness == nil || l.InServer {
+// beginReconcile is called before a reconcile.
+func (m *Manager) beginReconcile(l *loop, i Item) {
+	if m.OnReconcile == nil || l.InServer {
 		return
 	}
 	rev := m.log.Newest().Rev()
-	m.witness.now = &Reconcile{Item: i, Told: m.witness.told[i], Knew: rev, Before: rev, Asked: m.Stepped}
-	delete(m.witness.told, i)
+	m.reconciling.now = &Reconcile{Item: i, Cause: m.reconciling.causes[i], CacheRev: rev, Before: rev, Stepped: m.Stepped}
+	delete(m.reconciling.causes, i)
 }
 
-// reads records that a controller reads a resource in its cache while it reconciles.
-func (m *Manager) reads(l *loop, resource string, v *mvcc.View) {
-	x := m.witness.now
+// recordRead records that a controller reads a resource in its cache while it reconciles.
+func (m *Manager) recordRead(l *loop, resource string, v *mvcc.View) {
+	x := m.reconciling.now
 	if x == nil || x.Controller != l.Name {
 		return
 	}
-	x.Knew = min(x.Knew, v.Rev())
+	x.CacheRev = min(x.CacheRev, v.Rev())
 	if !slices.Contains(x.Read, resource) {
 		x.Read = append(x.Read, resource)
 	}
 }
 
-// ends is called after a reconcile.
-func (m *Manager) ends(failed *status.Status) {
-	x := m.witness.now
+// endReconcile is called after a reconcile.
+func (m *Manager) endReconcile(failed *status.Status) {
+	x := m.reconciling.now
 	if x == nil {
 		return
 	}
-	m.witness.now = nil
+	m.reconciling.now = nil
 	x.After, x.Failed = m.log.Newest().Rev(), failed
-	m.Witness(*x)
+	m.OnReconcile(*x)
 }
 
 // Standing describes a controller between two reconciles.
@@ -91,7 +91,7 @@ type Standing struct {
 
 // Standings describes the controllers, except those of API servers, in the order of Names.
 func (m *Manager) Standings() (all []Standing) {
-	m.due()
+	m.promoteDue()
 	newest, now := m.log.Newest().Rev(), m.schedule.Now()
 	at := map[string]int{}
 	for _, l := range m.loops {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
-// tell adds an answer to the transcript: one line, and with -o the body.
-func (w *World) tell(c *call) {
+// printAnswer adds an answer to the transcript: one line, and with -o the body.
+func (w *World) printAnswer(c *call) {
 	x := c.exchange
 	w.say("%s %s → %s", x.Client, cmp.Or(c.phrase, x.Method+" "+shortPath(x.Path)), headline(c))
 	for _, text := range x.ResHeader["Warning"] {

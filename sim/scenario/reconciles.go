@@ -8,11 +8,11 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// looked holds the reconciles of the control plane's controllers that have no frame yet, and the reconcile that got the last frame.
+// reconcileLog holds the reconciles of the control plane's controllers that have no frame yet, and the reconcile that got the last frame.
 //
 //	store               ■ 4046                      ■ 4047
 //	controller/NAME        └─▶ reconcile, cause 4046 ──┘ the cause of what it writes
-type looked struct {
+type reconcileLog struct {
 	reconciles []controlplane.Reconcile
 	last       controlplane.Reconcile
 	frame      uint64 // of the last reconcile, 0 if there was none
@@ -21,17 +21,17 @@ type looked struct {
 // laneOf returns the lane of a controller of the control plane.
 func laneOf(controller string) string { return "controller/" + controller }
 
-// lookOn begins to record the reconciles of controllers. A reconcile without an effect leaves no frame: every controller that is
+// recordReconciles begins to record the reconciles of controllers. A reconcile without an effect leaves no frame: every controller that is
 // notified of a commit reconciles, and most of these reconciles do nothing.
-func (w *World) lookOn() {
-	w.looked = looked{}
+func (w *World) recordReconciles() {
+	w.reconcileLog = reconcileLog{}
 	if w.options.Quiet {
 		return
 	}
 	w.cluster.Control(func(m *controlplane.Manager) {
-		m.Witness = func(r controlplane.Reconcile) {
+		m.OnReconcile = func(r controlplane.Reconcile) {
 			if !r.Quiet() {
-				w.looked.reconciles = append(w.looked.reconciles, r)
+				w.reconcileLog.reconciles = append(w.reconcileLog.reconciles, r)
 			}
 		}
 	})
@@ -39,11 +39,11 @@ func (w *World) lookOn() {
 
 // reconciledBefore adds frames for the reconciles that began before a revision was written.
 func (w *World) reconciledBefore(rev uint64) {
-	l := &w.looked
+	l := &w.reconcileLog
 	for len(l.reconciles) > 0 && l.reconciles[0].Before < rev {
 		r := l.reconciles[0]
 		l.reconciles = l.reconciles[1:]
-		f := Frame{Kind: Reconciled, Lane: laneOf(r.Controller), RV: r.Knew, Cause: w.commits[r.Told], Text: tellReconcile(&r)}
+		f := Frame{Kind: Reconciled, Lane: laneOf(r.Controller), RV: r.CacheRev, Cause: w.commits[r.Cause], Text: describeReconcile(&r)}
 		if r.Failed != nil {
 			f.Code, f.Reason = r.Failed.Code, string(r.Failed.Reason)
 		}
@@ -55,18 +55,18 @@ func (w *World) reconciledBefore(rev uint64) {
 }
 
 // writes returns the frame of the reconcile that has made a commit, or 0.
-func (l *looked) writes(r *trace.Record) uint64 {
+func (l *reconcileLog) writes(r *trace.Record) uint64 {
 	if l.frame == 0 || r.Client != l.last.Controller || r.Rev <= l.last.Before || r.Rev > l.last.After {
 		return 0
 	}
 	return l.frame
 }
 
-// tellReconcile describes a reconcile for people: "default/web reads deployments.apps, pods at 4046, writes 2".
-func tellReconcile(r *controlplane.Reconcile) string {
+// describeReconcile describes a reconcile for people: "default/web reads deployments.apps, pods at 4046, writes 2".
+func describeReconcile(r *controlplane.Reconcile) string {
 	text := strings.TrimSpace(r.Key.String())
 	if len(r.Read) > 0 {
-		text += fmt.Sprintf(" reads %s at %d,", strings.Join(r.Read, ", "), r.Knew)
+		text += fmt.Sprintf(" reads %s at %d,", strings.Join(r.Read, ", "), r.CacheRev)
 	}
 	switch n := r.After - r.Before; {
 	case r.Failed != nil:

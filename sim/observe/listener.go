@@ -9,11 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Witness is notified of all commits, answers, events and authorization decisions of a cluster as they happen. Its methods run under
+// Listener is notified of all commits, answers, events and authorization decisions of a cluster as they happen. Its methods run under
 // the Cluster's lock: they must not call the Cluster, and must not change their arguments.
-type Witness interface {
+type Listener interface {
 	// Wrote is called for each commit before any replica receives it. record is the number of its record in the trace.
-	Wrote(e *commit.Commit, by *Party, record uint64)
+	Wrote(e *commit.Commit, by *Actor, record uint64)
 	// Answered is called for each answer before it is sent.
 	Answered(*Reply)
 	// Delivered is called for each event that is sent to a watch. eventType is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, key names
@@ -23,8 +23,8 @@ type Witness interface {
 	Asked(at auth.Attributes, allowed bool, byRoles func(auth.Attributes) bool)
 }
 
-// Party is the author of a change. It is empty if the store itself acts, such as when it removes expired objects.
-type Party struct {
+// Actor is the author of a change. It is empty if the store itself acts, such as when it removes expired objects.
+type Actor struct {
 	resource.Actor
 	// Exchange is the request, or nil if there is none.
 	Exchange *apiserver.Exchange
@@ -39,14 +39,14 @@ type Reply struct {
 	Record  uint64 // number, in the trace, of the record with which the request began
 }
 
-// Attest registers a Witness and begins to observe.
-func (o *Observer) Attest(w Witness) {
+// AddListener registers a Listener and begins to observe.
+func (o *Observer) AddListener(w Listener) {
 	o.Begin()
-	o.witnesses = append(o.witnesses, w)
+	o.listeners = append(o.listeners, w)
 }
 
-// Halt stops a party's repeated writes as soon as the lock is released.
-func (o *Observer) Halt(p *Party) {
+// StopActor stops an actor's repeated writes as soon as the lock is released.
+func (o *Observer) StopActor(p *Actor) {
 	o.later = append(o.later, func() {
 		if p.Own {
 			_ = o.Controllers.Stop(p.Client) // controllers of API servers cannot be stopped
@@ -56,83 +56,83 @@ func (o *Observer) Halt(p *Party) {
 	})
 }
 
-// wrote notifies the witnesses of a commit.
-func (o *Observer) wrote(e *commit.Commit) {
-	if len(o.witnesses) == 0 || e.Definition == nil {
+// notifyWrote notifies the listeners of a commit.
+func (o *Observer) notifyWrote(e *commit.Commit) {
+	if len(o.listeners) == 0 || e.Definition == nil {
 		return
 	}
-	if len(o.untold) > 0 {
-		o.tellReleased()
+	if len(o.undelivered) > 0 {
+		o.notifyReleased()
 	}
-	by := &Party{Exchange: exchangeOf(e)}
+	by := &Actor{Exchange: exchangeOf(e)}
 	if e.By != nil {
 		by.Actor = e.By.Actor()
 	}
-	for _, w := range o.witnesses {
+	for _, w := range o.listeners {
 		w.Wrote(e, by, o.commit.record)
 	}
 }
 
-// answered notifies the witnesses of an answer.
-func (h *hook) answered(e *apiserver.Exchange, r *trace.Record) {
-	if len(h.witnesses) == 0 {
+// notifyAnswered notifies the listeners of an answer.
+func (h *hook) notifyAnswered(e *apiserver.Exchange, r *trace.Record) {
+	if len(h.listeners) == 0 {
 		return
 	}
 	reply := &Reply{Exchange: e, Key: r.Key, Code: r.Code, Message: message(e), Record: r.Cause}
-	for _, w := range h.witnesses {
+	for _, w := range h.listeners {
 		w.Answered(reply)
 	}
 }
 
-// delivered notifies the witnesses of an event.
-func (g *gate) delivered(r *trace.Record) {
-	if len(g.q.h.witnesses) == 0 {
+// notifyDelivered notifies the listeners of an event.
+func (g *gate) notifyDelivered(r *trace.Record) {
+	if len(g.q.h.listeners) == 0 {
 		return
 	}
 	if g.w.Held() {
-		if g.untold = append(g.untold, *r); len(g.untold) == 1 {
-			g.q.h.untold = append(g.q.h.untold, g)
+		if g.undelivered = append(g.undelivered, *r); len(g.undelivered) == 1 {
+			g.q.h.undelivered = append(g.q.h.undelivered, g)
 		}
 		return
 	}
-	g.tell(r)
+	g.notify(r)
 }
 
-func (g *gate) tell(r *trace.Record) {
-	for _, w := range g.q.h.witnesses {
+func (g *gate) notify(r *trace.Record) {
+	for _, w := range g.q.h.listeners {
 		w.Delivered(g.q.e, r.Verb, r.Key, r.Rev)
 	}
 }
 
-// tellReleased notifies the witnesses of events in streams that are no longer held. Events in a broken stream are dropped, because no
+// notifyReleased notifies the listeners of events in streams that are no longer held. Events in a broken stream are dropped, because no
 // client receives them.
-func (o *Observer) tellReleased() {
-	held := o.untold
-	o.untold = nil
+func (o *Observer) notifyReleased() {
+	held := o.undelivered
+	o.undelivered = nil
 	for _, g := range held {
 		switch {
 		case g.w.Broken() != nil:
-			g.untold = nil
+			g.undelivered = nil
 		case g.w.Held():
-			o.untold = append(o.untold, g)
+			o.undelivered = append(o.undelivered, g)
 		default:
-			for i := range g.untold {
-				g.tell(&g.untold[i])
+			for i := range g.undelivered {
+				g.notify(&g.undelivered[i])
 			}
-			g.untold = nil
+			g.undelivered = nil
 		}
 	}
 }
 
-// asked notifies the witnesses of an authorization decision.
-func (h *hook) asked(at auth.Attributes, allowed bool) {
+// notifyAsked notifies the listeners of an authorization decision.
+func (h *hook) notifyAsked(at auth.Attributes, allowed bool) {
 	e, _ := at.By.(*apiserver.Exchange)
 	at.By = nil // which is not to be kept
-	if q := known(e); q != nil && !allowed {
+	if q := requestOf(e); q != nil && !allowed {
 		refused := at
 		q.refused = &refused
 	}
-	for _, w := range h.witnesses {
+	for _, w := range h.listeners {
 		w.Asked(at, allowed, h.byRoles)
 	}
 }

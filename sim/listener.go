@@ -8,14 +8,14 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Attest registers w: it is notified of every commit, answer, event and decision. It is not registered with forks.
-func (c *Cluster) Attest(w observe.Witness) {
-	c.do(func() { c.observer.Attest(w) })
+// AddListener registers w: it is notified of every commit, answer, event and decision. It is not registered with forks.
+func (c *Cluster) AddListener(w observe.Listener) {
+	c.do(func() { c.observer.AddListener(w) })
 }
 
-// HaltLocked stops a party that repeats itself without end, so that time can go on: a controller is stopped, and any other client's
-// writes get 429 from now on. A Witness calls it, under the Cluster's lock; it takes effect when the lock is released.
-func (c *Cluster) HaltLocked(p *observe.Party) { c.observer.Halt(p) }
+// StopActorLocked stops an actor that repeats itself without end, so that time can go on: a controller is stopped, and any other client's
+// writes get 429 from now on. A listener calls it, under the Cluster's lock; it takes effect when the lock is released.
+func (c *Cluster) StopActorLocked(p *observe.Actor) { c.observer.StopActor(p) }
 
 // Inspect calls f with the newest state of the store and the Definitions of its objects, without a request. The Cluster's lock is
 // held: f must not send requests to the Cluster.
@@ -23,7 +23,7 @@ func (c *Cluster) Inspect(f func(*mvcc.View, Definitions)) {
 	c.do(func() { f(c.log.Newest(), replica.Leading{Set: c.servers}) })
 }
 
-// DefinitionsLocked returns the Definitions of Inspect, for a Witness, which runs under the Cluster's lock.
+// DefinitionsLocked returns the Definitions of Inspect, for a listener, which runs under the Cluster's lock.
 func (c *Cluster) DefinitionsLocked() Definitions { return replica.Leading{Set: c.servers} }
 
 // Definitions finds the definitions of stored and served resources.

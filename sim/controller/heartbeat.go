@@ -1,0 +1,59 @@
+package controller
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+// RenewHeartbeats makes all renewals that are due. It is called before a client reads, and before a reconcile.
+func (m *Manager) RenewHeartbeats() {
+	if now := m.schedule.Now(); m.renewing || now.Before(m.nextRenewal) {
+		return
+	}
+	m.renewing = true
+	defer func() { m.renewing = false }()
+	m.nextRenewal = never
+	for _, l := range m.loops {
+		if h, ok := l.Reconciler.(Heartbeat); ok && !l.stopped {
+			next, failed := h.Renew(&l.client)
+			if next.Before(m.nextRenewal) {
+				m.nextRenewal = next
+			}
+			was := l.expired
+			if l.expired = failed != nil; l.expired && !was {
+				m.notifyExpired(h)
+			}
+		}
+	}
+}
+
+// notifyExpired queues the object of a Heartbeat for all other controllers that watch it: they cannot rely on its renewals any more.
+func (m *Manager) notifyExpired(h Heartbeat) {
+	ref := h.Of()
+	view := m.log.Newest()
+	kv := view.Get(m.server.Definition(ref.Resource).Key(ref.Namespace, ref.Name))
+	if kv == nil {
+		return
+	}
+	x := commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server)
+	for _, w := range m.watchersOf(ref.Resource) {
+		if !w.crashed && w.Reconciler != Reconciler(h) {
+			m.notify(w, x)
+		}
+	}
+}
+
+// HasHeartbeat reports whether a running Heartbeat renews an object. If so, a controller need not poll for missed renewals: when the Heartbeat stops,
+// the controllers that watch the object are notified.
+func (c *Client) HasHeartbeat(of, namespace, name string) bool {
+	return slices.ContainsFunc(c.manager.loops, func(l *loop) bool {
+		h, ok := l.Reconciler.(Heartbeat)
+		return ok && !l.stopped && !l.expired && h.Of() == Ref{of, Key{namespace, name}}
+	})
+}
+
+// never is later than any time of a Cluster.
+var never = time.Unix(1<<40, 0)
