@@ -7,7 +7,7 @@ GO        ?= go
 FUZZTIME  ?= 60s
 BENCH     ?= .
 BENCHTIME ?= 1s
-# TESTFLAGS go to every go test, for example TESTFLAGS=-short.
+# TESTFLAGS go to every go test, for example TESTFLAGS=-v.
 TESTFLAGS ?=
 # RUNFLAGS go to kubesim serve, for example RUNFLAGS='--clock manual --seed 7'.
 RUNFLAGS  ?=
@@ -53,7 +53,10 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks real boot-data openapi-data e2e suites integration real-assets compat
+# The packages whose tests do less with -short.
+LONG := $(sort $(patsubst %,./%,$(shell grep -rl --include='*_test.go' 'testing.Short()' clock sim fake wasm | xargs -n 1 dirname)))
+
+.PHONY: help run test full rest rest-go rest-page test-long test-modules nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real boot-data openapi-data e2e suites integration real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -63,10 +66,31 @@ run: ## build and start kubesim serve with the page; it prints its URL and the k
 	else echo "left out: the page needs npm (https://nodejs.org, or: apt-get install npm)" >&2; fi
 	$(GO) run ./fake/cmd/kubesim serve --nodes 3 $$(if [ -f web/dist/index.html ]; then echo --web web/dist; fi) $(RUNFLAGS)
 
-test: test-go test-wasm test-web ## run all tests of all modules, shuffled (TESTFLAGS)
+# A package that needs more than 10 s of CPU fails.
+test: ## the tests of the root module with -short: at most 3 minutes on two cores, 1 when everything is built (TESTFLAGS)
+	$(GO) test -short -vet=all -timeout 3m -exec '"$(CURDIR)/.ci/cpu" 10' $(TESTFLAGS) ./...
+	@echo "left out: the long form of tests (make test-long), the modules $(SUBMODULES) (make test-modules), js/wasm (make test-wasm), the page (make test-web), the race detector (make race-fake); make full runs all of it"
 
-test-go:
-	$(call each,$(GO) test -shuffle=on $(TESTFLAGS) ./...)
+full: ## all tests and checks, Go and the page side by side: a quarter of an hour on two cores
+	@$(MAKE) --no-print-directory test && $(MAKE) --no-print-directory rest
+
+# The page's tests wait for a browser most of the time, so Go's run beside them; first, neither may be disturbed by a compiler.
+rest: ## what make full runs after make test
+	@$(MAKE) --no-print-directory -j 2 rest-go rest-page
+
+rest-go:
+	@status=0; for part in check-format check-generate deadcode staticcheck test-long test-modules test-wasm race-fake; do \
+		echo "== $$part"; $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
+
+rest-page:
+	@status=0; for part in lint-web test-web; do \
+		echo "== $$part"; $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
+
+test-long: ## the whole tests of the packages whose tests do less with -short, shuffled (TESTFLAGS)
+	$(GO) test -vet=off -shuffle=on $(TESTFLAGS) $(LONG)
+
+test-modules: ## the tests of the modules below the root module, shuffled (TESTFLAGS)
+	@status=0; for m in $(SUBMODULES); do echo "== $$m"; (cd $$m && $(GO) test -vet=all -shuffle=on $(TESTFLAGS) ./...) || status=1; done; exit $$status
 
 test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
 	@if command -v node >/dev/null; then \
@@ -120,12 +144,13 @@ race: ## run all tests with the race detector
 	@$(NEEDS_C)
 	$(call each,$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./...)
 
-# Three to five minutes of two cores, one of which builds it: no test has to be left out.
-race-fake: ## the tests of fake with the race detector: goroutines are there, nothing below it starts one
+# Goroutines start in fake, in no package below it. make race runs the rest.
+race-fake: ## the tests of fake, and every eighth recorded case, with the race detector
 	@$(NEEDS_C)
 	$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./fake
+	$(GO) test -race -timeout 30m -shuffle=on -short $(TESTFLAGS) ./fake/conformance
 
-check: check-format check-generate vet deadcode staticcheck lint-web guard build-wasm test ## what to run before every push: format, generated data, vet, linters, guards, wasm build, tests
+check: check-format vet staticcheck test ## what to run before every push: format, vet, staticcheck, and make test, in which the guards are; then CI runs make full
 
 check-format: ## fail if gofmt would change a file
 	@out="$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*'))"; \
@@ -158,6 +183,12 @@ bench: ## benchmarks, side by side with other fakes where examples/ has them (BE
 
 fuzz: ## each fuzz target for a while (FUZZTIME)
 	@for m in $(MODULES); do (cd $$m && GO=$(GO) $(CURDIR)/.ci/fuzz $(FUZZTIME)) || exit 1; done
+
+# The parts are in the order of their length, from a quarter of an hour to some hours. The first builds of suites, compat and
+# integration download several GB.
+NIGHTLY ?= kill race test-browsers test-npm soak sample fuzz journeys-beside webhooks-beside endurance gallery suites compat integration
+nightly: ## what takes hours, in parts (NIGHTLY); it may be interrupted, and goes on where it was when it is started again
+	@.ci/nightly $(NIGHTLY)
 
 kill: ## kill kubesim serve --archive 200 times under load, and compare with what its clients were told (KILLS)
 	KUBESIM_KILLS=$(or $(KILLS),200) $(GO) test -count=1 -v -timeout 1h -run '^TestKill$$' ./fake/cmd/kubesim
@@ -252,6 +283,10 @@ boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/d
 openapi-data: ## record what a real kube-apiserver publishes of its types and serves (sim/schema/gen/openapi; REAL_MINOR)
 	$(BUILD_REAL)
 	@$(call with_real,cd sim/schema/gen && $(GO) run . -record $$KUBESIM_TARGET)
+
+journeys-beside webhooks-beside: %-beside: ## the same with a real server that is built and started for it
+	$(BUILD_REAL)
+	@$(call with_real,$(MAKE) --no-print-directory $*)
 
 # Everything that is built and all logs are below it.
 E2E = $${TMPDIR:-/tmp}/kubesim-e2e
