@@ -234,3 +234,28 @@ func TestConversionReviews(t *testing.T) {
 		"example.com/v2 to example.com/v1 true 0", // the object as written, for the fields of manager two
 		"example.com/v2 to example.com/v1 true 1") // the stored object, for the same, and the object that would be stored
 }
+
+// An unsafe deletion is only for objects that cannot be read. It looks again if the object was written while the webhook was called.
+func TestUnsafeDeletionOfRepaired(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Replicas: []fake.ReplicaOptions{{FeatureGates: map[string]bool{"AllowUnsafeMalformedObjectDeletion": true}}}})
+	is.NoErr(srv.LoadData([]byte(frobbers)))
+	c := client{t, srv}
+	broken := true
+	srv.ConvertThrough(hook{t, func(review object.Object) object.Object {
+		if !broken {
+			return converted(t, review)
+		}
+		broken = false
+		c.mergePatch(frobbersV1+"/a", `{"height":9}`)
+		return object.Object{"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1", "response": map[string]any{
+			"uid": review.String("request", "uid"), "result": map[string]any{"status": "Failure", "message": "no height"}}}
+	}})
+	code, body := c.do("DELETE", frobbersV2+"/a", `{"ignoreStoreReadErrorWithClusterBreakingPotential":true}`)
+	is.Equal(code, 409)
+	is.True(strings.Contains(body, "unsafe deletion is not allowed because the object is decodable from storage"))
+	code, body = c.do("GET", frobbersV1+"/a", "")
+	is.Equal(code, 200)
+	is.True(strings.Contains(body, `"height":9`))
+}

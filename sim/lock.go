@@ -98,7 +98,6 @@ func (l *lock) putBackPolicies() *status.Status {
 
 // Unlocked calls f without the lock, in the middle of a request.
 func (l *lock) Unlocked(f func()) {
-	defer l.servers.Conversions.HoldLock()()
 	l.mu.Unlock()
 	defer l.Lock()
 	f()

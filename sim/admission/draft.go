@@ -163,5 +163,5 @@ func (a *Attributes) toVersion(obj object.Object, apiVersion string) (object.Obj
 	if from.Group != to.Group {
 		return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", from, to.GV())
 	}
-	return a.Definition.StorageCodec.Convert(obj, apiVersion)
+	return a.Definition.StorageCodec.Convert(a.Asker, obj, apiVersion)
 }

@@ -53,7 +53,7 @@ func (e *Exchange) limit() time.Duration {
 // begin starts the deadline of the request. A request that a fault has delayed on its way here is served even if its client did not
 // wait for it: it was sent.
 func (e *Exchange) begin() {
-	client := e.Context
+	client := e.Request.Context
 	if e.late && client != nil && client.Err() != nil {
 		client = nil
 	}

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"context"
+
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/deadline"
@@ -224,12 +226,21 @@ func (e *Exchange) serve() {
 			return
 		}
 	}
-	if e.route.def.StorageCodec != nil {
-		e.s.Host.Serving(e.route.def, e.Verb, e.route.namespace, e.route.name, e.Query.Get("resourceVersion") != "",
-			&e.deadline, e.handle)
-		return
+	if e.readsCache() {
+		e.s.Registry.ConvertAhead(e, e.route.def, e.route.namespace, e.route.name)
 	}
 	e.handle()
+}
+
+// readsCache reports whether the verb may read from the watch cache.
+func (e *Exchange) readsCache() bool {
+	switch e.Verb {
+	case "get":
+		return e.Query.Get("resourceVersion") != ""
+	case "list", "watch", "deletecollection":
+		return true
+	}
+	return false
 }
 
 // handle carries out the verb.
@@ -261,13 +272,19 @@ var handlers = map[string]func(*Exchange) *status.Status{
 // request returns the registry's view of the exchange.
 func (e *Exchange) request(options writeOptions) *registry.Request {
 	r := e.route
-	q := &registry.Request{By: e, Caller: e, Definition: r.def, Namespace: r.namespace, Name: r.name, User: e.User,
+	q := &registry.Request{By: e, Asker: e, Caller: e, Definition: r.def, Namespace: r.namespace, Name: r.name, User: e.User,
 		Verb: e.Verb, Manager: options.manager, DryRun: options.dryRun, Options: options.sent, Deadline: &e.deadline}
 	if r.sub != nil {
 		q.Subresource = r.sub.Name
 	}
 	return q
 }
+
+// Context implements resource.Asker.
+func (e *Exchange) Context() context.Context { return e.deadline.Context() }
+
+// Unlocked implements resource.Asker.
+func (e *Exchange) Unlocked(f func()) { e.s.Host.Unlocked(f) }
 
 // Warn implements registry.Caller.
 func (e *Exchange) Warn(text string) { e.warnings = append(e.warnings, text) }

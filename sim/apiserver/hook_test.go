@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -86,11 +85,6 @@ func (h notedHost) Hook() apiserver.Hook { return h.n }
 
 func (h notedHost) Watching(*apiserver.Exchange, *watchcache.Watch) { h.n.note("server watches") }
 
-func (h notedHost) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
-	h.n.note("serving")
-	serve()
-}
-
 func (h notedHost) Aggregated(path string) apiserver.Forward {
 	if !strings.HasPrefix(path, "/apis/aggregated.example.com/") && path != "/apis/apps/v1" {
 		return nil
@@ -133,8 +127,8 @@ func TestWhoIsTold(t *testing.T) {
 		{request{"GET", "/apis/batch/v1", ""}, nil, "arrived, answered"},
 		{request{"GET", "/apis/apps/v1", ""}, nil, "arrived, decided, forwarded, answered"}, // before discovery
 		{request{"GET", "/apis/aggregated.example.com/v1/things", ""}, arrival[2].fail, "arrived, answered Forbidden"},
-		{request{"GET", custom + "/a", ""}, nil, "arrived, decided, serving, answered"},
-		{request{"GET", custom + "/b", ""}, nil, "arrived, decided, serving, answered NotFound"},
+		{request{"GET", custom + "/a", ""}, nil, "arrived, decided, answered"},
+		{request{"GET", custom + "/b", ""}, nil, "arrived, decided, answered NotFound"},
 		{request{"GET", "pods/a/log", ""}, nil, "arrived, answered NotFound"}, // a stream is not decided on
 	} {
 		x, n := noted(t, c.q)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/kubelet"
@@ -62,9 +61,8 @@ type Host interface {
 	// Aggregated returns what passes requests for a path on to the aggregated API server that it belongs to, or nil if it belongs to
 	// none.
 	Aggregated(path string) Forward
-	// Serving calls serve, the handler of a request for a custom resource. cached reports that a get may be served from the watch
-	// cache; the request has to end with its deadline.
-	Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func())
+	// Unlocked calls f without the Cluster's lock, in the middle of a request.
+	Unlocked(f func())
 }
 
 // StandaloneHost is a Host of a server that has no cluster around it.
@@ -75,9 +73,7 @@ func (StandaloneHost) Flow() *flowcontrol.Config             { return nil }
 func (StandaloneHost) Watching(*Exchange, *watchcache.Watch) {}
 func (StandaloneHost) Peer(string, string, string) *Server   { return nil }
 func (StandaloneHost) Aggregated(string) Forward             { return nil }
-func (StandaloneHost) Serving(_ *resource.Definition, _, _, _ string, _ bool, _ *deadline.Deadline, serve func()) {
-	serve()
-}
+func (StandaloneHost) Unlocked(f func())                     { f() }
 
 // Request is one HTTP request whose body has been read.
 type Request struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -22,8 +23,8 @@ func failure(kind schema.GVK, format string, args ...any) error {
 
 // convert converts an object to another version: with the function registered for the definition, or by spec.conversion. It may
 // change obj.
-func (d *definition) convert(obj object.Object, apiVersion string) (object.Object, error) {
-	return d.convertBy(d.ask, obj, apiVersion)
+func (d *definition) convert(by resource.Asker, obj object.Object, apiVersion string) (object.Object, error) {
+	return d.convertBy(d.ask(by), obj, apiVersion)
 }
 
 // convertBy is convert where webhook stands for the webhook.

@@ -289,10 +289,10 @@ func TestDefine(t *testing.T) {
 	unknown, err := server.Prune(d.GVK, in)
 	is.NoErr(err)
 	is.Equal(unknown, []string{"spec.since", "spec.x", "status"}) // fields that the schema does not have
-	converted, err := d.StorageCodec.Convert(in, "example.com/v2")
+	converted, err := d.StorageCodec.Convert(nil, in, "example.com/v2")
 	is.NoErr(err)
 	is.Equal(converted.APIVersion(), "example.com/v2")
-	_, err = d.StorageCodec.Convert(in, "example.com/v9")
+	_, err = d.StorageCodec.Convert(nil, in, "example.com/v9")
 	is.True(err != nil)
 	form := d.StorageCodec
 	obj.SetMeta("labels", map[string]any{"a": "b"})

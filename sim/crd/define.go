@@ -38,13 +38,6 @@ type Host interface {
 	Call(ctx context.Context, q *webhook.Request) (*webhook.Answer, error)
 	// Memory returns the cache of webhook results, which the Servers of a Cluster share.
 	Memory() *Memory
-	// Unlocks reports whether the Cluster's lock may be given back now. If it may not, webhooks are asked under the lock, and must not
-	// ask the same Cluster.
-	Unlocks() bool
-	// Unlocked calls f without the Cluster's lock.
-	Unlocked(f func())
-	// Context returns the context of the request that is being served while Unlocks is true.
-	Context() context.Context
 	// After calls f after a time of the Cluster's clock; stop takes that back.
 	After(d time.Duration, f func()) (stop func())
 	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's lock.
@@ -231,8 +224,12 @@ func (d *definition) read(crd object.Object, old *definition) {
 			continue
 		}
 		v.codec = &resource.StorageCodec{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
-			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.recall) },
-			Write:   func(obj object.Object) (object.Object, error) { return d.converted(obj, d.stored, d.ask) },
+			Read: func(by resource.Asker, obj object.Object) (object.Object, error) {
+				return d.fromStored(obj, v, d.recall(by))
+			},
+			Write: func(by resource.Asker, obj object.Object) (object.Object, error) {
+				return d.converted(obj, d.stored, d.ask(by))
+			},
 			Convert: d.convert,
 			Prepare: d.prepare,
 			Fill:    func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
@@ -240,7 +237,9 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) && d.server.readable(obj) },
 		}
 		if asks {
-			v.codec.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
+			v.codec.Ask = func(by resource.Asker, obj object.Object) (object.Object, error) {
+				return d.fromStored(obj, v, d.ask(by))
+			}
 		}
 	}
 }

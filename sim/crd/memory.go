@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // memoryMax and failedMax bound a Memory for each definition: the bytes of converted objects, and the failures.
@@ -96,7 +97,7 @@ func (s *Server) Asks(name string) bool {
 
 // prepare converts an object, as it is about to be stored, into every version that is served or stored: a commit shows it to
 // watches in all of them, and must not wait for a webhook.
-func (d *definition) prepare(obj object.Object) {
+func (d *definition) prepare(by resource.Asker, obj object.Object) {
 	if !d.server.Asks(d.name) {
 		return
 	}
@@ -106,6 +107,6 @@ func (d *definition) prepare(obj object.Object) {
 		if !d.versions[apiVersion].cached {
 			continue
 		}
-		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion], d.learn) // a failure is remembered too
+		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion], d.learn(by)) // a failure is remembered too
 	}
 }

@@ -8,37 +8,49 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// recall returns the result of the webhook from when the object was written, or calls it.
-func (d *definition) recall(obj object.Object, apiVersion string) (object.Object, error) {
-	host := d.server.Host
-	known := host.Memory().answers(d.name)
-	if converted, err, ok := known.recall(d.memoryKey(obj, apiVersion), host.Unlocks()); ok {
+// recall returns a Converter that returns the result of the webhook from when the object was written, or calls it. A request also
+// calls it if it failed then.
+func (d *definition) recall(by resource.Asker) Converter {
+	return func(obj object.Object, apiVersion string) (object.Object, error) {
+		known := d.server.Host.Memory().answers(d.name)
+		if converted, err, ok := known.recall(d.memoryKey(obj, apiVersion), by != nil); ok {
+			return converted, err
+		}
+		return d.learn(by)(obj, apiVersion)
+	}
+}
+
+// learn returns a Converter that calls the webhook and remembers its answer, unless the request has ended before.
+func (d *definition) learn(by resource.Asker) Converter {
+	return func(obj object.Object, apiVersion string) (object.Object, error) {
+		key := d.memoryKey(obj, apiVersion)
+		converted, err := d.review(by, obj, apiVersion)
+		if err != nil && requestOf(by).Err() != nil {
+			return nil, err
+		}
+		d.server.Host.Memory().answers(d.name).learn(key, converted, err)
 		return converted, err
 	}
-	return d.learn(obj, apiVersion)
 }
 
-// learn asks the webhook and remembers its answer, unless the request has ended before.
-func (d *definition) learn(obj object.Object, apiVersion string) (object.Object, error) {
-	key := d.memoryKey(obj, apiVersion)
-	converted, err := d.ask(obj, apiVersion)
-	if err != nil && d.server.request().Err() != nil {
-		return nil, err
+// ask returns a Converter that calls the webhook.
+func (d *definition) ask(by resource.Asker) Converter {
+	return func(obj object.Object, apiVersion string) (object.Object, error) {
+		return d.review(by, obj, apiVersion)
 	}
-	d.server.Host.Memory().answers(d.name).learn(key, converted, err)
-	return converted, err
 }
 
-// ask sends an object to the conversion webhook of the definition and returns the converted object (CustomResourceDefinition
+// review sends an object to the conversion webhook of the definition and returns the converted object (CustomResourceDefinition
 // documentation, "Webhook conversion").
 //
 //	ConversionReview ─ request:  uid, desiredAPIVersion, objects: [obj]
 //	                 └ response: uid, result: {status: Success}, convertedObjects: [converted]
-func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, error) {
+func (d *definition) review(by resource.Asker, obj object.Object, apiVersion string) (object.Object, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	version := webhook.ReviewVersion(d.conversion.Strings("webhook", "conversionReviewVersions"))
 	if version == "" {
@@ -49,7 +61,7 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 	structure := d.server.Schema.Kind(review)
 	request := object.Object{"kind": review.Kind, "apiVersion": review.GV(), "response": map[string]any{},
 		"request": map[string]any{"uid": uid, "desiredAPIVersion": apiVersion, "objects": []any{map[string]any(obj)}}}
-	body, err := d.post(append(codec.Append(nil, request, structure), '\n'))
+	body, err := d.post(by, append(codec.Append(nil, request, structure), '\n'))
 	var answer object.Object
 	if err == nil {
 		answer, err = webhook.Read(body, review, structure)
@@ -77,32 +89,31 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 // askMax is how long a conversion webhook may take.
 const askMax = 30 * time.Second
 
-// post sends a review and returns the answer. It waits without the Cluster's lock where the Server can do so, at most askMax of the
-// Cluster's time, and no longer than the request may take that needs the conversion. A request that has to end gets no answer that
-// came too late.
-func (d *definition) post(body []byte) (answer []byte, err error) {
+// post sends a review and returns the answer. A request waits for it without the Cluster's lock, at most askMax of the Cluster's time,
+// and no longer than the request may take. A request that has to end gets no answer that came too late.
+func (d *definition) post(by resource.Asker, body []byte) (answer []byte, err error) {
 	config := d.conversion.At("webhook", "clientConfig")
 	host := d.server.Host
-	ctx, cancel := context.WithCancelCause(d.server.request())
+	ctx, cancel := context.WithCancelCause(requestOf(by))
 	defer cancel(nil)
 	defer host.After(askMax, func() { cancel(context.DeadlineExceeded) })()
 	q := &webhook.Request{URL: webhook.Address(config, askMax), Trusted: webhook.Bundle(config), Review: body}
 	ask := func() { answer, err = webhook.Call(host.Call).Ask(ctx, q) }
-	if !host.Unlocks() {
+	if by == nil {
 		ask()
 		return answer, err
 	}
 	q.Wait = host.Wait
-	host.Unlocked(ask)
+	by.Unlocked(ask)
 	return answer, err
 }
 
-// request returns the context of the request that needs a conversion.
-func (s *Server) request() context.Context {
-	if !s.Host.Unlocks() {
+// requestOf returns the context of a request that needs a conversion.
+func requestOf(by resource.Asker) context.Context {
+	if by == nil {
 		return context.Background()
 	}
-	return s.Host.Context()
+	return by.Context()
 }
 
 // readReview returns the converted objects of an answer.

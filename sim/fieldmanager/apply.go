@@ -76,7 +76,7 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 	}
 	model := m.model(typeOf(d), d.Custom)
 	if len(entries) == 0 {
-		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
+		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time, Asker: by.Asker}
 		if entries, err = m.track(d, nil, live, nil, before); err != nil {
 			return nil, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
 				live.Namespace(), live.Name(), d.GVK, cmp.Or(model.root.unreachable(live), err.Error()))

@@ -60,6 +60,8 @@ type By struct {
 	Name        string // field manager
 	Subresource string // "" for the main resource
 	Time        time.Time
+
+	Asker resource.Asker // waits for conversion webhooks; it may be nil
 }
 
 // Manager keeps managedFields for the resources of one API server. Objects are in the version of the request. It is

@@ -123,12 +123,12 @@ func (a *application) Convert(v *typed.TypedValue, version fieldpath.APIVersion)
 		from = a.d
 	}
 	if from.StorageCodec != nil && from != a.d && string(version) != a.d.GV() {
-		if obj, err = from.StorageCodec.Convert(obj.Copy(), a.d.GV()); err != nil {
+		if obj, err = from.StorageCodec.Convert(a.by.Asker, obj.Copy(), a.d.GV()); err != nil {
 			return v, err
 		}
 		from = a.d
 	}
-	d, obj, err := a.m.inVersion(from, obj, string(version))
+	d, obj, err := a.m.inVersion(a.by.Asker, from, obj, string(version))
 	switch {
 	case err != nil:
 		return v, err

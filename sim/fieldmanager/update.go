@@ -80,7 +80,7 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	if err := m.misfit(d, c.live, true); err != nil {
 		return nil, err
 	}
-	entries, err := m.reconciled(d, live, entries)
+	entries, err := m.reconciled(by.Asker, d, live, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +169,11 @@ func (c *comparison) at(apiVersion string) (*change, error) {
 			return x.change, nil
 		}
 	}
-	v, live, err := c.m.inVersion(c.d, c.live, apiVersion)
+	v, live, err := c.m.inVersion(c.by.Asker, c.d, c.live, apiVersion)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert old object: %w", err)
 	}
-	_, obj, err := c.m.inVersion(c.d, c.obj, apiVersion)
+	_, obj, err := c.m.inVersion(c.by.Asker, c.d, c.obj, apiVersion)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert new object: %w", err)
 	}

@@ -32,7 +32,7 @@ func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.D
 // A version of a custom resource is never gone in this sense: a version that the definition does not name is an error of the
 // conversion, and so is a field that the other version's schema does not have, because nothing prunes the object on the way
 // (versionConverter of apimachinery, with the converter that apiextensions-apiserver hands it).
-func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersion string) (*resource.Definition, object.Object, error) {
+func (m *Manager) inVersion(by resource.Asker, d *resource.Definition, obj object.Object, apiVersion string) (*resource.Definition, object.Object, error) {
 	if apiVersion == d.GV() {
 		return d, obj, nil
 	}
@@ -50,7 +50,7 @@ func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersio
 	if obj == nil {
 		obj = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
 	}
-	converted, err := d.StorageCodec.Convert(obj.Copy(), apiVersion)
+	converted, err := d.StorageCodec.Convert(by, obj.Copy(), apiVersion)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -134,12 +134,12 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 //
 // This is for updates. For an apply, merge.Updater does the same, but an update would have to parse all sets to use it: an update
 // of a custom resource would take a seventh longer.
-func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries managed) (managed, error) {
+func (m *Manager) reconciled(by resource.Asker, d *resource.Definition, live object.Object, entries managed) (managed, error) {
 	for _, apiVersion := range entries.others(d) {
 		if d.StorageCodec == nil {
 			break // built-in kinds can be converted to each version
 		}
-		if _, _, err := m.inVersion(d, live, apiVersion); err != nil {
+		if _, _, err := m.inVersion(by, d, live, apiVersion); err != nil {
 			return nil, err
 		}
 	}

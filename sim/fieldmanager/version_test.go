@@ -38,7 +38,7 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 		}
 	}
 	toV1, toV2 := move("size", "count"), move("count", "size")
-	form := &resource.StorageCodec{Convert: func(obj object.Object, apiVersion string) (object.Object, error) {
+	form := &resource.StorageCodec{Convert: func(_ resource.Asker, obj object.Object, apiVersion string) (object.Object, error) {
 		convert := map[string]func(object.Object) (object.Object, error){"x.io/v1": toV1, "x.io/v2": toV2}[apiVersion]
 		if convert == nil {
 			return nil, errors.New("what is " + apiVersion)
@@ -107,7 +107,7 @@ func TestFailingConversion(t *testing.T) {
 func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
 	is := is.New(t)
 	m, v1, v2 := twoVersions()
-	v2.StorageCodec.Convert = func(obj object.Object, apiVersion string) (object.Object, error) {
+	v2.StorageCodec.Convert = func(_ resource.Asker, obj object.Object, apiVersion string) (object.Object, error) {
 		if m.Version(nil, apiVersion) == nil {
 			return nil, errors.New("no version " + apiVersion)
 		}

@@ -19,11 +19,11 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 		return nil, notSimulated(q)
 	}
 	if verb != "create" { // it begins with the existing object
-		if s := r.corrupt(q.Definition, r.stored(q.Definition, q.Namespace, q.Name)); s != nil {
+		if s := r.corrupt(q.Definition, r.stored(q.Asker, q.Definition, q.Namespace, q.Name)); s != nil {
 			return nil, s
 		}
 	}
-	c := &resource.Connection{Context: r.context(q), Verb: verb, Body: body, Objects: objects{r.Reader(), r, q}}
+	c := &resource.Connection{Context: r.context(q), Verb: verb, Body: body, Objects: objects{Reader{r, q.Asker}, r, q}}
 	c.Manage = func(live, obj object.Object) {
 		switch {
 		case q.Unversioned && q.Definition.Custom:
@@ -113,7 +113,7 @@ func (o objects) Write(storage, namespace, name string, change func(object.Objec
 	if s := o.r.unreachable(q.Definition, "update"); s != nil {
 		return s
 	}
-	item := o.r.stored(q.Definition, namespace, name)
+	item := o.r.stored(q.Asker, q.Definition, namespace, name)
 	if item == nil {
 		return status.NotFound(q.Definition.GroupResource(), name)
 	}

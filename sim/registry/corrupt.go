@@ -74,7 +74,7 @@ func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 			return nil, status.Forbidden(d.GroupResource(), q.Name, fmt.Sprintf("not permitted to do %q, reason: ", unsafeVerb))
 		}
 	}
-	item := r.stored(d, q.Namespace, q.Name)
+	item := r.stored(q.Asker, d, q.Namespace, q.Name)
 	switch {
 	case item == nil:
 		if s := r.unreachable(d, "delete"); s != nil {
@@ -84,6 +84,9 @@ func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 	case item.Err == nil:
 		return nil, status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(d.ServerKey(q.Namespace, q.Name, false),
 			"unsafe deletion is not allowed because the object is decodable from storage"))
+	}
+	if r.hasChanged(d, item) { // while the webhook was called that cannot convert it
+		return nil, stale
 	}
 	if !q.DryRun {
 		if s := q.ready(object.Object{}, item); s != nil {

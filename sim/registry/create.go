@@ -137,7 +137,7 @@ func (r *Registry) manage(q *Request, live, obj object.Object) {
 
 // By returns the owner of the fields that a request sets.
 func (r *Registry) By(q *Request) fieldmanager.By {
-	return fieldmanager.By{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now()}
+	return fieldmanager.By{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now(), Asker: q.Asker}
 }
 
 // createNamed tries generated names until one is free (KEP-4420); an object with a name of its own is tried once.
@@ -231,7 +231,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 func (r *Registry) storeNew(q *Request, obj object.Object, name string) (*resource.Item, *status.Status) {
 	d := q.Definition
 	if q.DryRun {
-		return r.readBack(d, obj)
+		return r.readBack(q, obj)
 	}
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
@@ -239,7 +239,7 @@ func (r *Registry) storeNew(q *Request, obj object.Object, name string) (*resour
 	obj.Remove("metadata", "selfLink") // which the store drops
 	it, s := r.putAt(q, obj, d.Key(obj.Namespace(), name))
 	if s == stale {
-		if old := r.stored(d, obj.Namespace(), name); old != nil {
+		if old := r.stored(q.Asker, d, obj.Namespace(), name); old != nil {
 			return nil, alreadyExists(d, old)
 		}
 	}
@@ -314,15 +314,15 @@ const beingDeleted = "object is being deleted: "
 // stored, which is found first, or the other is in its way. A dry run only looks for the other, and one that cannot be read is none.
 func (r *Registry) exists(q *Request, obj object.Object, name string) *status.Status {
 	d := q.Definition
-	old := r.stored(d, obj.Namespace(), name)
+	old := r.stored(q.Asker, d, obj.Namespace(), name)
 	if old != nil && q.DryRun {
-		old = r.storedForGet(d, obj.Namespace(), name)
+		old = r.storedForGet(q.Asker, d, obj.Namespace(), name)
 	}
 	switch {
 	case old == nil, q.DryRun && old.Err != nil:
 		return nil
 	case d.StorageCodec != nil && !q.DryRun:
-		if _, _, s := r.encodeStored(d, obj, old.Rev); s != nil {
+		if _, _, s := r.encodeStored(q, obj, old.Rev); s != nil {
 			return s
 		}
 	}

@@ -16,12 +16,12 @@ import (
 func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
 	d, store, applies := q.Definition, r.Backend.Store(), q.applies
 	before := modRevisionOf(store, key)
-	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
+	stored, value, s := r.encodeStored(q, obj, store.Rev()+1)
 	if s == nil {
 		s = tooLarge(d, resource.NewItem(d, stored, 0, value), stored, before, applies || before != 0)
 		if s != nil && !applies {
 			obj.Remove("metadata", "managedFields")
-			if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil {
+			if stored, value, s = r.encodeStored(q, obj, store.Rev()+1); s == nil {
 				s = tooLarge(d, resource.NewItem(d, stored, 0, value), stored, before, applies || before != 0)
 			}
 		}
@@ -30,7 +30,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 		return nil, s
 	}
 	rev := store.Rev() + 1
-	d.StorageCodec.Prepare(stored) // which may wait for a webhook
+	d.StorageCodec.Prepare(q.Asker, stored) // which may wait for a webhook
 	if s := q.ended(); s != nil {
 		return nil, s
 	}
@@ -63,15 +63,15 @@ func modRevisionOf(store *mvcc.Store, key string) uint64 {
 }
 
 // encodeStored returns an object converted to its stored version, which may be obj itself, and its stored bytes at a revision.
-func (r *Registry) encodeStored(d *resource.Definition, obj object.Object, rev uint64) (
-	stored object.Object, value []byte, s *status.Status) {
+func (r *Registry) encodeStored(q *Request, obj object.Object, rev uint64) (stored object.Object, value []byte, s *status.Status) {
+	d := q.Definition
 	d.StorageCodec.Tidy(obj)
 	stored = obj
 	if d.GVK != d.StorageCodec.Stored {
 		stored = obj.Copy()
 		stored.Remove("metadata", "resourceVersion") // which is not stored in the object there: a webhook does not see it
 		var err error
-		if stored, err = d.StorageCodec.Write(stored); err != nil {
+		if stored, err = d.StorageCodec.Write(q.Asker, stored); err != nil {
 			return nil, nil, status.Plain("%s", err.Error())
 		}
 	}
@@ -85,7 +85,7 @@ func (r *Registry) encodable(q *Request, item *resource.Item) *status.Status {
 	if q.DryRun || d.StorageCodec == nil || d.StorageCodec.Ask == nil || d.GVK == d.StorageCodec.Stored {
 		return nil
 	}
-	_, _, s := r.encodeStored(d, item.Object(), item.Rev)
+	_, _, s := r.encodeStored(q, item.Object(), item.Rev)
 	return s
 }
 
@@ -99,10 +99,10 @@ func printAt(stored object.Object, rev uint64) []byte {
 func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
 	if q.DryRun {
-		it, s := r.readBack(d, obj)
+		it, s := r.readBack(q, obj)
 		return &Result{Item: it}, s
 	}
-	_, value, s := r.encodeStored(d, obj, item.Rev)
+	_, value, s := r.encodeStored(q, obj, item.Rev)
 	if s != nil {
 		return nil, s
 	}
@@ -121,19 +121,40 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 
 // readBack returns an object of a dry run as readers would see it if it were stored, with its resourceVersion: without fields that
 // the storage version does not have, and with that version's defaults.
-func (r *Registry) readBack(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+func (r *Registry) readBack(q *Request, obj object.Object) (*resource.Item, *status.Status) {
+	d := q.Definition
 	if d.StorageCodec == nil {
 		return r.encodeUnstored(d, obj), nil
 	}
 	d.StorageCodec.Tidy(obj)
-	stored, err := d.StorageCodec.Write(obj.Copy())
+	stored, err := d.StorageCodec.Write(q.Asker, obj.Copy())
 	if err == nil {
-		obj, err = d.StorageCodec.Read(stored)
+		obj, err = d.StorageCodec.Read(q.Asker, stored)
 	}
 	if err != nil {
 		return nil, status.Plain("%s", err.Error())
 	}
 	return r.encodeUnstored(d, obj), nil
+}
+
+// ConvertAhead converts the cached objects of a namespace, or the one with the name, to the version of d if a webhook has to do that.
+// A read that waits for the cache, and a watch, find the results: no commit may come between the first state of a watch and its
+// events, so that they cannot wait for a webhook.
+func (r *Registry) ConvertAhead(by resource.Asker, d *resource.Definition, namespace, name string) {
+	if d.StorageCodec == nil || d.StorageCodec.Ask == nil {
+		return
+	}
+	view := r.Backend.Cache(d.Hub).View()
+	if name != "" {
+		if kv := view.Get(d.Key(namespace, name)); kv != nil {
+			resource.ItemFor(by, d.Hub, kv)
+		}
+		return
+	}
+	view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+		resource.ItemFor(by, d.Hub, kv)
+		return true
+	})
 }
 
 // terminating refuses the creation of an object whose definition is being deleted.

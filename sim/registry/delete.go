@@ -37,7 +37,7 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 		return nil, s
 	}
 	if o.Unsafe {
-		return r.deleteCorrupt(q)
+		return retryOnConflict(q, true, func() (*Result, *status.Status) { return r.deleteCorrupt(q) })
 	}
 	warnPropagation(q, o)
 	return retryOnConflict(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
@@ -64,7 +64,7 @@ func warnPropagation(q *Request, o DeleteOptions) {
 
 func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status) {
 	d := q.Definition
-	item := r.stored(d, q.Namespace, q.Name)
+	item := r.stored(q.Asker, d, q.Namespace, q.Name)
 	if item == nil {
 		if s := r.unreachable(d, "delete"); s != nil {
 			return nil, s
@@ -357,7 +357,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 				return nil, s
 			}
 			r.Backend.Pause()
-			if left := r.stored(d, q.Namespace, q.Name); left != nil { // as another write may have left it; nil if it removed it
+			if left := r.stored(q.Asker, d, q.Namespace, q.Name); left != nil { // as another write may have left it; nil if it removed it
 				item = left
 				if s := r.admitDelete(q, item, item.Object(), o); s != nil {
 					return nil, s

@@ -20,6 +20,7 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 	if o.ResourceVersion != "" && o.Limit == 0 {
 		o.Limit = collectionPage // with a limit a resourceVersion is exact
 	}
+	asker := q.Asker
 	r.List(q, o, func(p *Page, s *status.Status) {
 		if s != nil {
 			done(nil, s)
@@ -33,6 +34,7 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 		for _, it := range p.Items {
 			one := *q
 			one.Namespace, one.Name, one.collected = it.Namespace, it.Name, true
+			one.Asker = asker
 			if _, s := r.Delete(&one, del); s != nil && s.Reason != status.ReasonNotFound {
 				done(nil, s)
 				return
@@ -40,4 +42,5 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 		}
 		done(p, nil)
 	})
+	asker = nil // a list that has waited ends within the commit of another request
 }

@@ -36,7 +36,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 			done(nil, status.TooLargeResourceVersion(rev, r.Backend.Store().Rev(), 0))
 			return
 		}
-		done(r.found(q, r.storedForGet(d, q.Namespace, q.Name)))
+		done(r.found(q, r.storedForGet(q.Asker, d, q.Namespace, q.Name)))
 		return
 	}
 	r.Backend.Await(cache, rev, func(fresh bool) {

@@ -216,7 +216,7 @@ func (r *Registry) remove(by resource.Author, d *resource.Definition, it *resour
 	}
 	r.Backend.Committed(by, event)
 	if with := r.Backend.Definition(d.Hub.Strategy.DeletesWith); with != nil {
-		if other := r.stored(with, it.Namespace, it.Name); other != nil {
+		if other := r.stored(nil, with, it.Namespace, it.Name); other != nil {
 			r.remove(by, with, other)
 		}
 	}
@@ -228,10 +228,10 @@ func (r *Registry) remove(by resource.Author, d *resource.Definition, it *resour
 
 // stored returns the item of an object as it is in the store now, or nil. A replica that does not reach the store takes
 // its cache for it.
-func (r *Registry) stored(d *resource.Definition, namespace, name string) *resource.Item {
+func (r *Registry) stored(by resource.Asker, d *resource.Definition, namespace, name string) *resource.Item {
 	if !r.Backend.Reachable() {
 		if kv := r.Backend.Cache(d.Hub).View().Get(d.Key(namespace, name)); kv != nil {
-			return resource.ItemOf(d.Hub, kv)
+			return resource.ItemFor(by, d.Hub, kv)
 		}
 		return nil
 	}
@@ -239,19 +239,19 @@ func (r *Registry) stored(d *resource.Definition, namespace, name string) *resou
 	if err != nil || kv == nil {
 		return nil
 	}
-	return resource.ItemOf(d.Hub, kv)
+	return resource.ItemFor(by, d.Hub, kv)
 }
 
 // storedForGet is stored for a get, which calls the webhook that converts the object.
-func (r *Registry) storedForGet(d *resource.Definition, namespace, name string) *resource.Item {
+func (r *Registry) storedForGet(by resource.Asker, d *resource.Definition, namespace, name string) *resource.Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil || !r.Backend.Reachable() {
-		return r.stored(d, namespace, name)
+		return r.stored(by, d, namespace, name)
 	}
 	kv, err := r.Backend.Store().Get(d.Key(namespace, name), 0)
 	if err != nil || kv == nil {
 		return nil
 	}
-	return resource.AskedItem(d, kv)
+	return resource.AskedItem(by, d, kv)
 }
 
 // FormatRev prints a revision as a resourceVersion.
@@ -267,13 +267,16 @@ func ParseRev(rv string) (uint64, bool) {
 }
 
 // Reader returns a reader of the currently stored objects.
-func (r *Registry) Reader() Reader { return Reader{r} }
+func (r *Registry) Reader() Reader { return Reader{registry: r} }
 
 // NewAuditID returns the id of a request that names none of its own.
 func (r *Registry) NewAuditID() string { return r.newID("audit ids") }
 
 // Reader reads stored objects for strategies and admission plugins.
-type Reader struct{ registry *Registry }
+type Reader struct {
+	registry *Registry
+	asker    resource.Asker // the request that it reads for; it may be nil
+}
 
 // Get returns a copy of the object, or nil.
 func (r Reader) Get(storage, namespace, name string) object.Object {
@@ -302,7 +305,7 @@ func (r Reader) Item(storage, namespace, name string) *resource.Item {
 	if err != nil || kv == nil {
 		return nil
 	}
-	return resource.ItemOf(d, kv)
+	return resource.ItemFor(r.asker, d, kv)
 }
 
 // All returns copies of the objects, in key order.
@@ -313,7 +316,7 @@ func (r Reader) All(storage, namespace string) []object.Object {
 	}
 	objects := make([]object.Object, len(kvs))
 	for i, kv := range kvs {
-		objects[i] = resource.ItemOf(d, kv).Object()
+		objects[i] = resource.ItemFor(r.asker, d, kv).Object()
 	}
 	return objects
 }
@@ -322,7 +325,7 @@ func (r Reader) All(storage, namespace string) []object.Object {
 func (r Reader) Items(storage, namespace string, yield func(*resource.Item) bool) {
 	d, kvs := r.list(storage, namespace)
 	for _, kv := range kvs {
-		if !yield(resource.ItemOf(d, kv)) {
+		if !yield(resource.ItemFor(r.asker, d, kv)) {
 			return
 		}
 	}

@@ -35,6 +35,8 @@ type Request struct {
 	Deadline *deadline.Deadline
 	// By is the author that the request and its effects are attributed to.
 	By resource.Author
+	// Asker waits for conversion webhooks. It may be nil.
+	Asker resource.Asker
 	// Caller is notified of the request's progress and consulted for rights. If it is nil, the server itself sends the request, and
 	// nothing is notified or consulted.
 	Caller Caller
@@ -90,7 +92,7 @@ func (q *Request) ended() *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Objects: r.Reader(),
+		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Asker: q.Asker, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Objects: Reader{r, q.Asker},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -30,7 +30,7 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	}
 	q.Name = given.Name()
 	ctx := r.context(q)
-	before := r.storedForGet(d, q.Namespace, q.Name)
+	before := r.storedForGet(q.Asker, d, q.Namespace, q.Name)
 	var old object.Object
 	if before != nil {
 		old = before.Object()

@@ -60,7 +60,7 @@ func (r *Registry) Current(q *Request) *resource.Item {
 	if d.Hub != d || d.Layout() == nil || !r.Backend.Reachable() {
 		return nil
 	}
-	it := r.stored(d, q.Namespace, q.Name)
+	it := r.stored(q.Asker, d, q.Namespace, q.Name)
 	if it != nil && it.Err == nil {
 		it.Shared()
 	}
@@ -69,7 +69,7 @@ func (r *Registry) Current(q *Request) *resource.Item {
 
 func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	d := q.Definition
-	item := r.stored(d, q.Namespace, q.Name)
+	item := r.stored(q.Asker, d, q.Namespace, q.Name)
 	if item == nil {
 		if s := r.unreachable(d, "update"); s != nil {
 			return nil, s

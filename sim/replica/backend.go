@@ -42,12 +42,7 @@ func (b backend) Grant(ttl time.Duration, key string, rev uint64) {
 
 func (b backend) Definition(storage string) *resource.Definition { return b.r.Definition(storage) }
 
-// Committed implements registry.Backend. Every server applies a commit before the next: no webhook is called without the lock
-// meanwhile.
-func (b backend) Committed(by resource.Author, e *mvcc.Event) {
-	defer b.r.set.Conversions.HoldLock()()
-	b.r.set.Log.Committed(by, e)
-}
+func (b backend) Committed(by resource.Author, e *mvcc.Event) { b.r.set.Log.Committed(by, e) }
 
 // ownBackend is a server as its own controllers see it: the store is always within reach.
 type ownBackend struct{ backend }

@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
@@ -18,11 +17,6 @@ type Conversions struct {
 	functions map[string]crd.Converter // by name of the definition
 	call      webhook.Call             // calls webhooks
 	memory    crd.Memory               // of what webhooks have answered
-
-	// unlocks reports that a request is being served and nothing depends on the lock: webhooks are called without it.
-	unlocks bool
-	// ends is the deadline of the request that is being served.
-	ends *deadline.Deadline
 }
 
 // Register sets what converts the objects of the definition with the name; nil takes it back.
@@ -44,24 +38,11 @@ func (c *Conversions) adopt(other *Conversions) {
 	c.functions, c.call = maps.Clone(other.functions), other.call
 }
 
-// HoldLock makes webhooks be called under the lock until the returned function is called.
-func (c *Conversions) HoldLock() (done func()) {
-	unlocks, ends := c.unlocks, c.ends
-	c.unlocks, c.ends = false, nil
-	return func() { c.unlocks, c.ends = unlocks, ends }
-}
-
 // Converter implements crd.Host.
 func (c *Conversions) Converter(definition string) crd.Converter { return c.functions[definition] }
 
 // Memory implements crd.Host.
 func (c *Conversions) Memory() *crd.Memory { return &c.memory }
-
-// Unlocks implements crd.Host.
-func (c *Conversions) Unlocks() bool { return c.unlocks }
-
-// Context implements crd.Host.
-func (c *Conversions) Context() context.Context { return c.ends.Context() }
 
 // Call implements crd.Host.
 func (c *Conversions) Call(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {

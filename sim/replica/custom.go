@@ -3,7 +3,6 @@ package replica
 import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/deadline"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -26,31 +25,6 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 
 // reader returns what reads metadata of any kind.
 func reader(set *schema.Set) *codec.Decoder { return &codec.Decoder{Meta: set.Named(crd.ObjectMeta)} }
-
-// Serving lets a request for a custom resource call conversion webhooks without the lock. All objects that a list or a watch may
-// need are converted before it begins: no commit may come between the first state of a watch and its events.
-func (r apiHost) Serving(d *resource.Definition, verb, namespace, name string, cached bool, ends *deadline.Deadline, serve func()) {
-	c := &r.set.Conversions
-	if !r.custom.Asks(d.Storage) {
-		serve()
-		return
-	}
-	defer c.HoldLock()()
-	c.unlocks, c.ends = true, ends
-	switch verb {
-	case "get":
-		if kv := r.position.View.Get(d.Key(namespace, name)); cached && kv != nil {
-			resource.ItemOf(d.Hub, kv) // which a get that waits finds under the lock
-		}
-	case "list", "watch":
-		r.position.View.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
-			resource.ItemOf(d.Hub, kv)
-			return true
-		})
-		c.unlocks = false
-	}
-	serve()
-}
 
 // applyDefinition applies a commit of a CustomResourceDefinition.
 func (r *Server) applyDefinition(e *mvcc.Event) {

@@ -34,6 +34,8 @@ func (r apiHost) Flow() *flowcontrol.Config {
 	return r.flow
 }
 
+func (r apiHost) Unlocked(f func()) { r.set.Lock.Unlocked(f) }
+
 // Peer returns any other replica that serves the resource, by a draw.
 func (r apiHost) Peer(group, version, name string) *apiserver.Server {
 	if !r.profile.proxies {
@@ -136,8 +138,6 @@ type customHost struct {
 }
 
 func (h customHost) NewUID() string { return h.r.api.Registry.NewAuditID() }
-
-func (h customHost) Unlocked(f func()) { h.r.set.Lock.Unlocked(f) }
 
 func (h customHost) After(d time.Duration, f func()) (stop func()) {
 	return h.r.set.Schedule.After(d, f)

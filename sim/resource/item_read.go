@@ -9,10 +9,13 @@ import (
 
 // ItemOf returns the item of a stored value, which the writer left beside it or which is read from the bytes again
 // (a store loaded from an archive).
-func ItemOf(d *Definition, kv *mvcc.KV) *Item {
+func ItemOf(d *Definition, kv *mvcc.KV) *Item { return ItemFor(nil, d, kv) }
+
+// ItemFor is ItemOf for a request, which may wait for a conversion webhook.
+func ItemFor(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	written, ok := kv.Aux.(*Item)
 	if !ok {
-		return readItem(d, kv)
+		return readItem(by, d, kv)
 	}
 	if written.readBy(d) {
 		return written
@@ -20,19 +23,19 @@ func ItemOf(d *Definition, kv *mvcc.KV) *Item {
 	if it := written.memory.other.Load(); it != nil && it.readBy(d) {
 		return it
 	}
-	it := readItem(d, kv)
+	it := readItem(by, d, kv)
 	if it.Err == nil { // what failed may work the next time
 		written.memory.other.Store(it)
 	}
 	return it
 }
 
-// AskedItem is ItemOf, but always calls the webhook if a webhook converts the objects.
-func AskedItem(d *Definition, kv *mvcc.KV) *Item {
+// AskedItem is ItemFor, but always calls the webhook if a webhook converts the objects.
+func AskedItem(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil {
-		return ItemOf(d, kv)
+		return ItemFor(by, d, kv)
 	}
-	return d.StorageCodec.item(d, parsed(d, kv), kv, d.StorageCodec.Ask).StoredAt(kv.Key)
+	return d.StorageCodec.item(by, d, parsed(d, kv), kv, d.StorageCodec.Ask).StoredAt(kv.Key)
 }
 
 // readBy reports whether d reads objects as the item was read.
@@ -41,13 +44,13 @@ func (it *Item) readBy(d *Definition) bool {
 }
 
 // readItem reads a stored value.
-func readItem(d *Definition, kv *mvcc.KV) *Item {
+func readItem(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	if d.SkewCodec != nil {
 		return d.SkewCodec.item(d, kv).StoredAt(kv.Key)
 	}
 	obj := parsed(d, kv)
 	if d.StorageCodec != nil {
-		return d.StorageCodec.item(d, obj, kv, d.StorageCodec.Read).StoredAt(kv.Key)
+		return d.StorageCodec.item(by, d, obj, kv, d.StorageCodec.Read).StoredAt(kv.Key)
 	}
 	if d.DefaultsLate(obj) {
 		d.Hub.Default(obj)
@@ -89,11 +92,11 @@ func parsed(d *Definition, kv *mvcc.KV) object.Object {
 
 // item reads an object that was stored by another version, or under a definition that has changed since. Its resourceVersion follows
 // from the commit: a webhook that converts the object does not see it.
-func (f *StorageCodec) item(d *Definition, obj object.Object, kv *mvcc.KV,
-	read func(object.Object) (object.Object, error)) *Item {
+func (f *StorageCodec) item(by Asker, d *Definition, obj object.Object, kv *mvcc.KV,
+	read func(Asker, object.Object) (object.Object, error)) *Item {
 	version := obj.ResourceVersion()
 	obj.Remove("metadata", "resourceVersion")
-	shown, err := read(obj)
+	shown, err := read(by, obj)
 	if err != nil {
 		it := NewItem(d, parsed(d, kv), kv.ModRev, kv.Value) // read may have changed obj
 		it.Err = err

@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"context"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -12,12 +14,12 @@ type StorageCodec struct {
 	Stored schema.GVK // the stored version
 
 	// Read converts a stored object, in any version, to this version, with defaults and without fields that are not in the schema.
-	// Write is the opposite. Both may change and return their argument.
-	Read, Write func(object.Object) (object.Object, error)
+	// Write is the opposite. Both may change and return the object.
+	Read, Write func(Asker, object.Object) (object.Object, error)
 
 	// Ask is Read, but calls a conversion webhook again, whatever it answered when the object was written. It is nil if there is no
 	// webhook.
-	Ask func(object.Object) (object.Object, error)
+	Ask func(Asker, object.Object) (object.Object, error)
 
 	// Fill sets the defaults as an apply does: nulls that the schema refuses stay, for validation to find.
 	Fill func(object.Object)
@@ -32,12 +34,23 @@ type StorageCodec struct {
 	Whole func(object.Object) bool
 
 	// Prepare makes sure that an object that is about to be stored can be read without calling a webhook: a conversion webhook is
-	// called now, in general without the Cluster's lock.
-	Prepare func(stored object.Object)
+	// called now.
+	Prepare func(by Asker, stored object.Object)
 
 	// Convert converts an object to another version, served or not, with all its fields, including those that are not in the schema
-	// of the other version. It may change and return its argument.
-	Convert func(obj object.Object, apiVersion string) (object.Object, error)
+	// of the other version. It may change and return the object.
+	Convert func(by Asker, obj object.Object, apiVersion string) (object.Object, error)
+}
+
+// Asker is the request on whose behalf a conversion webhook is called. If it is nil, the caller cannot wait: it reads without a
+// request, or within the commit of another one. The webhook is then called with the Cluster's lock held, and must not send requests
+// to the same Cluster.
+type Asker interface {
+	// Context returns a context that ends when the request has to.
+	Context() context.Context
+	// Unlocked calls f without the Cluster's lock. Other requests may write meanwhile: the caller has to check again what it has
+	// read before.
+	Unlocked(f func())
 }
 
 // Places returns the places of raw values in objects, or nil if there are none, as in most kinds.

@@ -157,6 +157,7 @@ type Context struct {
 	User        User
 	Verb        string // of the request: create, update, patch, …
 	By          Author // the author of the request's writes
+	Asker       Asker  // waits for conversion webhooks; it may be nil
 
 	// Options is the CreateOptions, UpdateOptions or DeleteOptions of the request, without kind and apiVersion. It must not be
 	// changed.
