@@ -38,14 +38,15 @@ func TestConversionAsks(t *testing.T) {
 	is := is.New(t)
 	c, srv := loaded(t)
 	asked := 0
-	srv.ConvertThrough(hook{t, func(review object.Object) object.Object {
+	asking := hook{t, func(review object.Object) object.Object {
 		asked++
 		code, _ := c.do("GET", "/api/v1/namespaces/default", "")
 		is.Equal(code, 200) // the server answers meanwhile
 		code, _ = c.do("GET", frobbersV1+"/a", "")
 		is.Equal(code, 200) // also about the object itself, as it is stored
 		return converted(t, review)
-	}})
+	}}
+	srv.ConvertThrough(asking)
 	w := c.open(frobbersV2 + "?watch=1")
 	defer w.body.Close()
 	inches := func() any {
@@ -79,6 +80,15 @@ func TestConversionAsks(t *testing.T) {
 	is.Equal(code, 200)
 	e, _ := w.next()
 	is.Equal(e.Type, "DELETED")
+
+	srv.ConvertThrough(asking) // forgets what it was asked
+	asked = 0
+	list, err := object.Parse([]byte(body))
+	is.NoErr(err)
+	code, body = c.do("GET", frobbersV2+"?resourceVersionMatch=Exact&resourceVersion="+list.ResourceVersion(), "")
+	is.Equal(code, 200)
+	is.Equal(strings.Count(body, `"kind":"Frobber",`), 2) // as they were before the deletion
+	is.Equal(asked, 2)
 }
 
 // TestConversionInAnyForm checks that a webhook may format its objects in any order and with spaces.

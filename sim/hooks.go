@@ -24,10 +24,10 @@ func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersi
 }
 
 // ConvertThrough sets the function that calls conversion webhooks. If call is nil, they are not called. It is called without the
-// Cluster's lock: a webhook may send requests to the Cluster, and a slow one holds up only the request that needs it. There are two
-// exceptions that call it under the lock: an exact read of the past, and the deletion of a definition whose objects are stored in
-// an older version. It is called when an object is written, for the watch caches, from which lists and watches are served, and by
-// each get, as in a real server.
+// Cluster's lock: a webhook may send requests to the Cluster, and a slow one holds up only the request that needs it. An exception is
+// a conversion that no request waits for, which calls it under the lock: a controller deletes an object that is stored in an older
+// version, or a watch cache of limited size has forgotten a result. It is called when an object is written, for the watch caches, from
+// which lists and watches are served, and by each get, as in a real server.
 func (c *Cluster) ConvertThrough(call webhook.Call) {
 	c.do(func() {
 		c.servers.Conversions.Through(call)

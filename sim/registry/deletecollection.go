@@ -42,5 +42,5 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 		}
 		done(p, nil)
 	})
-	asker = nil // a list that has waited ends within the commit of another request
+	asker = nil // if the list waits now, it ends within the commit of another request
 }

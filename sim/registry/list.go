@@ -47,7 +47,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		done(listObserved(o, items), nil)
 		return
 	}
-	l := &lister{r: r, d: q.Definition, o: o, limit: o.Limit}
+	l := &lister{r: r, d: q.Definition, o: o, limit: o.Limit, asker: q.Asker}
 	l.scope(q.Namespace)
 	read, s := l.reading()
 	if s != nil {
@@ -90,6 +90,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 			done(nil, status.TooLargeResourceVersion(want, cache.Rev(), 1))
 		}
 	})
+	l.asker = nil // if it waits now, it reads within the commit of another request
 }
 
 // lister is one list on its way.
@@ -98,8 +99,9 @@ type lister struct {
 	d      *resource.Definition
 	o      ListOptions
 	limit  int64
-	prefix string // of the keys of the collection
-	single string // the only key, when a field selector names one object
+	asker  resource.Asker // waits for conversion webhooks; it may be nil
+	prefix string         // of the keys of the collection
+	single string         // the only key, when a field selector names one object
 }
 
 // scope returns the keys that a list reads: field selectors for one namespace or one name narrow it. They do not if there is a
@@ -262,11 +264,11 @@ func (l *lister) indexed(read reading, cached bool) func(kv *mvcc.KV) bool {
 	if !ok {
 		return nil
 	}
-	return func(kv *mvcc.KV) bool { return resource.ItemOf(l.d.Hub, kv).Field(label) == value }
+	return func(kv *mvcc.KV) bool { return resource.ItemFor(l.asker, l.d.Hub, kv).Field(label) == value }
 }
 
 func (l *lister) add(p *Page, kv *mvcc.KV) {
-	it := resource.ItemOf(l.d.Hub, kv)
+	it := resource.ItemFor(l.asker, l.d.Hub, kv)
 	if it.Err != nil {
 		p.broken = append(p.broken, it)
 	}
