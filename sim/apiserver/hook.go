@@ -32,6 +32,8 @@ type Observation interface {
 	Validated(obj object.Object, old *resource.Item) *status.Status
 	// Watching is called with a watch before its first event.
 	Watching(w *watchcache.Watch)
+	// Gate decides which events of the watch are sent.
+	watchcache.Gate
 	// Answered returns the Verdict on the answer.
 	Answered(a *Answer) Verdict
 	// Sent is called when the client is given the answer.
@@ -177,6 +179,11 @@ func (e *Exchange) Watching(w *watchcache.Watch) {
 	if e.Observation != nil {
 		e.Observation.Watching(w)
 	}
+}
+
+// Pass implements watchcache.Gate.
+func (e *Exchange) Pass(w *watchcache.Watch, n watchcache.Notice, frame []byte) bool {
+	return e.Observation == nil || e.Observation.Pass(w, n, frame)
 }
 
 // Ready implements registry.Caller.

@@ -52,6 +52,8 @@ func (n observation) Validated(object.Object, *resource.Item) *status.Status {
 
 func (n observation) Watching(*watchcache.Watch) { n.note("watching") }
 
+func (n observation) Pass(*watchcache.Watch, watchcache.Notice, []byte) bool { return true }
+
 func (n observation) Answered(a *apiserver.Answer) apiserver.Verdict {
 	what := "answered"
 	if n.e.Failure != nil {

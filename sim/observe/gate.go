@@ -26,7 +26,7 @@ type waitingEvent struct {
 	frame  []byte
 }
 
-// pass is the Gate of a watchcache.Watch. It reports whether the event may be sent now.
+// pass reports whether the event may be sent now.
 func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 	if n.Type == watchcache.Error {
 		g.sent(n)

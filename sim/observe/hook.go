@@ -30,6 +30,8 @@ type request struct {
 	arrived      uint64 // number of the first one
 	numbers      fault.Numbers
 
+	gate *gate // of the watch that it has opened
+
 	refused *auth.Attributes // the last authorization request of its user that was denied, if any
 
 	// The object that the request has written: its state after the request's last commit and before its first.
@@ -181,9 +183,11 @@ func (q *request) explain(r *trace.Record) {
 }
 
 // Watching implements apiserver.Observation.
-func (q *request) Watching(w *watchcache.Watch) {
-	g := &gate{q: q, w: w}
-	w.Gate = g.pass
+func (q *request) Watching(w *watchcache.Watch) { q.gate = &gate{q: q, w: w} }
+
+// Pass implements watchcache.Gate.
+func (q *request) Pass(_ *watchcache.Watch, n watchcache.Notice, frame []byte) bool {
+	return q.gate.pass(n, frame)
 }
 
 // Delay implements apiserver.Observation.

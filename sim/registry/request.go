@@ -14,6 +14,8 @@ type Caller interface {
 	Warn(text string)
 	// Watching is called with a watch before its first event.
 	Watching(*watchcache.Watch)
+	// Gate decides which events of the watch are sent.
+	watchcache.Gate
 	// Ready is called with the object that is about to be stored, or removed, in place of old. A Status refuses the write.
 	Ready(obj object.Object, old *resource.Item) *status.Status
 	// MayCreate returns why the user may not create the object, which an update of a missing one does.

@@ -59,6 +59,8 @@ func (caller) Warn(string) {}
 
 func (caller) Watching(*watchcache.Watch) {}
 
+func (caller) Pass(*watchcache.Watch, watchcache.Notice, []byte) bool { return true }
+
 func (c caller) Ready(object.Object, *resource.Item) *status.Status {
 	return c.ask("hook before the store")
 }

@@ -10,17 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-const (
-	// bookmarkPeriod is the interval of bookmarks for a watch that allows them; another comes bookmarkMargin before its end.
-	bookmarkPeriod = time.Minute
-	bookmarkMargin = 2 * time.Second
-
-	// watchTimeoutMin is config.Cluster.MinRequestTimeout where that is 0.
-	watchTimeoutMin = 1800 * time.Second
-
-	// endless is the timeout of a watch that does not end by itself.
-	endless = 100 * 365 * 24 * time.Hour
-)
+// watchTimeoutMin is config.Cluster.MinRequestTimeout where that is 0.
+const watchTimeoutMin = 1800 * time.Second
 
 // Watch begins a watch. It returns the stream at once; its first events may have to wait for the cache. If the parameters are
 // invalid, it returns a Status and no stream.
@@ -34,7 +25,7 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	l.o.Continue = ""
 	l.scope(q.Namespace)
 	w := watchcache.NewWatch(watchcache.Options{
-		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks,
+		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks, Gate: q.Caller,
 		Decorate: func(it *resource.Item) *resource.Item { return decorate(d, it) },
 	})
 	if q.Caller != nil {
@@ -47,7 +38,9 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	}
 	s := &starter{r: r, w: w, o: o, cache: r.Backend.Cache(d.Hub), rev: rev, uncached: d.Hub.Strategy.Uncached}
 	s.start()
-	r.scheduleWatch(w, o, timeout)
+	if !w.Ended() {
+		w.Schedule(r.Backend, r.watchTimeout(timeout))
+	}
 	return w, nil
 }
 
@@ -143,38 +136,11 @@ func (s *starter) connect(after uint64) {
 	})
 }
 
-// scheduleWatch ends the watch at its timeout, 0 for none that was named, and sends bookmarks until then.
-func (r *Registry) scheduleWatch(w *watchcache.Watch, o ListOptions, timeout time.Duration) {
-	if w.Ended() {
-		return
+// watchTimeout returns after which time a watch ends, or 0 if it does not end by itself. requested is 0 if the client names no time.
+func (r *Registry) watchTimeout(requested time.Duration) time.Duration {
+	least := cmp.Or(r.Config.MinRequestTimeout, watchTimeoutMin)
+	if requested != 0 || least < 0 {
+		return requested
 	}
-	if timeout == 0 {
-		least := cmp.Or(r.Config.MinRequestTimeout, watchTimeoutMin)
-		if least < 0 {
-			timeout = endless
-		} else {
-			timeout = least + time.Duration(r.Backend.Random("watch timeouts", int(least/time.Millisecond)))*time.Millisecond
-		}
-	}
-	if timeout != endless {
-		w.Timeout = r.Backend.After(timeout, w.TimeOut)
-	}
-	if o.Bookmarks {
-		r.scheduleBookmark(w, r.Backend.Now().Add(timeout))
-	}
-}
-
-func (r *Registry) scheduleBookmark(w *watchcache.Watch, deadline time.Time) {
-	left := deadline.Sub(r.Backend.Now())
-	next := bookmarkPeriod
-	if last := left - bookmarkMargin; last < next {
-		next = last
-	}
-	if next <= 0 || w.Ended() {
-		return
-	}
-	w.NextBookmark = r.Backend.After(next, func() {
-		w.Bookmark(false)
-		r.scheduleBookmark(w, deadline)
-	})
+	return least + time.Duration(r.Backend.Random("watch timeouts", int(least/time.Millisecond)))*time.Millisecond
 }

@@ -77,13 +77,15 @@ type Watch struct {
 	signal chan struct{}
 	cache  *Cache
 
-	// Timeout and NextBookmark cancel the timers of the watch when it ends, if not nil.
-	Timeout, NextBookmark func()
-
-	// Gate is called before a frame goes into the queue. If it returns false, it may Deliver the frame later. If Gate is nil, every
-	// frame passes.
-	Gate    func(n Notice, frame []byte) (pass bool)
+	stops   [timers]func() // cancel the timers that have been set
+	gate    Gate
 	stalled bool
+}
+
+// Gate decides which frames a watch sends.
+type Gate interface {
+	// Pass is called before a frame goes into the queue. If it returns false, the gate may Deliver the frame later.
+	Pass(w *Watch, n Notice, frame []byte) bool
 }
 
 // Options configure a Watch.
@@ -94,6 +96,7 @@ type Options struct {
 	Match      func(*resource.Item) bool // if nil, everything matches
 	Encoder    Encoder
 	Bookmarks  bool // the client allows bookmarks
+	Gate       Gate // if nil, every frame passes
 
 	// Decorate returns the decorated form of an object, in which the initial state and events before the watch show it, as a read
 	// does. Later events show the stored form: the real server's cache passes them on without decorating them. If Decorate is nil,
@@ -104,7 +107,7 @@ type Options struct {
 // NewWatch returns a watch that is not yet connected to a cache: Fail, SendState and Start decide how it begins.
 func NewWatch(o Options) *Watch {
 	return &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, decorate: o.Decorate, encoder: o.Encoder,
-		bookmarks: o.Bookmarks, signal: make(chan struct{}, 1)}
+		bookmarks: o.Bookmarks, gate: o.Gate, signal: make(chan struct{}, 1)}
 }
 
 // Ready is signalled when Take has something new.
@@ -133,7 +136,7 @@ func (w *Watch) End() {
 	if w.cache != nil {
 		w.cache.remove(w)
 	}
-	for _, stop := range []func(){w.Timeout, w.NextBookmark} {
+	for _, stop := range w.stops {
 		if stop != nil {
 			stop()
 		}
@@ -166,13 +169,6 @@ func (w *Watch) wake() {
 	}
 }
 
-// TimeOut ends the stream unless it is stalled.
-func (w *Watch) TimeOut() {
-	if !w.stalled {
-		w.End()
-	}
-}
-
 // Stall keeps the stream open and silent, as a broken connection that neither side has noticed. Only End ends it.
 func (w *Watch) Stall() { w.stalled = true }
 
@@ -183,10 +179,13 @@ func (w *Watch) offer(n Notice, frame []byte) {
 		w.End()
 		return
 	}
-	if w.Gate == nil || w.Gate(n, frame) {
+	if w.passes(n, frame) {
 		w.Deliver(frame)
 	}
 }
+
+// passes reports whether a frame may be sent now.
+func (w *Watch) passes(n Notice, frame []byte) bool { return w.gate == nil || w.gate.Pass(w, n, frame) }
 
 // Deliver puts a frame into the queue, past the gate.
 func (w *Watch) Deliver(frame []byte) {
@@ -253,7 +252,7 @@ func (w *Watch) SendState(view *mvcc.View) {
 				switch frame := w.encoder.Encode(n); {
 				case frame == nil: // see offer
 					w.End()
-				case w.Gate == nil || w.Gate(n, frame):
+				case w.passes(n, frame):
 					w.begin(frame)
 				}
 			}
@@ -274,12 +273,19 @@ func (c *Cache) Start(w *Watch, after uint64) {
 		w.Fail(status.TooOldResourceVersion(after, oldest))
 		return
 	}
-	w.after, w.cache = after, c
-	c.watches = append(c.watches, w)
+	w.join(c, after)
 	for _, e := range c.state.since(after) {
 		w.notify(&Event{Event: e.Event}, true)
 	}
 }
+
+// join makes the watch one of those of the cache.
+func (w *Watch) join(c *Cache, after uint64) {
+	w.after, w.cache = after, c
+	c.add(w)
+}
+
+func (c *Cache) add(w *Watch) { c.watches = append(c.watches, w) }
 
 func (c *Cache) remove(w *Watch) {
 	if i := slices.Index(c.watches, w); i >= 0 {
@@ -300,8 +306,7 @@ func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bo
 	if w.ended {
 		return
 	}
-	w.after, w.cache = after, c
-	c.watches = append(c.watches, w)
+	w.join(c, after)
 	log(func(e *mvcc.Event) bool {
 		if e.Rev <= c.Rev() {
 			w.notify(&Event{Event: e}, true)
