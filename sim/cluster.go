@@ -79,25 +79,49 @@ func create(o Options) (*Cluster, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, signers: o.Signers(), clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
+	c := &Cluster{options: o, signers: o.Signers(), clock: o.Clock, random: &random.Streams{}, tokens: tokens}
 	c.schedule = clock.NewSchedule(o.Clock, timerLock{&c.lock})
-	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
+	c.nodes = kubelet.New(&o, whole{c}, c.schedule)
+	c.servers = replica.New(replica.Host{Cluster: whole{c}, Schedule: c.schedule, Random: c.random, Lock: &c.lock,
+		Nodes: c.nodes, Config: &c.options, Auth: who, Tokens: tokens}, made)
+	c.log = &commit.Log{Clock: o.Clock, Known: c.servers, Listeners: []commit.Listener{whole{c}}}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
-	c.aggregator = aggregator.New(&c.lock, c.servers, c.schedule)
-	c.nodes = kubelet.New(&o)
+	c.aggregator = aggregator.New(&c.lock, c.servers, c.schedule, whole{c})
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
-	c.nodes.Attach(c.controllers.Client, c.schedule)
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule,
 		Controllers: c.controllers}, &c.options)
-	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
-	// The servers are last: a deletecollection that has waited for the commit writes the next one.
-	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.controllers, c.servers}
 	c.lock.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap, o.Bare}
 	c.resetLocked()
-	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Lock: &c.lock,
-		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Config: &c.options, Auth: who, Tokens: tokens}, made)
 	return c, nil
 }
+
+// whole is the Cluster once create has returned, for parts that are made before those that they use.
+type whole struct{ c *Cluster }
+
+// Committed implements commit.Listener: it notifies the parts in their order. The servers are last, because a deletecollection that
+// has waited for the commit writes the next one.
+func (w whole) Committed(x *commit.Commit) {
+	w.c.history.Committed(x)
+	w.c.observer.Committed(x)
+	w.c.followers.Committed(x)
+	w.c.controllers.Committed(x)
+	w.c.servers.Committed(x)
+}
+
+// Client implements kubelet.Clients and aggregator.Clients.
+func (w whole) Client(name string) *controller.Client { return w.c.controllers.Client(name) }
+
+// Log implements replica.Cluster.
+func (w whole) Log() *commit.Log { return w.c.log }
+
+// History implements replica.Cluster.
+func (w whole) History() *history.History { return w.c.history }
+
+// Aggregator implements replica.Cluster.
+func (w whole) Aggregator() *aggregator.Aggregator { return w.c.aggregator }
+
+// Listener implements replica.Cluster.
+func (w whole) Listener() replica.Listener { return w.c.observer }
 
 // loops are what API servers and controllers do by themselves.
 func (c *Cluster) loops() []controller.Controller {
@@ -154,7 +178,7 @@ func (c *Cluster) PublishSigners(s auth.Signers) {
 
 // resetLocked empties the store and restarts all random streams.
 func (c *Cluster) resetLocked() {
-	c.log.Store = mvcc.New(bootRevision)
+	c.log.Begin(mvcc.New(bootRevision))
 	c.random.Begin(c.options.Seed)
 	c.history.Reset()
 	_ = c.controllers.Load(nil) // to do nothing cannot fail

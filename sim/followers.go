@@ -17,6 +17,8 @@ type Commit struct {
 // followers are the functions registered with OnCommit.
 type followers struct{ list []func(Commit) }
 
+func (x *followers) add(f func(Commit)) { x.list = append(x.list, f) }
+
 // Committed implements commit.Listener.
 func (x *followers) Committed(c *commit.Commit) {
 	d := c.Definition

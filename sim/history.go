@@ -60,5 +60,5 @@ func (c *Cluster) Restore(rev uint64) (err error) {
 // OnCommit calls f with every commit from now on, before any replica applies it. The Cluster's lock is held: f must not send
 // requests to the Cluster. A fork has none of these functions.
 func (c *Cluster) OnCommit(f func(Commit)) {
-	c.do(func() { c.followers.list = append(c.followers.list, f) })
+	c.do(func() { c.followers.add(f) })
 }

@@ -13,11 +13,10 @@ import (
 // putBackPolicies creates missing default roles and bindings, and adds missing rules and subjects to existing ones, like an API
 // server that starts over existing data. Admission does not run: nothing that it could call is up yet.
 func putBackPolicies(server *replica.Server) *status.Status {
-	api := *server.API().Registry
-	api.Admission = nil
+	api := server.API().Registry.WithoutAdmission()
 	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{createFromLegacy, putBack} {
 		for _, expected := range boot.Policies(server.Minor()) {
-			if s := step(&api, server.Definition(expected.Storage), expected.Object); s != nil {
+			if s := step(api, server.Definition(expected.Storage), expected.Object); s != nil {
 				return s
 			}
 		}

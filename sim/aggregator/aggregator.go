@@ -91,7 +91,7 @@ type Aggregator struct {
 	lock     Lock
 	servers  Servers
 	schedule *clock.Schedule
-	api      *controller.Client // of the controller
+	clients  Clients
 
 	through Proxy                       // if nil, aggregated API servers cannot be reached
 	known   map[string]*remote          // by name of the APIService
@@ -99,13 +99,16 @@ type Aggregator struct {
 	asks    []func()                    // to be run after the lock has been released
 }
 
-// New returns the Aggregator of a cluster that has no APIServices yet.
-func New(lock Lock, servers Servers, schedule *clock.Schedule) *Aggregator {
-	return &Aggregator{lock: lock, servers: servers, schedule: schedule}
+// Clients finds the clients of controllers.
+type Clients interface {
+	// Client returns the client of the controller with a name.
+	Client(name string) *controller.Client
 }
 
-// Attach sets what writes conditions: the client of the controller.
-func (a *Aggregator) Attach(api *controller.Client) { a.api = api }
+// New returns the Aggregator of a cluster that has no APIServices yet.
+func New(lock Lock, servers Servers, schedule *clock.Schedule, clients Clients) *Aggregator {
+	return &Aggregator{lock: lock, servers: servers, schedule: schedule, clients: clients}
+}
 
 // Reset forgets all aggregated API servers.
 func (a *Aggregator) Reset() { a.known, a.listed, a.asks = nil, nil, nil }

@@ -277,5 +277,5 @@ func (a *Aggregator) conclude(obj object.Object, value, reason, message string) 
 		conditions[i] = condition
 	}
 	obj.Set(conditions, "status", "conditions")
-	_, _ = a.api.Update(server.APIServices, "status", obj) // of the object that was just read
+	_, _ = a.clients.Client(Availability).Update(server.APIServices, "status", obj) // of the object that was just read
 }

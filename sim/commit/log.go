@@ -24,6 +24,9 @@ func (l *Log) Committed(by resource.Author, e *mvcc.Event) {
 	}
 }
 
+// Begin makes store the cluster's store. Listeners are notified of its later commits only.
+func (l *Log) Begin(store *mvcc.Store) { l.Store = store }
+
 // Newest is the newest state of the store.
 func (l *Log) Newest() *mvcc.View {
 	view, err := l.Store.At(0)

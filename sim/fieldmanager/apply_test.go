@@ -48,7 +48,7 @@ func (w *world) update(manager, text string) {
 }
 
 func newWorld(t testing.TB, apiVersion, kindName string) *world {
-	return &world{t: t, m: New(), d: define(t, apiVersion, kindName, false)}
+	return &world{t: t, m: New(Options{}), d: define(t, apiVersion, kindName, false)}
 }
 
 func TestApply(t *testing.T) {

@@ -39,7 +39,7 @@ func stored(t testing.TB, d *resource.Definition, obj object.Object) object.Obje
 
 func BenchmarkPodCreate(b *testing.B) {
 	d := define(b, "v1", "Pod", true)
-	m, obj, who := New(), read(b, d, podText), by("kubectl-create", 1)
+	m, obj, who := New(Options{}), read(b, d, podText), by("kubectl-create", 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		obj.Remove("metadata", "managedFields")
@@ -49,7 +49,7 @@ func BenchmarkPodCreate(b *testing.B) {
 
 func BenchmarkPodUpdate(b *testing.B) {
 	d := define(b, "v1", "Pod", true)
-	m := New()
+	m := New(Options{})
 	live := read(b, d, podText)
 	m.Update(d, nil, live, by("kubectl-create", 1))
 	status := live.Copy()
@@ -72,7 +72,7 @@ func BenchmarkPodUpdate(b *testing.B) {
 
 func BenchmarkConfigMapApply(b *testing.B) {
 	d := define(b, "v1", "ConfigMap", false)
-	m := New()
+	m := New(Options{})
 	config := parse(b, `{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','namespace':'default','labels':{'x':'y'}},'data':{'k':'1','j':'2'}}`)
 	live, _, s := m.Apply(d, nil, config, by("m1", 1), false)
 	if s != nil {

@@ -67,16 +67,25 @@ type By struct {
 // Manager keeps managedFields for the resources of one API server. Objects are in the version of the request. It is
 // not safe for concurrent use: the Cluster's lock guards it.
 type Manager struct {
-	// Version returns the definition of d's resource in another apiVersion, or nil. Entries of a version of a built-in kind that is
-	// not served any more are dropped. For a custom resource it has the versions that are not served, too. If Version is nil, only
-	// d and its hub are known.
-	Version func(d *resource.Definition, apiVersion string) *resource.Definition
-	// Keeps: an update whose managedFields cannot be worked out leaves them as they were. Servers before 1.37 drop them.
-	Keeps bool
-
+	Options
 	custom  map[*schema.Type]*model
 	scratch []byte // where a set is printed before it gets memory of its own
 }
 
-// New returns a Manager that knows a resource in the version of the request and its hub; set its fields to know more.
-func New() *Manager { return &Manager{custom: map[*schema.Type]*model{}} }
+// Options describe the API server of a Manager.
+type Options struct {
+	// Versions finds the versions of resources. If it is nil, a resource is known in the version of the request and its hub.
+	Versions Versions
+	// Keeps reports that an update leaves managedFields that cannot be computed as they were. Servers before 1.37 drop them.
+	Keeps bool
+}
+
+// Versions finds the versions of resources.
+type Versions interface {
+	// Version returns the definition of d's resource in another apiVersion, or nil. Entries of a version of a built-in kind that is
+	// not served any more are dropped. For a custom resource it finds the versions that are not served, too.
+	Version(d *resource.Definition, apiVersion string) *resource.Definition
+}
+
+// New returns a Manager for an API server.
+func New(o Options) *Manager { return &Manager{Options: o, custom: map[*schema.Type]*model{}} }

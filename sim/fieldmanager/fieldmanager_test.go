@@ -80,7 +80,7 @@ func TestCreateDeployment(t *testing.T) {
 		'terminationMessagePath':'/dev/termination-log','terminationMessagePolicy':'File'}],'dnsPolicy':'ClusterFirst',
 		'restartPolicy':'Always','schedulerName':'default-scheduler','securityContext':{},'terminationGracePeriodSeconds':30}}},
 		'status':{'replicas':7}}`)
-	New().Update(d, nil, obj, by("conform", 1))
+	New(Options{}).Update(d, nil, obj, by("conform", 1))
 	is.Equal(owners(obj), `conform Update apps/v1 01 {"f:spec":{"f:progressDeadlineSeconds":{},"f:replicas":{},"f:revisionHistoryLimit":{},"f:selector":{},"f:strategy":{"f:rollingUpdate":{".":{},"f:maxSurge":{},"f:maxUnavailable":{}},"f:type":{}},"f:template":{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:resources":{},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},"f:dnsPolicy":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}}}
 `) // as the real server records it
 }

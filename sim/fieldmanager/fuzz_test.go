@@ -32,7 +32,7 @@ func run(t *testing.T, custom bool, obj object.Object, sent any) {
 	if custom {
 		d.Type, d.Custom = nil, true
 	}
-	m := New()
+	m := New(Options{})
 	with := obj.Copy()
 	if _, ok := with["metadata"].(map[string]any); ok {
 		with.Set(sent, "metadata", "managedFields")

@@ -20,7 +20,7 @@ func TestInvalidEqualsTyped(t *testing.T) {
 	} {
 		t.Run(x.kind, func(t *testing.T) {
 			is := is.New(t)
-			model := New().model(typeOf(define(t, x.apiVersion, x.kind, true)), false)
+			model := New(Options{}).model(typeOf(define(t, x.apiVersion, x.kind, true)), false)
 			wrong := 0
 			for seed := range uint64(1000) {
 				r := rand.New(rand.NewPCG(seed, 7))

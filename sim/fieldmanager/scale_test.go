@@ -32,7 +32,7 @@ m2 Apply autoscaling/v1 01 {"f:spec":{"f:replicas":{}}}
 	live.Set(scale, "metadata", "managedFields")
 	config := parse(t, `{'apiVersion':'autoscaling/v1','kind':'Scale','metadata':{'name':'d'},'spec':{'replicas':4}}`)
 	hpa := By{Name: "hpa", Subresource: "scale", Time: at(2)}
-	obj, _, s := New().Apply(d, live, config, hpa, true)
+	obj, _, s := New(Options{}).Apply(d, live, config, hpa, true)
 	is.Equal(s, nil)
 	is.Equal(shown(FromScale(parent, obj.List("metadata", "managedFields"), "apps/v1", replicas)),
 		`hpa Apply apps/v1 scale - {"f:spec":{"f:replicas":{}}}

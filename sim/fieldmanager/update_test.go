@@ -26,7 +26,7 @@ func updated(t testing.TB, m *Manager, d *resource.Definition, live object.Objec
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	m := New()
+	m := New(Options{})
 	configMap := define(t, "v1", "ConfigMap", false)
 	role := define(t, "rbac.authorization.k8s.io/v1", "Role", false)
 	service := define(t, "v1", "Service", true)
@@ -104,7 +104,7 @@ func TestManagedFieldsOfTheClient(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
-			m, d := New(), define(t, "v1", "ConfigMap", false)
+			m, d := New(Options{}), define(t, "v1", "ConfigMap", false)
 			obj := updated(t, m, d, nil, live, by("a", 1))
 			now := obj.Copy()
 			sent := parse(t, `{'x':`+x.sent+`}`)["x"]
@@ -118,7 +118,7 @@ func TestManagedFieldsOfTheClient(t *testing.T) {
 
 func TestClearedObjectsAreNotTracked(t *testing.T) {
 	is := is.New(t)
-	m, d := New(), define(t, "v1", "ConfigMap", false)
+	m, d := New(Options{}), define(t, "v1", "ConfigMap", false)
 	live := read(t, d, `{'metadata':{'name':'a','uid':'u'},'data':{'k':'1'}}`)
 	obj := read(t, d, `{'metadata':{'name':'a','uid':'u'},'data':{'k':'2'}}`)
 	m.Update(d, live, obj, by("b", 2))
@@ -127,7 +127,7 @@ func TestClearedObjectsAreNotTracked(t *testing.T) {
 
 func TestStatusEndpoint(t *testing.T) {
 	is := is.New(t)
-	m, d := New(), define(t, "policy/v1", "PodDisruptionBudget", true)
+	m, d := New(Options{}), define(t, "policy/v1", "PodDisruptionBudget", true)
 	live := updated(t, m, d, nil, `{'metadata':{'name':'a'},'spec':{'minAvailable':1}}`, by("a", 1))
 	status := By{Name: "a", Subresource: "status", Time: at(2)}
 	const text = `{'metadata':{'name':'a','labels':{'x':'y'}},'spec':{'minAvailable':2},'status':{'currentHealthy':3}}`
@@ -146,7 +146,7 @@ a Update policy/v1 status 02 {"f:status":{"f:currentHealthy":{}}}
 
 func TestOldUpdatesAreMerged(t *testing.T) {
 	is := is.New(t)
-	m, d := New(), define(t, "v1", "ConfigMap", false)
+	m, d := New(Options{}), define(t, "v1", "ConfigMap", false)
 	var obj object.Object
 	data := ""
 	for i := range 13 {
@@ -168,7 +168,7 @@ func withFields(obj object.Object) object.Object {
 
 func TestUnchanged(t *testing.T) {
 	is := is.New(t)
-	m, d := New(), define(t, "v1", "ConfigMap", false)
+	m, d := New(Options{}), define(t, "v1", "ConfigMap", false)
 	live := updated(t, m, d, nil, `{'metadata':{'name':'a'},'data':{'k':'1'}}`, by("a", 1))
 	later := live.Copy()
 	later.List("metadata", "managedFields")[0].(map[string]any)["time"] = object.Time(at(9))

@@ -19,10 +19,10 @@ func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.D
 	case d.Hub.GV():
 		return sameGroup(d, d.Hub)
 	}
-	if m.Version == nil {
+	if m.Versions == nil {
 		return nil
 	}
-	return sameGroup(d, m.Version(d, apiVersion))
+	return sameGroup(d, m.Versions.Version(d, apiVersion))
 }
 
 // inVersion converts obj, of the version d, to the version of an entry, and returns the definition of that version, too. The

@@ -53,10 +53,7 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 		return d
 	}
 	v1, v2 = define("v1", one), define("v2", two)
-	m = New()
-	m.Version = func(_ *resource.Definition, apiVersion string) *resource.Definition {
-		return map[string]*resource.Definition{v1.GV(): v1, v2.GV(): v2}[apiVersion]
-	}
+	m = New(Options{Versions: versions{v1.GV(): v1, v2.GV(): v2}})
 	return m, v1, v2
 }
 
@@ -85,10 +82,18 @@ b Update x.io/v2 02 {"f:spec":{"f:size":{}}}
 	is.Equal(obj.Map("spec"), map[string]any{"kept": "x"}) // given up in another version than it was applied in
 	is.Equal(owners(obj), `a Apply x.io/v2 03 {"f:spec":{"f:kept":{}}}`+"\n")
 
-	m.Version = nil
+	m.Versions = nil
 	now = hub.Copy()
 	m.Update(v2, hub, now, by("b", 2))
 	is.Equal(owners(now), "") // v1 is not served any more
+}
+
+// versions are the versions of one resource, by apiVersion.
+type versions map[string]*resource.Definition
+
+// Version implements Versions.
+func (v versions) Version(_ *resource.Definition, apiVersion string) *resource.Definition {
+	return v[apiVersion]
 }
 
 func TestFailingConversion(t *testing.T) {
@@ -108,7 +113,7 @@ func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
 	is := is.New(t)
 	m, v1, v2 := twoVersions()
 	v2.StorageCodec.Convert = func(_ resource.Asker, obj object.Object, apiVersion string) (object.Object, error) {
-		if m.Version(nil, apiVersion) == nil {
+		if m.Versions.Version(nil, apiVersion) == nil {
 			return nil, errors.New("no version " + apiVersion)
 		}
 		obj["apiVersion"] = apiVersion
@@ -139,9 +144,7 @@ func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
 	with.Set(int64(1), "spec", "size")
 	is.Equal(apply(with, "b", `{'kept':'y'}`), ".spec.size: field not declared in schema") // the object has it already
 
-	m.Version = func(_ *resource.Definition, apiVersion string) *resource.Definition {
-		return map[string]*resource.Definition{v2.GV(): v2}[apiVersion]
-	}
+	m.Versions = versions{v2.GV(): v2}
 	is.Equal(apply(live, "b", `{'kept':'y'}`), "no version x.io/v1") // the definition does not name v1 any more
 }
 

@@ -55,7 +55,7 @@ func (h *History) Reset() {
 // Begin sets the cluster's store. The cluster continues from its oldest revision, whose view Begin returns.
 func (h *History) Begin(store *mvcc.Store) *mvcc.View {
 	first := store.Compacted()
-	h.log.Store = store
+	h.log.Begin(store)
 	h.Remember(first)
 	h.compact.Seen = first
 	view, err := store.At(first)

@@ -65,7 +65,7 @@ func (h *History) Load(s State) error {
 	if err != nil {
 		return err
 	}
-	h.log.Store = store
+	h.log.Begin(store)
 	h.random.Load(s.Streams)
 	h.marks = marks{list: slices.Clone(s.Marks)}
 	h.compact = s.Compaction

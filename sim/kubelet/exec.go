@@ -87,7 +87,7 @@ func (t *target) world(now time.Time, steps int) shell.World {
 	p, started := t.c.program, t.c.run.Started
 	w := p.within(t.c.run, now, p.run(started, max(now.Sub(started), 1), 0))
 	if w.Env == nil { // the environment is computed at its first use
-		of := resolver{t.k.client, t.k}.world(t.w.pod, t.c.spec, nil)
+		of := resolver{t.k.client(), t.k}.world(t.w.pod, t.c.spec, nil)
 		w.Env, w.Open, w.Seed = of.Env, t.w.opens(t.c, of.Open), of.Seed
 	}
 	w.Steps = steps
@@ -106,7 +106,7 @@ func (t *target) wrote(r *shell.Result) {
 			p.Next = t.now
 		}
 	}
-	t.k.client.Enqueue(t.w.key())
+	t.k.client().Enqueue(t.w.key())
 }
 
 // echo sends the client's input back.
@@ -136,7 +136,7 @@ func (t *target) attach() (*Answer, *status.Status) {
 		t.converse(s, func(code int) {
 			if r, runs := t.same(id); runs { // the shell was the container's process
 				r.Due, r.Code, r.Killed = t.nodes.schedule.Now(), code, false
-				t.k.client.Enqueue(t.w.key())
+				t.k.client().Enqueue(t.w.key())
 			}
 			s.close(nil)
 		})

@@ -60,17 +60,22 @@ const prefix = "kubelet-"
 
 // Nodes are the kubelets of a cluster.
 type Nodes struct {
-	all      []*Kubelet
+	all      []*Kubelet // the first one stores the contents of persistent volumes
+	clients  Clients
 	schedule *clock.Schedule
 }
 
-// New returns the kubelets of a cluster.
-func New(o *config.Cluster) *Nodes {
-	n := &Nodes{}
+// Clients finds the clients of controllers.
+type Clients interface {
+	// Client returns the client of the controller with a name.
+	Client(name string) *controller.Client
+}
+
+// New returns the kubelets of a cluster. They use their clients outside of a reconcile, and the clock for their sessions.
+func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
+	n := &Nodes{clients: clients, schedule: schedule}
 	for i := range o.Nodes {
-		k := &Kubelet{node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images}
-		n.all = append(n.all, k)
-		k.first = n.all[0]
+		n.all = append(n.all, &Kubelet{nodes: n, node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images})
 	}
 	return n
 }
@@ -98,25 +103,19 @@ func (n *Nodes) Of(node string) *Kubelet {
 	return nil
 }
 
-// Attach gives each kubelet a client for calls outside of a reconcile, and the clock of its sessions.
-func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *clock.Schedule) {
-	n.schedule = schedule
-	for _, k := range n.all {
-		k.client = client(prefix + k.node)
-	}
-}
-
 // Kubelet is the kubelet of one node. It is a controller.Reconciler, whose key without a name is the node itself.
 type Kubelet struct {
+	nodes  *Nodes
 	node   string
 	index  int
-	first  *Kubelet // the first of all kubelets, which stores the contents of persistent volumes
 	images map[string]Image
-	client *controller.Client
 	memory memory
 
 	sessions map[string][]*Session // by key of the pod
 }
+
+// client returns its client for calls outside of a reconcile.
+func (k *Kubelet) client() *controller.Client { return k.nodes.clients.Client(prefix + k.node) }
 
 // memory is the state of a kubelet between two reconciles.
 type memory struct {

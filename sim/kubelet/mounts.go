@@ -34,7 +34,7 @@ func (w *worker) shelfOf(volume object.Object) (s fileLocation, ok bool) {
 	case volume.Has("persistentVolumeClaim"):
 		claim := w.api.Get(claims, w.pod.Namespace(), volume.String("persistentVolumeClaim", "claimName"))
 		if name := claim.String("spec", "volumeName"); name != "" {
-			return fileLocation{&w.k.first.memory.Files, "pv:" + name}, true
+			return fileLocation{&w.k.nodes.all[0].memory.Files, "pv:" + name}, true
 		}
 	}
 	return s, false

@@ -194,7 +194,7 @@ func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bo
 // target returns the target of a stream.
 func (n *Nodes) target(k *Kubelet, obj object.Object, r *resource.StreamRequest) *target {
 	t := &target{nodes: n, k: k, now: n.schedule.Now(), query: r.Query, key: r.Namespace + "/" + r.Name}
-	t.w = &worker{k: k, api: k.client, now: t.now, pod: obj, rec: k.memory.Pods[t.key]}
+	t.w = &worker{k: k, api: k.client(), now: t.now, pod: obj, rec: k.memory.Pods[t.key]}
 	if t.w.rec == nil || t.w.rec.UID != obj.UID() {
 		t.w.rec = k.recordOf(obj)
 	}

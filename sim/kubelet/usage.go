@@ -28,7 +28,7 @@ func (n *Nodes) PodMetrics(namespace string) (all []object.Object) {
 	if len(n.all) == 0 {
 		return nil
 	}
-	n.all[0].client.LiveItems(pods, namespace, func(it *resource.Item) bool {
+	n.all[0].client().LiveItems(pods, namespace, func(it *resource.Item) bool {
 		if m, _, _ := n.measure(it); m != nil {
 			all = append(all, m)
 		}
@@ -85,7 +85,7 @@ func (n *Nodes) NodeMetrics() (all []object.Object) {
 		return nil
 	}
 	cpu, memory := map[string]quantity.Quantity{}, map[string]quantity.Quantity{}
-	client := n.all[0].client
+	client := n.all[0].client()
 	client.LiveItems(pods, "", func(it *resource.Item) bool {
 		if m, c, b := n.measure(it); m != nil {
 			node := it.Field("spec.nodeName")

@@ -96,7 +96,7 @@ func (o objects) Update(storage, namespace, name, subresource string, change fun
 	case subresource == o.q.Subresource:
 		q.Definition = o.q.Definition
 	default:
-		r = o.unchecked()
+		r = o.r.WithoutAdmission()
 	}
 	result, s := r.Update(q, Change{Kind: kind, Make: func(obj object.Object) (object.Object, *status.Status) {
 		return obj, change(obj)
@@ -133,15 +133,8 @@ func (o objects) Delete(storage, namespace, name string, options object.Object) 
 	}
 	q := o.request(storage, namespace, name)
 	q.DryRun = q.DryRun || dryRun
-	_, s = o.unchecked().Delete(q, del)
+	_, s = o.r.WithoutAdmission().Delete(q, del)
 	return s
-}
-
-// unchecked is the registry without admission.
-func (o objects) unchecked() *Registry {
-	r := *o.r
-	r.Admission = nil
-	return &r
 }
 
 // request is the client's request, turned to another object.

@@ -254,6 +254,13 @@ func (r *Registry) storedForGet(by resource.Asker, d *resource.Definition, names
 	return resource.AskedItem(by, d, kv)
 }
 
+// WithoutAdmission returns a registry that stores objects without admission.
+func (r *Registry) WithoutAdmission() *Registry {
+	made := *r
+	made.Admission = nil
+	return &made
+}
+
 // FormatRev prints a revision as a resourceVersion.
 func FormatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
 

@@ -11,7 +11,7 @@ import (
 // backend is the replica as its registry sees it.
 type backend struct{ r *Server }
 
-func (b backend) Store() *mvcc.Store { return b.r.set.Log.Store }
+func (b backend) Store() *mvcc.Store { return b.r.set.Log().Store }
 func (b backend) Reachable() bool    { return !b.r.unreachable }
 
 func (b backend) Now() time.Time                   { return b.r.set.Schedule.Now() }
@@ -37,12 +37,12 @@ func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
 func (b backend) Pause() { b.r.set.Lock.Pause() }
 
 func (b backend) Grant(ttl time.Duration, key string, rev uint64) {
-	b.r.set.History.Grant(ttl, key, rev)
+	b.r.set.History().Grant(ttl, key, rev)
 }
 
 func (b backend) Definition(storage string) *resource.Definition { return b.r.Definition(storage) }
 
-func (b backend) Committed(by resource.Author, e *mvcc.Event) { b.r.set.Log.Committed(by, e) }
+func (b backend) Committed(by resource.Author, e *mvcc.Event) { b.r.set.Log().Committed(by, e) }
 
 // ownBackend is a server as its own controllers see it: the store is always within reach.
 type ownBackend struct{ backend }

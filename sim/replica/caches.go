@@ -70,7 +70,7 @@ func (r *Server) Apply(e *commit.Commit) {
 // take applies a commit that the position of its cache has reached.
 func (r *Server) take(e *commit.Commit) {
 	cache := r.cache(e.Storage)
-	r.set.Listener.Applied(r.n, e)
+	r.set.Listener().Applied(r.n, e)
 	cache.Apply(e.Event, e.At)
 	switch e.Storage {
 	case crd.Storage:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
@@ -23,9 +22,11 @@ import (
 // apiHost implements apiserver.Host for a server.
 type apiHost struct{ *Server }
 
-func (r apiHost) Hook() apiserver.Hook { return r.set.Listener.Hook(r.n) }
+func (r apiHost) Hook() apiserver.Hook { return r.set.Listener().Hook(r.n) }
 
-func (r apiHost) Aggregated(path string) apiserver.Forward { return r.set.Aggregator.Aggregated(path) }
+func (r apiHost) Aggregated(path string) apiserver.Forward {
+	return r.set.Aggregator().Aggregated(path)
+}
 
 func (r apiHost) Flow() *flowcontrol.Config {
 	if r.flow == nil && !r.set.Config.Bare {
@@ -62,7 +63,7 @@ func (r authHost) Account(text string, wanted []string) (*token.Holder, error) {
 	return h, err
 }
 
-func (r authHost) Asked(at auth.Attributes, allowed bool) { r.set.Listener.Asked(r.n, at, allowed) }
+func (r authHost) Asked(at auth.Attributes, allowed bool) { r.set.Listener().Asked(r.n, at, allowed) }
 
 // authorizer implements registry.Authorizer by an auth.Auth.
 type authorizer struct{ *auth.Auth }
@@ -146,14 +147,15 @@ func (h customHost) After(d time.Duration, f func()) (stop func()) {
 func (h customHost) Wait(ctx context.Context, d time.Duration) { h.r.set.Lock.Wait(ctx, d) }
 
 // discoveryHost implements discovery.Host for a server.
-type discoveryHost struct {
-	r *Server
-	*aggregator.Aggregator
-}
+type discoveryHost struct{ r *Server }
 
 func (h discoveryHost) Now() time.Time { return h.r.set.Schedule.Now() }
 
 func (h discoveryHost) Check(string) error { return nil }
+
+func (h discoveryHost) Remotes() []discovery.Remote { return h.r.set.Aggregator().Remotes() }
+
+func (h discoveryHost) Priorities() map[string]int64 { return h.r.set.Aggregator().Priorities() }
 
 func (h discoveryHost) Seats() map[string]int { return levels.NominalSeats(h.r.Reader()) }
 

@@ -57,7 +57,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 	r := &Server{set: set, n: n, profile: p}
 	r.custom = &crd.Server{Schema: p.set, Minor: p.server.Minor, Meta: reader(p.set).ReadMeta, Host: customHost{r, &set.Conversions}}
 	table, decoder := resource.NewTable(p.served), r.decoder()
-	fields := r.fields(table)
+	fields := fieldmanager.New(fieldmanager.Options{Versions: versions{table, r.custom}, Keeps: p.server.Since(37)})
 	who := r.auth()
 	plugins := &admission.Server{Table: table, Decoder: decoder, Config: set.Config.Admission, Host: pluginHost{r, who, fields, &set.Webhooks}}
 	chain := admission.New(plugins, set.Config.Plugins, set.Config.WithoutPlugins)
@@ -72,9 +72,9 @@ func newServer(set *Set, n int, p *Profile) *Server {
 
 // decoder returns what reads the bodies of requests.
 func (r *Server) decoder() *codec.Decoder {
-	d := decoder(r.profile.set)
-	d.Meta, d.Unstructured, d.Prune = r.profile.set.Named(crd.ObjectMeta), r.custom.Known, r.custom.Prune
-	return d
+	set := r.profile.set
+	return &codec.Decoder{Kinds: set.Kind, Unserved: set.Release().CanRead, Meta: set.Named(crd.ObjectMeta),
+		Unstructured: r.custom.Known, Prune: r.custom.Prune}
 }
 
 // auth returns the authenticator and authorizer of the server.
@@ -90,7 +90,7 @@ func (r *Server) discovery(table *resource.Table) discovery.Options {
 	return discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
 		Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(set.Config.Port, boot.Port)), Keys: set.Tokens,
 		Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags,
-		Host: discoveryHost{r, set.Aggregator}}
+		Host: discoveryHost{r}}
 }
 
 // API returns the apiserver.Server, which answers requests.
@@ -122,19 +122,19 @@ func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanag
 		NoPrivileged: r.profile.refuses, Config: r.set.Config, Tokens: r.set.Tokens}
 }
 
-// fields returns the field manager of a server of table and of custom resources, of which it knows all versions, served or not.
-func (r *Server) fields(table *resource.Table) *fieldmanager.Manager {
-	m := fieldmanager.New()
-	m.Keeps = r.profile.server.Since(37)
-	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
-		if d.StorageCodec != nil {
-			return r.custom.Version(d, apiVersion)
-		}
-		kind := schema.ParseGVK(apiVersion, d.Kind)
-		if other := table.Find(kind.Group, kind.Version, d.Resource); other != nil && other.Hub == d.Hub {
-			return other
-		}
-		return nil
+// versions implements fieldmanager.Versions for a server of table and of custom resources, of which it knows all versions, served or not.
+type versions struct {
+	table  *resource.Table
+	custom *crd.Server
+}
+
+func (v versions) Version(d *resource.Definition, apiVersion string) *resource.Definition {
+	if d.StorageCodec != nil {
+		return v.custom.Version(d, apiVersion)
 	}
-	return m
+	kind := schema.ParseGVK(apiVersion, d.Kind)
+	if other := v.table.Find(kind.Group, kind.Version, d.Resource); other != nil && other.Hub == d.Hub {
+		return other
+	}
+	return nil
 }

@@ -35,18 +35,24 @@ import (
 
 // Host provides the parts of the cluster that the API servers need.
 type Host struct {
-	Log        *commit.Log
-	History    *history.History
-	Schedule   *clock.Schedule
-	Random     *random.Streams
-	Lock       Lock
-	Aggregator *aggregator.Aggregator
-	Listener   Listener
-	Nodes      *kubelet.Nodes
+	Cluster
+	Schedule *clock.Schedule
+	Random   *random.Streams
+	Lock     Lock
+	Nodes    *kubelet.Nodes
 
 	Config *config.Cluster
 	Auth   auth.Options
 	Tokens *token.Authority // of service accounts
+}
+
+// Cluster provides the parts that themselves need the API servers. New does not ask for them.
+type Cluster interface {
+	Log() *commit.Log
+	History() *history.History
+	Aggregator() *aggregator.Aggregator
+	// Listener observes the servers.
+	Listener() Listener
 }
 
 // Lock is the Cluster's lock as its servers use it.
@@ -83,15 +89,13 @@ type Set struct {
 	started []*Server // since the last TakeStarted
 }
 
-// New returns a Set without servers.
-func New() *Set { return &Set{held: map[string]bool{}, routes: map[string]int{}} }
-
-// Begin makes the servers, one of each profile. They serve nothing before they were restarted or loaded.
-func (s *Set) Begin(h Host, profiles []*Profile) {
-	s.Host = h
+// New returns API servers, one of each profile. They serve nothing before they were restarted or loaded.
+func New(h Host, profiles []*Profile) *Set {
+	s := &Set{Host: h, held: map[string]bool{}, routes: map[string]int{}}
 	for i, p := range profiles {
 		s.list = append(s.list, newServer(s, i+1, p))
 	}
+	return s
 }
 
 // Len returns how many servers there are.

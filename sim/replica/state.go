@@ -78,7 +78,7 @@ func (s *Set) Load(state State, unread bool) error {
 
 // load restores the state of a server.
 func (r *Server) load(s ServerState) error {
-	if s.Position == nil || s.Position.Rev() > r.set.Log.Store.Rev() {
+	if s.Position == nil || s.Position.Rev() > r.set.Log().Store.Rev() {
 		return fmt.Errorf("it has applied more than was written")
 	}
 	r.flow = nil
@@ -103,7 +103,7 @@ func (r *Server) load(s ServerState) error {
 // read parses the values of objects that were loaded from a file, unless they are parsed already. It skips resources without a hub
 // definition.
 func (s *Set) read(hub func(storage string) *resource.Definition) {
-	store := s.Log.Store
+	store := s.Log().Store
 	oldest, err := store.At(store.Compacted())
 	if err != nil {
 		panic("replica: the store has no oldest revision: " + err.Error())

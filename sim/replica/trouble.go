@@ -107,10 +107,10 @@ func (r *Server) Resume() {
 			r.refill(name)
 		}
 	}
-	if !r.replay(r.position, r.set.Log.Store.Rev(), func(string) bool { return true }) {
+	if !r.replay(r.position, r.set.Log().Store.Rev(), func(string) bool { return true }) {
 		r.refillAll()
 	}
-	if floor, known := r.set.History.Floor(); known { // a replica that was cut has not heard of compactions
+	if floor, known := r.set.History().Floor(); known { // a replica that was cut has not heard of compactions
 		r.compacted(floor)
 	}
 	r.wake()
@@ -119,7 +119,7 @@ func (r *Server) Resume() {
 // replay applies the commits from a position up to a revision for which concerns returns true. It returns false if the store has
 // compacted some of them.
 func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(storage string) bool) bool {
-	store, now := r.set.Log.Store, r.set.Schedule.Now()
+	store, now := r.set.Log().Store, r.set.Schedule.Now()
 	var events []*mvcc.Event
 	err := store.Events(p.Rev(), func(e *mvcc.Event) bool {
 		if e.Rev <= until {
@@ -154,7 +154,7 @@ func (r *Server) refill(name string) {
 
 // refillAll fills all caches again at the newest revision; all watches end.
 func (r *Server) refillAll() {
-	r.position.View = r.set.Log.Newest()
+	r.position.View = r.set.Log().Newest()
 	r.filled, r.flow = r.position.Rev(), nil
 	for _, name := range r.cacheNames() {
 		r.caches[name].Refill()
@@ -164,7 +164,7 @@ func (r *Server) refillAll() {
 
 // Restart restarts the replica: its watches end, and its caches are filled again. Afterwards it reaches the store.
 func (r *Server) Restart() {
-	r.restartAt(r.set.Log.Newest())
+	r.restartAt(r.set.Log().Newest())
 	r.set.started = append(r.set.started, r)
 }
 

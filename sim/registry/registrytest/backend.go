@@ -63,7 +63,7 @@ func New(store *mvcc.Store, at time.Time) *Backend {
 
 // Registry returns a registry over the backend.
 func (b *Backend) Registry() *registry.Registry {
-	return &registry.Registry{Backend: b, Config: &config.Cluster{}, Fields: fieldmanager.New()}
+	return &registry.Registry{Backend: b, Config: &config.Cluster{}, Fields: fieldmanager.New(fieldmanager.Options{})}
 }
 
 // applier hands commits to the caches.
