@@ -95,7 +95,7 @@ func create(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// whole is the Cluster once create has returned, for parts that are made before those that they use.
+// whole is the Cluster once create has returned, for parts that are made before the parts they use.
 type whole struct{ c *Cluster }
 
 // Committed implements commit.Listener: it notifies the parts in their order. The servers are last, because a deletecollection that

@@ -3,6 +3,7 @@
 //	rows_test.go      allowed imports between packages; allowed dependencies; nothing of k8s.io; no testing in programs
 //	calls_test.go     clock and sim take time and randomness as arguments and start no goroutines
 //	maporder_test.go  no map order reaches an answer
+//	fields_test.go    the parts of a cluster are complete when their constructors return
 //	root_test.go      the files of package sim name each other one way only
 //	documents_test.go links are valid; the tour of the API is complete; constructors have examples
 //	style_test.go     sizes of functions and files, package comments and names, leftovers

@@ -2,11 +2,8 @@ package guard
 
 import (
 	"go/ast"
-	"go/importer"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,33 +18,13 @@ var promise = regexp.MustCompile(`sorted below|order does not matter`)
 // comment that matches promise.
 func TestMapOrder(t *testing.T) {
 	t.Parallel()
-	exports := map[string]string{}
-	for _, line := range goList(t, "-e", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}", "./clock/...", "./sim/...") {
-		if name, file, ok := strings.Cut(line, " "); ok {
-			exports[name] = file
-		}
-	}
-	lookup := func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) }
-	imp := importer.ForCompiler(fset, "gc", lookup)
-
-	packages := map[string][]source{}
-	for _, s := range mustSources(t, core) {
-		packages[s.dir()] = append(packages[s.dir()], s)
-	}
-	for dir, files := range packages { // order does not matter: findings are independent
-		var asts []*ast.File
-		for _, s := range files {
-			asts = append(asts, s.ast)
-		}
-		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-		conf := types.Config{Importer: imp, Error: func(error) {}} // a package that does not compile fails elsewhere
-		_, _ = conf.Check(module+"/"+dir, fset, asts, info)
+	checkTypes(t, core, func(files []source, info *types.Info) {
 		for _, s := range files {
 			for _, finding := range mapOrder(s, info) {
 				t.Error(finding)
 			}
 		}
-	}
+	})
 }
 
 // mapOrder returns a line for each forbidden loop.

@@ -118,7 +118,7 @@ func (c cluster) Treat(a fault.Action) {
 		do()
 		return
 	}
-	c.o.later = append(c.o.later, do)
+	c.o.afterwards(do)
 }
 
 // control applies a trouble to a controller at once, because the current step of the controller is not affected.

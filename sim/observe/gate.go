@@ -109,7 +109,7 @@ func (x *faultyEvent) Treat(a fault.Action) { x.later(cluster.Treat, a) }
 
 func (x *faultyEvent) later(do func(cluster, fault.Action), a fault.Action) {
 	o := x.q.h.Observer
-	o.later = append(o.later, func() { do(cluster{o: o}, a) })
+	o.afterwards(func() { do(cluster{o: o}, a) })
 }
 
 func (g *gate) op(n watchcache.Notice) *fault.Op {

@@ -47,7 +47,7 @@ func (o *Observer) AddListener(w Listener) {
 
 // StopActor stops an actor's repeated writes as soon as the lock is released.
 func (o *Observer) StopActor(p *Actor) {
-	o.later = append(o.later, func() {
+	o.afterwards(func() {
 		if p.Own {
 			_ = o.Controllers.Stop(p.Client) // controllers of API servers cannot be stopped
 			return

@@ -114,6 +114,9 @@ func (o *Observer) Reset() {
 	o.commit, o.later, o.delayed, o.held = commitMark{}, nil, nil, nil
 }
 
+// afterwards calls f when the lock is released.
+func (o *Observer) afterwards(f func()) { o.later = append(o.later, f) }
+
 // Flush runs everything that is delayed at once, because the clock of a stopped cluster does not advance.
 func (o *Observer) Flush() {
 	o.faults.Clear()

@@ -172,6 +172,9 @@ func (s *Set) Restart(view *mvcc.View) {
 	}
 }
 
+// restarted notes that a server has been started over existing data.
+func (s *Set) restarted(r *Server) { s.started = append(s.started, r) }
+
 // TakeStarted returns the servers that have been started over existing data since the last call, in this order.
 func (s *Set) TakeStarted() []*Server {
 	started := s.started

@@ -165,7 +165,7 @@ func (r *Server) refillAll() {
 // Restart restarts the replica: its watches end, and its caches are filled again. Afterwards it reaches the store.
 func (r *Server) Restart() {
 	r.restartAt(r.set.Log().Newest())
-	r.set.started = append(r.set.started, r)
+	r.set.restarted(r)
 }
 
 // Stall silences the replica's open watches: their connections stay open and carry nothing any more. After d they break,
