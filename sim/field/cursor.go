@@ -30,9 +30,8 @@ type Cursor struct{ at *place }
 // reports holds unused reports, whose places are empty.
 var reports = sync.Pool{New: func() any { return &report{} }}
 
-// newCursor returns a cursor at the first place of a new report. was is the stored object, or nil.
-func newCursor(base string, value any, was object.Object) Cursor {
-	r := reports.Get().(*report)
+// first returns a cursor at the first place of an empty report. was is the stored object, or nil.
+func (r *report) first(base string, value any, was object.Object) Cursor {
 	r.base = base
 	c := Cursor{r.place(nil)}
 	c.at.value = value
@@ -40,10 +39,11 @@ func newCursor(base string, value any, was object.Object) Cursor {
 	return c
 }
 
-// Done returns the errors, and ends the use of all cursors that came from the first one. Their memory, a quarter of the bytes that the
-// update of a pod allocates, is used for the next object.
-func (c Cursor) Done() ErrorList {
-	r := c.at.report
+// Collect calls check with a cursor at an object, and returns the errors. old is the stored object that is updated, nil on create. No
+// cursor may be used after that: their memory, a quarter of the bytes that the update of a pod allocates, is used for the next object.
+func Collect(obj, old object.Object, check func(Cursor)) ErrorList {
+	r := reports.Get().(*report)
+	check(r.first("", map[string]any(obj), old))
 	errs := r.errs
 	clear(r.places)
 	if r.errs, r.places = nil, r.places[:0]; cap(r.places) <= placesMax {
@@ -55,11 +55,11 @@ func (c Cursor) Done() ErrorList {
 // CursorAt returns a cursor with an empty list of errors at a field of an object, or at the object itself. old is the stored
 // object that is updated, nil on create.
 func CursorAt(obj, old object.Object, names ...string) Cursor {
-	return newCursor("", map[string]any(obj), old).Child(names...)
+	return (&report{}).first("", map[string]any(obj), old).Child(names...)
 }
 
 // CursorOn returns a cursor with an empty list of errors at a value of which the path is known.
-func CursorOn(p Path, value any) Cursor { return newCursor(p.text(), plain(value), nil) }
+func CursorOn(p Path, value any) Cursor { return (&report{}).first(p.text(), plain(value), nil) }
 
 // plain returns an Object as the map that it is.
 func plain(value any) any {

@@ -271,8 +271,7 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 			ctx.Warn(fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		at := field.CursorAt(obj, nil)
-		podspec.Warn(ctx, at)
+		field.Collect(obj, nil, func(at field.Cursor) { podspec.Warn(ctx, at) })
 		return
 	}
 	if ctx.Subresource != "status" {

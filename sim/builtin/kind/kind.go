@@ -111,9 +111,7 @@ func (k *Kind) rule(subresource string) Rule {
 }
 
 func (r Rule) errors(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
-	r(ctx, at)
-	return at.Done()
+	return field.Collect(obj, old, func(at field.Cursor) { r(ctx, at) })
 }
 
 func names(fields resource.Fields) []string {
