@@ -101,10 +101,13 @@ func placeInNamespace(d *resource.Definition, namespace string, obj object.Objec
 		obj.Remove("metadata", "namespace")
 		return nil
 	}
-	if own := obj.Namespace(); own != "" && own != namespace {
+	switch own := obj.Namespace(); own {
+	case "":
+		obj.Set(namespace, "metadata", "namespace")
+	case namespace:
+	default:
 		return status.BadRequest(NamespaceMismatch)
 	}
-	obj.Set(namespace, "metadata", "namespace")
 	return nil
 }
 

@@ -3,7 +3,6 @@ package resource
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
@@ -23,7 +22,7 @@ type Item struct {
 	Decorated bool
 
 	Namespace, Name string
-	key             string // in the store, if it is not that of the Name: see Definition.KeyOf
+	key             string // in the store, if it is there: see Definition.KeyOf
 	Rev             uint64 // of the last write: metadata.resourceVersion
 	labels          facts
 	fields          facts // Strategy.Fields
@@ -48,14 +47,12 @@ func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
 
 // StoredAt notes the key under which the store has the item, and returns the item. It is called before others read the item.
 func (it *Item) StoredAt(key string) *Item {
-	if rest, ok := strings.CutSuffix(key, it.Name); !ok || !strings.HasSuffix(rest, "/") {
-		it.key = key
-	}
+	it.key = key
 	return it
 }
 
-// KeyOf returns the key of an item in the store. It is not that of the object's name if admission renamed an object that a PUT or
-// an apply created: the real server stores such an object under the name in the request's URL.
+// KeyOf returns the key of an item in the store, or the one that a new item gets. It is not that of the object's name if admission
+// renamed an object that a PUT or an apply created: the real server stores such an object under the name in the request's URL.
 func (d *Definition) KeyOf(it *Item) string {
 	if it.key != "" {
 		return it.key
