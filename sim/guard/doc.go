@@ -4,7 +4,7 @@
 //	calls_test.go     clock and sim take time and randomness as arguments and start no goroutines
 //	maporder_test.go  no map order reaches an answer
 //	root_test.go      the files of package sim name each other one way only
-//	documents_test.go links are valid; the tour of the API is complete; constructors have examples
+//	documents_test.go links are valid; documents are short; the tour of the API is complete; constructors have examples
 //	style_test.go     sizes of functions and files, package comments and names, leftovers
 //
 // A failure suggests what to use instead. An exception is an entry in a list, with its reason.
