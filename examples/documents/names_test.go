@@ -1,0 +1,61 @@
+package documents
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	pathSpan = regexp.MustCompile(`^[\w./-]+\.(go|mjs|ts|tsx|md|txtar|yaml|txt|http)$`)
+	testSpan = regexp.MustCompile(`^(Test|Fuzz|Benchmark|Example)[A-Z]\w*$`)
+)
+
+// missing are files that documents name although the project does not have them, and why.
+var missing = map[string]string{
+	"schema/gen/kinds_since38.go":   "the next minor will have it",
+	"builtin/gotext/types-1.38.txt": "the next minor will have it",
+	"web.test.mjs":                  "the reader writes it",
+}
+
+// variable matches a part of a path that stands for one of several names.
+var variable = regexp.MustCompile(`\b(AREA|LANGUAGE|NAME)\b`)
+
+// TestNames checks that the files and tests that documents name within sentences exist.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	var files []string
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && slices.Contains([]string{".git", "node_modules", "dist"}, entry.Name()) {
+			return fs.SkipDir
+		}
+		files = append(files, "/"+filepath.ToSlash(name))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := sourceText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	declaredTests := map[string]bool{}
+	for _, m := range declared.FindAllSubmatch(text, -1) {
+		declaredTests[string(m[1])] = true
+	}
+	for _, d := range all(t) {
+		for _, span := range d.Commands {
+			name := strings.TrimSpace(span.Text)
+			isName := func(file string) bool { return strings.HasSuffix(file, "/"+strings.TrimPrefix(name, "./")) }
+			switch {
+			case pathSpan.MatchString(name) && missing[name] == "" && !variable.MatchString(name) && !slices.ContainsFunc(files, isName):
+				t.Errorf("%s:%d: there is no file %s", d.Name, span.Line, name)
+			case testSpan.MatchString(name) && !declaredTests[name]:
+				t.Errorf("%s:%d: there is no test %s", d.Name, span.Line, name)
+			}
+		}
+	}
+}
