@@ -41,6 +41,8 @@ func TestKinds(t *testing.T) {
 	for _, d := range all(t) {
 		for _, b := range d.Blocks {
 			switch {
+			case b.Kind == "console" && !strings.HasPrefix(b.Text, "$ "):
+				t.Errorf("%s:%d: a session begins with a command: $ and a space before it", d.Name, b.Line)
 			case slices.Contains(tested, b.Kind), isShown(d, b), b.Kind == "text" && isDrawing(b.Text):
 			case b.Kind == "text" || b.Kind == "diff":
 				t.Errorf("%s:%d: no test compares this with what really happens: give it another kind, or a line in shown (examples/documents/data_test.go)", d.Name, b.Line)

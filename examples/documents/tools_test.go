@@ -33,12 +33,15 @@ func all(t *testing.T) []Document {
 // tools is a folder with the programs that lines start: kubesim, and kubectl and kube-apiserver as kubesim has them.
 type tools struct{ dir string }
 
-// build builds kubesim once for all tests, in a folder that TestMain removes. An empty kubeconfig is beside it.
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "kubesim-documents-")
-	if err != nil {
+// built is the folder that build makes and TestMain removes, or "".
+var built string
+
+// build builds kubesim once for all tests. An empty kubeconfig is beside it.
+var build = sync.OnceValues(func() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "kubesim-documents-"); err != nil {
 		return "", err
 	}
+	built = dir
 	build := exec.Command("go", "build", "-o", dir+"/kubesim", "./fake/cmd/kubesim")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -55,8 +58,8 @@ var build = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir, _ := build(); dir != "" {
-		_ = os.RemoveAll(dir)
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
