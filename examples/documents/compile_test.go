@@ -34,15 +34,6 @@ var given = map[string]string{
 	"t":       "*testing.T",
 }
 
-// excerpts are blocks that are parts of tested files, line by line. leftOut is what the file has within these lines beyond the document.
-var excerpts = []struct {
-	document, begins string
-	file, leftOut    string
-}{
-	{"README.md", "package operator", "examples/clients/example_test.go", ""},
-	{"README.md", "fake.Explore(", "examples/explore/readme_test.go", ", Found: keep"},
-}
-
 // TestGo compiles the Go blocks of all documents: files, declarations, and statements. They may import what the examples import.
 func TestGo(t *testing.T) {
 	t.Parallel()
@@ -58,10 +49,10 @@ func TestGo(t *testing.T) {
 	for _, d := range all(t) {
 		for _, b := range d.Blocks {
 			switch {
-			case b.Kind != "go" || isExcerpt(t, d, b):
+			case b.Kind != "go" || isExcerpt(d, b):
 				continue
 			case strings.HasPrefix(b.Text, "package "):
-				t.Errorf("%s:%d: a whole file belongs into the examples, where it runs: add it to excerpts (examples/documents/compile_test.go)", d.Name, b.Line)
+				t.Errorf("%s:%d: a whole file belongs into the examples, where it runs: add it to excerpts (examples/documents/excerpts_test.go)", d.Name, b.Line)
 			}
 			f, err := complete(fset, fmt.Sprintf("%s:%d", d.Name, b.Line), b.Text, paths)
 			if err != nil {
@@ -77,40 +68,6 @@ func TestGo(t *testing.T) {
 	for _, complaint := range typeErrors(t, fset, files) {
 		t.Errorf("%s; a variable that the block does not declare has a line in given (examples/documents/compile_test.go)", complaint)
 	}
-}
-
-// isExcerpt reports whether a block is one of excerpts, and fails the test if the file has other lines.
-func isExcerpt(t *testing.T, d Document, b Block) bool {
-	for _, x := range excerpts {
-		if x.document != d.Name || !strings.HasPrefix(b.Text, x.begins) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(root, x.file))
-		if err != nil {
-			t.Error(err)
-		}
-		shown := b.Text
-		if strings.HasPrefix(shown, "package ") { // the file is in a package of its own
-			_, shown, _ = strings.Cut(shown, "\n")
-		}
-		if x.leftOut != "" {
-			text = bytes.ReplaceAll(text, []byte(x.leftOut), nil)
-		}
-		if !strings.Contains(flat(string(text)), flat(shown)) {
-			t.Errorf("%s:%d: %s, which is tested, does not have these lines", d.Name, b.Line, x.file)
-		}
-		return true
-	}
-	return false
-}
-
-// flat returns a text whose lines are not indented.
-func flat(text string) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		out.WriteString(strings.TrimLeft(line, "\t"))
-	}
-	return out.String()
 }
 
 // complete makes a file of a block: of declarations, of statements, or of one expression. "…" stands for code that the document leaves

@@ -19,7 +19,6 @@ import (
 var shown = []struct{ document, kind, begins, reason string }{
 	{"README.md", "text", "seed 2 fails", "TestReadme of examples/explore finds this report"},
 	{"examples/migrate/README.md", "diff", "", "TestGuide of examples/migrate compares them with its files"},
-	{"fake/guide/time.md", "text", "     12 00:00:05", "a report that is made up, and short; TestFailureReport of fake has whole ones"},
 	{"sim/lesson/README.md", "yaml", "title:", "parts are left out; TestTranslations of sim/lesson has whole ones"},
 	{"web/npm/README.md", "js", "import", "web/npm/test/package.test.mjs runs them; here node reads them"},
 }
@@ -43,7 +42,7 @@ func TestKinds(t *testing.T) {
 			switch {
 			case b.Kind == "console" && !strings.HasPrefix(b.Text, "$ "):
 				t.Errorf("%s:%d: a session begins with a command: $ and a space before it", d.Name, b.Line)
-			case slices.Contains(tested, b.Kind), isShown(d, b), b.Kind == "text" && isDrawing(b.Text):
+			case slices.Contains(tested, b.Kind), isShown(d, b), isExcerpt(d, b), b.Kind == "text" && isDrawing(b.Text):
 			case b.Kind == "text" || b.Kind == "diff":
 				t.Errorf("%s:%d: no test compares this with what really happens: give it another kind, or a line in shown (examples/documents/data_test.go)", d.Name, b.Line)
 			default:

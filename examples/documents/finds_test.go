@@ -94,3 +94,14 @@ func TestGoFinds(t *testing.T) {
 	_, err = complete(fset, "x", "if {\n", paths)
 	is.True(err != nil)
 }
+
+func TestExcerptsFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	const file = "package a\n\nfunc f() {\n\tif b(x, 3) {\n\t\tc()\n\t}\n\t// Output:\n\t//   d\n}\n"
+	is.True(contains(file, "if b(x) {\n\tc()\n}\n", ", 3"))
+	is.True(contains(file, "package other\n\nfunc f() {\n", ""))
+	is.True(contains(file, "  d\n", ""))
+	is.True(!contains(file, "if b(x) {\n\td()\n}\n", ", 3"))
+	is.True(!contains(file, "d\n", "")) // a part of a line
+}

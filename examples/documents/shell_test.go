@@ -206,8 +206,11 @@ func (l *line) checkKubesim(c command) error {
 	help := exec.CommandContext(ctx, filepath.Join(l.tools.dir, args[0]), args[1:]...)
 	help.Dir, help.Env = l.tools.dir, append(os.Environ(), "PATH="+l.tools.dir+":"+os.Getenv("PATH"))
 	out, err := help.CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Errorf("its last flag needs a value")
+	}
 	if err != nil {
-		return fmt.Errorf("%w: does its last flag need a value? %s", err, out)
+		return fmt.Errorf("%w: %s", err, out)
 	}
 	for _, word := range args[1:] { // kube-apiserver --help accepts every flag beside it, and lists its flags
 		name, _, _ := strings.Cut(word, "=")
