@@ -36,7 +36,7 @@ func isShown(d Document, b Block) bool {
 // TestKinds checks that each block says what it is, so that a test is responsible for it.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	tested := []string{"go", "console", "sh", "txtar", "yaml", "js", "html", "fault"}
+	tested := []string{"go", "console", "sh", "txtar", "yaml", "json", "js", "html", "fault"}
 	for _, d := range all(t) {
 		for _, b := range d.Blocks {
 			switch {
@@ -129,12 +129,12 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestYAML creates objects, and takes lessons with their own solutions.
+// TestYAML creates the objects of YAML and JSON, and takes lessons with their own solutions.
 func TestYAML(t *testing.T) {
 	t.Parallel()
 	for _, d := range all(t) {
 		for _, b := range d.Blocks {
-			if b.Kind != "yaml" {
+			if b.Kind != "yaml" && b.Kind != "json" {
 				continue
 			}
 			var is struct{ APIVersion, Kind, ID string }

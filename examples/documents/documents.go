@@ -2,15 +2,17 @@
 // and checks the rest as far as it goes without a cluster, a container engine or an hour of time.
 //
 //	README.md, …  ── Read ──▶ Document
-//	                            ├─ Blocks   a kind and lines                 checked by
-//	                            │    go        ```go                         go_test.go: compiled, or an excerpt of a tested file
-//	                            │    console   ```console: "$ line", output  session_test.go: run, the output is compared
-//	                            │    sh        indented by four spaces       shell_test.go: run, or checked as the table there says
-//	                            │    txtar     ```txtar                      data_test.go: a scenario is run
-//	                            │    yaml      ```yaml                       data_test.go: an object is created, a lesson is taken
-//	                            │    js, html  ```js, ```html                data_test.go
-//	                            │    diff, text                              data_test.go: named in a table, with what keeps them true
-//	                            └─ Commands   `make check`, `go test ./x` within sentences: as sh, but none is run
+//	                            ├─ Blocks    a kind and lines                    checked by
+//	                            │    go          ```go                           compile_test.go, excerpts_test.go: compiled, or as in a tested file
+//	                            │    console     ```console: "$ line", output    session_test.go: run, and the output is compared
+//	                            │    sh          indented by four spaces         shell_test.go: run, or checked as the table there says
+//	                            │    txtar       ```txtar                        data_test.go: the scenario is run
+//	                            │    yaml, json  ```yaml, ```json                data_test.go: the object is created, the lesson is taken
+//	                            │    fault       ```fault                        data_test.go: each line is parsed
+//	                            │    js, html    ```js, ```html                  data_test.go: node reads it; its scenarios are run
+//	                            │    diff, text  ```diff, ```text                data_test.go: a drawing, an excerpt, or a line of a table
+//	                            └─ Commands  `make check`, `go test ./x`, file names and names of tests within sentences:
+//	                                         shell_test.go, names_test.go: checked, none is run
 //
 // Tests of other packages use it, too: a test that produces what a document shows compares the two through Document.Block.
 package documents
