@@ -185,7 +185,7 @@ func (l *line) checkMake(c command) error {
 		}
 	}
 	make := exec.Command("make", append([]string{"-n", "SHELL=true"}, c.args[1:]...)...)
-	make.Dir = root
+	make.Dir, make.Env = root, append(os.Environ(), "MAKEFLAGS=") // those of a make that runs this test are its own
 	if out, err := make.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
@@ -201,7 +201,7 @@ func (l *line) checkKubesim(c command) error {
 	if args[0] == "kubectl" {
 		args = append([]string{"kubesim"}, args...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // it serves if a flag takes --help as its value
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it serves if a flag takes --help as its value
 	defer cancel()
 	help := exec.CommandContext(ctx, filepath.Join(l.tools.dir, args[0]), args[1:]...)
 	help.Dir, help.Env = l.tools.dir, append(os.Environ(), "PATH="+l.tools.dir+":"+os.Getenv("PATH"))
