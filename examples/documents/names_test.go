@@ -2,6 +2,7 @@ package documents
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,6 +57,37 @@ func TestNames(t *testing.T) {
 			case testSpan.MatchString(name) && !declaredTests[name]:
 				t.Errorf("%s:%d: there is no test %s", d.Name, span.Line, name)
 			}
+		}
+	}
+}
+
+// inMakefile matches a command of the Makefile that runs some tests of packages of the project.
+var inMakefile = regexp.MustCompile(`\$\(GO\) test .*?-run '([^']*)' (\./[\w/ .]*)`)
+
+// TestMakefile checks that the tests exist that the Makefile names: go test says nothing if none has the name.
+func TestMakefile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := inMakefile.FindAllStringSubmatch(strings.ReplaceAll(string(text), "$$", "$"), -1)
+	if len(found) < 5 {
+		t.Fatalf("found %d lines: the test looks in the wrong place", len(found))
+	}
+	for _, m := range found {
+		var tests []byte
+		for _, dir := range strings.Fields(m[2]) {
+			if !strings.HasSuffix(dir, "...") {
+				text, err := testText(filepath.Join(root, dir), false)
+				if err != nil {
+					t.Errorf("Makefile: %s: %v", m[0], err)
+				}
+				tests = append(tests, text...)
+			}
+		}
+		if len(tests) > 0 && !declares(tests, m[1]) {
+			t.Errorf("Makefile: %s: there is no such test", m[0])
 		}
 	}
 }
