@@ -3,7 +3,7 @@ package explore_test
 import (
 	"context"
 	"net/http"
-	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +14,7 @@ import (
 	controllerruntime "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubesim/kubesim/examples/documents"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/explore"
 )
@@ -38,16 +39,25 @@ func TestReadme(t *testing.T) {
 	is := is.New(t)
 	is.True(found != nil) // within 200 seeds
 	t.Log(found)
-	is.True(strings.Contains(found.String(), " secrets, want 1")) // the README shows such a report
-	source, err := os.ReadFile("readme_test.go")
+	readme, err := documents.Open("../..", "README.md")
 	is.NoErr(err)
-	readme, err := os.ReadFile("../../README.md")
+	shown, err := readme.Block("text", "seed 2 fails")
 	is.NoErr(err)
-	_, example, _ := strings.Cut(string(source), "\n\n\tfake.Explore")
-	example, _, _ = strings.Cut("fake.Explore"+strings.ReplaceAll(example, "\n\t", "\n"), "\n\nis := is.New(t)")
-	example = strings.Replace(example, ", Found: keep", "", 1)
-	is.True(strings.Contains(string(readme), "```go\n"+example+"\n```\n")) // the README shows this test
+	report := found.String()
+	if strings.Contains(report, ", 0 of 10 times ") {
+		t.Skip("other processes have interrupted the one that made the plan small: the report has no failing run")
+	}
+	report = drawn.ReplaceAllString(report, "N")
+	for line := range strings.Lines(shown) { // the README shows the most important lines of the report
+		isPlan := strings.HasPrefix(line, "    on ") || strings.HasPrefix(line, "    before ")
+		if !isPlan && !strings.Contains(report, drawn.ReplaceAllString(line, "N")) {
+			t.Errorf("the README shows, and the report does not have: %s", line)
+		}
+	}
 }
+
+// drawn matches numbers of a report that are others on a machine with much to do. So are the lines of the plan.
+var drawn = regexp.MustCompile(`seed \d+|\d+ of \d+|\d+ (secrets|times)`)
 
 func run(srv *fake.Server) func(context.Context, http.RoundTripper) error {
 	return operator(srv, func(m controllerruntime.Manager) error { return (&copies{bug: "double"}).setup(m) })

@@ -7,18 +7,21 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/examples/documents"
 )
 
 // The README shows all changes that the test needs, and they are few.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	text, err := os.ReadFile("README.md")
+	readme, err := documents.Open("../..", "examples/migrate/README.md")
 	is.NoErr(err)
 	var shown []string
-	for _, part := range strings.Split(string(text), "```diff\n")[1:] {
-		block, _, _ := strings.Cut(part, "```")
-		shown = append(shown, block)
+	for _, b := range readme.Blocks {
+		if b.Kind == "diff" {
+			shown = append(shown, b.Text)
+		}
 	}
 	files := []string{"reconciler_test.go", "drain_test.go", "operator_test.go"}
 	is.Equal(len(shown), len(files))

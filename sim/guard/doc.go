@@ -5,7 +5,7 @@
 //	maporder_test.go  no map order reaches an answer
 //	fields_test.go    the parts of a cluster are complete when their constructors return
 //	root_test.go      the files of package sim name each other one way only
-//	documents_test.go links are valid; the tour of the API is complete; constructors have examples
+//	documents_test.go links are valid; documents are short; the tour of the API is complete; constructors have examples
 //	style_test.go     sizes of functions and files, package comments and names, leftovers
 //
 // A failure suggests what to use instead. An exception is an entry in a list, with its reason.

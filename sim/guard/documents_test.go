@@ -1,6 +1,9 @@
 package guard
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
 	"go/ast"
 	"maps"
 	"os"
@@ -9,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/matryer/is"
 )
@@ -65,17 +69,17 @@ func exists(all map[string][]byte, name string) bool {
 	return err == nil
 }
 
-// anchors are the names by which headings of a document can be linked.
+// anchors returns the names by which headings of a document can be linked: GitHub's, which have letters, digits and hyphens.
 func anchors(text string) (names []string) {
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
 		plain := strings.Map(func(r rune) rune {
 			if r == ' ' {
 				return '-'
 			}
-			if strings.ContainsRune("`.,:;?!()'\"/&*", r) {
-				return -1
+			if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' {
+				return r
 			}
-			return r
+			return -1
 		}, strings.ToLower(m[1]))
 		names = append(names, plain)
 	}
@@ -90,6 +94,54 @@ func TestLinksFinds(t *testing.T) {
 		"b.md":        []byte("# How it `works`?\n"),
 	}
 	is.Equal(deadLinks(all, "a/README.md"), []string{"a/README.md: there is no e/f.go", "a/README.md: b.md has no heading other"})
+}
+
+// documentLines are the lengths of documents that are not the usual one, by name.
+var documentLines = map[string]int{
+	"README.md":           150, // it is read in one go
+	"sim/ARCHITECTURE.md": 600, // it takes half an hour
+}
+
+const usualLines = 300
+
+// TestDocumentLengths checks that no document is longer than a reader bears.
+func TestDocumentLengths(t *testing.T) {
+	t.Parallel()
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := 0
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasSuffix(name, ".md") {
+			documents++
+			if complaint := tooLong(name, all[name]); complaint != "" {
+				t.Error(complaint)
+			}
+		}
+	}
+	if documents < 50 {
+		t.Errorf("found %d documents: the guard looks in the wrong place", documents)
+	}
+}
+
+// tooLong returns a complaint if a document has too many lines.
+func tooLong(name string, text []byte) string {
+	most := cmp.Or(documentLines[name], usualLines)
+	if lines := bytes.Count(text, []byte("\n")); lines > most {
+		return fmt.Sprintf("%s has %d lines, at most %d: shorten it, or move a part to a document beside what it describes and link to that", name, lines, most)
+	}
+	return ""
+}
+
+func TestDocumentLengthsFinds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	lines := func(n int) []byte { return bytes.Repeat([]byte("x\n"), n) }
+	is.Equal(tooLong("README.md", lines(150)), "")
+	is.True(tooLong("README.md", lines(151)) != "")
+	is.Equal(tooLong("fake/README.md", lines(300)), "")
+	is.True(tooLong("fake/README.md", lines(301)) != "")
 }
 
 const tour = "examples/api-tour.md"

@@ -21,6 +21,7 @@ type parsing struct {
 // for having none.
 var parsers = map[string]parsing{
 	"examples/crds":               {reads: "manifests", targets: []string{"FuzzParts"}},
+	"examples/documents":          {reads: "documents of the project", why: "they are in the tree"},
 	"examples/frobber":            {reads: "objects of several versions", targets: []string{"FuzzNormalize", "FuzzRoundTrip"}},
 	"examples/operator/api/v1":    {reads: "objects of two versions", targets: []string{"FuzzConversion"}},
 	"examples/soak":               {reads: "answers", why: "FuzzRead of sim/checker"},

@@ -35,6 +35,7 @@ func TestArguments(t *testing.T) {
 		{"another command", "server", 2, "", "kubesim: there is no command \"server\"; there are serve, envtest, run, open, sweep, replay, test, kubectl, version and help\n"},
 		{"help for test", "test --help", 0, testUsage, ""},
 		{"tests of nothing", "test", 2, "", "kubesim: test: name packages, as ./...; kubesim test --help says more\n"},
+		{"help for sweep", "sweep --merge --help", 0, sweepUsage, ""},
 		{"help for serve", "serve --help", 0, serveUsage, ""},
 		{"a flag that is not there", "serve --clok manual", 2, "",
 			"kubesim: serve: flag provided but not defined: --clok; kubesim serve --help lists the flags\n"},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -186,12 +187,9 @@ func indent(text string) string {
 }
 
 // merge is kubesim sweep --merge.
-func (p program) merge(set interface {
-	Parse([]string) error
-	Args() []string
-}, args []string) error {
-	if err := set.Parse(args); err != nil {
-		return usagef("sweep: %v", err)
+func (p program) merge(set *flag.FlagSet, args []string) error {
+	if err := parse(set, sweepUsage, args); err != nil {
+		return err
 	}
 	var parts []io.Reader
 	for _, name := range set.Args() {

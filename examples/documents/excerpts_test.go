@@ -1,0 +1,68 @@
+package documents
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// excerpts are blocks that are parts of tested files, line by line. leftOut is what the file has within these lines beyond the document.
+// A text is the output of an example, which stands in the file as a comment.
+var excerpts = []struct{ document, kind, begins, file, leftOut string }{
+	{"README.md", "go", "package operator", "examples/clients/example_test.go", ""},
+	{"README.md", "go", "fake.Explore(", "examples/explore/readme_test.go", ", Found: keep"},
+	{"fake/guide/time.md", "text", "kubesim: never", "fake/example_report_test.go", ""},
+}
+
+func isExcerpt(d Document, b Block) bool {
+	for _, x := range excerpts {
+		if x.document == d.Name && x.kind == b.Kind && strings.HasPrefix(b.Text, x.begins) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestExcerpts compares excerpts with their files.
+func TestExcerpts(t *testing.T) {
+	t.Parallel()
+	for _, x := range excerpts {
+		d, err := Open(root, x.document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := d.Block(x.kind, x.begins)
+		if err != nil {
+			t.Errorf("%v: take its line out of excerpts (examples/documents/excerpts_test.go)", err)
+			continue
+		}
+		file, err := os.ReadFile(filepath.Join(root, x.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !contains(string(file), block, x.leftOut) {
+			t.Errorf("%s: %s does not have the lines that begin with %q: change both alike", x.document, x.file, x.begins)
+		}
+	}
+}
+
+// contains reports whether a file has the lines of a block, however they are indented, and whatever the package of the file is.
+func contains(file, block, leftOut string) bool {
+	if leftOut != "" {
+		file = strings.ReplaceAll(file, leftOut, "")
+	}
+	if strings.HasPrefix(block, "package ") {
+		_, block, _ = strings.Cut(block, "\n")
+	}
+	return strings.Contains("\n"+flat(file), "\n"+flat(block))
+}
+
+// flat returns a text whose lines are neither indented by tabs nor comments.
+func flat(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(strings.TrimPrefix(strings.TrimLeft(line, "\t"), "// "))
+	}
+	return out.String()
+}
