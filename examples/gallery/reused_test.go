@@ -22,12 +22,12 @@ var reused = exhibit{
 	test:    testReused,
 }
 
-// helm sets the version of a release, a Secret, in up to five tries. The first one changes the object in memory, and fails; the
-// next one sees that the object is as it should be, and has nothing to do.
+// helm sets the version of a release, a Secret, in up to five attempts. The first one changes the object in memory, and fails. The next one
+// sees that the object has the wanted version, and does nothing.
 //
-// Look at operator-framework/helm-operator-plugins#378, and dotnet/dotnet-operator-sdk#298.
+// See operator-framework/helm-operator-plugins#378, and dotnet/dotnet-operator-sdk#298.
 //
-// The correct version reads the object in each try.
+// The correct version reads the object in each attempt.
 type helm struct {
 	client.Client
 	live    client.Reader

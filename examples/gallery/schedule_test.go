@@ -22,12 +22,12 @@ var schedule = exhibit{
 	test:    testSchedule,
 }
 
-// cron begins a run, a Secret, every 20 seconds, and writes down when it did so last. If that second write fails it begins the
-// same run once more.
+// cron starts a run, a Secret, every 20 seconds, and then records the time of the start. If that second write fails, it starts the same run
+// again.
 //
-// Look at argoproj/argo-workflows#14719.
+// See argoproj/argo-workflows#14719.
 //
-// The correct version names the run after the time that it is for.
+// The correct version derives the name of the run from its scheduled time.
 type cron struct {
 	client.Client
 	correct bool
