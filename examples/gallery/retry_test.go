@@ -19,8 +19,8 @@ import (
 var retry = exhibit{
 	name:    "retry",
 	seen:    "kubernetes/sample-controller#31",
-	mistake: "an error is written to the log, and the key forgotten",
-	pattern: "a key that failed goes back into the queue, later and later",
+	mistake: "an error is logged, and the key is dropped",
+	pattern: "a failed key goes back into the queue, with increasing delays",
 	server:  fake.Options{Bare: true},
 	test:    testRetry,
 }

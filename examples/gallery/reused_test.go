@@ -16,8 +16,8 @@ import (
 var reused = exhibit{
 	name:    "reused",
 	seen:    "operator-framework/helm-operator-plugins#378",
-	mistake: "an object that was changed, but not stored, is taken for the state of the server",
-	pattern: "each try begins with a read",
+	mistake: "an object that was changed in memory but not stored is taken for the server's state",
+	pattern: "each attempt begins with a read",
 	server:  fake.Options{Bare: true},
 	test:    testReused,
 }

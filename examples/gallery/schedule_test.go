@@ -16,8 +16,8 @@ import (
 var schedule = exhibit{
 	name:    "schedule",
 	seen:    "argoproj/argo-workflows#14719",
-	mistake: "a run is begun, then written down; who ends in between begins it again",
-	pattern: "requeue for a time, and a name that is made of that time",
+	mistake: "a run is started, then recorded; after a crash in between it is started again",
+	pattern: "requeue for a time, and a name that is derived from that time",
 	server:  fake.Options{Bare: true},
 	test:    testSchedule,
 }
