@@ -16,7 +16,7 @@ func ExampleFind() {
 	fmt.Println(l.Title)
 	fmt.Println(l.Steps[0].ID, l.Steps[0].Solution)
 	// Output:
-	// A watch with nothing to say
+	// A watch without events
 	// watch [watch configmaps --rv={{start}} --bookmarks --name marked]
 }
 
