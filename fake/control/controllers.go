@@ -31,7 +31,7 @@ func (p *Panel) controllers(control *http.ServeMux) {
 		done := false
 		p.cluster.Control(func(m *controller.Manager) { done = m.Step() })
 		if !done {
-			http.Error(w, "kubesim: controllers have nothing to do now", http.StatusConflict)
+			http.Error(w, "kubesim: controllers have no work now", http.StatusConflict)
 		}
 	})
 	control.HandleFunc("POST "+Prefix+"controllers/stepped", func(w http.ResponseWriter, r *http.Request) {

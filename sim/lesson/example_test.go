@@ -48,7 +48,7 @@ func ExampleStart() {
 func ExampleParse() {
 	_, err := lesson.Parse([]byte("id: mine\ntitle: Mine\nabout: A try.\nsteps:\n- id: only\n"), []byte("## other\nHello.\n"))
 	fmt.Println(err)
-	// Output: lesson.yaml: unknown field "id"; package lesson says which fields there are
+	// Output: lesson.yaml: unknown field "id"; the documentation of package lesson lists the fields
 }
 
 // A translation has every text of its lesson, and no other one.

@@ -94,7 +94,7 @@ func TestSweep(t *testing.T) {
 	again := strings.Fields(strings.TrimPrefix(line[:strings.Index(line, "#")], "kubesim "))
 	code, _, stderr = ended(again...)
 	is.Equal(code, 1)
-	is.True(strings.Contains(stderr, "this must never be: count pods > 1")) // the same seed, the same end
+	is.True(strings.Contains(stderr, "this must never hold: count pods > 1")) // the same seed, the same end
 
 	careful := scenarioFile(t, strings.Replace(doubleCreate, "generateName: p-", "name: p", 1))
 	code, stdout, _ = ended("sweep", careful, "--seeds", "1:120", "--shard", "2/4")
