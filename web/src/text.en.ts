@@ -1,5 +1,5 @@
 // Every text of the page in English. text.zh-CN.ts has the same in Chinese, and the texts of the lessons, which are in
-// sim/lesson/data; text.ts is the language that was chosen. What the server and commands answer is English everywhere.
+// sim/lesson/data; text.ts is the language that was chosen. The answers of the server and of commands are English in every language.
 
 // many is a number of things.
 const many = (n: number, one: string, more = `${one}s`) => `${n} ${n === 1 ? one : more}`
