@@ -108,7 +108,7 @@ func (w *World) rest() {
 	until := w.clock.Now().Add(time.Hour)
 	for w.pending() {
 		if !w.moveOn(until) {
-			w.say("somebody still waits")
+			w.say("a client still waits")
 			return
 		}
 	}

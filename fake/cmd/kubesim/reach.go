@@ -59,7 +59,7 @@ func (f *serveFlags) openToAnyone() bool {
 // checkReach returns an error text if the flags open the server to the network unsafely or are invalid, and otherwise "".
 func (f *serveFlags) checkReach() string {
 	if f.reach.connections < 0 || f.reach.watches < 0 {
-		return "--max-connections and --max-watches: say a number above 0"
+		return "--max-connections and --max-watches: use a number above 0"
 	}
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil || isLoopback(host) || f.reach.anyone {

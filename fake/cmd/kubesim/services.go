@@ -62,9 +62,9 @@ func (f *serveFlags) outward(set *flag.FlagSet) {
 func (f *serveFlags) checkOutward() string {
 	switch {
 	case f.options.ServiceCerts != "" && len(f.options.ServiceAddresses) == 0:
-		return "--service-certs: say with --service-address which services they are for"
+		return "--service-certs: name the services with --service-address"
 	case f.shared.given("proxy-client-cert-file") != f.shared.given("proxy-client-key-file"):
-		return "--proxy-client-cert-file and --proxy-client-key-file: say both or neither"
+		return "--proxy-client-cert-file and --proxy-client-key-file: give both or neither"
 	}
 	return ""
 }
