@@ -56,7 +56,7 @@ func TestAllow(t *testing.T) {
 	list, err := ops([]string{"get configmaps", "create configmap a"})
 	is.NoErr(err)
 	_, err = s.Do(list[0])
-	is.True(err != nil && strings.Contains(err.Error(), "keeps to create"))
+	is.True(err != nil && strings.Contains(err.Error(), "allows only create"))
 	_, err = s.Do(list[1])
 	is.NoErr(err)
 	is.True(s.Done())
