@@ -123,7 +123,7 @@ test('a link with something that is no lesson is refused with words', async () =
   const packed = deflateRawSync(Buffer.from(JSON.stringify({ own: 'id: x', log: [] }))).toString('base64url')
   const { context, page, faults } = await it.open({}, `${it.host.url}#v1.dev.${packed}`)
   await ready(page)
-  await page.locator('.banner', { hasText: 'id, title and about must be there' }).waitFor()
+  await page.locator('.banner', { hasText: 'id, title and about are required' }).waitFor()
   await type(page, 'create configmap a') // the page goes on
   assert.deepEqual(faults, [])
   await context.close()
