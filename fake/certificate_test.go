@@ -141,7 +141,7 @@ func TestRequestHeader(t *testing.T) {
 	is.True(strings.Contains(text, `"requestheader-allowed-names":"[\"proxy\"]"`)) // for aggregated API servers
 
 	_, err = fake.New(fake.Options{RequestHeader: auth.RequestHeader{ClientCA: []byte("x")}})
-	is.Equal(err.Error(), "kubesim: Options.RequestHeader.ClientCA holds no certificate in PEM")
+	is.Equal(err.Error(), "kubesim: Options.RequestHeader.ClientCA contains no PEM certificate")
 	_, err = fake.New(fake.Options{RequestHeader: auth.RequestHeader{UIDHeaders: []string{"X-Uid"}}})
 	is.Equal(err.Error(), "kubesim: --requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work")
 }

@@ -70,7 +70,7 @@ func TestSettleNamesWhatMoves(t *testing.T) {
 	c.must("POST", "/api/v1/namespaces/n/configmaps", `{"metadata":{"name":"held","finalizers":["example.com/me"]}}`)
 	c.must("DELETE", "/api/v1/namespaces/n", "")
 	err := c.srv.Settle(context.Background())
-	is.True(err != nil && strings.Contains(err.Error(), "controllers have not come to rest in 10m"))
+	is.True(err != nil && strings.Contains(err.Error(), "controllers have not settled in 10m"))
 	is.True(strings.Contains(err.Error(), "namespace-controller n"))
 }
 

@@ -71,7 +71,7 @@ func ExampleServer_Permissions() {
 	// kind: ClusterRole
 	// metadata:
 	//   name: operator
-	// # Without get, because a cache is read, which lists and watches: secrets.
+	// # Without get, because these are read from a cache, which lists and watches: secrets.
 	// rules:
 	// - apiGroups: [""]
 	//   resources: [secrets]

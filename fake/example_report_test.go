@@ -41,10 +41,10 @@ func ExampleServer_Report() {
 	//       …              1 bookmark
 	// »     5 00:00:00     operator/v1 create deployments.apps default/web → 201
 	//                          deployments.apps default/web, revision 4005: it is new
-	//                          told: dashboard/v1
+	//                          notified: dashboard/v1
 	//       …              20 bookmarks in 19m0s
 	// ✗    51 00:20:00     operator/v1 patch deployments.apps default/web → 200
 	//                          deployments.apps default/web, revision 4006
 	//                              spec.replicas: 1 → 3
-	//                          told: dashboard/v1
+	//                          notified: dashboard/v1
 }

@@ -109,7 +109,7 @@ func TestNoLostUpdates(t *testing.T) {
 		a("GET", "", "")
 		is.Equal(b("PATCH", mergePatch, `{"data":{"color":"blue"}}`), 200)
 		is.Equal(a("PATCH", mergePatch, `{"data":{"color":"green"}}`), 200)
-	}), "kubesim: a lost update: a knows revision 4005 of configmaps default/m and overwrites what b wrote since, without a resourceVersion:\n"+
+	}), "kubesim: a lost update: a has read revision 4005 of configmaps default/m and overwrites a later write by b, without a resourceVersion:\n"+
 		`    lost: data.color: "red" → "blue"`)
 	is.True(lost(t, func(a, b func(method, contentType, body string) int) {
 		a("GET", "", "")
@@ -203,7 +203,7 @@ func TestWithinRBAC(t *testing.T) {
 	c.do("GET", mapsPath, "") // another client
 	is.Equal(bad.log.String(), "")
 	is.Equal(ask("POST", `{"metadata":{"name":"a"}}`), 201) // the server allows everything
-	is.Equal(bad.log.String(), `kubesim: RBAC would refuse: jane may not create configmaps in namespace default; the rule that is missing: `+
+	is.Equal(bad.log.String(), `kubesim: RBAC would refuse: jane may not create configmaps in namespace default; the missing rule: `+
 		`{APIGroups:[""], Resources:["configmaps"], Verbs:["create"]}`+"\n")
 }
 
@@ -255,7 +255,7 @@ func TestPermissions(t *testing.T) {
 kind: ClusterRole
 metadata:
   name: op
-# Without get, because a cache is read, which lists and watches: configmaps.
+# Without get, because these are read from a cache, which lists and watches: configmaps.
 rules:
 - apiGroups: [""]
   resources: [configmaps]
@@ -332,7 +332,7 @@ func TestOutcome(t *testing.T) {
 	is.Equal(run(same, fake.Options{}, nil, "a-", "b-"), "")
 	is.Equal(run(same, fake.Options{Seed: 7}, none, "a-", "b-"), "") // other names, other uids
 	text := run(same, fake.Options{}, none, "a-", "a-", "b-")
-	is.True(strings.Contains(text, "not the outcome that there is without faults (-):\n+ configmaps {"))
+	is.True(strings.Contains(text, "the outcome differs from the one without faults (-):\n+ configmaps {"))
 	is.True(strings.Contains(text, `"name":"a-*"`))
 	is.Equal(strings.Count(text, "\n"), 3)
 }

@@ -273,7 +273,7 @@ func TestAtRest(t *testing.T) {
 			}
 		}()
 		srv.AtRest(bad, 24*time.Hour)
-		is.True(strings.Contains(bad.log.String(), "kubesim: not at rest: 20 writes in 24h0m0s in which nothing changed"))
+		is.True(strings.Contains(bad.log.String(), "kubesim: not at rest: 20 writes in 24h0m0s without an external change"))
 		is.True(strings.Contains(bad.log.String(), "patch configmaps default/a"))
 		<-done
 
@@ -285,7 +285,7 @@ func TestAtRest(t *testing.T) {
 		}()
 		bad.log.Reset()
 		srv.AtRest(bad, time.Hour)
-		is.True(strings.Contains(bad.log.String(), "after 10m0s somebody still writes"))
+		is.True(strings.Contains(bad.log.String(), "there are still writes after 10m0s"))
 		time.Sleep(time.Hour)
 	})
 }

@@ -114,7 +114,7 @@ func (l *loader) kindOf(t reflect.Type) (*resource.Definition, error) {
 		return true
 	})
 	if found == nil {
-		return nil, fmt.Errorf("nobody serves a kind %q: set its apiVersion and kind, or load its definition first", t.Name())
+		return nil, fmt.Errorf("no API server serves a kind %q: set its apiVersion and kind, or load its definition first", t.Name())
 	}
 	return found, nil
 }

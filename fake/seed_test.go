@@ -139,9 +139,9 @@ func TestSeedErrors(t *testing.T) {
 	}
 	type unknown struct{ Metadata map[string]any }
 	for want, v := range map[string]any{
-		`nobody serves a kind "unknown"`: unknown{},
-		`unknown field "dta"`:            map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(""), "dta": 1},
-		"are not stored":                 map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": meta("")},
+		`no API server serves a kind "unknown"`: unknown{},
+		`unknown field "dta"`:                   map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(""), "dta": 1},
+		"are not stored":                        map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": meta("")},
 		"a deletionTimestamp and no finalizers: a server removes such an object at once": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("deletionTimestamp")},
 		"seed: Pod a: Pod \"a\" is invalid: spec.containers: Required value":             map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta("")},
 		"int: object: not a JSON object":                                                 7,

@@ -42,7 +42,7 @@ func (o setup) load() (*Server, error) {
 // from returns a server with the state of an archive.
 func (o setup) from(a *archive.Archive) (*Server, error) {
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
-		return nil, fmt.Errorf("it is of %v, and the clock only at %v: time would go back", a.Info().Time, o.Clock.Now())
+		return nil, fmt.Errorf("its time is %v, and the clock is at %v: time would go back", a.Info().Time, o.Clock.Now())
 	}
 	c, err := a.ClusterOn(o.Clock)
 	if err != nil {

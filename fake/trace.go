@@ -53,7 +53,7 @@ func (s *Server) report(t TB) {
 	}
 	t.Helper()
 	if text := s.Report(tailSteps, os.Getenv(reportVariable) == reportByObject); text != "" {
-		t.Logf("kubesim: what happened last (n, time, who, what):\n%s", text)
+		t.Logf("kubesim: the last events (n, time, client, event):\n%s", text)
 	}
 	if faults := s.Faults.String(); faults != "" {
 		t.Logf("kubesim: the faults:\n%s", faults)

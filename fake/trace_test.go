@@ -185,7 +185,7 @@ func TestServeTrace(t *testing.T) {
 	defer none.Close()
 	code, text = client{t, none}.do("GET", "/sim/v1/trace?follow=1", "")
 	is.Equal(code, http.StatusConflict)
-	is.True(strings.Contains(text, "keeps none")) // and says how to change that
+	is.True(strings.Contains(text, "records none")) // and says how to change that
 	is.Equal(len(none.Trace().Records), 0)
 }
 
@@ -307,7 +307,7 @@ func TestReportSaysWhatIsMissing(t *testing.T) {
 	_, _ = c.do("GET", mapsPath, "")
 	text := srv.Report(0, false)
 	is.True(strings.Contains(text, `op (jane) patch deployments.apps/status default/web → 403: deployments.apps "web" is forbidden: User "jane" cannot patch`))
-	is.True(strings.Contains(text, `the rule that is missing: {APIGroups:["apps"], Resources:["deployments/status"], Verbs:["patch"]}`))
+	is.True(strings.Contains(text, `the missing rule: {APIGroups:["apps"], Resources:["deployments/status"], Verbs:["patch"]}`))
 	is.Equal(strings.Count(text, "no CustomResourceDefinition that is loaded serves"), 2)
 	is.True(strings.Contains(text, "no CustomResourceDefinition that is loaded serves sites.web.example.com in version v1\n"))
 	is.True(strings.Contains(text, "no CustomResourceDefinition that is loaded serves web.example.com/v1\n"))

@@ -72,5 +72,5 @@ func unsettled(moving []controller.Waiting, after time.Duration) error {
 	if n := len(moving) - named; n > 0 {
 		text = append(text, fmt.Sprintf("%d more", n))
 	}
-	return fmt.Errorf("controllers have not come to rest in %s: still to do are %s", after, strings.Join(text, ", "))
+	return fmt.Errorf("controllers have not settled in %s: the remaining work is %s", after, strings.Join(text, ", "))
 }

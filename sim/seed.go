@@ -15,7 +15,7 @@ func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 		api := c.servers.At(1).API()
 		d := api.Table.OfKind(schema.ParseGVK(obj.APIVersion(), obj.Kind()))
 		if d == nil {
-			err = fmt.Errorf("nobody serves %s in version %s", obj.Kind(), obj.APIVersion())
+			err = fmt.Errorf("no API server serves %s in version %s", obj.Kind(), obj.APIVersion())
 			return
 		}
 		namespace := obj.Namespace()

@@ -103,13 +103,12 @@ func pod(node string) *corev1.Pod {
 		Containers: []corev1.Container{{Name: "db", Image: "db"}}}}
 }
 
-// Pod db-0 moves from one node to another. The first node's kubelet restarts and reaches an API server that is cut
-// off from the store; it answers lists with resourceVersion=0 from a cache that still has the old pod. The kubelet
-// starts it: two databases with the same name write to the same volume, which a StatefulSet promises can never be.
-// Look at kubernetes/kubernetes#59848. It goes on with the clients of today: a watch-list fails on such a server, and
-// the reflector falls back to the list.
+// Pod db-0 moves from one node to another. The first node's kubelet restarts and reaches an API server that is cut off from the store; it
+// answers lists with resourceVersion=0 from a cache that still has the old pod. The kubelet starts it: two databases with the same name
+// write to the same volume, although a StatefulSet promises that this never happens. See kubernetes/kubernetes#59848. Current clients still
+// have the problem: a watch-list fails on such a server, and the reflector falls back to the list.
 //
-// The remedy is to ask the store (a get without resourceVersion) before something starts that must be there only once.
+// The remedy is to ask the store (a get without resourceVersion) before starting anything that must exist only once.
 func TestTwoPodsOfOneName(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		all := &machines{}

@@ -69,12 +69,12 @@ func (c *candidate) run(process context.Context, client kubernetes.Interface, do
 	})
 }
 
-// The requests of the leader hang: for hours, say, behind a proxy that lost its way. After ten seconds the leader gives up
-// its lease in time, and five seconds later the other one leads. But what the leader had begun goes on, because it was
-// given the context of the process and not that of its time in office: two controllers write, each with a cache of its
-// own. Look at kubernetes/kubernetes#23731 and #67651, cilium/cilium#42920, vmware-tanzu/nsx-operator#1558.
+// The leader's requests hang, for example for hours behind a broken proxy. After ten seconds the leader gives up its lease in time, and
+// five seconds later the other one leads. But the work of the old leader continues, because it has the context of the process and not that
+// of its term: two controllers write, each with its own cache. See kubernetes/kubernetes#23731 and #67651, cilium/cilium#42920,
+// vmware-tanzu/nsx-operator#1558.
 //
-// The remedy is what OnStartedLeading's context is for, or the end of the process in OnStoppedLeading.
+// The remedy is to use OnStartedLeading's context, or to end the process in OnStoppedLeading.
 func TestTwoLeaders(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		j := &journal{last: map[string]time.Time{}}

@@ -44,7 +44,7 @@ type world struct {
 	mapper meta.RESTMapper // of managers; if nil, they use discovery
 }
 
-// both runs a story with the mistake and without it, each in a bubble of its own.
+// both runs a story with the mistake and without it, each in its own bubble.
 func both(t *testing.T, story func(w world, fixed bool)) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -71,7 +71,7 @@ func (w world) secrets() int {
 	return len(list.Items)
 }
 
-// config is what a client begins with. Its name is what routes and faults know it by.
+// config returns the configuration of a client. Routes and faults refer to the client by its name.
 func config(srv *fake.Server, name string) *rest.Config {
 	return &rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1, UserAgent: name}
 }

@@ -40,7 +40,7 @@ func (s *scheduler) OnAdd(obj any, _ bool) {
 	s.placed[obj.(*corev1.Node).Name] = 0
 }
 
-// OnUpdate learns of a changed node. The remedied scheduler looks whether it is still the same one.
+// OnUpdate handles a changed node. The fixed scheduler checks whether it is still the same one.
 func (s *scheduler) OnUpdate(old, obj any) {
 	if s.fixed && old.(*corev1.Node).UID != obj.(*corev1.Node).UID {
 		s.OnDelete(old)

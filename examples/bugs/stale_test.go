@@ -123,7 +123,7 @@ func (w world) claim() *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// release does what the controller for claim protection does when no pod uses a claim.
+// release removes the finalizer of a claim, as the controller for claim protection does when no pod uses the claim.
 func (w world) release() {
 	w.t.Helper()
 	claim := w.claim()

@@ -74,7 +74,7 @@ func (a *agent) informer(plain bool) cache.SharedIndexInformer {
 // plainList configures a reflector not to begin with a watch-list.
 type plainList struct{ *cache.ListWatch }
 
-// IsWatchListSemanticsUnSupported is what a reflector asks.
+// IsWatchListSemanticsUnSupported is the method by which a reflector finds out.
 func (plainList) IsWatchListSemanticsUnSupported() bool { return true }
 
 // An agent begins with a watch-list. The server, an aggregated one in front of another store, sends all objects and never the bookmark with

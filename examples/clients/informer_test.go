@@ -20,7 +20,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// requests is a RoundTripper that notes what a client asks for.
+// requests is a RoundTripper that records a client's requests.
 type requests struct {
 	next http.RoundTripper
 	mu   sync.Mutex

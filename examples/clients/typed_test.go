@@ -28,7 +28,7 @@ func deployment(name string) *appsv1.Deployment {
 	}
 }
 
-// The server fills in what a real one does, from its own clock and seed.
+// The server sets the same fields as a real one, from its own clock and seed.
 func TestTypedClientCreatesADeployment(t *testing.T) {
 	is := is.New(t)
 	_, client := start(t)

@@ -27,7 +27,7 @@ type cluster struct {
 	kinds  map[schema.GroupVersionKind]served
 }
 
-// served says where objects of a kind are.
+// served is the resource of a kind.
 type served struct {
 	resource   schema.GroupVersionResource
 	namespaced bool
@@ -66,7 +66,7 @@ func named(tb testing.TB, name string) project {
 	return projects[i]
 }
 
-// definitions are the CRDs of a project: all, or those of some kinds. Other objects beside them are left out.
+// definitions returns the CRDs of a project: all, or those of some kinds. It ignores other objects.
 func definitions(tb testing.TB, p project, kinds ...string) []document {
 	tb.Helper()
 	return slices.DeleteFunc(documents(tb, p, p.crds), func(d document) bool {

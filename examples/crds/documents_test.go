@@ -107,7 +107,7 @@ func parts(data []byte, markdown bool) (out []part) {
 	return out
 }
 
-// FuzzParts: whatever the file, its parts are pieces of it, in order, and their lines are where they say.
+// FuzzParts: the parts of any file are pieces of it, in order, and their line numbers are right.
 func FuzzParts(f *testing.F) {
 	f.Add("a: 1\n---\nb: 2\n--- # more\nc: 3", false)
 	f.Add("text\n```yaml\na: 1\n---\nb: 2\n```\ntext\n```go\nx\n```\n", true)

@@ -1,6 +1,6 @@
 package crds
 
-// project is where a project keeps what it publishes. Patterns are those of filepath.Match, relative to the module.
+// project describes the published files of a project. Patterns are those of filepath.Match, relative to the module.
 type project struct {
 	name    string
 	module  string   // path@version

@@ -18,8 +18,8 @@ import (
 var address = exhibit{
 	name:    "address",
 	seen:    "metallb/metallb#1774",
-	mistake: "which addresses are in use is remembered, and after a restart not yet known",
-	pattern: "reservation: an object with the name of what can be had once only",
+	mistake: "addresses in use are remembered in memory, which is incomplete after a restart",
+	pattern: "reservation: an object whose name is the resource that can be allocated only once",
 	server:  fake.Options{Bare: true},
 	test:    testAddress,
 }

@@ -17,8 +17,8 @@ import (
 var adopt = exhibit{
 	name:    "adopt",
 	seen:    "kubernetes/kubernetes#42639",
-	mistake: "who is about to go away adopts what was to outlive it",
-	pattern: "adoption by who is there: a fresh look at oneself, and the version of the child",
+	mistake: "an owner that is about to be deleted adopts an object that should outlive it",
+	pattern: "adoption after a live read of the owner, with the version of the child",
 	server:  fake.Options{Bare: true, Controllers: []string{"garbage-collector-controller"}},
 	test:    testAdopt,
 }

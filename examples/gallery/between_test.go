@@ -17,8 +17,8 @@ import (
 var between = exhibit{
 	name:    "between",
 	seen:    "rabbitmq/cluster-operator#782",
-	mistake: "the second of two writes is never done, if the process ends after the first",
-	pattern: "each write follows from what there is, never from another write",
+	mistake: "the second of two writes is never done if the process ends after the first",
+	pattern: "each write follows from the observed state, never from another write",
 	server:  fake.Options{Bare: true},
 	test:    testBetween,
 }

@@ -18,7 +18,7 @@ import (
 var claims = exhibit{
 	name:    "claims",
 	seen:    "pravega/zookeeper-operator#312",
-	mistake: "what belonged to an object is deleted by its name, which another one has now",
+	mistake: "objects are deleted by the name of their owner, which a new object has now",
 	pattern: "identity by uid: owner references and preconditions",
 	server:  fake.Options{Bare: true},
 	test:    testClaims,

@@ -17,8 +17,8 @@ import (
 var confirm = exhibit{
 	name:    "confirm",
 	seen:    "pingcap/tidb-operator#6532",
-	mistake: "a finalizer goes away when the cache has nothing left to delete",
-	pattern: "finalizers that confirm: what is gone, the server says",
+	mistake: "a finalizer is removed when the cache shows no more objects to delete",
+	pattern: "finalizers that confirm deletions with the server",
 	server:  fake.Options{Bare: true},
 	test:    testConfirm,
 }

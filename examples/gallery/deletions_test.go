@@ -19,8 +19,8 @@ import (
 var deletions = exhibit{
 	name:    "deletions",
 	seen:    "zalando/postgres-operator#941",
-	mistake: "the event of a deletion is waited for, and does not come twice",
-	pattern: "levels, not edges: a deletion stays visible until it was dealt with",
+	mistake: "the controller depends on the event of a deletion, which does not come twice",
+	pattern: "levels, not edges: a deletion stays visible until it has been handled",
 	server:  fake.Options{Bare: true},
 	test:    testDeletions,
 }

@@ -16,7 +16,7 @@ import (
 var double = exhibit{
 	name:    "double",
 	seen:    "scylladb/scylla-operator#2492",
-	mistake: "a generated name, and a cache that does not know yet what was made",
+	mistake: "a generated name, and a cache that does not have the created object yet",
 	pattern: "deterministic names",
 	server:  fake.Options{Bare: true},
 	test:    testDouble,

@@ -18,8 +18,8 @@ import (
 var expectations = exhibit{
 	name:    "expectations",
 	seen:    "ray-project/kuberay#715",
-	mistake: "what is missing is counted in a cache, which lacks what was made last",
-	pattern: "expectations: what it has made counts until the cache has it",
+	mistake: "missing objects are counted in a cache, which lacks the latest creations",
+	pattern: "expectations: created objects are counted until the cache has them",
 	server:  fake.Options{Bare: true},
 	test:    testExpectations,
 }

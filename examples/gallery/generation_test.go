@@ -20,8 +20,8 @@ import (
 var generation = exhibit{
 	name:    "generation",
 	seen:    "gardener/etcd-druid#996",
-	mistake: "observedGeneration moves on before what it stands for, and the old conditions seem to be about it",
-	pattern: "status conditions and observedGeneration in one write, the last",
+	mistake: "observedGeneration is written before the conditions, so old conditions appear to be current",
+	pattern: "status conditions and observedGeneration in one write at the end",
 	server:  fake.Options{Bare: true},
 	test:    testGeneration,
 }

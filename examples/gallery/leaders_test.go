@@ -20,7 +20,7 @@ import (
 var leaders = exhibit{
 	name:    "leaders",
 	seen:    "volcano-sh/kthena#1793",
-	mistake: "who is no longer the leader goes on writing",
+	mistake: "a former leader continues to write",
 	pattern: "fenced leaders: a write of an old term is refused",
 	server:  fake.Options{Bare: true},
 	test:    testLeaders,

@@ -17,7 +17,7 @@ import (
 var leak = exhibit{
 	name:    "leak",
 	seen:    "outscale/cluster-api-provider-outscale#917",
-	mistake: "the finalizer is added after what it is there to delete was made",
+	mistake: "the finalizer is added after the resource that it should delete was created",
 	pattern: "the finalizer first",
 	server:  fake.Options{Bare: true},
 	test:    testLeak,

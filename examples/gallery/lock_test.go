@@ -20,7 +20,7 @@ import (
 var lock = exhibit{
 	name:    "lock",
 	seen:    "kubermatic/kubermatic#6759",
-	mistake: "a merge patch of a list takes away what another controller has added to it",
+	mistake: "a merge patch of a list removes an element that another controller has added",
 	pattern: "optimistic locking of patches",
 	server:  fake.Options{Bare: true},
 	test:    testLock,

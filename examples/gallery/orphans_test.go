@@ -19,8 +19,8 @@ import (
 var orphans = exhibit{
 	name:    "orphans",
 	seen:    "kubernetes/kubernetes#88097",
-	mistake: "who is not in one cache is taken for gone by what another cache shows",
-	pattern: "two caches are of two times: absence is asked of the server",
+	mistake: "an object that is missing in one cache is taken for deleted because of another cache",
+	pattern: "two caches show two points in time: the server confirms absence",
 	server:  fake.Options{Bare: true},
 	test:    testOrphans,
 }

@@ -17,7 +17,7 @@ var overwrite = exhibit{
 	name:    "overwrite",
 	seen:    "pingcap/tidb-operator#81, RamenDR/ramen#2338",
 	mistake: "after a conflict an old object is written with the version of the new one",
-	pattern: "read, change, update: what others have written is kept",
+	pattern: "read, change, update: other clients' changes are kept",
 	server:  fake.Options{Bare: true},
 	test:    testOverwrite,
 }

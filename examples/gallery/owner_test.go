@@ -17,8 +17,8 @@ import (
 var owner = exhibit{
 	name:    "owner",
 	seen:    "cloudamqp/lavinmq-operator#24",
-	mistake: "the owner reference is written after the object was made",
-	pattern: "owner references from the beginning",
+	mistake: "the owner reference is written after the object was created",
+	pattern: "owner references in the create",
 	server:  fake.Options{Bare: true},
 	test:    testOwner,
 }

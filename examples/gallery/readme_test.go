@@ -29,7 +29,7 @@ func TestReadme(t *testing.T) {
 	if *write {
 		is.NoErr(os.WriteFile("README.md", []byte(want), 0o644))
 	} else if want != string(data) {
-		t.Error("README.md is not what the gallery and testdata/measured.jsonl come to: make gallery, or go test ./gallery -run Readme -write")
+		t.Error("README.md differs from the tables of the gallery and testdata/measured.jsonl: run make gallery, or go test ./gallery -run Readme -write")
 	}
 }
 
@@ -44,9 +44,9 @@ func tables(all []measurement) string {
 	for _, x := range exhibits {
 		n = min(n, len(searches(all, x.name, true)), len(searches(all, x.name, false)))
 	}
-	fmt.Fprintf(&b, "\nThe medians of %d searches, each from another first seed: how many seeds it took, and after how many seconds the plan\n"+
-		"was there and made small. %s is what a search ends at. What survives is the correct version, under so many seeds.\n", n, count(seedsFound))
-	b.WriteString("\n| file | seeds with feedback | s | seeds without | s | survives |\n|---|---:|---:|---:|---:|---:|\n")
+	fmt.Fprintf(&b, "\nThe medians of %d searches, each from another first seed: the number of seeds, and the seconds until the plan was found\n"+
+		"and shrunk. A search ends after %s seeds. The last column is the number of seeds under which the correct version passed.\n", n, count(seedsFound))
+	b.WriteString("\n| file | seeds with feedback | s | seeds without | s | passes |\n|---|---:|---:|---:|---:|---:|\n")
 	for _, x := range exhibits {
 		fmt.Fprintf(&b, "| `%s` |", x.name)
 		for _, feedback := range []bool{true, false} { // the same searches of each

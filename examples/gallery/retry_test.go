@@ -19,16 +19,16 @@ import (
 var retry = exhibit{
 	name:    "retry",
 	seen:    "kubernetes/sample-controller#31",
-	mistake: "an error is written to the log, and the key forgotten",
-	pattern: "a key that failed goes back into the queue, later and later",
+	mistake: "an error is logged, and the key is dropped",
+	pattern: "a failed key goes back into the queue, with increasing delays",
 	server:  fake.Options{Bare: true},
 	test:    testRetry,
 }
 
-// sample is a controller without a framework: an informer, a queue, a worker. It makes a Secret for each ConfigMap. When that
-// fails it reports the error and takes the next key; the one that failed has to wait for an event that may never come.
+// sample is a controller without a framework: an informer, a queue, a worker. It creates a Secret for each ConfigMap. On failure it reports
+// the error and takes the next key; the failed key has to wait for an event that may never come.
 //
-// Look at kubernetes/sample-controller#31, which many have copied from, and kubernetes/kubernetes#70031.
+// See kubernetes/sample-controller#31, from which many have copied, and kubernetes/kubernetes#70031.
 //
 // The correct version puts the key back, with a rate limit.
 type sample struct {

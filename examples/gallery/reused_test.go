@@ -16,18 +16,18 @@ import (
 var reused = exhibit{
 	name:    "reused",
 	seen:    "operator-framework/helm-operator-plugins#378",
-	mistake: "an object that was changed, but not stored, is taken for the state of the server",
-	pattern: "each try begins with a read",
+	mistake: "an object that was changed in memory but not stored is taken for the server's state",
+	pattern: "each attempt begins with a read",
 	server:  fake.Options{Bare: true},
 	test:    testReused,
 }
 
-// helm sets the version of a release, a Secret, in up to five tries. The first one changes the object in memory, and fails; the
-// next one sees that the object is as it should be, and has nothing to do.
+// helm sets the version of a release, a Secret, in up to five attempts. The first one changes the object in memory, and fails. The next one
+// sees that the object has the wanted version, and does nothing.
 //
-// Look at operator-framework/helm-operator-plugins#378, and dotnet/dotnet-operator-sdk#298.
+// See operator-framework/helm-operator-plugins#378, and dotnet/dotnet-operator-sdk#298.
 //
-// The correct version reads the object in each try.
+// The correct version reads the object in each attempt.
 type helm struct {
 	client.Client
 	live    client.Reader

@@ -16,18 +16,18 @@ import (
 var schedule = exhibit{
 	name:    "schedule",
 	seen:    "argoproj/argo-workflows#14719",
-	mistake: "a run is begun, then written down; who ends in between begins it again",
-	pattern: "requeue for a time, and a name that is made of that time",
+	mistake: "a run is started, then recorded; after a crash in between it is started again",
+	pattern: "requeue for a time, and a name that is derived from that time",
 	server:  fake.Options{Bare: true},
 	test:    testSchedule,
 }
 
-// cron begins a run, a Secret, every 20 seconds, and writes down when it did so last. If that second write fails it begins the
-// same run once more.
+// cron starts a run, a Secret, every 20 seconds, and then records the time of the start. If that second write fails, it starts the same run
+// again.
 //
-// Look at argoproj/argo-workflows#14719.
+// See argoproj/argo-workflows#14719.
 //
-// The correct version names the run after the time that it is for.
+// The correct version derives the name of the run from its scheduled time.
 type cron struct {
 	client.Client
 	correct bool

@@ -17,8 +17,8 @@ import (
 var shrink = exhibit{
 	name:    "shrink",
 	seen:    "instaclustr/cassandra-operator#407, pravega/zookeeper-operator#314",
-	mistake: "a cluster is made smaller, because an old state of it was once smaller",
-	pattern: "a fresh read before what cannot be undone",
+	mistake: "a cluster is shrunk, because an old state of it had a smaller size",
+	pattern: "a live read before an irreversible operation",
 	server:  fake.Options{Bare: true},
 	test:    testShrink,
 }

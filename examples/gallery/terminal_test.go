@@ -15,8 +15,8 @@ import (
 var terminal = exhibit{
 	name:    "terminal",
 	seen:    "akuity/kargo#564",
-	mistake: "a conflict is taken for the failure of the whole",
-	pattern: "errors of the API are tried again; only what cannot be right fails",
+	mistake: "a conflict is treated as a permanent failure",
+	pattern: "errors of the API are retried; only invalid input fails permanently",
 	server:  fake.Options{Bare: true},
 	test:    testTerminal,
 }

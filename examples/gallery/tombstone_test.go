@@ -20,8 +20,8 @@ import (
 var tombstone = exhibit{
 	name:    "tombstone",
 	seen:    "koordinator-sh/koordinator#2910",
-	mistake: "a deletion that happened while nobody watched is not taken for one",
-	pattern: "tombstones: DeletedFinalStateUnknown is a deletion, too",
+	mistake: "a deletion that happened during a broken watch is not recognized",
+	pattern: "tombstones: DeletedFinalStateUnknown is also a deletion",
 	server:  fake.Options{Bare: true},
 	test:    testTombstone,
 }

@@ -31,13 +31,13 @@ func (p *Panel) controllers(control *http.ServeMux) {
 		done := false
 		p.cluster.Control(func(m *controller.Manager) { done = m.Step() })
 		if !done {
-			http.Error(w, "kubesim: controllers have nothing to do now", http.StatusConflict)
+			http.Error(w, "kubesim: controllers have no work now", http.StatusConflict)
 		}
 	})
 	control.HandleFunc("POST "+Prefix+"controllers/stepped", func(w http.ResponseWriter, r *http.Request) {
 		wait, err := strconv.ParseBool(r.URL.Query().Get("wait"))
 		if err != nil {
-			http.Error(w, "kubesim: controllers/stepped: say wait=true or wait=false", http.StatusBadRequest)
+			http.Error(w, "kubesim: controllers/stepped: use wait=true or wait=false", http.StatusBadRequest)
 			return
 		}
 		p.cluster.Control(func(m *controller.Manager) { m.Stepped = wait })
@@ -62,7 +62,7 @@ func (p *Panel) serveStepOf(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, "kubesim: "+err.Error(), http.StatusBadRequest)
 	case !done:
-		http.Error(w, "kubesim: "+r.PathValue("name")+" has nothing to do now", http.StatusConflict)
+		http.Error(w, "kubesim: "+r.PathValue("name")+" has no work now", http.StatusConflict)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func (p *Panel) trace(control *http.ServeMux) {
 	control.HandleFunc("GET "+Prefix+"trace", func(w http.ResponseWriter, r *http.Request) {
 		if !p.traces {
-			http.Error(w, "kubesim: trace: this server keeps none; start it with fake.Options{Trace: 10000}", http.StatusConflict)
+			http.Error(w, "kubesim: trace: this server records none; start it with fake.Options{Trace: 10000}", http.StatusConflict)
 			return
 		}
 		if p.Follows(r) {
@@ -35,7 +35,7 @@ func (p *Panel) trace(control *http.ServeMux) {
 		case "mermaid":
 			fmt.Fprint(w, p.cluster.Trace().Mermaid())
 		default:
-			http.Error(w, fmt.Sprintf("kubesim: trace: format=%q is none of jsonl, timeline, report, mermaid", format), http.StatusBadRequest)
+			http.Error(w, fmt.Sprintf("kubesim: trace: format=%q is not one of jsonl, timeline, report, mermaid", format), http.StatusBadRequest)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) err
 		return err
 	}
 	if len(s.idle) > 0 {
-		fmt.Fprintf(stderr, "kube-apiserver (kubesim): these change nothing here: %s; kube-apiserver --help says what others do\n", strings.Join(s.idle, ", "))
+		fmt.Fprintf(stderr, "kube-apiserver (kubesim): these flags have no effect: %s; kube-apiserver --help describes the others\n", strings.Join(s.idle, ", "))
 	}
 	for _, note := range s.notes {
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): --token-auth-file: %s\n", note)

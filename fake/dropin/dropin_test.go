@@ -193,7 +193,7 @@ func TestFlagsCount(t *testing.T) {
 	written, err := os.ReadFile(trace)
 	is.NoErr(err)
 	is.True(strings.Contains(string(written), `"secrets"`))
-	is.True(strings.Contains(p.stderr.String(), "change nothing here: --feature-gates WatchList, --runtime-config extensions/v1beta1/deployments, --goaway-chance;"))
+	is.True(strings.Contains(p.stderr.String(), "have no effect: --feature-gates WatchList, --runtime-config extensions/v1beta1/deployments, --goaway-chance;"))
 	second, url := start()
 	get(t, url+"/readyz")
 	second.stop()
@@ -232,7 +232,7 @@ func TestRead(t *testing.T) {
 		"--etcd-servers=a --who-knows=me":      "unknown flag: --who-knows",
 		"--etcd-servers=a --bind-address=x":    `invalid argument "x" for "--bind-address" flag: failed to parse IP: "x"`,
 		"--etcd-servers=a --etcd-compaction-interval=1m --etcd-compaction-interval=x":                            `invalid argument "x" for "--etcd-compaction-interval" flag: time: invalid duration "x"`,
-		"--etcd-servers=a --authorization-config=f":                                                              "kubesim does not do what --authorization-config asks for: not simulated; --authorization-mode and the flags beside it are. Leave the flag out",
+		"--etcd-servers=a --authorization-config=f":                                                              "kubesim does not support --authorization-config: not simulated; --authorization-mode and the flags beside it are. Remove the flag",
 		"--etcd-servers=a --enable-admission-plugins=Priority,NodeRestriction":                                   "kubesim does not simulate the admission plugin NodeRestriction (--enable-admission-plugins): leave it out",
 		"--etcd-servers=a --admission-control=Priority --disable-admission-plugins=X":                            "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive",
 		"--etcd-servers=a --tls-min-version=VersionTLS14":                                                        `unknown tls version "VersionTLS14"`,

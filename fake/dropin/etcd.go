@@ -153,7 +153,7 @@ type lent struct {
 
 func (l *lent) Close() error { return l.body.Close() }
 
-var errForeign = errors.New("it is no etcd of kubesim: what is stored is kept in memory only")
+var errForeign = errors.New("it is not kubesim's etcd: data is kept in memory only")
 
 const (
 	borrowPatience = 20 * time.Second // for an etcd that is starting, and for the API server before, which is ending

@@ -96,7 +96,7 @@ func (s *flagSet) check() {
 		case f == nil:
 			s.fails(fmt.Errorf("unknown flag: --%s", name))
 		case f.Does == flags.Refused && s.last(name) != "" && s.last(name) != "false":
-			s.fails(fmt.Errorf("kubesim does not do what --%s asks for: %s. Leave the flag out", name, f.Words))
+			s.fails(fmt.Errorf("kubesim does not support --%s: %s. Remove the flag", name, f.Words))
 		default:
 			for _, value := range s.values[name] {
 				if err := f.Check(value); err != nil {
@@ -181,7 +181,7 @@ func writeHelp(w io.Writer) {
 	fmt.Fprint(w, "\nGlobal flags:\n\n  -h, --help\n      --version\n")
 }
 
-const helpHead = `kube-apiserver ` + release + ` as kubesim simulates it, for envtest and whoever else starts one over an etcd.
+const helpHead = `kube-apiserver ` + release + ` simulated by kubesim, for envtest and other programs that start one over an etcd.
 
 Usage:
   kube-apiserver [flags]

@@ -148,7 +148,7 @@ func (s *search) run() {
 	}
 	s.runs++
 	if len(s.calm.Seen.Clients) == 0 {
-		s.t.Fatal("kubesim: nobody but the test itself asks the server for anything, so there is nobody to trouble: start what you test with srv.Process, or in a goroutine")
+		s.t.Fatal("kubesim: only the test itself sends requests, so faults have no target: start the code under test with srv.Process, or in a goroutine")
 	}
 	s.explore(campaign.NewCampaign(limits(&s.options), &s.calm))
 }

@@ -114,7 +114,7 @@ func TestExplore(t *testing.T) {
 			is.True(len(found.Plan.Items) < len(found.Found.Items)) // it was made small
 			is.Equal(len(found.Outcomes), 10)
 			is.True(strings.Contains(found.String(), "copier create secrets: 2 times instead of 1\n"))
-			is.True(strings.Contains(found.String(), "one too many: n ")) // the write that was wrong
+			is.True(strings.Contains(found.String(), "additional write: n ")) // the write that was wrong
 			is.True(strings.Contains(found.String(), ", 10 of 10 times ("))
 			plans[i] = found.Found.String()
 		})
@@ -165,7 +165,7 @@ func TestExploreCorpus(t *testing.T) {
 		return string(out)
 	}
 	first := fails("KUBESIM_SITE=https://example.com/page/")
-	is.True(strings.Contains(first, "seed 2 fails; 1 of 8 things are enough"))
+	is.True(strings.Contains(first, "seed 2 fails; 1 of 8 faults and steps are sufficient"))
 	files, err := filepath.Glob(filepath.Join(dir, "testdata/kubesim/TestExploreCorpus/*.plan"))
 	is.NoErr(err)
 	is.Equal(len(files), 1)
@@ -294,7 +294,7 @@ func TestExploreEnds(t *testing.T) {
 			go panic("oh")
 			time.Sleep(time.Second)
 		}},
-		{"leak", "goroutines that the test has begun do not end with it", func(fake.T, *fake.Server) {
+		{"leak", "goroutines that the test has started do not end with it", func(fake.T, *fake.Server) {
 			go func() { <-make(chan int) }()
 		}},
 		{"cleanup", "after the body: <nil>", func(t fake.T, srv *fake.Server) {

@@ -28,7 +28,7 @@ func (x *explorer) Repeatable(t *testing.T) bool {
 		return false
 	}
 	if !chance.Possible() {
-		t.Logf("kubesim: on %s/%s the draws of Go's runtime cannot be seeded, so two runs of a seed may differ; use amd64 or arm64, or kubesim test",
+		t.Logf("kubesim: on %s/%s the random choices of Go's runtime cannot be seeded, so two runs of a seed may differ; use amd64 or arm64, or kubesim test",
 			runtime.GOOS, runtime.GOARCH)
 	}
 	first := repeatedRun(t.Name())
@@ -46,7 +46,7 @@ func (x *explorer) Repeatable(t *testing.T) bool {
 			failed++
 		}
 	}
-	t.Fatalf("kubesim: it fails %d of %d times, and %d runs are the same to the byte\n%s", failed, repeatDefault, same[first.hash], first.output)
+	t.Fatalf("kubesim: it fails %d of %d times, and %d runs are byte-identical\n%s", failed, repeatDefault, same[first.hash], first.output)
 	return true
 }
 

@@ -59,7 +59,7 @@ func TestRepeatable(t *testing.T) {
 		name, says string
 	}{
 		{"passes", "--- SKIP: TestRepeatable"},
-		{"fails", "it fails 10 of 10 times, and " + same + " runs are the same to the byte"},
+		{"fails", "it fails 10 of 10 times, and " + same + " runs are byte-identical"},
 		{"hangs", "waits for the mutex at"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

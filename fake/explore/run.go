@@ -53,7 +53,7 @@ func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome
 	defer func() {
 		if broken := recover(); broken != nil && !crashes(p) && len(out.Failures) == 0 {
 			out.Failures = append(out.Failures, campaign.Failure{Site: campaign.SiteLeak,
-				Text: fmt.Sprintf("%v: goroutines that the test has begun do not end with it", broken)})
+				Text: fmt.Sprintf("%v: goroutines that the test has started do not end with it", broken)})
 		}
 	}()
 	synctest.Test(x.t, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (d *watchdog) check() {
 	if d.vain == 0 || !waits && d.vain < busyChecks {
 		return
 	}
-	d.report(fmt.Sprintf("for %v nothing has happened at the server. %s%s", time.Duration(d.vain)*checkEvery, report, lastSeen()))
+	d.report(fmt.Sprintf("the server has had no events for %v. %s%s", time.Duration(d.vain)*checkEvery, report, lastSeen()))
 }
 
 // lastLines is how many lines of the trace a watchdog prints.
@@ -75,10 +75,10 @@ func lastSeen() string {
 	}
 	log := s.TryTrace()
 	if log == nil {
-		return "somebody has the server's lock\n"
+		return "a goroutine holds the server's lock\n"
 	}
 	lines := strings.SplitAfter(log.Timeline(), "\n")
-	return "what happened last (n, time, who, what):\n" + strings.Join(lines[max(0, len(lines)-1-lastLines):], "")
+	return "the last events (n, time, client, event):\n" + strings.Join(lines[max(0, len(lines)-1-lastLines):], "")
 }
 
 // exitHanging is the exit code of a process that did not move on.

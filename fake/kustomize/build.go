@@ -171,7 +171,7 @@ func (b *build) resource(path string, all []*item, way []string) ([]*item, error
 	info, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s: it is no local file or folder", path)
+			return nil, fmt.Errorf("%s: it is not a local file or folder", path)
 		}
 		return nil, err
 	}

@@ -49,15 +49,15 @@ func id(obj object.Object) string { return obj.Kind() + " " + obj.Namespace() + 
 func TestBuildErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"resources: [missing.yaml]":                                      "missing.yaml: it is no local file or folder",
-		"resources: [https://example.com/x.yaml]":                        "it is no local file or folder",
+		"resources: [missing.yaml]":                                      "missing.yaml: it is not a local file or folder",
+		"resources: [https://example.com/x.yaml]":                        "it is not a local file or folder",
 		"resources: [.]":                                                 "it is made of itself",
 		"helmCharts: []":                                                 "the field helmCharts is not simulated",
 		"patches: [{patch: '[]'}]":                                       "a JSON patch has no target",
 		"patches: [{patch: '{kind: Pod, metadata: {name: a}}'}]":         "no resource is Pod a",
 		"replicas: [{name: web, count: 1}]":                              `nothing with replicas is called "web"`,
 		"configMapGenerator: [{name: a, behavior: merge}]":               "configMapGenerator: a: behavior merge: there is none",
-		"secretGenerator: [{name: a}, {name: a}]":                        "there is one already",
+		"secretGenerator: [{name: a}, {name: a}]":                        "one exists already",
 		"configMapGenerator: [{name: a, files: [none]}]":                 "none: no such file",
 		"replacements: [{source: {kind: Pod}, targets: []}]":             "0 fields are the source Pod",
 		"patches: [{target: {labelSelector: '=='}, patch: '[{op: x}]'}]": "found '=='",

@@ -41,7 +41,7 @@ func add(all []*item, it *item, behavior string) ([]*item, error) {
 	case behavior == "create" && i < 0:
 		return append(all, it), nil
 	case behavior == "create":
-		return nil, fmt.Errorf("there is one already: say behavior: merge or replace")
+		return nil, fmt.Errorf("one exists already: set behavior: merge or replace")
 	case i < 0:
 		return nil, fmt.Errorf("behavior %s: there is none", behavior)
 	}

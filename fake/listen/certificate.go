@@ -57,7 +57,7 @@ func pool(text []byte, name string) (*x509.CertPool, error) {
 	}
 	p := x509.NewCertPool()
 	if !p.AppendCertsFromPEM(text) {
-		return nil, errors.New("kubesim: Options." + name + " holds no certificate in PEM")
+		return nil, errors.New("kubesim: Options." + name + " contains no PEM certificate")
 	}
 	return p, nil
 }

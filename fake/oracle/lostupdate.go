@@ -109,7 +109,7 @@ func (x *lostUpdates) check(w *Write, past []*version) error {
 	for _, mine := range object.Diff(w.Before(), w.After()) {
 		for _, c := range theirs {
 			if !trace.Routine(mine.Path) && overlap(mine.Path, c.Path) {
-				return fmt.Errorf("%s knows revision %d of %s %s/%s and overwrites what %s wrote since, without a resourceVersion:\n"+
+				return fmt.Errorf("%s has read revision %d of %s %s/%s and overwrites a later write by %s, without a resourceVersion:\n"+
 					"    lost: %s", clientName(w.Client), base.Rev, w.Resource, w.Namespace, w.Name, others[len(others)-1], c)
 			}
 		}

@@ -113,7 +113,7 @@ func (o *Oracles) WithinRBAC(user string) {
 		if at.User.Name != user || byRoles(at) {
 			return nil
 		}
-		return fmt.Errorf("%s may not %s; the rule that is missing: %s", user, asked(at), auth.Needed(at))
+		return fmt.Errorf("%s may not %s; the missing rule: %s", user, asked(at), auth.Needed(at))
 	}})
 }
 

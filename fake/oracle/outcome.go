@@ -33,7 +33,7 @@ func (o *Outcome) Compare(t TB, state, trouble string) {
 		return
 	}
 	if lines := lineDiff(o.state, state); lines != "" {
-		Errorf(t)("kubesim: not the outcome that there is without faults (-):\n%s", lines)
+		Errorf(t)("kubesim: the outcome differs from the one without faults (-):\n%s", lines)
 	}
 }
 

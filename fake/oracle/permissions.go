@@ -183,7 +183,7 @@ func (p *Permissions) ClusterRole() string {
 	name := p.User[strings.LastIndexByte(p.User, ':')+1:]
 	fmt.Fprintf(&b, "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: %s\n", name)
 	if len(p.cached) > 0 {
-		fmt.Fprintf(&b, "# Without get, because a cache is read, which lists and watches: %s.\n", strings.Join(p.cached, ", "))
+		fmt.Fprintf(&b, "# Without get, because these are read from a cache, which lists and watches: %s.\n", strings.Join(p.cached, ", "))
 	}
 	b.WriteString("rules:")
 	if len(p.Used) == 0 {

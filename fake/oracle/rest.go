@@ -51,13 +51,13 @@ func (o *Oracles) AtRest(t TB, d time.Duration) {
 			break
 		}
 		if w.cluster.Clock().Now().Sub(began) > restWithin {
-			Errorf(t)("kubesim: not at rest: after %s somebody still writes%s", restWithin, seen)
+			Errorf(t)("kubesim: not at rest: there are still writes after %s%s", restWithin, seen)
 			return
 		}
 	}
 	w.pass(d)
 	if seen := w.counted(q); seen.n > 0 {
-		Errorf(t)("kubesim: not at rest: %d writes in %s in which nothing changed%s", seen.n, d, seen)
+		Errorf(t)("kubesim: not at rest: %d writes in %s without an external change%s", seen.n, d, seen)
 	}
 }
 

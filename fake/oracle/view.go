@@ -96,7 +96,7 @@ func To[T any](objects ...Object) []T {
 	out := make([]T, len(objects))
 	for i, obj := range objects {
 		if err := json.Unmarshal(object.JSON(obj), &out[i]); err != nil {
-			panic(fmt.Sprintf("kubesim: %s %s is no %T: %v", obj.Kind(), obj.Name(), out[i], err))
+			panic(fmt.Sprintf("kubesim: %s %s is not a %T: %v", obj.Kind(), obj.Name(), out[i], err))
 		}
 	}
 	return out

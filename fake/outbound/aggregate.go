@@ -99,7 +99,7 @@ func (a *Aggregator) Start(x *sim.APIService, probe func()) {
 	probe()
 }
 
-var errNoNetwork = errors.New("kubesim: this server has no listener, and asks nobody over the network: use Server.Aggregate")
+var errNoNetwork = errors.New("kubesim: this server has no listener, and sends no requests over the network: use Server.Aggregate")
 
 // upstream returns the HOST:PORT at which an aggregated API server is reached, and what carries requests there.
 func (a *Aggregator) upstream(x *sim.APIService, upgrade bool) (host string, t http.RoundTripper, err error) {

@@ -111,5 +111,5 @@ func (c *Caller) Run(ctx context.Context, f func()) error {
 }
 
 // errExited is the error of a webhook whose function ends its goroutine.
-var errExited = errors.New("the function that Admit registered called runtime.Goexit, as t.Fatal does: it runs in a goroutine of its own, " +
+var errExited = errors.New("the function that Admit registered called runtime.Goexit, as t.Fatal does: it runs in its own goroutine, " +
 	"where only t.Error may be called")

@@ -38,7 +38,7 @@ func (s *Services) SetAddress(service, address string) error {
 		return err
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil && address != "" {
-		return fmt.Errorf("kubesim: service %s: %q is no HOST:PORT such as 127.0.0.1:9443", service, address)
+		return fmt.Errorf("kubesim: service %s: %q is not a HOST:PORT such as 127.0.0.1:9443", service, address)
 	}
 	s.mu.Lock()
 	delete(s.addresses, name)
@@ -61,7 +61,7 @@ func parseService(text string) (serviceName, error) {
 		ok, s.port = ok && err == nil && number > 0, int64(number)
 	}
 	if !ok || namespace == "" || name == "" {
-		return s, fmt.Errorf("kubesim: %q is no service such as my-system/webhook-service or my-system/webhook-service:443", text)
+		return s, fmt.Errorf("kubesim: %q is not a service such as my-system/webhook-service or my-system/webhook-service:443", text)
 	}
 	return s, nil
 }
@@ -88,7 +88,7 @@ func (s *Services) WriteCerts(dir string) error {
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 0 {
-		return errors.New("kubesim: there is no service to make a certificate for: say with ServiceAddress where it is reached")
+		return errors.New("kubesim: there is no service for a certificate: set its address with ServiceAddress")
 	}
 	if s.own == nil {
 		own, err := newAuthority()

@@ -261,7 +261,7 @@ func (a *Archive) ClusterAtTime(t time.Time) (*sim.Cluster, error) {
 	rev, ok := c.RevisionAt(t)
 	if !ok || t.After(a.info.Time) {
 		first, _ := c.TimeOf(a.info.Oldest)
-		return nil, fmt.Errorf("archive: what was at %s is not in it: it holds the time from %s to %s",
+		return nil, fmt.Errorf("archive: the state at %s is not in it: it has the time from %s to %s",
 			t.Format(time.RFC3339Nano), first.Format(time.RFC3339Nano), a.info.Time.Format(time.RFC3339Nano))
 	}
 	f, err := c.ForkAt(rev)

@@ -40,7 +40,7 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 	r := &reader{tx: tx, kvs: map[uint64]*mvcc.KV{}, events: map[uint64]*mvcc.Event{}, views: map[uint64]*mvcc.View{}}
 	text, err := tx.Get("cluster")
 	if err != nil {
-		return errors.New("the file is no archive of a cluster: it has no cluster in it")
+		return errors.New("the file is not an archive of a cluster: it contains no cluster")
 	}
 	if err := json.Unmarshal([]byte(text), &r.doc); err != nil {
 		return fmt.Errorf("cluster: %w", err)
@@ -105,7 +105,7 @@ func (r *reader) readKVs() error {
 			return errors.New("want: key, revision of creation, value")
 		}
 		if _, err := object.Parse([]byte(data)); err != nil {
-			return fmt.Errorf("the value of %s is no object: %w", key, err)
+			return fmt.Errorf("the value of %s is not an object: %w", key, err)
 		}
 		r.kvs[rev] = &mvcc.KV{Key: key, Value: []byte(data), CreateRev: created, ModRev: rev}
 		return nil
@@ -134,7 +134,7 @@ func (r *reader) readEvents() error {
 		verb, text, _ := strings.Cut(rest, " ")
 		prev, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || verb != "put" && verb != "delete" {
-			return errors.New("want: key, put or delete, revision of what was there")
+			return errors.New("want: key, put or delete, revision of the previous value")
 		}
 		e := &mvcc.Event{Rev: rev, Key: key}
 		if verb == "put" {
@@ -145,9 +145,9 @@ func (r *reader) readEvents() error {
 		}
 		switch {
 		case verb == "put" && (e.KV == nil || e.KV.Key != e.Key):
-			return errors.New("what was put is missing")
+			return errors.New("the new value is missing")
 		case prev != 0 && (e.Prev == nil || e.Prev.Key != e.Key) || e.KV == nil && e.Prev == nil || prev >= rev:
-			return errors.New("what was there before is missing")
+			return errors.New("the previous value is missing")
 		}
 		r.events[rev] = e
 		return nil

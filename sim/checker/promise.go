@@ -28,7 +28,7 @@ var Promises = []Promise{
 	{"Faithful", "an object at a revision is the same wherever it is seen", Faithful},
 	{"AtomicList", "a list is the state of one revision", AtomicList},
 	{"Fresh", "a read is not older than it asked to be", Fresh},
-	{"Accounted", "a write that succeeded is one commit, and a commit is a write that somebody asked for", Accounted},
+	{"Accounted", "a write that succeeded is one commit, and every commit belongs to a request", Accounted},
 	{"NoLostUpdate", "a write that names the revision it is based on replaces that revision and no other", NoLostUpdate},
 }
 

@@ -156,7 +156,7 @@ func InitialEventsEnd(e *Evidence, report Report) {
 		})
 		switch asked := v.Initial && v.Bookmarks; {
 		case !asked && v.marks > 0:
-			report("%s: a bookmark that ends initial events, which nobody asked for", v)
+			report("%s: a bookmark that ends initial events, which was not requested", v)
 		case v.marks > 1:
 			report("%s: initial events end %d times", v, v.marks)
 		case asked && v.marks == 0 && e.Settled && !v.Ended:

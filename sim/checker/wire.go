@@ -15,7 +15,7 @@ func ObjectOf(obj object.Object) (*Object, error) {
 		Terminating: obj.DeletionTimestamp() != ""}
 	rev, err := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("checker: object %q: resourceVersion %q is no revision", o.Name, obj.ResourceVersion())
+		return nil, fmt.Errorf("checker: object %q: resourceVersion %q is not a revision", o.Name, obj.ResourceVersion())
 	}
 	o.Rev = rev
 	rest, meta := maps.Clone(obj), maps.Clone(obj.Map("metadata"))
@@ -69,7 +69,7 @@ func (c *Call) readList(list object.Object) error {
 	for _, x := range list.List("items") {
 		item, ok := x.(map[string]any)
 		if !ok {
-			return fmt.Errorf("checker: %s: an item of the list is no object", c)
+			return fmt.Errorf("checker: %s: an item of the list is not an object", c)
 		}
 		o, err := ObjectOf(item)
 		if err != nil {

@@ -75,7 +75,7 @@ func NoLostUpdate(e *Evidence, report Report) {
 			if before := e.at(c.ID, c.Rev-1); before == nil {
 				report("%s: it is based on %d and made %d of an object that was not there", c, c.Based, c.Rev)
 			} else if before.Rev != c.Based {
-				report("%s: it is based on %d and made %d, over %d of somebody else", c, c.Based, c.Rev, before.Rev)
+				report("%s: it is based on %d and made %d, over %d of another client", c, c.Based, c.Rev, before.Rev)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func readDocument(doc []byte) ([]object.Object, error) {
 	}
 	obj, err := object.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is no object: %w", err)
+		return nil, fmt.Errorf("it is not an object: %w", err)
 	}
 	items, isList := obj["items"].([]any)
 	if !isList || !strings.HasSuffix(obj.Kind(), "List") {
@@ -55,7 +55,7 @@ func readDocument(doc []byte) ([]object.Object, error) {
 	for i, x := range items {
 		m, ok := x.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("item %d of the %s is no object", i, obj.Kind())
+			return nil, fmt.Errorf("item %d of the %s is not an object", i, obj.Kind())
 		}
 		list[i] = m
 	}

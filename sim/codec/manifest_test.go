@@ -22,8 +22,8 @@ func TestManifest(t *testing.T) {
 	is.Equal(names("kind: AList\nitems: [{kind: A}, {kind: B, metadata: {name: b}}]"), []string{"A ", "B b"}) // a list
 	is.Equal(names("kind: Menu\nitems: [{kind: A}]"), []string{"Menu "})                                      // no list
 	for text, want := range map[string]string{
-		"kind: A\n---\n[1]":           "document 2: it is no object: object: ",
-		"kind: AList\nitems: [{}, 1]": "document 1: item 1 of the AList is no object",
+		"kind: A\n---\n[1]":           "document 2: it is not an object: object: ",
+		"kind: AList\nitems: [{}, 1]": "document 1: item 1 of the AList is not an object",
 		"a: b: c":                     "document 1: ",
 	} {
 		_, err := Manifest([]byte(text))

@@ -72,7 +72,7 @@ func (t Target) ready(c Case) error {
 	case c.NeedsSecond() && t.Second == nil:
 		return errors.New("needs two API servers over one store")
 	case c.NeedsControl() && t.NoControl:
-		return errors.New("needs a store that can be told to forget")
+		return errors.New("needs a store that can be compacted")
 	case t.Advance != nil && t.Settle == nil:
 		return errors.New("conformance: Target.Advance needs Target.Settle")
 	}

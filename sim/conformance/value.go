@@ -60,7 +60,7 @@ func (vs values) lookup(expr string) (string, error) {
 	}
 	n, ok := new(big.Int).SetString(text, 10)
 	if !ok {
-		return "", fmt.Errorf("{{%s}}: %q is no number", expr, text)
+		return "", fmt.Errorf("{{%s}}: %q is not a number", expr, text)
 	}
 	return n.Add(n, add).String(), nil
 }

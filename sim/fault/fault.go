@@ -203,7 +203,7 @@ func (f Fault) checkPoint() error {
 	case f.action.Kind == Answer && t.only("watch"):
 		return errors.New("a watch cannot be answered with an object")
 	case (point == RequestArrived || point == RequestDecided) && t.late():
-		return fmt.Errorf("at %s nobody knows what a %s will make of an object: became needs at=request.validated or a later point", point, t.verb)
+		return fmt.Errorf("at %s the result of a %s is not known yet: became needs at=request.validated or a later point", point, t.verb)
 	case point == WatchSent && t.verb != "watch" && t.verb != "*":
 		return fmt.Errorf("%s is for events of watches: its verb is watch, not %s", f.action.Kind, t.verb)
 	case t.eventType != "" && point != WatchSent:

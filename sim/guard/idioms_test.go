@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/matryer/is"
 )
 
 var update = flag.Bool("update", false, "let TestIdioms write testdata/idioms.txt anew")
 
-// idioms are turns of phrase that a reader stumbles over. Comments are written in plain English: subject, verb, object; programs are
-// "it"; conditions are sentences; an interface method "implements pkg.Interface".
+// idioms are turns of phrase that a reader stumbles over. Comments and documents are written in plain English: subject, verb, object;
+// programs are "it"; conditions are sentences; an interface method "implements pkg.Interface".
 var idioms = []struct {
 	name string
 	re   *regexp.Regexp
@@ -30,26 +33,37 @@ var idioms = []struct {
 
 const idiomFile = "testdata/idioms.txt"
 
-// TestIdioms counts the idioms in the comments of each package. The counts may only fall: testdata/idioms.txt has what is left, most of it
-// quotations and names of functions.
+// TestIdioms counts the idioms in the comments of each package, in each document and lesson, and in the page's texts. The counts may only
+// fall: testdata/idioms.txt has what is left, most of it quotations and names of functions.
 func TestIdioms(t *testing.T) {
 	t.Parallel()
-	counts := map[string]int{} // "folder idiom"
+	counts := map[string]int{} // "folder idiom" or "document idiom"
 	for _, s := range mustSources(t, byHand) {
 		if s.dir() == "sim/guard" {
 			continue // this file names them
 		}
 		for _, group := range s.ast.Comments {
-			text := strings.Join(strings.Fields(group.Text()), " ")
-			if strings.HasPrefix(text, "Output: ") {
+			if strings.HasPrefix(strings.TrimSpace(group.Text()), "Output:") {
 				continue // an example prints it
 			}
-			for _, idiom := range idioms {
-				if n := len(idiom.re.FindAllString(text, -1)); n > 0 {
-					counts[s.dir()+" "+idiom.name] += n
-				}
+			countIdioms(counts, s.dir(), group.Text())
+		}
+	}
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := 0
+	for name, data := range all {
+		if key := documentKey(name); key != "" {
+			documents++
+			for _, block := range prose(string(data)) {
+				countIdioms(counts, key, block)
 			}
 		}
+	}
+	if documents < 100 {
+		t.Errorf("only %d documents: the guard looks in the wrong place", documents)
 	}
 	if *update {
 		var out strings.Builder
@@ -61,27 +75,97 @@ func TestIdioms(t *testing.T) {
 		}
 		return
 	}
+	for _, complaint := range idiomComplaints(t, counts) {
+		t.Error(complaint)
+	}
+}
+
+// countIdioms adds the idioms of a text to the counts of a folder or document.
+func countIdioms(counts map[string]int, key, text string) {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, idiom := range idioms {
+		if n := len(idiom.re.FindAllString(text, -1)); n > 0 {
+			counts[key+" "+idiom.name] += n
+		}
+	}
+}
+
+// idiomComplaints compares the counts with those of testdata/idioms.txt.
+func idiomComplaints(t *testing.T, counts map[string]int) (complaints []string) {
 	data, err := os.ReadFile(idiomFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	allowed := map[string]int{}
 	for line := range strings.Lines(string(data)) {
-		var dir, idiom string
+		var key, idiom string
 		var n int
-		if _, err := fmt.Sscan(line, &dir, &idiom, &n); err != nil {
+		if _, err := fmt.Sscan(line, &key, &idiom, &n); err != nil {
 			t.Fatalf("%s: %q: %v", idiomFile, line, err)
 		}
-		allowed[dir+" "+idiom] = n
+		allowed[key+" "+idiom] = n
 	}
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
 		if counts[key] > allowed[key] {
-			t.Errorf("%s: %d comments, %d allowed: write a plain sentence; idioms_test.go has the idioms", key, counts[key], allowed[key])
+			complaints = append(complaints, fmt.Sprintf("%s: %d times, %d allowed: write a plain sentence; idioms_test.go has the idioms", key, counts[key], allowed[key]))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(allowed)) {
 		if counts[key] < allowed[key] {
-			t.Errorf("%s: %d comments in place of %d: go test ./sim/guard -run TestIdioms -update", key, counts[key], allowed[key])
+			complaints = append(complaints, fmt.Sprintf("%s: %d times instead of %d: go test ./sim/guard -run TestIdioms -update", key, counts[key], allowed[key]))
 		}
 	}
+	return complaints
+}
+
+// documentKey returns the name by which the idioms of a file are counted: that of a document, the folder of a lesson, or the page's texts.
+// It returns "" for other files.
+func documentKey(name string) string {
+	dir, file := path.Split(name)
+	switch {
+	case strings.HasPrefix(name, "sim/lesson/data/") && (file == "text.en.md" || file == "lesson.yaml"):
+		return strings.TrimSuffix(dir, "/")
+	case path.Ext(name) == ".md" && !strings.Contains(name, "/testdata/"), name == "web/src/text.en.ts":
+		return name
+	}
+	return ""
+}
+
+var (
+	codeLine = regexp.MustCompile("^(    |\t)[^ ]")
+	newBlock = regexp.MustCompile(`^\s*($|#|[-*|] ?|\d+\. |\w+: )`)
+	question = regexp.MustCompile(`[^.!?:;|]*\?`)
+)
+
+// prose returns the paragraphs, list items and table rows of a document, the lines of a lesson and of the page's texts. It leaves out
+// code, and questions, which may begin with What.
+func prose(text string) (blocks []string) {
+	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
+		if strings.HasPrefix(text, "# ") && codeLine.MatchString(line) {
+			continue
+		}
+		if newBlock.MatchString(line) || len(blocks) == 0 {
+			blocks = append(blocks, "")
+		}
+		blocks[len(blocks)-1] += strings.TrimLeft(newBlock.ReplaceAllString(line, ""), `"'{ `)
+	}
+	for i, block := range blocks {
+		blocks[i] = question.ReplaceAllString(block, "")
+	}
+	return blocks
+}
+
+func TestProse(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	counts := map[string]int{}
+	for _, block := range prose("# Who\n\nWhat is it? A\nWhat here.\n\n* What now.\n\n    What code.\n\n```\nWhat code\n```\n| x | nobody |\n") {
+		countIdioms(counts, "a.md", block)
+	}
+	is.Equal(counts, map[string]int{"a.md begins": 2, "a.md nobody": 1, "a.md who": 1}) // a heading, an item and a cell; no question, no code
+	counts = map[string]int{}
+	for _, block := range prose("id: x\nsteps:\n  - ask: What is it?\n    options:\n    - say: \"Nobody: none\"\n      why: What is there.\n") {
+		countIdioms(counts, "x", block)
+	}
+	is.Equal(counts, map[string]int{"x begins": 1, "x nobody": 1, "x what-is": 1})
 }

@@ -16,7 +16,7 @@ func ExampleFind() {
 	fmt.Println(l.Title)
 	fmt.Println(l.Steps[0].ID, l.Steps[0].Solution)
 	// Output:
-	// A watch with nothing to say
+	// A watch without events
 	// watch [watch configmaps --rv={{start}} --bookmarks --name marked]
 }
 
@@ -48,7 +48,7 @@ func ExampleStart() {
 func ExampleParse() {
 	_, err := lesson.Parse([]byte("id: mine\ntitle: Mine\nabout: A try.\nsteps:\n- id: only\n"), []byte("## other\nHello.\n"))
 	fmt.Println(err)
-	// Output: lesson.yaml: unknown field "id"; package lesson says which fields there are
+	// Output: lesson.yaml: unknown field "id"; the documentation of package lesson lists the fields
 }
 
 // A translation has every text of its lesson, and no other one.

@@ -62,7 +62,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 	}
 	var f file
 	if err := decode(raw, &f); err != nil {
-		return nil, fmt.Errorf("lesson.yaml: %w; package lesson says which fields there are", err)
+		return nil, fmt.Errorf("lesson.yaml: %w; the documentation of package lesson lists the fields", err)
 	}
 	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Level: f.Level, Needs: f.Needs, Minutes: f.Minutes, Fewest: f.Fewest, Engine: f.Engine,
 		Cluster: config.Cluster{Seed: f.Seed, Controllers: f.Controllers, Nodes: f.Nodes}, Files: f.Files, Allow: f.Allow}
@@ -85,7 +85,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 			return nil, within(fmt.Sprintf("steps[%d]", i), fmt.Sprintf("step %d (%s)", i+1, s.Say), err)
 		}
 		if slices.ContainsFunc(l.Steps, func(o Step) bool { return o.ID == step.ID }) {
-			return nil, &Fault{fmt.Sprintf("steps[%d].say", i), fmt.Errorf("step %d (%s): an earlier step says that, too: give each a section", i+1, s.Say)}
+			return nil, &Fault{fmt.Sprintf("steps[%d].say", i), fmt.Errorf("step %d (%s): an earlier step has the same say: give each step its own section", i+1, s.Say)}
 		}
 		delete(texts, s.Say)
 		l.Steps = append(l.Steps, *step)
@@ -94,7 +94,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 	case len(l.Steps) < 2:
 		return nil, &Fault{"steps", errors.New("steps: a lesson has at least two, and the last one closes it")}
 	case len(texts) > 0:
-		return nil, errors.New("text.en.md: there are sections that no step says: take them out, or name them in say")
+		return nil, errors.New("text.en.md: there are sections that no step names: remove them, or name them in say")
 	}
 	return l, nil
 }
@@ -103,13 +103,13 @@ func Parse(about, text []byte) (*Lesson, error) {
 func (l *Lesson) checkHead() error {
 	switch {
 	case l.ID == "" || l.Title == "" || l.About == "":
-		return errors.New("lesson.yaml: id, title and about must be there: the list of lessons shows them")
+		return errors.New("lesson.yaml: id, title and about are required: the list of lessons shows them")
 	case l.Level != "" && !slices.Contains(Levels, l.Level):
 		return &Fault{"level", fmt.Errorf("lesson.yaml: level is %q; the levels are %s", l.Level, strings.Join(Levels, ", "))}
 	case l.Engine == "":
 		l.Engine = "core"
 	case l.Engine != "core" && l.Engine != "cel":
-		return &Fault{"engine", fmt.Errorf("lesson.yaml: engine is %q; it is core, or cel when CEL has to be evaluated", l.Engine)}
+		return &Fault{"engine", fmt.Errorf("lesson.yaml: engine is %q; use core, or cel if CEL has to be evaluated", l.Engine)}
 	}
 	l.Seed = cmp.Or(l.Seed, 1)
 	for _, name := range l.Allow {
@@ -124,7 +124,7 @@ func (l *Lesson) checkHead() error {
 func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	out := &Step{ID: s.Say, Text: strings.TrimSpace(cmp.Or(s.Text, texts[s.Say])), Needs: s.Needs, Predict: s.Predict, Check: s.Check, Hints: s.Hint, Solution: s.Solution}
 	if n := len(strings.Fields(out.Text)); n > wordsMax {
-		return nil, &Fault{"text", fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)}
+		return nil, &Fault{"text", fmt.Errorf("the text has %d words, and at most %d are allowed", n, wordsMax)}
 	}
 	switch {
 	case s.Say == "":
@@ -132,13 +132,13 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	case out.Text == "":
 		return nil, fmt.Errorf("text.en.md has no section %q", "## "+s.Say)
 	case last && (len(s.Needs) > 0 || len(s.Check) > 0 || len(s.Solution) > 0 || s.Predict != nil || len(s.Hint) > 0 || len(s.Do) > 0):
-		return nil, errors.New("the last step has nothing but a text: put another one behind it that closes the lesson")
+		return nil, errors.New("the last step can only have a text: add another one that closes the lesson")
 	case last:
 		return out, nil
 	case len(s.Check) == 0 || len(s.Solution) == 0:
-		return nil, errors.New("check and solution must be there: else nobody knows when the step is done, or how")
+		return nil, errors.New("check and solution are required: they define when the step is done, and how")
 	case len(s.Hint) != 2:
-		return nil, &Fault{"hint", fmt.Errorf("there are %d hints; two are wanted: one points the way, one nearly says it", len(s.Hint))}
+		return nil, &Fault{"hint", fmt.Errorf("there are %d hints; write two: one gives a direction, one nearly the solution", len(s.Hint))}
 	}
 	if err := conditions(s.Needs); err != nil {
 		return nil, within("needs", "needs", err)
@@ -165,11 +165,11 @@ func (p *Predict) check() error {
 	case p == nil:
 		return nil
 	case p.Ask == "" || len(p.Options) < 2:
-		return errors.New("it needs ask, and at least two options to choose from")
+		return errors.New("it needs ask, and at least two options")
 	}
 	for i, o := range p.Options {
 		if o.Say == "" || o.If == "" {
-			return &Fault{fmt.Sprintf("options[%d]", i), fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)}
+			return &Fault{fmt.Sprintf("options[%d]", i), fmt.Errorf("option %d needs say and if: the condition under which it is right", i+1)}
 		}
 		if err := conditions([]string{o.If}); err != nil {
 			return &Fault{fmt.Sprintf("options[%d].if", i), fmt.Errorf("option %d: %w", i+1, err)}
@@ -218,7 +218,7 @@ func sections(text string) (map[string]string, error) {
 			end()
 			name = strings.TrimSpace(heading)
 			if _, twice := out[name]; twice || name == "" {
-				return nil, fmt.Errorf("line %d: the section %q is there twice, or has no name", i+1, name)
+				return nil, fmt.Errorf("line %d: the section %q exists twice, or has no name", i+1, name)
 			}
 		case name == "" && strings.TrimSpace(line) != "":
 			return nil, fmt.Errorf("line %d: a text begins with \"## \" and the name of a step", i+1)

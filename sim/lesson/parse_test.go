@@ -28,13 +28,13 @@ func TestParse(t *testing.T) {
 		{"create configmap a]", "creat configmap a]", someText, "did you mean create"},
 		{"configmaps/a exists", "configmaps exists", someText, "check: configmaps exists: column 1"},
 		{"if: status 409", "if: status=409=", someText, "option 2"},
-		{"hint: [one, two]", "hint: [one]", someText, "there are 1 hints; two are wanted"},
-		{"{say: end}", "{say: end, hint: [a, b]}", someText, "the last step has nothing but a text"},
-		{"solution: [create configmap a],", "", someText, "check and solution must be there"},
+		{"hint: [one, two]", "hint: [one]", someText, "there are 1 hints; write two"},
+		{"{say: end}", "{say: end, hint: [a, b]}", someText, "the last step can only have a text"},
+		{"solution: [create configmap a],", "", someText, "check and solution are required"},
 		{"about: Something.", "abut: Something.", someText, `unknown field "abut"`},
 		{"id: x", "id: x, allow: [dance]", someText, `there is no command "dance"`},
-		{"id: x", "id: x, engine: big", someText, "it is core, or cel"},
-		{"id: x", "id: x", someText + "## more\nx\n", "sections that no step says"},
+		{"id: x", "id: x, engine: big", someText, "use core, or cel"},
+		{"id: x", "id: x", someText + "## more\nx\n", "sections that no step names"},
 		{"id: x", "id: x", "hello\n" + someText, "line 1: a text begins with"},
 		{"id: x", "id: x", strings.Replace(someText, "Create", strings.Repeat("word ", 61), 1), "62 words"},
 	} {
@@ -56,7 +56,7 @@ func TestAllow(t *testing.T) {
 	list, err := ops([]string{"get configmaps", "create configmap a"})
 	is.NoErr(err)
 	_, err = s.Do(list[0])
-	is.True(err != nil && strings.Contains(err.Error(), "keeps to create"))
+	is.True(err != nil && strings.Contains(err.Error(), "allows only create"))
 	_, err = s.Do(list[1])
 	is.NoErr(err)
 	is.True(s.Done())

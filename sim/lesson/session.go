@@ -119,7 +119,7 @@ func (s *Session) Solution() []string {
 // effect.
 func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
 	if len(s.lesson.Allow) > 0 && !slices.Contains(s.lesson.Allow, op.Name) {
-		return scenario.Result{}, fmt.Errorf("this lesson keeps to %s", strings.Join(s.lesson.Allow, ", "))
+		return scenario.Result{}, fmt.Errorf("this lesson allows only %s", strings.Join(s.lesson.Allow, ", "))
 	}
 	r, err := s.world.Do(op)
 	if err != nil {

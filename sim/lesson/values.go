@@ -62,11 +62,11 @@ func liveValue(w *scenario.World, text string) (string, error) {
 	}
 	a, err := strconv.ParseInt(v, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("{{%s}}: %s is no number", text, v)
+		return "", fmt.Errorf("{{%s}}: %s is not a number", text, v)
 	}
 	b, err := strconv.ParseInt(plus, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("{{%s}}: %s is no number", text, plus)
+		return "", fmt.Errorf("{{%s}}: %s is not a number", text, plus)
 	}
 	return strconv.FormatInt(a+b, 10), nil
 }

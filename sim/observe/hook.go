@@ -177,7 +177,7 @@ func (q *request) explain(r *trace.Record) {
 		}
 	case wire.StatusForbidden:
 		if q.refused != nil && q.refused.Verb != "" {
-			r.Hint = "the rule that is missing: " + auth.Needed(*q.refused).String()
+			r.Hint = "the missing rule: " + auth.Needed(*q.refused).String()
 		}
 	}
 }

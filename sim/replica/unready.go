@@ -18,7 +18,7 @@ const everything = "*"
 // a restart, and for a resource whose definition is new.
 func (r *Server) Unready(d time.Duration, resources ...string) error {
 	if d <= 0 {
-		return fmt.Errorf("a cache cannot be unready for %v: say for how long, such as 30s", d)
+		return fmt.Errorf("a cache cannot be unready for %v: use a duration such as 30s", d)
 	}
 	names := []string{everything}
 	if len(resources) > 0 {

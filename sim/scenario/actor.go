@@ -15,12 +15,12 @@ var actorCommands = []Command{
 	{Name: "pager", Usage: "NAME RESOURCE",
 		Help: "start a client that reads a list page by page, one each step", Example: "pager reader pods --limit 2",
 		Group: Actors, Flags: actorFlags, Args: []Arg{Word, Resource}, needs: 2, check: checkRead, run: engage(newPager)},
-	{Name: "controller", Usage: "NAME -f RULES", Help: "start a client that acts on what its informers show", Example: "controller op -f rules.yaml",
+	{Name: "controller", Usage: "NAME -f RULES", Help: "start a client that acts on the caches of its informers", Example: "controller op -f rules.yaml",
 		Group: Actors, Flags: []string{"filename", "namespace"}, Args: []Arg{Word}, needs: 1, check: checkController,
 		run: engage(newController)},
-	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests, or a controller of the control plane do N things", Example: "step op 2",
+	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests, or a controller of the control plane do N reconciles", Example: "step op 2",
 		Group: Actors, Args: []Arg{ActorOrController, Number}, needs: 1, run: stepNext},
-	{Name: "crash", Usage: "NAME", Help: "let an actor, or a controller of the control plane, lose all it has in memory", Example: "crash op",
+	{Name: "crash", Usage: "NAME", Help: "crash an actor, or a controller of the control plane, which loses its memory", Example: "crash op",
 		Group: Actors, Args: []Arg{ActorOrController}, needs: 1, run: actOr(trouble.Crash, func(w *World, a actor.Actor, _ *Op) error {
 			a.Crash()
 			w.say("%s has crashed", a.State().Name)
@@ -128,7 +128,7 @@ func checkRuleLine(line string) error {
 func engage(make func(w *World, op *Op) (actor.Actor, error)) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if name := op.Args[0]; w.actor(name) != nil {
-			return fmt.Errorf("there is %s already; start %s starts it again", name, name)
+			return fmt.Errorf("%s exists already; start %s starts it again", name, name)
 		}
 		a, err := make(w, op)
 		if err == nil {
@@ -160,7 +160,7 @@ func stepNext(w *World, op *Op) error {
 // stepActor makes an actor send its next n requests.
 func (w *World) stepActor(a actor.Actor, n int) error {
 	if a.IsIdle() && a.State().Kind == "informer" {
-		return fmt.Errorf("an informer takes events as they come; only pagers and controllers are stepped")
+		return fmt.Errorf("an informer handles events when they arrive; only pagers and controllers are stepped")
 	}
 	for ; n > 0; n-- {
 		name := a.State().Name
@@ -207,6 +207,5 @@ func (w *World) settle() {
 			return
 		}
 	}
-	w.fail("the controllers have done %d things and are not done yet: they work against each other, or one does not see "+
-		"what it has done", settleSteps)
+	w.fail("the controllers have done %d reconciles and are not done yet: they work against each other, or one does not see its own writes", settleSteps)
 }

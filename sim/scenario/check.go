@@ -29,7 +29,7 @@ func (c *Command) examine(op *Op, at int) error {
 			continue
 		}
 		if n, err := strconv.ParseInt(f.Value, 10, 64); err != nil || n < 0 {
-			return wrong(at, "--%s is a number, not %q", f.Name, f.Value)
+			return wrong(at, "--%s takes a number, not %q", f.Name, f.Value)
 		}
 	}
 	return nil

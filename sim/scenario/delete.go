@@ -17,7 +17,7 @@ var deleteCommands = []Command{
 		Flags: append(slices.Clone(deleteFlags), "all", "selector", "field-selector", "filename", "subresource"),
 		Args:  []Arg{Resource, ObjectName}, check: checkDelete, run: (*World).request, build: (*builder).delete},
 	{Name: "deletecollection", Usage: "RESOURCE",
-		Help: "delete all objects of a resource, or those that selectors name", Example: "deletecollection pods -l app=web", Group: Requests,
+		Help: "delete all objects of a resource, or the ones that match selectors", Example: "deletecollection pods -l app=web", Group: Requests,
 		Flags: append(slices.Clone(deleteFlags), "selector", "field-selector", "limit", "continue", "rv", "rv-match"),
 		Args:  []Arg{Resource}, needs: 1, run: (*World).request, build: (*builder).delete},
 }

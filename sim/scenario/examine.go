@@ -18,16 +18,16 @@ type standing struct {
 
 // checkCommands check conditions: now, after every commit, or later.
 var checkCommands = []Command{
-	{Name: "expect", Usage: "CONDITION", Help: "it holds now", Example: "expect count pods == 2",
+	{Name: "expect", Usage: "CONDITION", Help: "it must hold now", Example: "expect count pods == 2",
 		Group: Checks, text: true, check: checkCondition, run: (*World).expect},
-	{Name: "never", Usage: "CONDITION", Help: "it holds after no commit from here on", Example: "never count pods > 1",
+	{Name: "never", Usage: "CONDITION", Help: "it must not hold after any commit from here on", Example: "never count pods > 1",
 		Group: Checks, text: true, check: checkCondition, run: (*World).never},
 	{Name: "eventually", Usage: "[within DURATION] CONDITION", Example: "eventually within 30s pods/a absent",
-		Help:  "it holds when controllers have worked and time has passed, 1m at most unless it says",
+		Help:  "it must hold after controllers have worked and time has passed, by default at most 1m",
 		Group: Checks, text: true, check: checkEventually, run: (*World).eventually},
-	{Name: "once", Usage: "CONDITION do OPERATION", Help: "do something as soon as a commit makes a condition true",
+	{Name: "once", Usage: "CONDITION do OPERATION", Help: "run an operation as soon as a commit makes a condition true",
 		Example: "once pods/a exists do crash op", Group: Checks, text: true, check: checkOnce, run: (*World).once},
-	{Name: "let", Usage: "NAME = VALUE", Help: "keep a value, such as .metadata.continue of the last answer, as $NAME",
+	{Name: "let", Usage: "NAME = VALUE", Help: "store a value, such as .metadata.continue of the last answer, as $NAME",
 		Example: "let token = .metadata.continue", Group: Checks, text: true, check: checkLet, run: (*World).let},
 }
 
@@ -49,7 +49,7 @@ func checkOnce(op *Op, at int) error {
 func checkLet(op *Op, at int) error {
 	name, value, ok := strings.Cut(op.Text, "=")
 	if !ok || !plainName(strings.TrimSpace(name)) || strings.TrimSpace(value) == "" {
-		return wrong(at+1, "let keeps a value under a name: let T = .metadata.continue")
+		return wrong(at+1, "let stores a value under a name: let T = .metadata.continue")
 	}
 	_, err := condition.ParseValue(value, at+len(name)+1)
 	return err
@@ -59,7 +59,7 @@ func checkLet(op *Op, at int) error {
 func parseOnce(text string, at int) (*condition.Condition, string, error) {
 	i := strings.LastIndex(text, " do ")
 	if i < 0 {
-		return nil, "", wrong(at+1, "once needs what is to be done: once CONDITION do OPERATION")
+		return nil, "", wrong(at+1, "once needs an operation: once CONDITION do OPERATION")
 	}
 	c, err := condition.Parse(text[:i], at)
 	if err != nil {
@@ -71,7 +71,7 @@ func parseOnce(text string, at int) (*condition.Condition, string, error) {
 		return nil, "", condition.Shift(err, at+i+4)
 	}
 	if FindCommand(op.Name).Group == Checks {
-		return nil, "", wrong(at+i+5, "once does an operation, not %s", op.Name)
+		return nil, "", wrong(at+i+5, "once runs an operation, not %s", op.Name)
 	}
 	return c, line, nil
 }
@@ -220,7 +220,7 @@ func (w *World) evaluateStanding(s *standing, rev uint64) {
 	case err != nil:
 		w.fail("%s: %v", s.condition, err)
 	case ok && s.never:
-		w.fail("this must never be: %s: %s", s.condition, why)
+		w.fail("this must never hold: %s: %s", s.condition, why)
 	case ok:
 		w.due = append(w.due, func() { w.doOnce(s) })
 	}

@@ -26,7 +26,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// delete [pod web] alice true
-	// column 27: --grace is a number, not "soon"
+	// column 27: --grace takes a number, not "soon"
 }
 
 // A World runs operations one after the other, and reports whether conditions hold.
@@ -56,7 +56,7 @@ func ExampleParseFile() {
 	fmt.Println(err)
 	// Output:
 	// Two clients have read the same revision. The second write is refused.
-	// line 4, column 15: "is" is no comparison; there are == != < <= > >= contains, exists, absent and older
+	// line 4, column 15: "is" is not a comparison; there are == != < <= > >= contains, exists, absent and older
 }
 
 func ExampleRun() {
@@ -111,7 +111,7 @@ func ExampleParseCondition() {
 	fmt.Println(err)
 	// Output:
 	// not count pods -l app=web >= 2 and pods/a exists <nil>
-	// column 12: "is" is no comparison; there are == != < <= > >= contains, exists, absent and older
+	// column 12: "is" is not a comparison; there are == != < <= > >= contains, exists, absent and older
 }
 
 func ExampleParseRules() {
@@ -125,7 +125,7 @@ func ExampleParseRules() {
 
 func ExampleFindCommand() {
 	fmt.Println(scenario.FindCommand("expire").Help)
-	// Output: let the store and every watch cache forget all history
+	// Output: compact the store, and clear the history of every watch cache
 }
 
 // In a test: scenario.RunT(t, "testdata/conflict.txtar").

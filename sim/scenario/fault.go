@@ -8,11 +8,11 @@ import (
 
 // faultCommands let things go wrong by plan. The language of faults is that of package fault.
 var faultCommands = []Command{
-	{Name: "fault", Usage: "on … do … | clear | release", Help: "let something go wrong",
+	{Name: "fault", Usage: "on … do … | clear | release", Help: "add a fault",
 		Example: "fault on update pods times=1 do fail Conflict", Group: Worldly, text: true, check: checkFault,
-		Words: []Choice{{"on", "on … do …"}, {"clear", "take all faults away"}, {"release", "let go what they hold"}},
+		Words: []Choice{{"on", "on … do …"}, {"clear", "remove all faults"}, {"release", "release the events that they hold"}},
 		run:   (*World).fault},
-	{Name: "heal", Help: "end all that is wrong, and let a minute pass in which what is on its way arrives", Example: "heal",
+	{Name: "heal", Help: "end all faults, and let a minute pass, so that delayed answers and events arrive", Example: "heal",
 		Group: Worldly, run: (*World).heal},
 }
 

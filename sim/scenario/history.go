@@ -8,21 +8,21 @@ import (
 
 // historyCommands compact or restore revisions.
 var historyCommands = []Command{
-	{Name: "record", Help: "keep what clients do and see from here on, for expect promises kept", Example: "record",
+	{Name: "record", Help: "record the requests and events of clients from here on, for expect promises kept", Example: "record",
 		Group: Worldly, run: (*World).startRecording},
-	{Name: "compact", Usage: "[REVISION]", Help: "let the store forget all revisions before now, or before a revision", Example: "compact",
+	{Name: "compact", Usage: "[REVISION]", Help: "compact the store, up to now or to a revision", Example: "compact",
 		Group: Worldly, Args: []Arg{Word}, run: (*World).compactTo},
-	{Name: "expire", Help: "let the store and every watch cache forget all history", Example: "expire",
+	{Name: "expire", Help: "compact the store, and clear the history of every watch cache", Example: "expire",
 		Group: Worldly, run: func(w *World, op *Op) error {
 			w.cluster.Expire()
 			w.addControlFrame(op, "store", 0)
 			return nil
 		}},
-	{Name: "restore", Usage: "REVISION", Help: "take the store back to a revision, as from a backup", Example: "restore 4007",
+	{Name: "restore", Usage: "REVISION", Help: "restore the store to a revision, as from a backup", Example: "restore 4007",
 		Group: Worldly, Args: []Arg{Word}, needs: 1, run: (*World).restore},
-	{Name: "fork", Help: "go on in a fork of the cluster: open watches and requests that wait stay behind", Example: "fork",
+	{Name: "fork", Help: "continue in a fork of the cluster, without open watches and waiting requests", Example: "fork",
 		Group: Worldly, run: (*World).fork},
-	{Name: "reload", Help: "go on as from an archive of the cluster: open watches and requests that wait stay behind", Example: "reload",
+	{Name: "reload", Help: "continue as from an archive of the cluster, without open watches and waiting requests", Example: "reload",
 		Group: Worldly, run: (*World).reload},
 }
 

@@ -50,7 +50,7 @@ func literal(op *Op, apiVersion, kind, name string) (object.Object, error) {
 	for _, v := range op.all("set") {
 		path, value, ok := strings.Cut(v, "=")
 		if !ok || path == "" {
-			return nil, fmt.Errorf("--set is PATH=VALUE, as spec.replicas=3; not %q", v)
+			return nil, fmt.Errorf("--set is PATH=VALUE, such as spec.replicas=3, not %q", v)
 		}
 		obj.Set(condition.Scalar(value), object.Path(strings.TrimPrefix(path, "."))...)
 	}

@@ -20,7 +20,7 @@ func (w *World) reload(op *Op) error {
 // move continues with another cluster in the same state.
 func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
 	if len(w.actors) > 0 {
-		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].State().Name)
+		return fmt.Errorf("%s would lose the timers of %s: use it in a world without actors", op.Name, w.actors[0].State().Name)
 	}
 	c, err := to(w.cluster)
 	if err != nil {

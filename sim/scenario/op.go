@@ -76,7 +76,7 @@ func (op *Op) arg(n int) string {
 // Parse reads one line. Its error is a *SyntaxError.
 func Parse(line string) (Op, error) {
 	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
-		return Op{}, wrong(i+1, "an operation is one line; give each line to Parse by itself")
+		return Op{}, wrong(i+1, "an operation is one line; pass each line to Parse separately")
 	}
 	if bare, mark := unmarked(line); mark != 0 {
 		if text := textCommand(bare); text != nil && text.Group == Prompt {
@@ -146,9 +146,9 @@ func parseWords(line string, words []word) (Op, error) {
 	case c == nil:
 		return Op{}, wrong(first.column, "there is no command %q%s", first.text, spelling.Meant(first.text, commandNames()))
 	case c.text:
-		return Op{}, wrong(first.column, "%s stands alone: put neither ! nor ? before it, nor quotes around it", c.Name)
+		return Op{}, wrong(first.column, "%s takes neither ! nor ? before it, nor quotes around it", c.Name)
 	case (op.Fails || op.May || op.Async) && c.Group != Requests:
-		return Op{}, wrong(first.column, "!, ? and & are for requests, and %s is none", c.Name)
+		return Op{}, wrong(first.column, "!, ? and & are for requests, and %s is not a request", c.Name)
 	}
 	op.Name = c.Name
 	if err := op.parseRest(c, words[1:]); err != nil {
@@ -186,7 +186,7 @@ func (op *Op) parseRest(c *Command, words []word) error {
 			return wrong(w.column, "%s has no flag %s%s", c.Name, name, meantFlag(strings.TrimLeft(name, "-"), c.Flags))
 		}
 		if !f.repeat && op.has(f.Name) {
-			return wrong(w.column, "%s is there twice; leave one out", name)
+			return wrong(w.column, "%s is given twice; remove one", name)
 		}
 		switch {
 		case f.Value == "" && given:

@@ -47,10 +47,10 @@ func TestOpErrors(t *testing.T) {
 		"get pods a b":            "column 12: get takes get RESOURCE [NAME]",
 		"get pods -n":             "column 10: -n needs a value: -n NAMESPACE",
 		"get pods -o xml":         `column 10: -o cannot be "xml"; it is json, yaml, table, name, protobuf`,
-		"get pods -n a -n b":      "column 15: -n is there twice; leave one out",
+		"get pods -n a -n b":      "column 15: -n is given twice; remove one",
 		"get pods 'a":             "column 10: the quote ' has no end; put another one where the text ends",
-		"list pods --limit some":  `column 22: --limit is a number, not "some"`,
-		"! tick 5m":               "column 3: !, ? and & are for requests, and tick is none",
+		"list pods --limit some":  `column 22: --limit takes a number, not "some"`,
+		"! tick 5m":               "column 3: !, ? and & are for requests, and tick is not a request",
 		"cut two":                 `column 7: cut needs a number above zero, not "two"`,
 		"tick soon":               `column 9: tick takes a duration such as 5m, next, quiet or settled; not "soon"`,
 		"delete pods":             "column 12: delete needs a name; to delete all of them: --all or -l SELECTOR",
@@ -58,9 +58,9 @@ func TestOpErrors(t *testing.T) {
 		"expect status = 200":     "column 15: to compare, write ==",
 		"expect (status 200":      "column 19: a ) is missing here",
 		"eventually within x a/b": "column 19: within needs a duration such as 30s, not \"x\"",
-		"let 1 = .a":              "column 5: let keeps a value under a name: let T = .metadata.continue",
-		"once pods/a exists":      "column 6: once needs what is to be done: once CONDITION do OPERATION",
-		"request get /":           `column 13: a method is written in capitals, as GET; "get" is none`,
+		"let 1 = .a":              "column 5: let stores a value under a name: let T = .metadata.continue",
+		"once pods/a exists":      "column 6: once needs an operation: once CONDITION do OPERATION",
+		"request get /":           `column 13: a method is written in capitals, such as GET, not "get"`,
 	} {
 		is := is.New(t)
 		_, err := Parse(line)

@@ -4,7 +4,7 @@ import "time"
 
 // placeCommands control the routes, watches and clocks of clients.
 var placeCommands = []Command{
-	{Name: "route", Usage: "CLIENT N", Help: "lead a client's next requests to a replica", Example: "route alice 2",
+	{Name: "route", Usage: "CLIENT N", Help: "send a client's next requests to a replica", Example: "route alice 2",
 		Group: Worldly, Args: []Arg{Client, Replica}, needs: 2, run: place(func(w *World, c *client, op *Op) error {
 			n, err := w.replica(op.Args[1])
 			if err != nil {
@@ -13,19 +13,19 @@ var placeCommands = []Command{
 			c.replica = n
 			return w.cluster.Route(w.agent(c.name), n)
 		})},
-	{Name: "hold", Usage: "CLIENT", Help: "keep back the watch events of a client", Example: "hold alice",
+	{Name: "hold", Usage: "CLIENT", Help: "hold the watch events of a client", Example: "hold alice",
 		Group: Worldly, Args: []Arg{Client}, needs: 1, run: place(func(w *World, c *client, _ *Op) error {
 			w.cluster.Hold(w.agent(c.name))
 			c.held = true
 			return nil
 		})},
-	{Name: "release", Usage: "CLIENT", Help: "let go what hold keeps back", Example: "release alice",
+	{Name: "release", Usage: "CLIENT", Help: "release the watch events that hold keeps", Example: "release alice",
 		Group: Worldly, Args: []Arg{Client}, needs: 1, run: place(func(w *World, c *client, _ *Op) error {
 			w.cluster.Release(w.agent(c.name))
 			c.held = false
 			return nil
 		})},
-	{Name: "jump", Usage: "CLIENT DURATION", Help: "move a client's clock against the cluster's", Example: "jump alice -5m",
+	{Name: "jump", Usage: "CLIENT DURATION", Help: "change a client's clock relative to the cluster's", Example: "jump alice -5m",
 		Group: Worldly, Args: []Arg{Client, Offset}, needs: 2, run: place(func(_ *World, c *client, op *Op) error {
 			d, err := time.ParseDuration(op.Args[1])
 			c.jump += d

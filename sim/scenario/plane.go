@@ -15,19 +15,19 @@ import (
 // they reconcile, and their failures.
 var planeCommands = func() []Command {
 	list := []Command{
-		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; stands first",
+		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; must come first",
 			Example: "controllers replicaset-controller deployment-controller", Group: Worldly, Args: []Arg{Word},
 			Words: []Choice{{"*", "all of them"}}, needs: 1, more: true, plan: (*Options).setControllers, run: (*World).prepare},
-		{Name: "nodes", Usage: "N", Help: "have so many nodes, whose kubelets run pods; stands first", Example: "nodes 3", Group: Worldly,
+		{Name: "nodes", Usage: "N", Help: "set the number of nodes, whose kubelets run pods; must come first", Example: "nodes 3", Group: Worldly,
 			Args: []Arg{Number}, needs: 1, plan: (*Options).setNodes, run: (*World).prepare},
 		{Name: "stepped", Usage: "yes|no", Help: "let controllers wait for reconcile and settle", Example: "stepped yes", Group: Worldly,
 			Args: []Arg{Word}, Words: []Choice{{"yes", "they wait"}, {"no", "they work by themselves"}}, needs: 1, check: checkStepped,
 			run: plane(func(m *controlplane.Manager, op *Op) error { m.Stepped = op.Args[0] == "yes"; return nil })},
-		{Name: "shuffle", Help: "let the seed decide in which order controllers go", Example: "shuffle", Group: Worldly,
+		{Name: "shuffle", Help: "let the seed decide the order of controllers", Example: "shuffle", Group: Worldly,
 			run: plane(func(m *controlplane.Manager, _ *Op) error { m.Shuffle(); return nil })},
-		{Name: "reconcile", Usage: "[N]", Help: "let controllers do one thing, or N", Example: "reconcile 3", Group: Worldly,
+		{Name: "reconcile", Usage: "[N]", Help: "let controllers do one reconcile, or N", Example: "reconcile 3", Group: Worldly,
 			Args: []Arg{Number}, run: plane(reconcile)},
-		{Name: "metric", Usage: "NAME VALUE|none [KIND/NAME]", Help: "say what a metric is, for autoscalers: of objects, of pods such as Pod/web-*, or of nothing in the cluster",
+		{Name: "metric", Usage: "NAME VALUE|none [KIND/NAME]", Help: "set a metric for autoscalers: of objects, of pods such as Pod/web-*, or an external one",
 			Example: "metric cpu 250m Pod/web-*", Group: Worldly, Flags: []string{"namespace"}, Args: []Arg{Word, Word, Word}, needs: 2,
 			run: plane(setMetric)},
 	}
@@ -74,7 +74,7 @@ func reconcile(m *controlplane.Manager, op *Op) error {
 	}
 	for ; n > 0; n-- {
 		if !m.Step() {
-			return fmt.Errorf("controllers have nothing to do now")
+			return fmt.Errorf("controllers have no work now")
 		}
 	}
 	return nil
@@ -103,7 +103,7 @@ func (w *World) moveUntilSettled() {
 		case len(moving) == 0:
 			return
 		case now.After(until) || !moving[0].At.After(now):
-			w.fail("controllers have not come to rest in %s: still to do is %s", settleTime, moving[0].Item)
+			w.fail("controllers have not settled in %s: the remaining work is %s", settleTime, moving[0].Item)
 			return
 		}
 		w.moveTo(moving[0].At)

@@ -12,15 +12,15 @@ import (
 
 // prepareCommands set options of the World. They come before all other commands.
 var prepareCommands = []Command{
-	{Name: "seed", Usage: "N", Help: "decide all names, uids and draws; stands first", Example: "seed 7",
+	{Name: "seed", Usage: "N", Help: "set the seed of names, uids and random values; must come first", Example: "seed 7",
 		Group: Worldly, Args: []Arg{Number}, needs: 1, plan: (*Options).setSeed, run: (*World).prepare},
-	{Name: "replicas", Usage: "N", Help: "have so many API servers over one store; stands first", Example: "replicas 2",
+	{Name: "replicas", Usage: "N", Help: "set the number of API servers over one store; must come first", Example: "replicas 2",
 		Group: Worldly, Args: []Arg{Number}, needs: 1, plan: (*Options).setReplicas, run: (*World).prepare},
 	{Name: "replica", Usage: "N [version=1.35] [gates=NAME=true,…] [serve=GROUP/VERSION=false] [peers=true]",
-		Help: "say what one API server is like; stands first", Example: "replica 2 version=1.35",
+		Help: "configure one API server; must come first", Example: "replica 2 version=1.35",
 		Group: Worldly, Args: []Arg{Replica, Word}, needs: 2, more: true, check: checkReplica, plan: (*Options).setReplica, run: (*World).prepare},
-	{Name: "auth", Usage: "none|rbac", Help: "let roles decide what clients may do, but for admin; stands first", Example: "auth rbac",
-		Group: Worldly, Args: []Arg{Word}, Words: []Choice{{"none", "everybody may do everything"}, {"rbac", "what roles allow"}}, needs: 1,
+	{Name: "auth", Usage: "none|rbac", Help: "let RBAC decide for all clients except admin; must come first", Example: "auth rbac",
+		Group: Worldly, Args: []Arg{Word}, Words: []Choice{{"none", "all requests are allowed"}, {"rbac", "RBAC decides"}}, needs: 1,
 		check: checkAuth, plan: (*Options).setAuth, run: (*World).prepare},
 }
 
@@ -43,7 +43,7 @@ func checkAuth(op *Op, at int) error {
 // prepare sets the options of the cluster, and creates it again if they have changed.
 func (w *World) prepare(op *Op) error {
 	if w.used {
-		return fmt.Errorf("%s decides what the world is made with: put it before everything else", op.Name)
+		return fmt.Errorf("%s configures the world: put it before all other lines", op.Name)
 	}
 	before := w.options
 	if err := FindCommand(op.Name).plan(&w.options, op); err != nil {

@@ -2,7 +2,7 @@ package scenario
 
 // promptCommands are the commands of a shell prompt. sim/kubectl runs the whole line, with its pipes and files.
 var promptCommands = []Command{
-	prompt("kubectl", "WORD …", "kubectl's own words: get, describe, create, apply, rollout, …", "kubectl get pods -o wide"),
+	prompt("kubectl", "WORD …", "kubectl's commands: get, describe, create, apply, rollout, …", "kubectl get pods -o wide"),
 	prompt("k", "WORD …", "the same as kubectl", "k get pods"),
 	prompt("curl", "PATH", "send any HTTP request, with -X, -H, -d, --json", "curl -X DELETE /api/v1/namespaces/default/pods/a"),
 	prompt("cat", "FILE …", "print files, or pipe them on", "cat pod.yaml | kubectl apply -f -"),

@@ -19,7 +19,7 @@ func checkRequest(op *Op, at int) error {
 	}
 	for _, r := range op.Args[0] {
 		if r < 'A' || r > 'Z' {
-			return wrong(at, "a method is written in capitals, as GET; %q is none", op.Args[0])
+			return wrong(at, "a method is written in capitals, such as GET, not %q", op.Args[0])
 		}
 	}
 	for _, h := range op.all("header") {

@@ -18,11 +18,11 @@ var readCommands = []Command{
 	{Name: "list", Usage: "RESOURCE", Help: "read the objects of a resource", Example: "list pods --rv 0",
 		Group: Requests, Flags: readFlags, Args: []Arg{Resource}, needs: 1,
 		check: checkList, run: (*World).request, build: (*builder).read},
-	{Name: "watch", Usage: "RESOURCE [NAME]", Help: "be told of changes", Example: "watch pods --name w --bookmarks",
+	{Name: "watch", Usage: "RESOURCE [NAME]", Help: "receive the events of changes", Example: "watch pods --name w --bookmarks",
 		Group: Requests, Flags: append(slices.Clone(readFlags), "bookmarks", "initial-events", "send-initial-events", "timeout", "name", "at-most"),
 		Args: []Arg{Resource, ObjectName}, needs: 1,
 		check: checkWatch, run: (*World).request, build: (*builder).watch},
-	{Name: "page", Help: "turn to the page after the client's last list, if there is one", Example: "page --as alice",
+	{Name: "page", Help: "read the page after the client's last list, if there is one", Example: "page --as alice",
 		Group: Requests, Flags: requestFlags, run: (*World).request, build: (*builder).nextPage},
 }
 
@@ -102,7 +102,7 @@ func (b *builder) watch() error {
 		c.watchName = b.w.freeName()
 	}
 	if b.w.watchNamed(c.watchName) != nil {
-		return fmt.Errorf("there is a watch %s already; choose another --name", c.watchName)
+		return fmt.Errorf("a watch %s exists already; choose another --name", c.watchName)
 	}
 	return nil
 }

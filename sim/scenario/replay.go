@@ -76,7 +76,7 @@ func ParseTrace(data []byte) (*Trace, error) {
 	lines := bytes.Split(bytes.TrimRight(data, "\n"), []byte("\n"))
 	t := &Trace{}
 	if err := json.Unmarshal(lines[0], &t.Header); err != nil {
-		return nil, fmt.Errorf("line 1 is no header of a trace: %w; kubesim run SCENARIO --trace FILE writes one", err)
+		return nil, fmt.Errorf("line 1 is not the header of a trace: %w; kubesim run SCENARIO --trace FILE writes one", err)
 	}
 	if h := t.Header; h.Format != traceFormat {
 		return nil, fmt.Errorf("line 1: the format is %q, not %q: another version of kubesim wrote it", h.Format, traceFormat)

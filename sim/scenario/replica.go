@@ -42,7 +42,7 @@ func SetReplica(o *sim.ReplicaOptions, text string) error {
 		ok = err == nil
 	default:
 		return fmt.Errorf("a replica has version=1.35, gates=NAME=true,NAME=false, serve=GROUP/VERSION=false, "+
-			"storage=RESOURCE=GROUP/VERSION and peers=true; %q is none of it", text)
+			"storage=RESOURCE=GROUP/VERSION and peers=true, not %q", text)
 	}
 	if !ok {
 		return fmt.Errorf("%q cannot be read; write gates=NAME=true,NAME=false, serve=autoscaling/v1=false, "+

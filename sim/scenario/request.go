@@ -112,7 +112,7 @@ func (b *builder) query() (url.Values, error) {
 	if v, ok := b.op.Flag("continue"); ok {
 		if v == "last" {
 			if v = b.client.token; v == "" {
-				return nil, fmt.Errorf("%s has read no page that another one follows; read one with --limit before", b.client.name)
+				return nil, fmt.Errorf("%s has not read a page with a next one; read one with --limit before", b.client.name)
 			}
 		}
 		q.Set("continue", v)
@@ -127,7 +127,7 @@ func (b *builder) revision(flag string, d *resource.Definition, namespace, name 
 	switch {
 	case rv == "last":
 		if rv = b.client.rv; rv == "" {
-			err = fmt.Errorf("%s has had no answer with a resourceVersion yet; let it read something before", b.client.name)
+			err = fmt.Errorf("%s has not received an answer with a resourceVersion yet; let it read an object before", b.client.name)
 		}
 	case rv == "seen" || strings.HasPrefix(rv, "+") || strings.HasPrefix(rv, "-"):
 		var n uint64

@@ -30,7 +30,7 @@ func (w *World) resolve(text string, replica int) (*resource.Definition, error) 
 	if best := spelling.Nearest(name, similar); best != "" {
 		return nil, fmt.Errorf("replica %d serves no resource %q; did you mean %s?", replica, text, best)
 	}
-	return nil, fmt.Errorf("replica %d serves no resource %q; name one as pods, po or deployments.apps", replica, text)
+	return nil, fmt.Errorf("replica %d serves no resource %q; name one like pods, po or deployments.apps", replica, text)
 }
 
 // Resolve returns the definition that a word such as pods, po or deployments.apps names on replica 1.

@@ -174,7 +174,7 @@ func (w *World) run() {
 			return
 		}
 	}
-	w.fail("the clients of this world never come to rest: each answer leads to one more request, and no time passes")
+	w.fail("the clients of this world never stop: each answer leads to one more request, and no time passes")
 }
 
 // answers handles the next answer. It reports whether there was one.
@@ -295,7 +295,7 @@ func (w *World) report(c *call) {
 	switch {
 	case w.options.Lenient:
 	case c.fails && !failed:
-		w.fail("%s %s was answered with %d; it should have failed, as the ! says", c.exchange.Method,
+		w.fail("%s %s was answered with %d; because of the ! it should have failed", c.exchange.Method,
 			shortPath(c.exchange.Path), c.answer.Code)
 	case c.own && failed && !c.fails && !c.may && w.options.Strict:
 		w.fail("%s %s has failed; put a ! before it if it should", c.exchange.Method, shortPath(c.exchange.Path))

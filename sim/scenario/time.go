@@ -15,14 +15,14 @@ var timeCommands = []Command{
 		Group: Worldly, Args: []Arg{Word, Duration}, needs: 2, Words: []Choice{{"advance", "let time pass"}}, check: checkClock,
 		run: func(w *World, op *Op) error { return w.advance(op.Args[1]) }},
 	{Name: "tick", Usage: "DURATION|next|quiet|settled",
-		Help: "let time pass: so long, to the next thing that happens, until nobody waits, or until controllers have settled", Example: "tick next",
+		Help: "let time pass: for a duration, to the next timer, until no client waits, or until controllers have settled", Example: "tick next",
 		Group: Worldly, Args: []Arg{Word}, needs: 1, check: checkTick,
-		Words: []Choice{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"},
-			{"settled", "until controllers of the control plane have nothing to do for ten seconds"}, {"15s", ""}, {"1m", ""}, {"5m", ""}},
+		Words: []Choice{{"next", "to the next timer"}, {"quiet", "until no client waits"},
+			{"settled", "until controllers of the control plane have no work for ten seconds"}, {"15s", ""}, {"1m", ""}, {"5m", ""}},
 		run: func(w *World, op *Op) error { return w.advance(op.Args[0]) }},
-	{Name: "pause", Usage: "DURATION", Help: "let time pass while clients look away: what comes is read at the end", Example: "pause 5m",
+	{Name: "pause", Usage: "DURATION", Help: "let time pass while clients do not read; they read all events at the end", Example: "pause 5m",
 		Group: Worldly, Args: []Arg{Duration}, needs: 1, run: (*World).pause},
-	{Name: "settle", Help: "let all controllers work until nothing is left to do, without letting time pass", Example: "settle",
+	{Name: "settle", Help: "let all controllers work until no work is left, without letting time pass", Example: "settle",
 		Group: Worldly, run: func(w *World, _ *Op) error {
 			w.cluster.Control(func(m *controlplane.Manager) { m.ReconcileAll() })
 			w.run()
@@ -108,13 +108,13 @@ func (w *World) rest() {
 	until := w.clock.Now().Add(time.Hour)
 	for w.pending() {
 		if !w.moveOn(until) {
-			w.say("somebody still waits")
+			w.say("a client still waits")
 			return
 		}
 	}
 }
 
-// moveOn moves the clock to the next thing that happens. It reports false when nothing does up to a time.
+// moveOn moves the clock to the next timer. It reports false if there is none up to a time.
 func (w *World) moveOn(until time.Time) bool {
 	next, ok := w.clock.Next()
 	if !ok || next.After(until) {

@@ -85,7 +85,7 @@ func (w *World) substituted(s string, lenient bool) (string, error) {
 			value = "$" + name
 		case !ok:
 			name = strings.Trim(name, "{}")
-			return "", fmt.Errorf("nobody has set $%s; set it before: let %s = .metadata.resourceVersion", name, name)
+			return "", fmt.Errorf("$%s is not set; set it before: let %s = .metadata.resourceVersion", name, name)
 		}
 		out.WriteString(value)
 	}

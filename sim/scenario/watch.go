@@ -23,7 +23,7 @@ var watchCommands = []Command{
 			return applyTrouble(trouble.Close)(w, op)
 		}},
 	{Name: "stop", Usage: "WATCH|CONTROLLER | --as CLIENT",
-		Help: "let the client end a watch, or the oldest one that it has, or stop a controller of the control plane", Example: "stop w",
+		Help: "let the client end a watch, or its oldest one, or stop a controller of the control plane", Example: "stop w",
 		Group: Worldly, Flags: []string{"as"}, Args: []Arg{WatchOrController}, check: checkStop, run: func(w *World, op *Op) error {
 			if len(op.Args) == 0 {
 				w.stopOldest(w.client(op.value("as")), 0)

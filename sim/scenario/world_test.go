@@ -96,15 +96,15 @@ func TestRefused(t *testing.T) {
 	do(t, w, "create cm a", "watch cm --name w")
 	hash, n := w.Hash(), len(w.Log())
 	for line, want := range map[string]string{ // order does not matter: none changes anything
-		"seed 3":                       "seed decides what the world is made with: put it before everything else",
+		"seed 3":                       "seed configures the world: put it before all other lines",
 		"get cmm":                      `replica 1 serves no resource "cmm"; did you mean cm?`,
 		"get po --via 2":               "there is no replica 2: there are 1, counted from 1",
 		"create -f x.yaml":             `there is no file "x.yaml", nor any other; a scenario has files after lines such as -- x.yaml --`,
-		"list cm --continue last":      "you has read no page that another one follows; read one with --limit before",
-		"watch cm --name w":            "there is a watch w already; choose another --name",
+		"list cm --continue last":      "you has not read a page with a next one; read one with --limit before",
+		"watch cm --name w":            "a watch w exists already; choose another --name",
 		"stop v":                       `there is no watch "v"; there are w`,
 		"step op":                      `there is no actor "op", nor any other; begin with informer, pager or controller`,
-		"get cm $x":                    "nobody has set $x; set it before: let x = .metadata.resourceVersion",
+		"get cm $x":                    "$x is not set; set it before: let x = .metadata.resourceVersion",
 		"fault on x pods do fail Nope": "",
 		"restore 1":                    "",
 	} {
@@ -127,7 +127,7 @@ func TestStanding(t *testing.T) {
 	w := world(t, Options{})
 	do(t, w, "create cm a", "create cm b", "create cm c", "never count cm == 2", "once cm/a absent do create cm d")
 	r := do(t, w, "delete cm --all")
-	is.Equal(r[0].Failure, "this must never be: count cm == 2: count cm is 2") // it was so for one revision only
+	is.Equal(r[0].Failure, "this must never hold: count cm == 2: count cm is 2") // it was so for one revision only
 	holds(t, w, "cm/d exists", "count cm == 1")
 }
 

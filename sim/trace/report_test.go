@@ -67,7 +67,7 @@ func TestReport(t *testing.T) {
 2026-01-01
 »     1 00:00:01     kubectl/v1 create sites.web.example.com default/blog → 201
                          sites.web.example.com default/blog, revision 4001: it is new
-                         told: operator/v1
+                         notified: operator/v1
       …              57 bookmarks, 1 request for a lease, 1 request for discovery in 56m2s
     126 00:57:04     other get nodes a → 404: nodes "a" not found
 2026-01-02
@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
                              spec.replicas: 1 → 3
     133 00:57:05     deployment-controller (system:serviceaccount:kube-system:deployment-controller) writes
                          pods default/p, revision 4999: it is gone
-    135 00:57:10     kubelet/v1 is told now: MODIFIED deployments.apps default/web, revision 4000
+    135 00:57:10     kubelet/v1 is notified now: MODIFIED deployments.apps default/web, revision 4000
 `, "\n"))
 }
 
@@ -88,7 +88,7 @@ func TestReportOfTheEnd(t *testing.T) {
 	s, wrong := newTale()
 	text := s.Log().Report(ReportOptions{Lines: 1})
 	is.Equal(strings.Count(text, "\n"), 3)
-	is.True(strings.HasSuffix(text, "kubelet/v1 is told now: MODIFIED deployments.apps default/web, revision 4000\n"))
+	is.True(strings.HasSuffix(text, "kubelet/v1 is notified now: MODIFIED deployments.apps default/web, revision 4000\n"))
 	text = s.Log().Report(ReportOptions{Lines: 1, Marked: []uint64{wrong}})
 	is.True(strings.Contains(text, "»     1 "))
 	is.True(strings.Contains(text, "✗   129 "))

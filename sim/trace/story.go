@@ -120,7 +120,7 @@ func (p *printer) step(s *step) {
 		p.change(c)
 	}
 	if len(s.notified) > 0 {
-		p.below("told: " + strings.Join(s.notified, ", "))
+		p.below("notified: " + strings.Join(s.notified, ", "))
 	}
 	if a := s.answer; a != nil && a.At.Sub(s.at) > 0 {
 		p.below("answered after " + a.At.Sub(s.at).String())
@@ -171,7 +171,7 @@ func (s *step) headline() string {
 	case Fault:
 		return "fault: " + r.Text
 	case WatchSent:
-		return fmt.Sprintf("%s is told now: %s %s %s, revision %d", r.client(), r.Verb, r.What, r.Key, r.Rev)
+		return fmt.Sprintf("%s is notified now: %s %s %s, revision %d", r.client(), r.Verb, r.What, r.Key, r.Rev)
 	case StoreCommitted:
 		return r.clientAndUser() + " writes"
 	}

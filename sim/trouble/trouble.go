@@ -51,31 +51,31 @@ type Kind struct {
 
 // All kinds of trouble.
 var (
-	Lag = &Kind{Name: "lag", Help: "stop a replica, or the informers of a controller, from learning of commits",
+	Lag = &Kind{Name: "lag", Help: "stop commits from reaching a replica, or the informers of a controller",
 		Example: "lag 2 pods", Resources: true, do: func(r Replica, t Trouble) error { return r.Lag(t.Resources...) },
 		control: func(c Controllers, t Trouble) error { return c.Lag(t.Controller, t.Resources...) }}
-	Cut = &Kind{Name: "cut", Help: "take the store out of a replica's reach", Example: "cut 2",
+	Cut = &Kind{Name: "cut", Help: "disconnect a replica from the store", Example: "cut 2",
 		do: func(r Replica, _ Trouble) error { r.Cut(); return nil }}
 	Resume = &Kind{Name: "resume", Help: "end lag and cut of a replica, or lag of a controller", Example: "resume 2",
 		do:      func(r Replica, _ Trouble) error { r.Resume(); return nil },
 		control: func(c Controllers, t Trouble) error { return c.Resume(t.Controller) }}
-	Restart = &Kind{Name: "restart", Help: "restart a replica, whose watches end and caches are filled anew, or a controller, which knows nothing",
+	Restart = &Kind{Name: "restart", Help: "restart a replica, whose watches end and whose caches are filled again, or a controller, which loses its state",
 		Example: "restart 1", do: func(r Replica, _ Trouble) error { r.Restart(); return nil },
 		control: func(c Controllers, t Trouble) error { return errors.Join(c.Crash(t.Controller), c.Start(t.Controller)) }}
-	Unready = &Kind{Name: "unready", Help: "let a replica fill its watch caches anew for so long: watches end, and begin with 429",
+	Unready = &Kind{Name: "unready", Help: "let a replica fill its watch caches again for a duration: watches end, and new ones get 429",
 		Example: "unready 1 30s pods", Duration: "for", needsDuration: true, Resources: true,
 		do: func(r Replica, t Trouble) error { return r.Unready(t.Duration, t.Resources...) }}
-	Stall = &Kind{Name: "stall", Help: "silence a replica's open watches; after the duration they break", Example: "stall 1 45s",
+	Stall = &Kind{Name: "stall", Help: "stop the events of a replica's open watches; after the duration they break", Example: "stall 1 45s",
 		Duration: "after", do: func(r Replica, t Trouble) error { r.Stall(t.Duration); return nil }}
 	Close = &Kind{Name: "close", Help: "let the server end the watches of a replica", Example: "close 1",
 		do: func(r Replica, _ Trouble) error { r.CloseWatches(); return nil }}
-	Stop = &Kind{Name: "stop", Help: "stop a controller: what it is told of waits", Example: "stop job-controller",
+	Stop = &Kind{Name: "stop", Help: "stop a controller; its queue grows", Example: "stop job-controller",
 		control: func(c Controllers, t Trouble) error { return c.Stop(t.Controller) }}
-	Crash = &Kind{Name: "crash", Help: "stop a controller, which forgets everything", Example: "crash job-controller",
+	Crash = &Kind{Name: "crash", Help: "crash a controller, which loses its state", Example: "crash job-controller",
 		control: func(c Controllers, t Trouble) error { return c.Crash(t.Controller) }}
 	Start = &Kind{Name: "start", Help: "start a controller that was stopped or has crashed", Example: "start job-controller",
 		control: func(c Controllers, t Trouble) error { return c.Start(t.Controller) }}
-	Slow = &Kind{Name: "slow", Help: "let a controller wait before it does what it is told of; 0s: no longer",
+	Slow = &Kind{Name: "slow", Help: "delay each reconcile of a controller; 0s ends the delay",
 		Example: "slow job-controller 5s", Duration: "for", needsDuration: true,
 		control: func(c Controllers, t Trouble) error { return c.Delay(t.Controller, t.Duration) }}
 )

@@ -21,7 +21,7 @@ func (e *Engine) boot(q *request) (fields, error) {
 		return nil, err
 	}
 	if len(log) > logMax {
-		return nil, failed("the log has %d operations, at most %d are taken", len(log), logMax)
+		return nil, failed("the log has %d operations, and at most %d are allowed", len(log), logMax)
 	}
 	n := len(log)
 	if q.Cursor != nil {
@@ -85,7 +85,7 @@ func (e *Engine) beginning(q *request) (*beginning, []scenario.Op, error) {
 // parseLog reads the operations that a page has sent.
 func parseLog(raw []json.RawMessage) ([]scenario.Op, error) {
 	if len(raw) > logMax {
-		return nil, failed("the log has %d operations, at most %d are taken", len(raw), logMax)
+		return nil, failed("the log has %d operations, and at most %d are allowed", len(raw), logMax)
 	}
 	var log []scenario.Op
 	for i, r := range raw {
@@ -165,7 +165,7 @@ func (e *Engine) do(q *request) (fields, error) {
 	case len(q.Op) == 0:
 		return nil, failed(`do needs an operation: {"op":{"line":"get pods"}}`)
 	case e.current.n >= logMax:
-		return nil, failed("the log has %d operations, at most %d are taken", e.current.n, logMax)
+		return nil, failed("the log has %d operations, and at most %d are allowed", e.current.n, logMax)
 	}
 	var op scenario.Op
 	if err := op.UnmarshalJSON(q.Op); err != nil {
@@ -260,7 +260,7 @@ func (e *Engine) fork(q *request) (fields, error) {
 		n = *q.N
 	}
 	if len(e.branches) == forkMax {
-		return nil, failed("there are %d branches; boot anew to have more", forkMax)
+		return nil, failed("there are %d branches; boot again to have more", forkMax)
 	}
 	r, err := e.begin.replay(e.current, n)
 	if err != nil {

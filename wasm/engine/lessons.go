@@ -188,7 +188,7 @@ func (e *Engine) predict(q *request) (fields, error) {
 	options := s.Question().Options
 	switch {
 	case len(options) == 0:
-		return nil, failed("this step asks nothing")
+		return nil, failed("this step has no question")
 	case q.Answer == nil || *q.Answer < 0 || *q.Answer >= len(options):
 		return nil, failed("the answer is the number of an option, from 0 to %d", len(options)-1)
 	}
@@ -204,7 +204,7 @@ func (e *Engine) hint(*request) (fields, error) {
 	}
 	a := e.attempt()
 	if a.hints[s.Index()] >= len(s.Step().Hints) {
-		return nil, failed("there are no more hints; solve shows how it is done")
+		return nil, failed("there are no more hints; solve shows the solution")
 	}
 	a.hints[s.Index()]++
 	state := e.lessonState()

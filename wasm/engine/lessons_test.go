@@ -78,7 +78,7 @@ func TestGraded(t *testing.T) {
 	kept := p.data("log")
 	other := newPage(t)
 	answer = other.must("boot", "lesson", kept["lesson"], "log", kept["log"], "answers", kept["answers"])
-	is.Equal(at(answer, "lesson.graded.correct"), "More than 4009: one more than anything")
+	is.Equal(at(answer, "lesson.graded.correct"), "More than 4009: the next revision of the store")
 	answer = other.must("boot", "lesson", "first", "answers", map[string]int{"0": 1, "1": 7, "-3": 0}) // of a stranger
 	is.Equal(at(answer, "lesson.state"), "do")
 }

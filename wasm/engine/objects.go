@@ -122,7 +122,7 @@ func (e *Engine) protobuf(obj object.Object, name string) (any, error) {
 		return nil, err
 	}
 	if d.Custom {
-		return nil, failed("custom resources have no protobuf: a client that takes nothing else gets 406")
+		return nil, failed("custom resources have no protobuf: a client that accepts nothing else gets 406")
 	}
 	t := d.Hub.Type()
 	body := codec.AppendEnvelope(nil, d.Hub.GVK, codec.AppendProto(nil, obj, t))

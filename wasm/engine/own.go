@@ -57,7 +57,7 @@ const (
 // ownLesson parses a lesson that a user wrote in a page: one lesson.yaml with the texts in its steps.
 func ownLesson(text string) (*lesson.Lesson, error) {
 	if len(text) > ownMax {
-		return nil, failed("the lesson has %d bytes, at most %d are taken", len(text), ownMax)
+		return nil, failed("the lesson has %d bytes, and at most %d are allowed", len(text), ownMax)
 	}
 	l, err := lesson.Parse([]byte(text), nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func ownLesson(text string) (*lesson.Lesson, error) {
 		lines += len(s.Solution)
 	}
 	if lines += len(ops); lines > ownLinesMax {
-		return nil, failed("the lesson has %d lines in setup, do and solution, at most %d are taken", lines, ownLinesMax)
+		return nil, failed("the lesson has %d lines in setup, do and solution, and at most %d are allowed", lines, ownLinesMax)
 	}
 	for i := range ops {
 		if err := tooLong(&ops[i]); err != nil {
@@ -78,7 +78,7 @@ func ownLesson(text string) (*lesson.Lesson, error) {
 		}
 	}
 	if len(l.Replicas) > replicasMax {
-		return nil, failed("the lesson has %d replicas, at most %d are taken", len(l.Replicas), replicasMax)
+		return nil, failed("the lesson has %d replicas, and at most %d are allowed", len(l.Replicas), replicasMax)
 	}
 	return l, plane{l.Controllers, l.Nodes}.check()
 }

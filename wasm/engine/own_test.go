@@ -52,7 +52,7 @@ func TestOwnTooMuch(t *testing.T) {
 	t.Parallel()
 	p := newPage(t)
 	for _, wrong := range []struct{ old, new, want string }{
-		{"about: Something.", "about: " + strings.Repeat("x", 100_001), "bytes, at most"},
+		{"about: Something.", "about: " + strings.Repeat("x", 100_001), "bytes, and at most"},
 		{"steps:", "setup: [tick 9999h]\nsteps:", "pass in one operation"},
 		{"steps:", "setup: [" + strings.Repeat("settle, ", 400) + "settle]\nsteps:", "lines in setup"},
 		{"steps:", "replicas: [" + strings.Repeat("{}, ", 9) + "{}]\nsteps:", "10 replicas"},

@@ -36,7 +36,7 @@ const nodesMax = 50
 
 func (p plane) check() error {
 	if p.Nodes < 0 || p.Nodes > nodesMax {
-		return failed("a world begins with at most %d nodes, not %d", nodesMax, p.Nodes)
+		return failed("a world starts with at most %d nodes, not %d", nodesMax, p.Nodes)
 	}
 	return nil
 }
@@ -105,8 +105,7 @@ const (
 // tooMuch returns why an operation is not done in a page, or nil.
 func (r *run) tooMuch(op *scenario.Op) error {
 	if n := len(r.world.Frames(0)); n >= r.room {
-		return failed("this world is full: %d things have happened in it; go back, or begin anew "+
-			"(a scenario file has no such limit)", n)
+		return failed("this world is full: it has %d frames; go back, or start again (a scenario file has no such limit)", n)
 	}
 	return tooLong(op)
 }
@@ -118,7 +117,7 @@ func tooLong(op *scenario.Op) error {
 	}
 	for _, word := range append(strings.Fields(op.Text), op.Args...) {
 		if d, err := time.ParseDuration(word); err == nil && d > passMax {
-			return failed("at most %v pass in one operation here: say it several times", passMax)
+			return failed("at most %v pass in one operation here: use several operations", passMax)
 		}
 	}
 	return nil

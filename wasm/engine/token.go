@@ -31,7 +31,7 @@ func openToken(token string, compacted uint64) (*tokenView, error) {
 		Start   string `json:"start"`
 	}
 	if err := json.Unmarshal(raw, &t); err != nil || t.Version == "" {
-		return nil, fmt.Errorf("this is not a continue token: it does not hold {v, rv, start}, but %.80q", raw)
+		return nil, fmt.Errorf("this is not a continue token: it does not contain {v, rv, start}, but %.80q", raw)
 	}
 	start := strings.TrimSuffix(strings.TrimPrefix(t.Start, "/"), "\x00")
 	return &tokenView{Version: t.Version, Rev: strconv.FormatInt(t.Rev, 10), Start: start,

@@ -26,7 +26,7 @@ export const words: Text = {
     stopped: '你的操作都保留着。重新启动会把它们重放到你刚才的位置。',
     restart: '重新启动并重放',
     restartWithout: '去掉最后一步操作再启动',
-    noCEL: why => `这一步需要 CEL，而带有 CEL 的大引擎没能加载（${why}）。什么都没有做，世界照常继续。`,
+    noCEL: why => `这一步需要 CEL，而带有 CEL 的大引擎没能加载（${why}）。操作没有执行，世界没有改变。`,
     none: '这个网页构建时没有带上引擎：请先运行 `make wasm`，再重新构建',
     noFile: (status, file) => `无法加载 ${file}：${status}`,
     broken: why => `引擎无法加载：${why}`, noUnpacker: '负责解包引擎的 worker 失败了',
@@ -53,17 +53,17 @@ export const words: Text = {
     why: '看清一个请求和一个 watch 之间发生的事：修订版本、滞后的缓存、冲突、410。每一步都可以停下、撤回，也可以作为链接分享；'
       + '控制器里要等上几个星期才会出现的缺陷，在这里十秒钟就能重现。',
     checked: (steps, minor) => `与真实的 kube-apiserver v${minor} 逐一比对：共 ${steps.toLocaleString('zh-CN')} 步录制的请求。`,
-    story: '一个把同一个 Pod 创建了两次的控制器', wait: '请稍候：服务器正在路上。',
+    story: '一个把同一个 Pod 创建了两次的控制器', wait: '请稍候：正在加载服务器。',
     captions: {
-      'A controller has one rule: an app gets one pod. Like every controller it looks into its cache, not into the store.':
+      'A controller has one rule: an app gets one pod. Like every controller it reads its cache, not the store.':
         '一个控制器只有一条规则：每个应用有一个 Pod。和所有控制器一样，它看的是自己的缓存，而不是存储。',
-      'The server is a moment late in telling of pods. Nobody notices.':
-        '服务器通报 Pod 的消息晚了片刻。没有人注意到。',
+      'The server\'s cache of pods lags. No client notices.':
+        '服务器的 Pod 缓存滞后了。没有客户端注意到。',
       'Alice creates the app shop. The controller sees no pod, and creates one.':
         'Alice 创建了应用 shop。控制器没看到 Pod，于是创建了一个。',
-      'Alice changes shop. The controller looks again, and still sees no pod: it creates another one.':
+      'Alice changes shop. The controller reconciles again, and still sees no pod: it creates another one.':
         'Alice 修改了 shop。控制器又看了一次，还是没看到 Pod：它又创建了一个。',
-      'Only now the cache hears of both. The rule was right, every request was fine, and shop has two pods.':
+      'Only now the cache has both pods. The rule was right, all requests were right, but shop has two pods.':
         '直到这时，缓存才得知这两个 Pod。规则没有错，每个请求也都没有错，可 shop 有了两个 Pod。',
     },
     begin: '开始学习', source: '源代码', docs: '文档',
@@ -84,7 +84,7 @@ export const words: Text = {
     end: '最新一帧',
     speed: '速度',
     scrub: '正在查看的帧',
-    past: (n, last) => `第 ${n} 帧，共 ${last} 帧。世界本身停在末尾。`,
+    past: (n, last) => `第 ${n} 帧，共 ${last} 帧。命令会在最新一帧运行。`,
     fork: '从这里分叉',
     undo: '撤销',
     redo: '重做',
@@ -96,12 +96,12 @@ export const words: Text = {
     client: name => name,
     closed: '已关闭',
     expired: '续接会得到 410',
-    compacted: rv => `${rv} 及以前的历史已被遗忘`,
-    draw: '拉动幕布：存储会忘掉幕布后面的内容', nothingForgotten: '什么都没有被遗忘',
+    compacted: rv => `${rv} 及以前的历史已被压缩`,
+    draw: '拖动它，把存储压缩到某个修订版本', nothingForgotten: '什么都没有被压缩',
     token: rv => `位于 ${rv} 的 continue 令牌`,
     tokenExpired: rv => `位于 ${rv} 的 continue 令牌：已过期，下一页会得到 410`,
     empty: '还什么都没有发生。',
-    words: lane => `可以对 ${lane} 做什么`,
+    words: lane => `用于 ${lane} 的命令`,
     quiet: n => `${n} 个安静的控制器`, fold: '收起安静的控制器',
     next: when => `下一个定时器：${when} 后`,
     log: '文字形式',
@@ -112,7 +112,7 @@ export const words: Text = {
 
   kinds: {
     'http.req': '请求', 'http.res': '应答',
-    'store.commit': '提交', 'store.compact': '历史被遗忘',
+    'store.commit': '提交', 'store.compact': '历史被压缩',
     'cache.apply': '缓存已更新', reconcile: '协调',
     'watch.event': '事件', 'watch.bookmark': '书签', 'watch.close': 'watch 结束',
     'clock.tick': '时间流逝', fault: '故障',
@@ -124,7 +124,7 @@ export const words: Text = {
   served: {
     title: '正在提供服务的集群', own: '你自己的世界，就在这个网页里',
     ready: (version, user) => (user ? `${version}，正在提供服务，身份是 ${user}` : `${version}，正在提供服务`),
-    asks: '这个集群要知道你是谁', another: '换一个令牌', token: '令牌', attach: '连接',
+    asks: '这个集群需要令牌', another: '换一个令牌', token: '令牌', attach: '连接',
     which: 'kubesim serve 打印的链接里带有令牌。服务器的其他令牌也可以；它只为这个标签页保留。',
     takes: word => `${word}：所服务的集群接受 get、create、replace、apply、delete、request、compact、expire、tick、fault，以及关于服务器和控制器的词`,
     noResource: name => `没有资源 ${name}`, noKind: (kind, version) => `${version} 里没有 ${kind}`,
@@ -138,7 +138,7 @@ export const words: Text = {
   console: {
     label: '命令行',
     placeholder: 'get configmaps',
-    notKubectl: '词是你在 kubectl 里熟悉的词，但这不是 kubectl：每一行都会显示它发送的 HTTP。',
+    notKubectl: '命令与 kubectl 的相似。每一行都会显示它发送的 HTTP 请求。',
     run: '运行',
     enter: 'Enter 运行。Tab 补全到确定为止，向下键选择补全，向上键翻看历史。',
     past: '你正在看过去。命令会在末尾运行；想从这里开始，请先分叉。',
@@ -155,8 +155,8 @@ export const words: Text = {
     owners: '哪个字段归谁管理',
     token: 'continue 令牌',
     tokenAt: (start, rv) => `在修订版本 ${rv} 上，从 ${start} 之后接着走`,
-    tokenForgotten: (start, rv) => `在修订版本 ${rv} 上，从 ${start} 之后接着走，而存储已经忘掉了这个修订版本：410`,
-    tokenNow: start => `在最新的修订版本上，从 ${start} 之后接着走：已经不是列表开始的那个时刻`,
+    tokenForgotten: (start, rv) => `在修订版本 ${rv} 上，从 ${start} 之后接着走，而存储已经压缩了这个修订版本：410`,
+    tokenNow: start => `在最新的修订版本上，从 ${start} 之后接着走，而不是在第一页的修订版本上`,
     candidates: n => `${n} 个补全`,
   },
 
@@ -232,11 +232,11 @@ export const words: Text = {
 
   situations: {
     c: ['冲突', 'Alice 写入之后，Bob 又写入他之前读到的内容：409。'],
-    g: ['历史没了', '一个 watch 回来时，它需要的历史已被遗忘：410。'],
-    p: ['分页', '一个读取者拿着 continue 令牌，而存储忘掉了令牌的修订版本。'],
-    l: ['滞后', '两台服务器，其中一台落后：同一个问题有两个答案。'],
+    g: ['历史没了', '一个 watch 重新连接时，它的修订版本已被压缩：410。'],
+    p: ['分页', '存储压缩了一个读取者的 continue 令牌的修订版本。'],
+    l: ['滞后', '两台服务器，其中一台滞后：同一个请求有两个应答。'],
     o: ['字段管理者', '两方都想应用同一个字段：后来的被拒绝，并得知字段归谁。'],
-    b: ['书签', '一个空闲的 watch 没有收到任何对象，却知道历史走到了哪里。'],
+    b: ['书签', '一个空闲的 watch 得到了更新的修订版本，而没有收到对象。'],
   },
 
   levels: {
@@ -283,9 +283,9 @@ export const words: Text = {
       watch: of => `开始了 watch ${of}`, time: of => `让时间过去：${of}`, did: () => '改变了世界',
     },
     undo: '撤销它', undoTo: n => `撤销最后 ${n} 步操作`, restartStep: '重做这一步', restart: '重做这一课',
-    free: '一切都归你：服务器、时钟、客户端、故障。在这里做什么都不会弄坏任何东西。',
+    free: '服务器、时钟、客户端、故障都由你控制。每一步操作都可以撤销。',
     progress: (done, all) => `已完成 ${done} 课，共 ${all} 课`,
-    reset: '忘掉进度', needsCel: '需要大引擎',
+    reset: '清除进度', needsCel: '需要大引擎',
     tryIt: '把它放进命令行', others: '其他人的动作：',
   },
 
@@ -296,7 +296,7 @@ export const words: Text = {
     long: '这个链接很长，有些程序会把它截断。用文件更稳妥。',
     embed: '用于文章：一个会运行最后一行命令的 iframe',
     file: '保存为情景文件（.txtar）', load: '打开情景文件', badLink: '这个链接无法读取', refused: '这个世界无法建立',
-    hash: '所发生的一切的哈希值，在每台机器上都相同：',
+    hash: '所有帧的哈希值，在每台机器上都相同：',
     badFile: '这个文件无法运行', tooLarge: (bytes, most) => `有 ${bytes} 个字节，最多允许 ${most} 个`,
     faults: {
       version: version => `这个网页读取 v1 版的链接，而这个是“${version}”`,

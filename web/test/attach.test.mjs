@@ -37,7 +37,7 @@ test('kubesim serve --web shows what happens in the served cluster as it happens
   try {
     const { page, faults } = await open(browser, server.page)
     await page.locator('.engine', { hasText: 'v1.36' }).waitFor()
-    await page.locator('.guide h2', { hasText: 'The cluster that is served' }).waitFor()
+    await page.locator('.guide h2', { hasText: 'The served cluster' }).waitFor()
     const post = name => fetch(`${server.serving}/api/v1/namespaces/default/configmaps`, {
       method: 'POST', headers: { 'content-type': 'application/json', 'user-agent': 'outsider/v1' }, body: JSON.stringify({ metadata: { name } }),
     })
@@ -54,7 +54,7 @@ test('kubesim serve --web shows what happens in the served cluster as it happens
     await type(page, 'get configmaps')
     await says(page, /200/)
     await type(page, 'undo')
-    await says(page, /a cluster that is served takes/)
+    await says(page, /a served cluster accepts/)
     await controllers(page, server)
     await page.locator('.guide a').click()
     await ready(page) // a world of one's own

@@ -101,7 +101,7 @@ test('a lesson is written, its errors stand at their lines, and a link leads a s
 
   const other = await it.open({}, link)
   await ready(other.page)
-  await other.page.locator('.guide .note', { hasText: 'nobody has checked what it says' }).waitFor()
+  await other.page.locator('.guide .note', { hasText: 'its content has not been checked' }).waitFor()
   assert.equal(await other.page.locator('.guide h2').innerText(), '<b>Mine</b>')
   assert.match(await other.page.locator('.guide .prose').first().innerText(), /<img src=x/)
   assert.equal(await other.page.locator('.guide img, .guide h2 b').count(), 0)
@@ -112,7 +112,7 @@ test('a lesson is written, its errors stand at their lines, and a link leads a s
   await other.page.reload() // the address holds the lesson and how far it has come
   await ready(other.page)
   await other.page.locator('.guide .eyebrow', { hasText: 'Lesson finished' }).waitFor()
-  await other.page.locator('.guide .note button', { hasText: 'Look at how it is made' }).click()
+  await other.page.locator('.guide .note button', { hasText: 'View its source' }).click()
   await other.page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
   assert.deepEqual(other.faults, [])
   await other.context.close()
@@ -123,7 +123,7 @@ test('a link with something that is no lesson is refused with words', async () =
   const packed = deflateRawSync(Buffer.from(JSON.stringify({ own: 'id: x', log: [] }))).toString('base64url')
   const { context, page, faults } = await it.open({}, `${it.host.url}#v1.dev.${packed}`)
   await ready(page)
-  await page.locator('.banner', { hasText: 'id, title and about must be there' }).waitFor()
+  await page.locator('.banner', { hasText: 'id, title and about are required' }).waitFor()
   await type(page, 'create configmap a') // the page goes on
   assert.deepEqual(faults, [])
   await context.close()

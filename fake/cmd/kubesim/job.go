@@ -31,7 +31,7 @@ func (p program) printJob(path string, f sweepFlags) error {
 	case f.job.pods <= 0 || f.job.image == "":
 		return usagef("sweep: a Job needs --job N and --image IMAGE")
 	case f.to == 0:
-		return usagef("sweep: say which seeds: --seeds 1:1000")
+		return usagef("sweep: the seeds are missing: --seeds 1:1000")
 	}
 	container := fields{"name": "sweep", "image": f.job.image, "env": []fields{
 		{"name": campaign.ShardsVariable, "value": strconv.Itoa(f.job.pods)}}}

@@ -85,7 +85,7 @@ func TestSweepJob(t *testing.T) {
 	code, report, stderr := ended(append([]string{"sweep", "--merge"}, results...)...)
 	is.Equal(code, 1)
 	is.True(strings.HasPrefix(report, "3 parts, 180 runs, "))
-	is.True(strings.Contains(stderr, "0 parts that did not come to their end"))
+	is.True(strings.Contains(stderr, "0 incomplete parts"))
 
 	t.Setenv("KUBESIM_SHARDS", "") // all at once come to the same
 	code, all, _ := ended("sweep", path, "--seeds", "1:181", "--max", "0", "--json")
@@ -112,10 +112,10 @@ func TestSweepJobArguments(t *testing.T) {
 	path := scenarioFile(t, doubleCreate)
 	for _, c := range []struct{ args, says string }{
 		{path + " --seeds 1:3 --job 2", "a Job needs --job N and --image IMAGE"},
-		{path + " --job 2 --image i", "say which seeds: --seeds 1:1000"},
-		{"--merge", "--merge: name the files"},
+		{path + " --job 2 --image i", "the seeds are missing: --seeds 1:1000"},
+		{"--merge", "--merge needs the names of files"},
 		{"--merge /nowhere", "no such file"},
-		{path + " --seeds 1:3 --shard 4/3", "say I/N with I from 1 to N"},
+		{path + " --seeds 1:3 --shard 4/3", "it must be I/N with I from 1 to N"},
 	} {
 		code, _, stderr := ended(append([]string{"sweep"}, strings.Fields(c.args)...)...)
 		is.True(code > 0)

@@ -45,14 +45,14 @@ const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
 
   kubesim serve [flags]   serve it on a local port; "kubesim serve --help" lists the flags
   kubesim envtest         print a folder with etcd and kube-apiserver: KUBEBUILDER_ASSETS=$(kubesim envtest) go test ./...
-  kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; --help says more, here and below
-  kubesim open SCENARIO   print the link with which the page shows it
-  kubesim sweep SCENARIO  run it under the random faults of many seeds
-  kubesim replay TRACE    run it again from a trace, and compare
+  kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; this and the next commands have --help
+  kubesim open SCENARIO   print a link that opens a scenario in the page
+  kubesim sweep SCENARIO  run a scenario under the random faults of many seeds
+  kubesim replay TRACE    repeat a run from its trace, and compare
   kubesim test PACKAGES   run Go tests as js/wasm, where goroutines run in the same order each time
-  kubesim kubectl WORD …  kubectl's words, for any API server: kubesim kubectl --server http://127.0.0.1:8001 get pods
-  kubesim version         print the version of kubesim, and of the Kubernetes that it simulates
-  kubesim help            print this
+  kubesim kubectl WORD …  kubectl's commands, for any API server: kubesim kubectl --server http://127.0.0.1:8001 get pods
+  kubesim version         print the versions of kubesim and of the simulated Kubernetes
+  kubesim help            print this help
 `
 
 // release is the version of a released program. make release sets it with the linker's flag -X main.release=v0.1.0.
@@ -130,7 +130,7 @@ func (p program) exit(name string, err error) int {
 func (p program) run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		fmt.Fprint(p.stderr, usage)
-		return usagef("say what to do, for example: kubesim serve")
+		return usagef("the command is missing, for example: kubesim serve")
 	}
 	switch args[0] {
 	case "serve":

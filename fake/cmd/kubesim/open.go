@@ -13,12 +13,12 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-const openUsage = `kubesim open SCENARIO [flags] prints the link with which the page opens a scenario (.txtar), such as one that fake.Explore
-has left beside a plan. Where:
+const openUsage = `kubesim open SCENARIO [flags] prints a link that opens a scenario (.txtar) in the page, such as a scenario that fake.Explore
+has written beside a plan. Flags:
 
   --web DIR             serves the page in DIR until it is interrupted (default: web/dist, where make web-dist builds it)
-  --web-listen ADDRESS  where to serve it (default: any port of 127.0.0.1)
-  --site URL            where the page is already: kubesim serve --web prints that (default: KUBESIM_SITE)
+  --web-listen ADDRESS  the address for the page (default: any port of 127.0.0.1)
+  --site URL            the URL of a page that is already served: kubesim serve --web prints it (default: KUBESIM_SITE)
 `
 
 // builtWeb is where make web-dist leaves the page.
@@ -48,7 +48,7 @@ func (p program) open(ctx context.Context, args []string) error {
 	}
 	folder := cmp.Or(f.web, builtWeb)
 	if _, err := os.Stat(folder); f.web == "" && errors.Is(err, fs.ErrNotExist) {
-		return errors.New("open: say where the page is: --web DIR (make web-dist builds web/dist), --site URL, or " + campaign.SiteVariable)
+		return errors.New("open: the page is missing: give --web DIR (make web-dist builds web/dist), --site URL, or " + campaign.SiteVariable)
 	}
 	url, stop, err := servePage(folder, f.pageAddress(), nil, "")
 	if err != nil {

@@ -26,7 +26,7 @@ func TestOpen(t *testing.T) {
 	const text = "create configmaps a\n"
 	is.NoErr(os.WriteFile("a.txtar", []byte(text), 0o644))
 	_, _, stderr := ended("open", "a.txtar")
-	is.True(strings.Contains(stderr, "open: say where the page is: --web DIR")) // and how to get one
+	is.True(strings.Contains(stderr, "open: the page is missing: give --web DIR")) // and how to get one
 	is.NoErr(os.WriteFile("b.txtar", []byte("what\n"), 0o644))
 	_, _, stderr = ended("open", "b.txtar")
 	is.True(strings.Contains(stderr, "b.txtar: "))

@@ -24,17 +24,17 @@ type reach struct {
 	private              bool // it is reachable from the network without --insecure-anyone, so well-known secrets are replaced
 }
 
-const reachUsage = `Who reaches it. Web pages of other sites, which a browser lets ask any server on this machine, get 403, and so do requests
-for a host that is not this machine's:
+const reachUsage = `Access. A browser lets web pages of other sites send requests to servers on this machine: they get 403. Requests for a host
+name of another machine also get 403:
 
   --cors-allowed-origins REGEXP,REGEXP
-                        pages of these origins may ask, too: they get kube-apiserver's CORS headers; and the host of such
-                        an origin may lead here. For example ^https://dev\.example(:[0-9]+)?$
-  --insecure-anyone     listen on an address that the network reaches, although everybody who reaches it is cluster-admin.
-                        Without it such an address needs --auth rbac; a token of the administrator, a key for tokens of
-                        service accounts and a seed, which decides keys, are drawn then unless they are given
-  --max-connections N   so many connections at a time (default 20000); one more gets 503
-  --max-watches N       so many watches at a time (default 100000); one more gets 429
+                        also accepts pages of these origins, with kube-apiserver's CORS headers, and requests for the
+                        host of such an origin. For example ^https://dev\.example(:[0-9]+)?$
+  --insecure-anyone     listens on an address that the network can reach, although all clients are cluster-admin. Without it
+                        such an address needs --auth rbac. Then the server generates a token of the administrator, a key
+                        for tokens of service accounts and a seed, which determines keys, unless they are given
+  --max-connections N   the maximum number of connections (default 20000); further ones get 503
+  --max-watches N       the maximum number of watches (default 100000); further ones get 429
 
 `
 
@@ -59,14 +59,14 @@ func (f *serveFlags) openToAnyone() bool {
 // checkReach returns an error text if the flags open the server to the network unsafely or are invalid, and otherwise "".
 func (f *serveFlags) checkReach() string {
 	if f.reach.connections < 0 || f.reach.watches < 0 {
-		return "--max-connections and --max-watches: say a number above 0"
+		return "--max-connections and --max-watches: use a number above 0"
 	}
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil || isLoopback(host) || f.reach.anyone {
 		return "" // listenAll reports an invalid address
 	}
 	if f.openToAnyone() {
-		return fmt.Sprintf("--listen %s: the network reaches it, and everybody would be cluster-admin: say --auth rbac, or --insecure-anyone if that is meant", f.listen)
+		return fmt.Sprintf("--listen %s: the network can reach it, and every client would be cluster-admin: add --auth rbac, or --insecure-anyone if this is intended", f.listen)
 	}
 	f.reach.private = true
 	return ""

@@ -52,7 +52,7 @@ func TestReachedFromTheNetwork(t *testing.T) {
 	}
 	var stdout, stderr2 bytes.Buffer
 	is.Equal(program{&stdout, &stderr2}.main(t.Context(), []string{"serve", "--listen", "0.0.0.0:0", "--auth", "rbac", "--archive", file}), 1)
-	is.True(strings.Contains(stderr2.String(), "what everybody knows opens the server in --archive")) // the rights in the file count
+	is.True(strings.Contains(stderr2.String(), "publicly known credentials open the server in --archive")) // the rights in the file count
 	serving(t, "--listen", "0.0.0.0:0", "--auth", "rbac", "--archive", file+"2")
 	is.True(isLoopback("localhost") && isLoopback("127.9.9.9") && isLoopback("::1"))
 	is.True(!isLoopback("") && !isLoopback("::") && !isLoopback("192.0.2.1") && !isLoopback("nowhere.invalid"))

@@ -10,19 +10,19 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-const runUsage = `kubesim run SCENARIO [flags] runs a scenario (.txtar) and prints its transcript. Where:
+const runUsage = `kubesim run SCENARIO [flags] runs a scenario (.txtar) and prints its transcript. Flags:
 
-  --seed N        takes the place of the scenario's seed
-  --faults FILE   adds the faults in a file, one per line; "random": those that kubesim sweep draws for the seed
-  --update        rewrites the transcript in the file, and nothing else in it
-  --trace FILE    writes a trace: all that happened, and all that it takes to do it again (kubesim replay)
-  --quiet         prints nothing unless something goes wrong
+  --seed N        replaces the scenario's seed
+  --faults FILE   adds the faults in a file, one per line; "random" adds the random faults of kubesim sweep for the seed
+  --update        rewrites only the transcript in the file
+  --trace FILE    writes a trace: all frames, and all data to repeat the run (kubesim replay)
+  --quiet         prints only failures
 
-The exit code is 1 when something goes wrong, or the transcript is not the one in the file (without --seed, --faults).
+The exit code is 1 if the scenario fails, or if its transcript differs from the one in the file (without --seed, --faults).
 `
 
 const replayUsage = `kubesim replay TRACE runs the scenario of a trace (kubesim run --trace) again, with the same faults,
-and compares: it prints the first frame that differs, and the exit code is 1 then.
+and compares the frames. If they differ, it prints the first difference, and the exit code is 1.
 `
 
 // parseAround parses flags before and behind the one argument, which it returns.
@@ -37,12 +37,12 @@ func parseAround(set *flag.FlagSet, usage, noun string, args []string) (string, 
 			break
 		}
 		if argument != "" {
-			return "", usagef("%s: %q is one file too many", name, set.Arg(0))
+			return "", usagef("%s: %q is an additional file; there can only be one", name, set.Arg(0))
 		}
 		argument, args = set.Arg(0), set.Args()[1:]
 	}
 	if argument == "" {
-		return "", usagef("%s: name a %s; kubesim %s --help says more", name, noun, name)
+		return "", usagef("%s: the name of a %s is missing; see kubesim %s --help", name, noun, name)
 	}
 	return argument, nil
 }
@@ -81,7 +81,7 @@ func (p program) runScenario(args []string) error {
 		return err
 	}
 	if f.update && (f.seed != 0 || f.faults != "") {
-		return usagef("run: --update writes what comes of the scenario as it is: leave out --seed and --faults")
+		return usagef("run: --update records the scenario without changes: leave out --seed and --faults")
 	}
 	file, err := readScenario(path)
 	if err != nil {
@@ -164,13 +164,13 @@ func (p program) replay(args []string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	case difference != "" && out.Semantic == t.Header.Semantic:
-		return fmt.Errorf("%s: not the same run, though it came to the same objects: %s", path, difference)
+		return fmt.Errorf("%s: the run differs, although the final objects are the same: %s", path, difference)
 	case difference != "":
-		return fmt.Errorf("%s: not the same run: %s", path, difference)
+		return fmt.Errorf("%s: the run differs: %s", path, difference)
 	}
 	fmt.Fprintf(p.stdout, "the same: %d frames, hash %s\n", len(t.Frames), out.Hash)
 	if out.Failure != nil {
-		fmt.Fprintf(p.stdout, "it fails as it did: line %d: %s\n", out.Failure.Line, out.Failure.Text)
+		fmt.Fprintf(p.stdout, "it fails as before: line %d: %s\n", out.Failure.Line, out.Failure.Text)
 	}
 	return nil
 }

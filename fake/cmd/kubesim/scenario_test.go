@@ -94,7 +94,7 @@ func TestSweep(t *testing.T) {
 	again := strings.Fields(strings.TrimPrefix(line[:strings.Index(line, "#")], "kubesim "))
 	code, _, stderr = ended(again...)
 	is.Equal(code, 1)
-	is.True(strings.Contains(stderr, "this must never be: count pods > 1")) // the same seed, the same end
+	is.True(strings.Contains(stderr, "this must never hold: count pods > 1")) // the same seed, the same end
 
 	careful := scenarioFile(t, strings.Replace(doubleCreate, "generateName: p-", "name: p", 1))
 	code, stdout, _ = ended("sweep", careful, "--seeds", "1:120", "--shard", "2/4")
@@ -104,13 +104,13 @@ func TestSweep(t *testing.T) {
 func TestScenarioArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{ // order does not matter
-		"run":                         "kubesim: run: name a scenario; kubesim run --help says more\n",
-		"run a b":                     "kubesim: run: \"b\" is one file too many\n",
+		"run":                         "kubesim: run: the name of a scenario is missing; see kubesim run --help\n",
+		"run a b":                     "kubesim: run: \"b\" is an additional file; there can only be one\n",
 		"run a --fast":                "kubesim: run: flag provided but not defined: --fast; kubesim run --help lists the flags\n",
-		"sweep a":                     "kubesim: sweep: say which seeds: --seeds 1:1000\n",
-		"sweep a --seeds 5":           "kubesim: sweep: invalid value \"5\" for flag --seeds: say A:B with 0 < A < B, as 1:1000; kubesim sweep --help lists the flags\n",
-		"sweep a --shard 3/2":         "kubesim: sweep: invalid value \"3/2\" for flag --shard: say I/N with I from 1 to N, as 1/4; kubesim sweep --help lists the flags\n",
-		"run a --update --seed 3":     "kubesim: run: --update writes what comes of the scenario as it is: leave out --seed and --faults\n",
+		"sweep a":                     "kubesim: sweep: the seeds are missing: --seeds 1:1000\n",
+		"sweep a --seeds 5":           "kubesim: sweep: invalid value \"5\" for flag --seeds: it must be A:B with 0 < A < B, such as 1:1000; kubesim sweep --help lists the flags\n",
+		"sweep a --shard 3/2":         "kubesim: sweep: invalid value \"3/2\" for flag --shard: it must be I/N with I from 1 to N, such as 1/4; kubesim sweep --help lists the flags\n",
+		"run a --update --seed 3":     "kubesim: run: --update records the scenario without changes: leave out --seed and --faults\n",
 		"replay /nowhere/trace.jsonl": "kubesim: open /nowhere/trace.jsonl: no such file or directory\n",
 	} {
 		is := is.New(t)

@@ -69,7 +69,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 		fmt.Fprintln(p.stderr, "note: --insecure-anyone: every client that reaches", l.URL(), "is cluster-admin")
 	}
 	if torn := srv.DataTorn(); torn != "" {
-		fmt.Fprintf(p.stderr, "note: --archive %s was torn %s; the server goes on from there, and what was torn is %[1]s.torn\n", f.options.Archive, torn)
+		fmt.Fprintf(p.stderr, "note: --archive %s is damaged %s; the server continues from there, and keeps the damaged file as %[1]s.torn\n", f.options.Archive, torn)
 	}
 	return p.wait(ctx, srv)
 }
@@ -85,8 +85,8 @@ func (f *serveFlags) start() (*fake.Server, error) {
 	}
 	if err == nil && f.reach.private && srv.OpenToAnyone() {
 		srv.Close()
-		return nil, fmt.Errorf("serve: --listen %s: the network reaches it, and what everybody knows opens the server in --archive %s: "+
-			"it was saved where only this machine reached it. Say --insecure-anyone if that is meant", f.listen, f.options.Archive)
+		return nil, fmt.Errorf("serve: --listen %s: the network can reach it, and publicly known credentials open the server in --archive %s, "+
+			"because it was saved for this machine only: add --insecure-anyone if this is intended", f.listen, f.options.Archive)
 	}
 	return srv, err
 }
@@ -100,7 +100,7 @@ func (p program) wait(ctx context.Context, srv *fake.Server) error {
 			srv.Close()
 			return srv.DataError()
 		case <-lost:
-			fmt.Fprintln(p.stderr, "error: --archive: what is written from now on may not be kept:", srv.DataError())
+			fmt.Fprintln(p.stderr, "error: --archive: writes from now on may be lost:", srv.DataError())
 			lost = nil
 		}
 	}

@@ -36,128 +36,127 @@ type serveFlags struct {
 	privileged                      bool
 }
 
-var serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
+var serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Flags:
 
-  --listen ADDRESS      address to listen on (default 127.0.0.1:0; port 0 takes any free one)
-  --tls                 serve HTTPS with a certificate of its own
-  --tls-cert-file FILE  serve HTTPS with this certificate; it, its key and --client-ca-file are read again when they change
+  --listen ADDRESS      the address to listen on (default 127.0.0.1:0; port 0 is any free port)
+  --tls                 serve HTTPS with a generated certificate
+  --tls-cert-file FILE  serve HTTPS with this certificate; it, its key and --client-ca-file are reloaded when they change
   --tls-private-key-file FILE
-                        its key
-  --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where. It shows
-                        what happens in this cluster, if only this machine reaches the page; where tokens count, the URL
-                        has the first one behind its #
-  --web-listen ADDRESS  where to serve the page (default: any port of the host of --listen)
-  --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
+                        the key of the certificate
+  --web DIR             also serve the page in DIR (make web-dist builds web/dist); a line "page URL" has its URL. If only
+                        this machine can reach the page, it shows this cluster; with tokens, the URL has the first one
+                        after its #
+  --web-listen ADDRESS  the address for the page (default: any port of the host of --listen)
+  --kubeconfig FILE     write a kubeconfig for the server, with the certificate and the first token
   --load FILE           create the objects in a YAML or JSON file first; may be repeated
-  --archive FILE        go on from FILE if it is there, with its history, seed, replicas and rights, and keep it up with
-                        each commit. After an orderly end the server goes on as it was; after another one, with new API
-                        servers over all that was committed. GET /sim/v1/snapshot returns such a file
+  --archive FILE        continue from FILE if it exists, with its history, seed, replicas and rights, and write each commit
+                        to it. After an orderly shutdown the server continues unchanged; otherwise it starts new API
+                        servers over all committed data. GET /sim/v1/snapshot returns such a file
   --archive-sync second|always
-                        when commits are on the disk: within a second (default), so that the end of the machine may lose
-                        the last one, that of the process nothing; or before anybody knows of them
+                        when commits are on the disk: within a second (default; a machine failure may lose the last
+                        second, a killed process loses nothing), or before clients see them
 
-  --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
-                        kubernetes, …) but for the namespaces
-  --controllers WHICH   of kube-controller-manager: all, NAME,NAME, all,-NAME, or none: as a real server on its own
-                        (default with --nodes: all; else clusterrole-aggregation-controller, so that answers are those
-                        of a server that nobody else writes to)
-  --nodes N             so many nodes, node-1, node-2, …, whose kubelets run pods; nothing runs in a container, but it
-                        starts, is probed, prints and ends as its command and annotations say (default 0)
+  --bare                omit the objects that API servers create when they start (cluster roles, flow schemas, the Service
+                        kubernetes, …), except for the namespaces
+  --controllers NAMES   the controllers of kube-controller-manager: all, NAME,NAME, all,-NAME, or none, as with a real API
+                        server alone (default with --nodes: all; otherwise clusterrole-aggregation-controller only, so
+                        that no other controller writes)
+  --nodes N             the number of nodes, node-1, node-2, …, whose kubelets run pods (default 0). No program runs in a
+                        container: its start, probes, output and end follow from its command and annotations
 
 Several API servers over one store:
 
-  --replicas N          so many of the newest version (default 1)
+  --replicas N          the number of API servers of the newest version (default 1)
   --replica SETTINGS    one API server; may be repeated. SETTINGS are version=1.35, gates=NAME=true,NAME=false,
-                        serve=autoscaling/v1=false, storage=RESOURCE=GROUP/VERSION and peers=true, with commas
-                        between them; "" is the newest version with all defaults
+                        serve=autoscaling/v1=false, storage=RESOURCE=GROUP/VERSION and peers=true, separated by
+                        commas; "" is the newest version with all defaults
 
-Who may do what:
+Authorization:
 
   --auth none|rbac      none: every request is cluster-admin (default); rbac: bearer tokens and RBAC decide
   --authorization-mode MODE,MODE
-                        who is asked, in this order, in place of --auth: AlwaysAllow, AlwaysDeny, RBAC, and Node, which
+                        the authorizers, in this order, instead of --auth: AlwaysAllow, AlwaysDeny, RBAC, and Node, which
                         gives kubelets no rights here. Webhook and ABAC are not simulated
 
-Who is asking. These count with --auth rbac or --authorization-mode, in this order; those that kube-apiserver has mean what
-they mean there:
+Authentication, with --auth rbac or --authorization-mode, in this order. Flags with kube-apiserver's names have
+kube-apiserver's meaning:
 
   --requestheader-client-ca-file FILE
-                        with --tls: proxies that show a certificate which one of those in FILE has signed name the user
-                        in the header of requests
+                        with --tls: proxies with a certificate signed by an authority in FILE set the user in headers
+                        of their requests
   --requestheader-allowed-names NAME,NAME
                         the common names of such proxies (default: any)
   --requestheader-username-headers NAME,NAME
   --requestheader-uid-headers NAME,NAME
   --requestheader-group-headers NAME,NAME
   --requestheader-extra-headers-prefix NAME,NAME
-                        where they say what: X-Remote-User, X-Remote-Uid, X-Remote-Group, X-Remote-Extra- are common
-  --client-ca-file FILE with --tls: clients that show a certificate which one of those in FILE has signed are who it
-                        names: its common name, its organizations as groups
+                        the names of these headers: X-Remote-User, X-Remote-Uid, X-Remote-Group, X-Remote-Extra- are
+                        common
+  --client-ca-file FILE with --tls: the user of a client with a certificate signed by an authority in FILE is the
+                        certificate's common name, with its organizations as groups
   --kubeconfig-user USER[:GROUP,GROUP]
-                        with --tls and --kubeconfig: the file is for this user, who is known by a certificate that the
-                        server issues
-  --token [USER=]TOKEN  a bearer token of the administrator, or of USER; may be repeated. Unless replaced, admintoken
-                        (system:masters) and alicetoken (alice, no rights) are there
+                        with --tls and --kubeconfig: the file is for this user, with a certificate that the server issues
+  --token [USER=]TOKEN  a bearer token of the administrator, or of USER; may be repeated. The default tokens are
+                        admintoken (system:masters) and alicetoken (alice, no rights)
   --token-auth-file FILE
-                        more tokens, a line each: token,user,uid,"group1,group2". No others than these and those of
-                        --token are there then
-  --anonymous-auth      requests without credentials are of system:anonymous (default true; =false: 401)
+                        more tokens, one per line: token,user,uid,"group1,group2". They and those of --token replace the
+                        default tokens
+  --anonymous-auth      the user of requests without credentials is system:anonymous (default true; =false: 401)
 
 Tokens of service accounts:
 
   --service-account-signing-key-file FILE
-                        the private key that signs them, RSA or ECDSA, PEM (default: one that everybody knows)
+                        the private key that signs them, RSA or ECDSA, PEM (default: a key published in the source)
   --service-account-key-file FILE
-                        keys that they are checked with, public or private, several if need be; may be repeated
-                        (default: the one that signs)
+                        public or private keys that verify them; a file may have several; may be repeated
+                        (default: the signing key)
   --service-account-issuer NAME
-                        whose they are; may be repeated: the first signs, all are good
+                        the issuers; may be repeated: new tokens have the first one, all are accepted
                         (default https://kubernetes.default.svc)
   --api-audiences NAME,NAME
-                        whom they must be for to be good here (default: the issuers)
+                        the accepted audiences (default: the issuers)
   --service-account-max-token-expiration DURATION
-                        the longest time that they may live, from an hour on (default 0s: any)
+                        the maximum lifetime, at least an hour (default 0s: no maximum)
   --service-account-extend-token-expiration
-                        those that the kubelet asks for live for a year (default true)
+                        tokens for the kubelet are valid for a year (default true)
   --service-account-lookup
-                        those that are kept in a Secret are good as long as it is there (default true)
+                        tokens in a Secret are valid only as long as the Secret exists (default true)
   --service-account-jwks-uri URL
-                        where the OpenID configuration says that the keys are
+                        the URL of the keys in the OpenID configuration
 
-What else is allowed:
+Admission and deadlines:
 
   --enable-admission-plugins NAME,NAME
-                        plugins that run only when asked for: ` + strings.Join(sim.OptionalPlugins(), ", ") + `. With
-                        ServiceAccount, pods need a service account, as where controllers make them
-  --allow-privileged    containers may be privileged (default true; =false refuses them, as kube-apiserver does when
-                        it is not told otherwise)
+                        plugins that are off by default: ` + strings.Join(sim.OptionalPlugins(), ", ") + `. With
+                        ServiceAccount, pods need a service account, which controllers create
+  --allow-privileged    containers may be privileged (default true; =false refuses them, which is kube-apiserver's default)
   --request-timeout DURATION
-                        how long a request may take that is not a watch, a log that is followed or the like (default 1m0s)
+                        the maximum time of a request, except for watches, followed logs and the like (default 1m0s)
   --min-request-timeout SECONDS
-                        how long a watch lasts at least whose client does not say it; up to twice as long (default 1800)
+                        the minimum time of a watch without its own timeout; the maximum is twice as long (default 1800)
 
-Time and chance:
+Time and random values:
 
-  --clock system|manual system: the real time (default); manual: time stands still, from 2026-01-01T00:00:00Z on,
-                        but for POST /sim/v1/clock/advance?d=5m
-  --seed N              decides uids and generated names (default 1)
+  --clock system|manual system: the real time (default); manual: 2026-01-01T00:00:00Z, and it moves only by
+                        POST /sim/v1/clock/advance?d=5m
+  --seed N              the seed of uids and generated names (default 1)
 
-` + reachUsage + outwardUsage + `The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
-the simulator is moved:
+` + reachUsage + outwardUsage + `The first line on stdout is "serving URL", one such line for each replica; then the servers are ready. Requests
+below URL/sim/v1/ control the simulator:
 
-  POST compact             the store forgets all revisions before now
-  POST expire              the store and every watch cache forget: what continues from before gets 410
-  GET  clock               what time it is, and whether the clock is manual
-  POST clock/advance?d=5m  a manual clock moves on
-  GET, POST snapshot       the whole server with its history, as a file; POST takes the server back to one
-  POST reset               everything begins anew, except the time
-  GET, POST, DELETE faults what goes wrong, one fault per line: "on update pods times=1 do fail Conflict"; POST adds,
-                           DELETE clears; POST faults/release lets held watch events go
-  GET  controllers         what controllers there are, and what they have to do within an hour
-  POST controllers/settle  they work, and time passes, until they have nothing to do for ten seconds
-  POST controllers/stepped?wait=true  they wait for POST controllers/step, or controllers/{name}/step
+  POST compact             compacts the store up to now
+  POST expire              compacts the store and clears the watch caches' history: older continue tokens and watches get 410
+  GET  clock               returns the time, and whether the clock is manual
+  POST clock/advance?d=5m  advances a manual clock
+  GET, POST snapshot       returns the whole server with its history, as a file; POST restores the server from one
+  POST reset               resets everything except the time
+  GET, POST, DELETE faults the faults, one per line: "on update pods times=1 do fail Conflict"; POST adds, DELETE clears;
+                           POST faults/release releases held watch events
+  GET  controllers         returns the controllers, and their work within the next hour
+  POST controllers/settle  lets controllers work, and time pass, until they have no work for ten seconds
+  POST controllers/stepped?wait=true  lets them wait for POST controllers/step, or controllers/{name}/step
   POST controllers/{name}/ACTION  ` + trouble.Requests((*trouble.Kind).OfControllers) + `
-  GET  replicas            what the API servers are like
+  GET  replicas            returns the state of the API servers
   POST replicas/{i}/ACTION i from 1:
                            ` + trouble.Requests((*trouble.Kind).OfReplicas) + `
   POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
@@ -174,23 +173,23 @@ func parseFlags(args []string) (*serveFlags, error) {
 	}
 	switch {
 	case set.NArg() > 0:
-		return nil, usagef("serve: %q is no flag; kubesim serve --help lists the flags", set.Arg(0))
+		return nil, usagef("serve: %q is not a flag; kubesim serve --help lists the flags", set.Arg(0))
 	case f.clock != "system" && f.clock != "manual":
 		return nil, usagef("serve: --clock %q: use system or manual", f.clock)
 	case f.count < 1:
 		return nil, usagef("serve: --replicas %d: there must be at least one", f.count)
 	case f.count > 1 && len(f.replicas) > 0:
-		return nil, usagef("serve: say --replicas or --replica, not both")
+		return nil, usagef("serve: use --replicas or --replica, not both")
 	case f.webListen != "" && f.web == "":
-		return nil, usagef("serve: --web-listen says where a page is served: say with --web DIR which one")
+		return nil, usagef("serve: --web-listen needs --web DIR, the folder of the page")
 	case (f.tlsCert == "") != (f.tlsKey == ""):
-		return nil, usagef("serve: --tls-cert-file and --tls-private-key-file belong together")
+		return nil, usagef("serve: --tls-cert-file and --tls-private-key-file need each other")
 	case f.shared.given("client-ca-file") && !f.overTLS():
-		return nil, usagef("serve: --client-ca-file: clients show certificates over TLS only: say --tls, too")
+		return nil, usagef("serve: --client-ca-file: clients send certificates over TLS only: add --tls")
 	case f.shared.given("requestheader-client-ca-file") && !f.overTLS():
-		return nil, usagef("serve: --requestheader-client-ca-file: proxies show a certificate over TLS only: say --tls, too")
+		return nil, usagef("serve: --requestheader-client-ca-file: proxies send a certificate over TLS only: add --tls")
 	case f.users.kubeconfigUser != "" && (f.kubeconfig == "" || !f.overTLS()):
-		return nil, usagef("serve: --kubeconfig-user: it is known by a certificate in the file of --kubeconfig, over TLS: say --kubeconfig FILE and --tls, too")
+		return nil, usagef("serve: --kubeconfig-user needs a certificate in the file of --kubeconfig, over TLS: add --kubeconfig FILE and --tls")
 	case f.archiveSync != "second" && f.archiveSync != "always":
 		return nil, usagef("serve: --archive-sync %q: use second or always", f.archiveSync)
 	case f.auth != "none" && f.auth != "rbac":

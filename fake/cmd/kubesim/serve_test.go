@@ -181,7 +181,7 @@ func TestControlFaults(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	s := serving(t, "--clock", "manual")
-	_, plan, _ := strings.Cut(serveUsage, `one fault per line: "`)
+	_, plan, _ := strings.Cut(serveUsage, `the faults, one per line: "`)
 	plan, _, _ = strings.Cut(plan, `"`)
 	plan = strings.Replace(plan, "pods", "configmaps", 1)
 	s.must("POST", configMaps, `{"metadata":{"name":"a"}}`)

@@ -9,25 +9,25 @@ import (
 )
 
 // outwardUsage describes the flags of kubesim serve about the server's own requests to webhooks and aggregated API servers.
-const outwardUsage = `Webhooks of stored configurations and definitions, and aggregated API servers, are asked over the network. A service is
-reached at its cluster IP or where its externalName says, which leads nowhere on a developer's machine, unless:
+const outwardUsage = `The server calls webhooks of stored configurations and definitions, and aggregated API servers, over the network. It reaches
+a service at its cluster IP or its externalName, which usually do not exist on a developer's machine:
 
   --service-address NAMESPACE/NAME[:PORT]=HOST:PORT
-                        the service is really reached there, whether or not it is stored; may be repeated. Its certificate
-                        must still be for NAME.NAMESPACE.svc
-  --service-certs DIR   write tls.crt, tls.key and ca.crt for all these services into DIR: a certificate that this server
-                        trusts where a caBundle is empty, as in manifests that leave it to cert-manager. "default" is
-                        where controller-runtime looks for it: $TMPDIR/k8s-webhook-server/serving-certs
+                        the real address of a service, even if it is not stored; may be repeated. Its certificate must
+                        still be for NAME.NAMESPACE.svc
+  --service-certs DIR   writes tls.crt, tls.key and ca.crt for all these services into DIR: a certificate that this server
+                        trusts if a caBundle is empty, as in manifests for cert-manager. "default" is the folder of
+                        controller-runtime, $TMPDIR/k8s-webhook-server/serving-certs
   --admission-control-config-file FILE
                         an AdmissionConfiguration: the defaults and exemptions of PodSecurity, the limitedResources of
-                        ResourceQuota, and the kubeConfigFile of MutatingAdmissionWebhook and ValidatingAdmissionWebhook,
-                        which says which certificate or token webhooks are shown. Those of other plugins are refused
+                        ResourceQuota, and the kubeConfigFile of MutatingAdmissionWebhook and ValidatingAdmissionWebhook
+                        with the certificate or token for webhooks. Configurations of other plugins are refused
   --proxy-client-cert-file FILE
-                        the certificate that aggregated API servers are shown
+                        the client certificate for aggregated API servers
   --proxy-client-key-file FILE
                         its key
 
-An operator made with kubebuilder, run by "make run" against its own manifests:
+A kubebuilder operator that runs by "make run" with its own manifests:
 
   kubesim serve --kubeconfig kubeconfig --service-certs default \
       --service-address shop-system/shop-webhook-service=127.0.0.1:9443
@@ -42,7 +42,7 @@ func (f *serveFlags) outward(set *flag.FlagSet) {
 	set.Func("service-address", "", func(text string) error {
 		service, address, ok := strings.Cut(text, "=")
 		if !ok || service == "" || address == "" {
-			return errors.New("say NAMESPACE/NAME=HOST:PORT")
+			return errors.New("it must be NAMESPACE/NAME=HOST:PORT")
 		}
 		if o.ServiceAddresses == nil {
 			o.ServiceAddresses = map[string]string{}
@@ -62,9 +62,9 @@ func (f *serveFlags) outward(set *flag.FlagSet) {
 func (f *serveFlags) checkOutward() string {
 	switch {
 	case f.options.ServiceCerts != "" && len(f.options.ServiceAddresses) == 0:
-		return "--service-certs: say with --service-address which services they are for"
+		return "--service-certs: name the services with --service-address"
 	case f.shared.given("proxy-client-cert-file") != f.shared.given("proxy-client-key-file"):
-		return "--proxy-client-cert-file and --proxy-client-key-file: say both or neither"
+		return "--proxy-client-cert-file and --proxy-client-key-file: give both or neither"
 	}
 	return ""
 }

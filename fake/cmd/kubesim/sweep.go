@@ -17,25 +17,25 @@ import (
 )
 
 const sweepUsage = `kubesim sweep SCENARIO --seeds A:B [flags] runs a scenario under random faults, once for each seed
-from A up to, but not including, B. Only what never and eventually say counts. Where:
+from A up to, but not including, B. Only the conditions of never and eventually count. Flags:
 
   --seeds A:B     the seeds
-  --shard I/N     takes every N-th seed, the I-th of them first; I counts from 1 (default: KUBESIM_SHARD, or of a Job's
-                  pod JOB_COMPLETION_INDEX and KUBESIM_SHARDS, or 1/1)
-  --shrink        prints the smallest plan of faults that is enough, below each seed that fails
-  --max N         stops after so many failures (default 10; 0: does not stop)
+  --shard I/N     runs every N-th seed, starting with the I-th; I counts from 1 (default: KUBESIM_SHARD, or in a pod of a
+                  Job JOB_COMPLETION_INDEX and KUBESIM_SHARDS, or 1/1)
+  --shrink        prints the smallest sufficient plan of faults below each failing seed
+  --max N         stops after this number of failures (default 10; with 0 it does not stop)
   --json          prints lines of JSON, for --merge
 
-Each seed that fails is a line on stdout, with the command that runs it again. Progress goes to stderr.
+Each failing seed is a line on stdout, with the command that repeats it. Progress goes to stderr.
 
-kubesim sweep SCENARIO --seeds A:B --job N --image IMAGE prints an Indexed Job of N pods, and a ConfigMap with the scenario,
-which do that with an image that has kubesim in its PATH, such as the one that make release builds. With --test BINARY instead
-of a scenario they run a test binary in the image, whose tests call fake.Explore, with the flags behind it:
+kubesim sweep SCENARIO --seeds A:B --job N --image IMAGE prints an Indexed Job of N pods that run the sweep, and a ConfigMap with the
+scenario. The image must have kubesim in its PATH, such as the one that make release builds. With --test BINARY instead of a
+scenario the pods run a test binary in the image whose tests call fake.Explore:
 
-  --name NAME     of the Job (default kubesim-sweep)
-  --test BINARY   its path in the image; -run PATTERN and further flags of the binary stand behind --
+  --name NAME     the name of the Job (default kubesim-sweep)
+  --test BINARY   its path in the image; -run PATTERN and further flags of the binary follow after --
 
-kubesim sweep --merge FILE... makes one report of what all parts wrote: logs of the pods, or files of KUBESIM_RESULTS.
+kubesim sweep --merge FILE... combines the results of all parts into one report: logs of the pods, or files of KUBESIM_RESULTS.
 `
 
 // sweepFlags are the flags of kubesim sweep.
@@ -54,7 +54,7 @@ func (f *sweepFlags) seeds(text string) error {
 	a, err1 := strconv.ParseUint(first, 10, 64)
 	b, err2 := strconv.ParseUint(second, 10, 64)
 	if err1 != nil || err2 != nil || a == 0 || a >= b {
-		return errors.New("say A:B with 0 < A < B, as 1:1000")
+		return errors.New("it must be A:B with 0 < A < B, such as 1:1000")
 	}
 	f.from, f.to = a, b
 	return nil
@@ -101,7 +101,7 @@ func (p program) sweep(ctx context.Context, args []string) error {
 	}
 	path, err := parseAround(set, sweepUsage, "scenario", args)
 	if err == nil && f.to == 0 {
-		err = usagef("sweep: say which seeds: --seeds 1:1000")
+		err = usagef("sweep: the seeds are missing: --seeds 1:1000")
 	}
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (p program) merge(set *flag.FlagSet, args []string) error {
 		parts = append(parts, file)
 	}
 	if len(parts) == 0 {
-		return usagef("sweep: --merge: name the files")
+		return usagef("sweep: --merge needs the names of files")
 	}
 	m, err := campaign.Merge(parts...)
 	if err != nil {
@@ -209,7 +209,7 @@ func (p program) merge(set *flag.FlagSet, args []string) error {
 	}
 	fmt.Fprint(p.stdout, m)
 	if len(m.Failures) > 0 || len(m.Open) > 0 {
-		return fmt.Errorf("%d failures, %d parts that did not come to their end", len(m.Failures), len(m.Open))
+		return fmt.Errorf("%d failures, %d incomplete parts", len(m.Failures), len(m.Open))
 	}
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-const testUsage = `kubesim test PACKAGES [flags of go test] builds tests as js/wasm and runs them under node, with everything that is
-drawn taken from a seed: there is one thread and nobody interrupts a goroutine, so two runs are the same to the byte, also where
-fake.Repeatable is not enough. It is about ten times as slow. It needs go and node, and tests that can do without a network and
-other processes. KUBESIM_SEED is the seed (default 1); variables whose names begin with KUBESIM_ reach the tests, others do not.
+const testUsage = `kubesim test PACKAGES [flags of go test] builds tests as js/wasm and runs them under node, with all random values taken
+from a seed. There is one thread and goroutines are not interrupted, so two runs are byte-identical, even if fake.Repeatable
+is not sufficient. Tests run about ten times as slowly. It needs go and node, and tests that use no network and no other
+processes. KUBESIM_SEED is the seed (default 1). The tests see only environment variables whose names begin with KUBESIM_.
 `
 
 // draws takes the place of node's crypto before a program of Go is loaded: SplitMix64 from a seed.
@@ -41,14 +41,14 @@ func (p program) test(ctx context.Context, args []string) error {
 		return helpText(testUsage)
 	}
 	if len(args) == 0 {
-		return usagef("test: name packages, as ./...; kubesim test --help says more")
+		return usagef("test: the packages are missing, such as ./...; see kubesim test --help")
 	}
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return fmt.Errorf("test: go env: %w", err)
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		return errors.New("test: node is needed to run what is built as js/wasm: " + err.Error())
+		return errors.New("test: running js/wasm needs node: " + err.Error())
 	}
 	dir, err := os.MkdirTemp("", "kubesim-test-*")
 	if err != nil {

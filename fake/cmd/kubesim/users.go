@@ -58,7 +58,7 @@ func (t *tokens) Set(text string) error {
 		return nil
 	}
 	if user == "" || token == "" {
-		return errors.New("say TOKEN or USER=TOKEN")
+		return errors.New("it must be TOKEN or USER=TOKEN")
 	}
 	*t = append(*t, auth.Token{Token: token, User: auth.User{Name: user}})
 	return nil

@@ -149,7 +149,7 @@ func TestClientCertificates(t *testing.T) {
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(text, `User \"system:anonymous\"`)) // the certificate names no user
 
-	is.Equal(failing("--auth", "rbac", "--client-ca-file", file), "kubesim: serve: --client-ca-file: clients show certificates over TLS only: say --tls, too\n")
+	is.Equal(failing("--auth", "rbac", "--client-ca-file", file), "kubesim: serve: --client-ca-file: clients send certificates over TLS only: add --tls\n")
 }
 
 // With the plugin on, pods wait for their service account; a name that is none is said.
@@ -162,7 +162,7 @@ func TestEnablePlugins(t *testing.T) {
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(text, `error looking up service account default/default: serviceaccount \"default\" not found`))
 	is.Equal(failing("--enable-admission-plugins", "Nope"), "kubesim: there is no admission plugin \"Nope\" to add: there are "+optional+"\n")
-	is.True(strings.Contains(serveUsage, "asked for: "+optional+". With\n")) // help has the list of admission, too
+	is.True(strings.Contains(serveUsage, "off by default: "+optional+". With\n")) // help has the list of admission, too
 }
 
 // The file of --kubeconfig is for a user with a certificate that the server issues.
@@ -186,7 +186,7 @@ func TestKubeconfigUser(t *testing.T) {
 	is.Equal(name, "jane")
 	is.Equal(groups, []string{"dev", "ops", "system:authenticated"})
 	is.Equal(failing("--auth", "rbac", "--kubeconfig", file, "--kubeconfig-user", "jane"),
-		"kubesim: serve: --kubeconfig-user: it is known by a certificate in the file of --kubeconfig, over TLS: say --kubeconfig FILE and --tls, too\n")
+		"kubesim: serve: --kubeconfig-user needs a certificate in the file of --kubeconfig, over TLS: add --kubeconfig FILE and --tls\n")
 }
 
 // The flags of kube-apiserver about tokens, modes of authorization and the certificate that is served.
@@ -227,9 +227,9 @@ func TestUserFlags(t *testing.T) {
 	name, _ := subject(s)
 	is.Equal(name, "system:serviceaccount:default:sa")
 
-	is.Equal(failing("--tls-cert-file", certFile), "kubesim: serve: --tls-cert-file and --tls-private-key-file belong together\n")
+	is.Equal(failing("--tls-cert-file", certFile), "kubesim: serve: --tls-cert-file and --tls-private-key-file need each other\n")
 	is.Equal(failing("--authorization-mode", "Webhook"), "kubesim: authorization-mode Webhook is not simulated; there are AlwaysAllow, AlwaysDeny, Node and RBAC\n")
 	is.True(strings.HasPrefix(failing("--service-account-key-file", dir+"/none"), "kubesim: serve: --service-account-key-file: open "))
 	is.Equal(failing("--requestheader-client-ca-file", certFile),
-		"kubesim: serve: --requestheader-client-ca-file: proxies show a certificate over TLS only: say --tls, too\n")
+		"kubesim: serve: --requestheader-client-ca-file: proxies send a certificate over TLS only: add --tls\n")
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const usage = `release build|check -version VERSION [flags] builds a release of kubesim into dist/VERSION; check builds it once more in a
-clone with empty caches, compares the two, and runs what was built. Where:
+clone with empty caches, compares the two, and runs the results. Flags:
 
   -version VERSION      a semantic version such as v0.1.0
   -platforms LIST       for which platforms to build the command (default ` + "all: " + `linux, darwin and windows on amd64 and arm64)

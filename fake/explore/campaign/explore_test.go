@@ -41,11 +41,11 @@ func TestParse(t *testing.T) {
 	is.Equal(p.String(), plan)
 	for _, c := range []struct{ text, says string }{
 		{"seed x", `line 1: "x" is not a seed`},
-		{"seed 1\nat 1s do nothing", "line 2: do nothing: it is none of crash"},
-		{"before operator do touch", "say at TIME"},
+		{"seed 1\nat 1s do nothing", "line 2: do nothing: it is not one of crash"},
+		{"before operator do touch", "use at TIME"},
 		{"after operator 0 do touch", "counted from 1"},
 		{"at soon do touch", "is not a time"},
-		{"at 1s do crash operator", "it is none of"},
+		{"at 1s do crash operator", "it is not one of"},
 		{"touch", "WHEN do WHAT"},
 		{"on update pods do nothing", "line 1: "},
 	} {
@@ -242,10 +242,10 @@ func TestSuspects(t *testing.T) {
 	updated.Code = 200
 	is.Equal(campaign.Suspects(&campaign.Outcome{Writes: []campaign.Write{create, updated}}, &campaign.Outcome{Writes: []campaign.Write{lost, again, refused}}),
 		`op create pods: 2 times instead of 1
-  its client was told otherwise: n 5, +0s: create pods default/a: 504
-  one too many: n 9, +1s: create pods default/b
+  its client got another answer: n 5, +0s: create pods default/a: 504
+  additional write: n 9, +1s: create pods default/b
 op update pods: 0 times instead of 1
-  in vain: n 7, +0s: update pods default/a: 409
+  failed: n 7, +0s: update pods default/a: 409
 `)
 }
 
@@ -300,7 +300,7 @@ func TestStory(t *testing.T) {
 	text, ok := campaign.Story("why", list)
 	is.True(ok)
 	is.Equal(text, `# why
-# What was written, by whom and when.
+# The writes, with their clients and times.
 
 request POST /api/v1/pods --as op -f w1.json -H 'Content-Type: application/json'
 tick 1.5s

@@ -84,7 +84,7 @@ func Hang(stacks string) (report string, waits bool) {
 		if mutex := g.mutex(); mutex != 0 {
 			fmt.Fprintf(&b, "  waits for the mutex at %#x", mutex)
 			if h := holder(list, g, mutex); h != nil {
-				fmt.Fprintf(&b, "; it looks as if this one held it: %s [%s]%s", h.name, h.state, formatCalls(h.calls))
+				fmt.Fprintf(&b, "; this goroutine probably holds it: %s [%s]%s", h.name, h.state, formatCalls(h.calls))
 			}
 			b.WriteString("\n")
 		}

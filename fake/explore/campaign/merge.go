@@ -143,7 +143,7 @@ func (m *Merged) String() string {
 	}
 	b.WriteString("\n")
 	for _, name := range m.Open {
-		fmt.Fprintf(&b, "%s did not come to its end\n", name)
+		fmt.Fprintf(&b, "%s is incomplete\n", name)
 	}
 	for _, f := range m.Failures {
 		fmt.Fprintf(&b, "\n%s: %d seeds (%s)\n", f.Test, len(f.Seeds), some(f.Seeds))

@@ -35,14 +35,14 @@ func (r *Report) String() string {
 	failed := r.failed()
 	fmt.Fprintf(&b, "%s, %d of %d times (%s)\n", r.title(), len(failed), len(r.Outcomes), r.agreement())
 	if len(r.Plan.Items) > 0 {
-		b.WriteString("what goes wrong in it:\n" + indent(r.Plan.Lines()))
+		b.WriteString("its faults and steps:\n" + indent(r.Plan.Lines()))
 	}
 	if len(failed) > 0 {
 		r.first(&b, failed[0])
 	}
 	fmt.Fprintf(&b, "after %d runs in %v\n", r.Runs, r.Took.Round(time.Millisecond))
 	if r.Saved != "" {
-		fmt.Fprintf(&b, "the plan is in %s: it is run first from now on\n", r.Saved)
+		fmt.Fprintf(&b, "the plan is saved in %s, and runs first from now on\n", r.Saved)
 	}
 	r.printCommands(&b)
 	b.WriteString("to replay: " + r.Replay + "\n")
@@ -57,23 +57,23 @@ func (r *Report) printCommands(b *strings.Builder) {
 	if r.Story == "" {
 		return
 	}
-	fmt.Fprintf(b, "what was written is a scenario, which runs without the test: %s run %s\n", command, r.Story)
+	fmt.Fprintf(b, "the writes are saved as a scenario, which runs without the test: %s run %s\n", command, r.Story)
 	if r.Link != "" {
-		fmt.Fprintf(b, "and which opens in the page: %s\n", r.Link)
+		fmt.Fprintf(b, "it also opens in the page: %s\n", r.Link)
 		return
 	}
-	fmt.Fprintf(b, "and which opens in the page: %s open %s (%s=URL says where the page is)\n", command, r.Story, SiteVariable)
+	fmt.Fprintf(b, "it also opens in the page: %s open %s (%s=URL is the URL of the page)\n", command, r.Story, SiteVariable)
 }
 
 // title returns the first line of the report, which names the failure.
 func (r *Report) title() string {
 	switch {
 	case len(r.Plan.Items) == 0 && len(r.Found.Items) > 0:
-		return fmt.Sprintf("seed %d fails, and needs no fault: the order in which goroutines run is enough", r.Plan.Seed)
+		return fmt.Sprintf("seed %d fails, and needs no fault: the order of goroutines is sufficient", r.Plan.Seed)
 	case len(r.Plan.Items) == 0:
-		return "it fails without any trouble"
+		return "it fails without any faults"
 	case len(r.Found.Items) > 0:
-		return fmt.Sprintf("seed %d fails; %d of %d things are enough", r.Plan.Seed, len(r.Plan.Items), len(r.Found.Items))
+		return fmt.Sprintf("seed %d fails; %d of %d faults and steps are sufficient", r.Plan.Seed, len(r.Plan.Items), len(r.Found.Items))
 	}
 	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
 }
@@ -116,7 +116,7 @@ func (r *Report) agreement() string {
 			most = max(most, count[o.Hash])
 		}
 	}
-	return fmt.Sprintf("%d of %d runs are the same to the byte", most, len(r.Outcomes))
+	return fmt.Sprintf("%d of %d runs are byte-identical", most, len(r.Outcomes))
 }
 
 // first shows a run that failed.
@@ -127,13 +127,13 @@ func (r *Report) first(b *strings.Builder, o *Outcome) {
 		}
 	}
 	if o.Output != "" {
-		b.WriteString("the test says:\n" + indent(o.Output))
+		b.WriteString("the test's output:\n" + indent(o.Output))
 	}
 	if text := Suspects(&r.Calm, o); text != "" {
-		b.WriteString("what it wrote otherwise than without trouble:\n" + indent(text))
+		b.WriteString("its writes that differ from a run without faults:\n" + indent(text))
 	}
 	if o.Timeline != "" {
-		b.WriteString("what happened last (n, time, who, what):\n    " + strings.ReplaceAll(strings.TrimRight(o.Timeline, "\n"), "\n", "\n    ") + "\n")
+		b.WriteString("the last events (n, time, client, event):\n    " + strings.ReplaceAll(strings.TrimRight(o.Timeline, "\n"), "\n", "\n    ") + "\n")
 	}
 }
 

@@ -30,7 +30,7 @@ func ParseShard(text string) (Shard, error) {
 	i, err1 := strconv.ParseUint(first, 10, 64)
 	n, err2 := strconv.ParseUint(second, 10, 64)
 	if err1 != nil || err2 != nil || i == 0 || i > n {
-		return Whole, errors.New("say I/N with I from 1 to N, as 1/4")
+		return Whole, errors.New("it must be I/N with I from 1 to N, such as 1/4")
 	}
 	return Shard{i, n}, nil
 }

@@ -53,7 +53,7 @@ func (s Step) simpler() (list []Step) {
 func ParseStep(line string) (Step, error) {
 	when, do, ok := strings.Cut(line, " do ")
 	if !ok {
-		return Step{}, fmt.Errorf("%q is no step: WHEN do WHAT", line)
+		return Step{}, fmt.Errorf("%q is not a step: WHEN do WHAT", line)
 	}
 	s := Step{}
 	var err error
@@ -78,7 +78,7 @@ func parseWhen(words []string) (w When, err error) {
 		}
 		return w, nil
 	}
-	return w, fmt.Errorf("%q: say at TIME, before CLIENT N or after CLIENT N", strings.Join(words, " "))
+	return w, fmt.Errorf("%q: use at TIME, before CLIENT N or after CLIENT N", strings.Join(words, " "))
 }
 
 // World is what actions happen to: a run.
@@ -256,7 +256,7 @@ func shorter(d time.Duration) time.Duration {
 	return max((d / 2).Truncate(time.Second), time.Second)
 }
 
-var errAction = fmt.Errorf("it is none of crash, %s, %s, %s, expire, touch, depose, edit, jump with what each takes",
+var errAction = fmt.Errorf("it is not one of crash, %s, %s, %s, expire, touch, depose, edit, jump with its arguments",
 	trouble.Lag.Name, trouble.Cut.Name, trouble.Restart.Name)
 
 // parseAction parses the String of an Action.

@@ -27,7 +27,7 @@ type Sent struct {
 // are no writes, or if a body is not JSON, which a scenario cannot contain.
 func Story(title string, writes []Sent) (text string, ok bool) {
 	var script, files strings.Builder
-	fmt.Fprintf(&script, "# %s\n# What was written, by whom and when.\n\n", strings.ReplaceAll(title, "\n", "\n# "))
+	fmt.Fprintf(&script, "# %s\n# The writes, with their clients and times.\n\n", strings.ReplaceAll(title, "\n", "\n# "))
 	now := time.Duration(0)
 	for i, w := range writes {
 		if at := w.At.Truncate(time.Millisecond); at > now {

@@ -62,11 +62,11 @@ func printWrites(b *strings.Builder, s shape, usual, now int, writes []Write) {
 		}
 		switch {
 		case w.done() && now > usual && done > usual:
-			fmt.Fprintf(b, "  one too many: n %d, +%v: %s %s %s\n", w.N, w.At, w.Verb, w.What, w.Key)
+			fmt.Fprintf(b, "  additional write: n %d, +%v: %s %s %s\n", w.N, w.At, w.Verb, w.What, w.Key)
 		case w.Committed && w.Code >= 300:
-			fmt.Fprintf(b, "  its client was told otherwise: n %d, +%v: %s %s %s: %d\n", w.N, w.At, w.Verb, w.What, w.Key, w.Code)
+			fmt.Fprintf(b, "  its client got another answer: n %d, +%v: %s %s %s: %d\n", w.N, w.At, w.Verb, w.What, w.Key, w.Code)
 		case !w.done() && now <= usual:
-			fmt.Fprintf(b, "  in vain: n %d, +%v: %s %s %s: %s\n", w.N, w.At, w.Verb, w.What, w.Key, answer(w.Code))
+			fmt.Fprintf(b, "  failed: n %d, +%v: %s %s %s: %s\n", w.N, w.At, w.Verb, w.What, w.Key, answer(w.Code))
 		}
 	}
 }

@@ -147,7 +147,7 @@ func texts(obj object.Object, name string) ([]string, error) {
 			return out, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is a list of texts; put quotes around what YAML takes for something else", name)
+	return nil, fmt.Errorf("%s is a list of texts; put quotes around values that YAML does not read as text", name)
 }
 
 // shorts are abbreviations of placeholders.
@@ -179,7 +179,7 @@ func replacePlaceholders(text string, f func(inner string) (string, error)) (str
 		}
 		inner, after, found := strings.Cut(rest, "}}")
 		if !found {
-			return "", fmt.Errorf("{{ has no end in %q; put }} behind it", "{{"+rest)
+			return "", fmt.Errorf("{{ has no end in %q; put }} after it", "{{"+rest)
 		}
 		value, err := f(strings.TrimSpace(inner))
 		if err != nil {

@@ -206,13 +206,13 @@ func wordEnd(text string, at int, raw bool) (int, error) {
 		case c == '[' && text[at] == '.':
 			end := strings.IndexByte(text[i:], ']')
 			if end < 0 {
-				return 0, Wrong(i+1, "the bracket has no end; put a ] behind it")
+				return 0, Wrong(i+1, "the bracket has no end; put a ] after it")
 			}
 			i += end
 		case strings.HasPrefix(text[i:], "{{"):
 			end := strings.Index(text[i:], "}}")
 			if end < 0 {
-				return 0, Wrong(i+1, "{{ has no end; put }} behind it")
+				return 0, Wrong(i+1, "{{ has no end; put }} after it")
 			}
 			i += end + 1
 		}

@@ -128,7 +128,7 @@ func (p *parser) compareWith(left operand) test {
 	case t.text == "":
 		p.fail(t, "after %s comes exists, absent, older or a comparison such as == 2", left.text)
 	}
-	p.fail(t, "%q is no comparison; there are %s, exists, absent and older", t.text, strings.Join(comparisons, " "))
+	p.fail(t, "%q is not a comparison; there are %s, exists, absent and older", t.text, strings.Join(comparisons, " "))
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (o operand) older(than time.Duration) test {
 		text, _ := v.(string)
 		t, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			return false, o.text + " is " + Show(v) + ", which is no time"
+			return false, o.text + " is " + Show(v) + ", which is not a time"
 		}
 		age := s.Now.Sub(t)
 		return age > than, fmt.Sprintf("%s is %s old", o.text, age)
@@ -198,7 +198,7 @@ func (p *parser) operand(left bool) operand {
 	case v != nil:
 		return constant(v)
 	case left && !IsVariable(t.text):
-		p.fail(t, "%q is no condition; begin with status, count pods, pods/NAME, .FIELD, informer/NAME or watch/NAME", t.text)
+		p.fail(t, "%q is not a condition; begin with status, count pods, pods/NAME, .FIELD, informer/NAME or watch/NAME", t.text)
 	case t.text == "null":
 		return constant(nil)
 	}
@@ -230,7 +230,7 @@ func scalarWord(text string) any {
 func (p *parser) reference(t token) operand {
 	parts := strings.Split(t.text, "/")
 	if n := len(parts); n < 2 || n > 3 || slices.Contains(parts, "") {
-		p.fail(t, "an object is RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, as pods/a; %q is neither", t.text)
+		p.fail(t, "an object is RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, such as pods/a, not %q", t.text)
 		return operand{}
 	}
 	var field path
@@ -260,7 +260,7 @@ type selection struct {
 func (p *parser) selection() *selection {
 	t := p.next()
 	if t.text == "" || t.quoted || strings.IndexByte(operators, t.text[0]) >= 0 {
-		p.fail(t, "name a resource here, as count pods == 2")
+		p.fail(t, "name a resource here, as in count pods == 2")
 	}
 	objects := &selection{resource: t.text}
 	for {
@@ -270,7 +270,7 @@ func (p *parser) selection() *selection {
 		case p.accept("-l"):
 			t := p.next()
 			if _, err := selector.ParseLabels(t.text); err != nil && !IsVariable(t.text) {
-				p.fail(t, "%q is no label selector: %v", t.text, err)
+				p.fail(t, "%q is not a label selector: %v", t.text, err)
 			}
 			objects.labels = t.text
 		case p.accept("where"):
@@ -370,7 +370,7 @@ func (p *parser) path(t token) path {
 		case name != inner && name != "":
 			out.steps = append(out.steps, step{name: name, kind: '.'})
 		default:
-			p.fail(at, `in brackets stands a number, * or a name in quotes; %q is none`, inner)
+			p.fail(at, `brackets contain a number, * or a name in quotes, not %q`, inner)
 		}
 	}
 	return out

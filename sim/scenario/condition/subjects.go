@@ -22,7 +22,7 @@ func (p *parser) test() test {
 		return someWait
 	case p.accept("promises"):
 		if !p.accept("kept") {
-			p.fail(p.peek(), "promises are kept: expect promises kept")
+			p.fail(p.peek(), "write: expect promises kept")
 		}
 		return promisesKept
 	case p.accept("status"):
@@ -81,7 +81,7 @@ func ofAnswer(text string, part func(a *Answer) any) operand {
 		a := s.World.LastAnswer()
 		if a == nil {
 			word, _, _ := strings.Cut(text, " ")
-			s.fail(fmt.Errorf("%s is that of the last answer, and there was none yet", word))
+			s.fail(fmt.Errorf("%s is a part of the last answer, and there is no answer yet", word))
 			return nil
 		}
 		return part(a)
@@ -219,8 +219,7 @@ func (p *parser) watch() test {
 	case "saw":
 		return p.watchSaw(name)
 	default:
-		p.fail(t, "a watch is open or closed, it saw DELETED a, has an error 410, a count ADDED == 2, an rv or a path; %q is "+
-			"none of it",
+		p.fail(t, "after a watch comes open, closed, saw DELETED a, error 410, count ADDED == 2, rv or path, not %q",
 			t.text)
 		return nil
 	}
@@ -277,7 +276,7 @@ func (p *parser) watchError(name string) test {
 func (p *parser) watchSaw(name string) test {
 	t := p.next()
 	if !slices.Contains(eventTypes, t.text) {
-		p.fail(t, "%q is no type of event; there are ADDED, MODIFIED, DELETED, BOOKMARK and ERROR", t.text)
+		p.fail(t, "%q is not a type of event; there are ADDED, MODIFIED, DELETED, BOOKMARK and ERROR", t.text)
 	}
 	object := ""
 	if next := p.peek(); next.text != "and" && next.text != "or" && next.text != ")" {
@@ -302,8 +301,7 @@ func (p *parser) seen() test {
 	t := p.next()
 	n := Frames{Kind: t.text}
 	if !slices.Contains(kinds, n.Kind) {
-		p.fail(t, "%q is no kind of frame; there are http.req, http.res, store.commit, store.compact, cache.apply, watch.event, "+
-			"watch.bookmark, watch.close, clock.tick and fault", t.text)
+		p.fail(t, "%q is not a kind of frame; there are http.req, http.res, store.commit, store.compact, cache.apply, watch.event, watch.bookmark, watch.close, clock.tick and fault", t.text)
 	}
 	for more := true; more; {
 		t := p.peek()

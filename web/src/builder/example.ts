@@ -1,7 +1,7 @@
 /** example is the lesson with which the builder begins. A test takes it. */
 export const example = `id: mine
 title: My first lesson
-about: One sentence for whoever looks at the list.
+about: One sentence for the list of lessons.
 setup:
 - create configmap lamp --from-literal color=red --as alice
 steps:
@@ -19,11 +19,11 @@ steps:
       if: status 200
     - say: "204, and nothing"
       if: status 204
-      why: A patch is answered with the object as it is now.
+      why: The answer to a patch is the changed object.
   check:
   - configmaps/lamp .data.color == blue
   hint:
-  - patch changes a part of an object; -p says what.
+  - patch changes a part of an object; -p is the change.
   - patch configmap lamp -p '{"data":{"color":"blue"}}'
   solution:
   - patch configmap lamp -p '{"data":{"color":"blue"}}'

@@ -58,7 +58,7 @@ test('one server more: the log no longer says how many there are', () => {
 
 test('what was not asked for is told in words', () => {
   const done = effects({ n: 1, line: '', effects: [{ kind: 'created', of: 'pods default/a' }, { kind: 'time', of: '+1m0s' }, { kind: 'watch', of: 'mine' }] })
-  expect(done).toBe('created pods default/a, let time pass: +1m0s, began the watch mine')
+  expect(done).toBe('created pods default/a, let time pass: +1m0s, started the watch mine')
 })
 
 test('the newest entries are drawn; old ones go several at a time, and come back when newer ones are undone', () => {

@@ -47,7 +47,7 @@ test('a line to a served cluster is a request, or an error that says what there 
   const yaml = 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n'
   expect(of('create -f d', { d: yaml })).toMatchObject({ method: 'POST', path: '/apis/apps/v1/namespaces/default/deployments' })
   expect(of('apply -f d -n shop', { d: yaml })).toMatchObject({ method: 'PATCH', path: '/apis/apps/v1/namespaces/shop/deployments/web?fieldManager=kubesim' })
-  expect(() => of('undo')).toThrow('a cluster that is served takes')
+  expect(() => of('undo')).toThrow('a served cluster accepts')
   expect(() => of('get nothings')).toThrow('there is no resource nothings')
   expect(words(`a 'b c' "d"`)).toEqual(['a', 'b c', 'd'])
 })
