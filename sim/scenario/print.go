@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
@@ -155,53 +155,13 @@ func bodyNames(c *call) []string {
 
 // tableLines prints a Table as kubectl does: columns of priority 0, side by side.
 func tableLines(table object.Object) []string {
-	var columns []int
-	var head []string
-	for i, column := range table.Objects("columnDefinitions") {
-		if column.Int64("priority") == 0 {
-			columns = append(columns, i)
-			head = append(head, strings.ToUpper(column.String("name")))
-		}
+	var o printer.PrintOptions
+	columns := o.Columns(table)
+	rows := [][]string{o.Header(table, columns, nil)}
+	for _, row := range table.Objects("rows") {
+		rows = append(rows, o.Row(row, columns, nil))
 	}
-	rows := [][]string{head}
-	for _, x := range table.Objects("rows") {
-		cells := x.List("cells")
-		var row []string
-		for _, i := range columns {
-			text := "<none>"
-			if i < len(cells) && cells[i] != nil {
-				text = fmt.Sprint(cells[i])
-			}
-			row = append(row, text)
-		}
-		rows = append(rows, row)
-	}
-	return align(rows)
-}
-
-// align prints rows with columns as wide as their widest cell.
-func align(rows [][]string) []string {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	lines := make([]string, len(rows))
-	for n, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			b.WriteString(cell)
-			if i+1 < len(row) {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+3))
-			}
-		}
-		lines[n] = b.String()
-	}
-	return lines
+	return printer.Align(rows, 3)
 }
 
 // shortPath is a path as a transcript shows it: decoded, with tokens cut short.
