@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"strings"
+	"sync"
 )
 
 // compressMin is the largest answer that is never compressed (API concepts, "Response compression").
@@ -18,14 +19,19 @@ func Compress(t Text, acceptEncoding string) (Text, bool) {
 	return Text{Member(t)}, true
 }
 
+// packers holds gzip.Writers: one takes a megabyte, and discovery packs dozens of documents.
+var packers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for a bad level only
+	return z
+}}
+
 // Member returns t as a member of a gzip file (RFC 1952), which is a sequence of members: each can be decompressed before the next
 // one arrives.
 func Member(t Text) []byte {
 	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-	if err != nil {
-		panic("codec: " + err.Error()) // only for levels that do not exist
-	}
+	z := packers.Get().(*gzip.Writer)
+	defer packers.Put(z)
+	z.Reset(&out)
 	_, _ = t.WriteTo(z) // a bytes.Buffer takes everything
 	_ = z.Close()
 	return out.Bytes()

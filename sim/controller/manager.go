@@ -174,13 +174,6 @@ func (m *Manager) Add(controller string, key Key) {
 	}
 }
 
-// AddAt queues a key of a controller for a time.
-func (m *Manager) AddAt(controller string, key Key, at time.Time) {
-	if l := m.find(controller); l != nil && !l.crashed {
-		m.addAt(Item{controller, key}, at)
-	}
-}
-
 // Step does one reconcile. It reports false when there is none to do now.
 func (m *Manager) Step() bool { return m.step((*Manager).works) }
 

@@ -1,12 +1,16 @@
 package discovery
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery/openapi"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -225,4 +229,18 @@ func (d *Documents) document2(proto bool) *spec {
 		}
 	}
 	return s.v2
+}
+
+func pack(b []byte) []byte { return codec.Member(codec.Text{b}) }
+
+func unpack(b []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		panic("discovery: " + err.Error()) // what pack wrote can be read
+	}
+	out, err := io.ReadAll(z)
+	if err != nil {
+		panic("discovery: " + err.Error())
+	}
+	return out
 }

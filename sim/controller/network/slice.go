@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -71,21 +72,13 @@ func newSlice(owner object.Object, kind, family string, ports []port, labels map
 		list = append(list, p.inSlice())
 	}
 	obj := object.Object{"kind": "EndpointSlice", "apiVersion": "discovery.k8s.io/v1", "addressType": family, "ports": nil,
-		"metadata": map[string]any{"generateName": prefix(owner.Name()), "namespace": owner.Namespace(), "labels": labels,
+		"metadata": map[string]any{"generateName": workload.NamePrefix(owner.Name()), "namespace": owner.Namespace(), "labels": labels,
 			"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": kind, "name": owner.Name(), "uid": owner.UID(),
 				"controller": true, "blockOwnerDeletion": true}}}}
 	if len(list) > 0 {
 		obj["ports"] = list
 	}
 	return &slice{Object: obj}
-}
-
-// prefix is what names of slices of a service begin with.
-func prefix(service string) string {
-	if len(service) > 252 { // with the hyphen it would be no name
-		return service
-	}
-	return service + "-"
 }
 
 // endpointKey identifies an endpoint: two with the same key are states of one (endpointslice/util.hashEndpoint).

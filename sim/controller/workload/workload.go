@@ -237,7 +237,7 @@ func (w *Workload) release(of string, it *resource.Item) *status.Status {
 
 // NewPod returns a pod of a template, whose parts it takes, that has yet to be made (controller.GetPodFromTemplate).
 func (w *Workload) NewPod(template object.Object) object.Object {
-	meta := map[string]any{"generateName": PodPrefix(w.Object.Name()), "namespace": w.Object.Namespace(), "ownerReferences": []any{w.Ref()}}
+	meta := map[string]any{"generateName": NamePrefix(w.Object.Name()), "namespace": w.Object.Namespace(), "ownerReferences": []any{w.Ref()}}
 	for _, name := range []string{"labels", "annotations", "finalizers"} {
 		if v, ok := template.Get("metadata", name); ok {
 			meta[name] = v
@@ -265,8 +265,8 @@ func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
 	return s
 }
 
-// PodPrefix is what names of pods begin with: that of their workload, where a pod could have such a name.
-func PodPrefix(name string) string {
+// NamePrefix returns what generated names of an owner's objects begin with: the owner's name, and a hyphen where it leaves a valid name.
+func NamePrefix(name string) string {
 	if len(name) > 252 { // NameIsDNSSubdomain, with the hyphen
 		return name
 	}
