@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	simjson "github.com/kubesim/kubesim/sim/json"
 )
 
 // A JSON value is one of: nil, bool, string, Int, float64, *List, *Object. Integers and floating point numbers are kept
@@ -83,56 +84,35 @@ func decode(data []byte) (any, error) {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil, errNotJSON
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	return decodeValue(d)
+	return decodeValue(strings.TrimSpace(string(data)))
 }
 
-func decodeValue(d *json.Decoder) (any, error) {
-	tok, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch tok := tok.(type) {
-	case json.Delim:
-		if tok == '{' {
-			return decodeObject(d)
+// decodeValue reads a value that is valid JSON.
+func decodeValue(text string) (v any, err error) {
+	switch text[0] {
+	case '{':
+		out := newObject()
+		for m := range simjson.Members(text) {
+			if v, err = decodeValue(m.Value); err != nil {
+				return nil, err
+			}
+			out.Set(m.Name(), v)
 		}
-		return decodeList(d)
-	case json.Number:
-		return decodeNumber(string(tok))
-	}
-	return tok, nil
-}
-
-func decodeObject(d *json.Decoder) (any, error) {
-	out := newObject()
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
+		return out, nil
+	case '[':
+		out := &List{Items: []any{}}
+		for m := range simjson.Members(text) {
+			if v, err = decodeValue(m.Value); err != nil {
+				return nil, err
+			}
+			out.Items = append(out.Items, v)
 		}
-		v, err := decodeValue(d)
-		if err != nil {
-			return nil, err
-		}
-		out.Set(key.(string), v)
+		return out, nil
+	case '"', 't', 'f', 'n':
+		err = json.Unmarshal([]byte(text), &v)
+		return v, err
 	}
-	_, err := d.Token()
-	return out, err
-}
-
-func decodeList(d *json.Decoder) (any, error) {
-	out := &List{Items: []any{}}
-	for d.More() {
-		v, err := decodeValue(d)
-		if err != nil {
-			return nil, err
-		}
-		out.Items = append(out.Items, v)
-	}
-	_, err := d.Token()
-	return out, err
+	return decodeNumber(text)
 }
 
 func decodeNumber(text string) (any, error) {

@@ -98,7 +98,7 @@ var verbs = []verb{
 	{name: "exec", help: "Execute a command in a container", run: runExec,
 		flags: "container|c stdin|i? tty|t? quiet|q? filename|f, pod-running-timeout@"},
 	{name: "port-forward", help: "Forward one or more local ports to a pod", run: runPortForward, flags: "address, pod-running-timeout@"},
-	{name: "proxy", help: "Run a proxy to the Kubernetes API server", run: runProxy},
+	{name: "proxy", help: "Run a proxy to the Kubernetes API server", run: unsimulated("there is no port here to listen on")},
 	{name: "cp", help: "Copy files and directories to and from containers", run: runCopy, flags: "container|c no-preserve? retries#"},
 	{name: "auth", help: "Inspect authorization", sub: []verb{
 		{name: "can-i", help: "Check whether an action is allowed", run: runCanI, flags: "all-namespaces|A? list? no-headers? quiet|q? subresource"},
@@ -121,10 +121,10 @@ var verbs = []verb{
 		flags: "force? cascade~ grace-period# timeout@ wait? raw save-config? subresource validate~" + dry + printed + ofFiles},
 	{name: "wait", help: "Experimental: Wait for a specific condition on one or many resources", run: runWait,
 		flags: "for* timeout@ all-namespaces|A? local?" + selecting + printed + ofFiles},
-	{name: "kustomize", help: "Build a kustomization target from a directory or URL", run: runKustomize},
+	{name: "kustomize", help: "Build a kustomization target from a directory or URL", run: unsimulated("build with the real kustomize, and apply what it prints")},
 	{name: "label", help: "Update the labels on a resource", run: runLabel, flags: labeling},
 	{name: "annotate", help: "Update the annotations on a resource", run: runAnnotate, flags: labeling},
-	{name: "completion", help: "Output shell completion code for the specified shell", run: runCompletion},
+	{name: "completion", help: "Output shell completion code for the specified shell", run: unsimulated("the line that you type is completed already")},
 	{name: "api-resources", help: "Print the supported API resources on the server", run: runAPIResources,
 		flags: "api-group cached? categories, namespaced? no-headers? output|o sort-by verbs, show-managed-fields?"},
 	{name: "api-versions", help: `Print the supported API versions on the server, in the form of "group/version"`, run: runAPIVersions},
@@ -138,7 +138,7 @@ var verbs = []verb{
 		{name: "view", help: "Display merged kubeconfig settings or a specified kubeconfig file", run: runConfigView,
 			flags: "flatten? merge? minify? raw?" + printed},
 	}},
-	{name: "plugin", help: "Provides utilities for interacting with plugins", run: runPlugin},
+	{name: "plugin", help: "Provides utilities for interacting with plugins", run: unsimulated("there are no plugins here")},
 	{name: "version", help: "Print the client and server version information", run: runVersion, flags: "client? output|o"},
 	{name: "options", help: "Print the list of flags inherited by all commands", run: runOptions},
 }
@@ -146,15 +146,10 @@ var verbs = []verb{
 // errUnsimulated returns the error of a command that this kubectl does not have.
 func errUnsimulated(why string) error { return fmt.Errorf("this is not simulated: %s", why) }
 
-func runKustomize(*call) error {
-	return errUnsimulated("build with the real kustomize, and apply what it prints")
+// unsimulated returns what runs such a command: it returns the error.
+func unsimulated(why string) func(*call) error {
+	return func(*call) error { return errUnsimulated(why) }
 }
-
-func runProxy(*call) error { return errUnsimulated("there is no port here to listen on") }
-
-func runPlugin(*call) error { return errUnsimulated("there are no plugins here") }
-
-func runCompletion(*call) error { return errUnsimulated("the line that you type is completed already") }
 
 func runCopy(c *call) error {
 	if len(c.Args) < 2 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/linediff"
 )
 
 // tools are the commands that every Shell has.
@@ -93,7 +95,7 @@ func grep(p *Process) int {
 
 // printMatches prints the matching lines, or their number. It sets the code to 1 if there are none.
 func (p *Process) printMatches(re *regexp.Regexp, text string, flags map[byte][]string, code *int) {
-	lines := splitLines(text)
+	lines := linediff.Lines(text)
 	before, after := around(flags, 'B'), around(flags, 'A')
 	found, shown := 0, -1
 	for i, line := range lines {
@@ -234,7 +236,7 @@ func count(p *Process) int {
 func sorted(p *Process) int {
 	flags, files := options(p.Argv, "kt")
 	text, code := p.inputs("sort", files)
-	lines := splitLines(text)
+	lines := linediff.Lines(text)
 	field := 0
 	if v := flags['k']; len(v) > 0 {
 		first, _, _ := strings.Cut(v[0], ",")
@@ -285,14 +287,6 @@ func compareNumbers(a, b string) int {
 		return 1
 	}
 	return strings.Compare(a, b)
-}
-
-// splitLines returns the lines of a text without their line breaks.
-func splitLines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 func echo(p *Process) int {
