@@ -2,15 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/checker"
-	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario"
 )
 
 // recorder is the http.RoundTripper of a client of client-go. It records requests and responses in a Remote's history, and leaves both
@@ -23,17 +22,29 @@ type recorder struct {
 
 // RoundTrip implements http.RoundTripper.
 func (c recorder) RoundTrip(in *http.Request) (*http.Response, error) {
-	id, ok := named(in.URL.Path)
-	if !ok {
+	var body []byte
+	if in.Body != nil {
+		var err error
+		if body, err = io.ReadAll(in.Body); err != nil {
+			return nil, err
+		}
+		in.Body.Close()
+		in.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	call, stream := scenario.Entry(in.Method, in.URL.Path, in.URL.Query(), body)
+	switch {
+	case stream != nil && slices.Contains(remoteResources, stream.Scope.Resource):
+		stream.Client = c.client
+		return c.watch(in, stream)
+	case call == nil || !slices.Contains(remoteResources, cmp.Or(call.Resource, call.Scope.Resource)):
 		return c.next.RoundTrip(in)
 	}
-	if in.URL.Query().Get("watch") != "" {
-		return c.watch(in, id)
-	}
-	call := &checker.Call{Client: c.client, ID: id}
-	if err := read(call, in); err != nil {
-		return nil, err
-	}
+	call.Client = c.client
+	return c.call(in, call)
+}
+
+// call notes a request and its answer.
+func (c recorder) call(in *http.Request, call *checker.Call) (*http.Response, error) {
 	c.of.mu.Lock()
 	c.of.history.Calls = append(c.of.history.Calls, call)
 	call.N = len(c.of.history.Calls)
@@ -82,73 +93,8 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// named returns what the path of a request names, of the resources of a Remote.
-func named(path string) (id checker.ID, ok bool) {
-	for _, r := range remoteResources {
-		plural, group, _ := strings.Cut(r, ".")
-		prefix := "/api/v1/"
-		if group != "" {
-			prefix = "/apis/" + group + "/v1/"
-		}
-		rest, found := strings.CutPrefix(path, prefix)
-		if !found {
-			continue
-		}
-		words := strings.Split(rest, "/")
-		if id = (checker.ID{Resource: r}); len(words) > 2 && words[0] == "namespaces" {
-			id.Namespace, words = words[1], words[2:]
-		}
-		if words[0] == plural && len(words) <= 2 {
-			id.Name = strings.Join(words[1:], "")
-			return id, true
-		}
-	}
-	return id, false
-}
-
-// verbs are those of requests that name an object.
-var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-
-// read fills in what a request asks for.
-func read(call *checker.Call, in *http.Request) error {
-	q := in.URL.Query()
-	call.Verb, call.Version, call.Match, call.Continue = verbs[in.Method], q.Get("resourceVersion"), q.Get("resourceVersionMatch"), q.Get("continue")
-	call.Limit, _ = strconv.Atoi(q.Get("limit"))
-	var obj object.Object
-	if in.Body != nil {
-		body, err := io.ReadAll(in.Body)
-		if err != nil {
-			return err
-		}
-		in.Body.Close()
-		in.Body = io.NopCloser(bytes.NewReader(body))
-		obj, _ = object.Parse(body) // a body that is no JSON object names nothing
-	}
-	switch {
-	case in.Method == http.MethodPost:
-		call.Name = obj.Name()
-	case in.Method == http.MethodDelete:
-		obj = object.Object(obj.Map("preconditions"))
-		call.Based, _ = strconv.ParseUint(obj.String("resourceVersion"), 10, 64)
-	case in.Method != http.MethodGet:
-		call.Based, _ = strconv.ParseUint(obj.ResourceVersion(), 10, 64)
-	case call.Name == "":
-		call.Verb, call.Scope = "list", scopeOf(call.ID, q)
-		call.ID = checker.ID{}
-	}
-	return nil
-}
-
-func scopeOf(id checker.ID, q url.Values) checker.Scope {
-	name, _ := strings.CutPrefix(q.Get("fieldSelector"), "metadata.name=")
-	return checker.Scope{Resource: id.Resource, Namespace: id.Namespace, Name: name, Selector: q.Get("labelSelector")}
-}
-
 // watch notes a watch and its events.
-func (c recorder) watch(in *http.Request, id checker.ID) (*http.Response, error) {
-	q := in.URL.Query()
-	s := &checker.Stream{Client: c.client, Scope: scopeOf(id, q), Version: q.Get("resourceVersion"), Bookmarks: q.Get("allowWatchBookmarks") == "true"}
-	s.Initial = q.Get("sendInitialEvents") == "true" || !q.Has("sendInitialEvents") && (s.Version == "" || s.Version == "0")
+func (c recorder) watch(in *http.Request, s *checker.Stream) (*http.Response, error) {
 	s.Called = c.of.step.Add(1)
 	res, err := c.next.RoundTrip(in)
 	if err != nil || res.StatusCode != http.StatusOK {

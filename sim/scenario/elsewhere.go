@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"net/url"
+
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/object"
@@ -26,12 +28,23 @@ func (w *World) Requests(op Op, newest uint64) ([]*Request, error) {
 	for _, c := range list {
 		c.about = aboutOf(c.path)
 		r := &Request{Exchange: c.exchange, call: c}
-		if n := new(history).sent(c); n != nil {
-			r.Call, r.Stream = n.call, n.stream
-		}
+		r.Call, r.Stream = c.entry()
 		out = append(out, r)
 	}
 	return out, err
+}
+
+// Entry returns the entry of an HTTP request in a recorded history: a Call, a Stream, or neither if no promise covers the request.
+func Entry(method, path string, query url.Values, body []byte) (*checker.Call, *checker.Stream) {
+	return (&call{exchange: &Exchange{Method: method, Body: body}, path: path, query: query, about: aboutOf(path)}).entry()
+}
+
+// entry returns the entry of the call in a history.
+func (c *call) entry() (*checker.Call, *checker.Stream) {
+	if n := new(history).sent(c); n != nil {
+		return n.call, n.stream
+	}
+	return nil, nil
 }
 
 // Answered adds a complete answer to the client's memory.
