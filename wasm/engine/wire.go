@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -71,9 +73,9 @@ func valueOf(fields []wireField, name string) string {
 // payload returns the bytes of a length-delimited field without tag and length.
 func payload(body []byte, f *wireField) []byte {
 	b := body[f.Offset : f.Offset+f.Length]
-	_, n := binary.Uvarint(b)
-	_, m := binary.Uvarint(b[n:])
-	return b[n+m:]
+	_, _, n := protowire.ConsumeTag(b)
+	inner, _ := protowire.ConsumeBytes(b[n:])
+	return inner
 }
 
 // readWire reads the fields of a message of type t, nil for unknown. base is where b begins in the body.
@@ -91,44 +93,34 @@ func readWire(b []byte, base int, t *schema.Type, depth int) []wireField {
 	return fields
 }
 
-var wireNames = map[uint64]string{0: "varint", 1: "fixed64", 2: "bytes", 5: "fixed32"}
+var wireNames = map[protowire.Type]string{protowire.VarintType: "varint", protowire.Fixed64Type: "fixed64",
+	protowire.BytesType: "bytes", protowire.Fixed32Type: "fixed32"}
 
 // readField reads the field at the beginning of b.
 func readField(b []byte, base int, t *schema.Type, depth int) (wireField, bool) {
-	tag, n := binary.Uvarint(b)
-	wire, known := wireNames[tag&7]
-	if n <= 0 || !known || tag>>3 == 0 || tag>>3 > 1<<29 {
+	number, wire, n := protowire.ConsumeTag(b)
+	if n < 0 || wireNames[wire] == "" {
 		return wireField{}, false
 	}
-	f := wireField{Offset: base, Field: int(tag >> 3), Wire: wire}
+	m := protowire.ConsumeFieldValue(number, wire, b[n:])
+	if m < 0 {
+		return wireField{}, false
+	}
+	f := wireField{Offset: base, Length: n + m, Field: int(number), Wire: wireNames[wire]}
 	name, ft := fieldOf(t, f.Field)
 	f.Name = name
 	if ft != nil {
 		f.Type = ft.GoType
 	}
-	switch wire {
-	case "varint":
-		v, m := binary.Uvarint(b[n:])
-		if m <= 0 {
-			return f, false
-		}
-		f.Length, f.Value = n+m, varintText(v, ft)
-	case "fixed64", "fixed32":
-		size := 8
-		if wire == "fixed32" {
-			size = 4
-		}
-		if len(b) < n+size {
-			return f, false
-		}
-		f.Length, f.Value = n+size, fixedText(b[n:n+size])
-	case "bytes":
-		size, m := binary.Uvarint(b[n:])
-		if m <= 0 || size > uint64(len(b)-n-m) {
-			return f, false
-		}
-		f.Length = n + m + int(size)
-		f.fill(b[n+m:f.Length], base+n+m, ft, depth)
+	switch value := b[n:f.Length]; wire {
+	case protowire.VarintType:
+		v, _ := protowire.ConsumeVarint(value)
+		f.Value = varintText(v, ft)
+	case protowire.BytesType:
+		inner, _ := protowire.ConsumeBytes(value)
+		f.fill(inner, base+f.Length-len(inner), ft, depth)
+	default:
+		f.Value = fixedText(value)
 	}
 	return f, true
 }

@@ -75,9 +75,7 @@ func (d *describer) namespaceOf(obj object.Object) {
 
 func (d *describer) quota(obj object.Object) {
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
-	if scopes := obj.Strings("spec", "scopes"); len(scopes) > 0 {
-		d.line(0, "Scopes:\t%s", strings.Join(scopes, ", "))
-	}
+	d.given(0, "Scopes", strings.Join(obj.Strings("spec", "scopes"), ", "))
 	d.quotaRows(0, obj, "--------\t----\t----")
 }
 
@@ -245,15 +243,9 @@ func (d *describer) nodeStatus(obj object.Object) {
 		d.line(1, "%s:\t%s", f[0], info.String(f[1]))
 	}
 	spec := obj.At("spec")
-	if cidr := spec.String("podCIDR"); cidr != "" {
-		d.line(0, "PodCIDR:\t%s", cidr)
-	}
-	if cidrs := spec.Strings("podCIDRs"); len(cidrs) > 0 {
-		d.line(0, "PodCIDRs:\t%s", strings.Join(cidrs, ","))
-	}
-	if id := spec.String("providerID"); id != "" {
-		d.line(0, "ProviderID:\t%s", id)
-	}
+	d.given(0, "PodCIDR", spec.String("podCIDR"))
+	d.given(0, "PodCIDRs", strings.Join(spec.Strings("podCIDRs"), ","))
+	d.given(0, "ProviderID", spec.String("providerID"))
 }
 
 // nodePods writes the pods of a node with their requests and limits.

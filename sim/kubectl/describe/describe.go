@@ -33,6 +33,13 @@ func (d *describer) line(level int, format string, args ...any) {
 	fmt.Fprintf(&d.Builder, strings.Repeat("  ", level)+format+"\n", args...)
 }
 
+// given writes a line with a label and a value, unless the value is empty.
+func (d *describer) given(level int, label, value string) {
+	if value != "" {
+		d.line(level, "%s:\t%s", label, value)
+	}
+}
+
 // describers write the fields of an object, by resource. The others get all their fields.
 var describers = map[string]func(d *describer, obj object.Object){
 	"configmaps":                             (*describer).configMap,

@@ -44,24 +44,16 @@ func (d *describer) service(obj object.Object) {
 	spec := obj.At("spec")
 	d.head(obj)
 	d.line(0, "Selector:\t%s\nType:\t%s", printer.Pairs(object.StringMap(spec.Map("selector")), "=", ","), spec.String("type"))
-	if p := spec.String("ipFamilyPolicy"); p != "" {
-		d.line(0, "IP Family Policy:\t%s", p)
-	}
-	if f := spec.Strings("ipFamilies"); len(f) > 0 {
-		d.line(0, "IP Families:\t%s", strings.Join(f, ","))
-	}
+	d.given(0, "IP Family Policy", spec.String("ipFamilyPolicy"))
+	d.given(0, "IP Families", strings.Join(spec.Strings("ipFamilies"), ","))
 	d.line(0, "IP:\t%s\nIPs:\t%s", spec.String("clusterIP"), cmp.Or(strings.Join(spec.Strings("clusterIPs"), ","), "<none>"))
 	for _, f := range [][2]string{{"External IPs", "externalIPs"}, {"LoadBalancer Source Ranges", "loadBalancerSourceRanges"}} {
 		if list := spec.Strings(f[1]); len(list) > 0 {
 			d.line(0, "%s:\t%s", f[0], strings.Join(list, ","))
 		}
 	}
-	if ip := spec.String("loadBalancerIP"); ip != "" {
-		d.line(0, "Desired LoadBalancer IP:\t%s", ip)
-	}
-	if name := spec.String("externalName"); name != "" {
-		d.line(0, "External Name:\t%s", name)
-	}
+	d.given(0, "Desired LoadBalancer IP", spec.String("loadBalancerIP"))
+	d.given(0, "External Name", spec.String("externalName"))
 	for _, p := range spec.Objects("ports") {
 		protocol := p.String("protocol")
 		d.line(0, "Port:\t%s\t%d/%s", cmp.Or(p.String("name"), "<unset>"), p.Int64("port"), protocol)
@@ -73,9 +65,7 @@ func (d *describer) service(obj object.Object) {
 	}
 	d.line(0, "Session Affinity:\t%s", spec.String("sessionAffinity"))
 	for _, f := range []string{"externalTrafficPolicy", "internalTrafficPolicy", "trafficDistribution"} {
-		if v := spec.String(f); v != "" {
-			d.line(0, "%s:\t%s", title(f), v)
-		}
+		d.given(0, title(f), spec.String(f))
 	}
 }
 

@@ -15,16 +15,10 @@ func (d *describer) pod(obj object.Object) {
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
 	if spec.Has("priority") {
 		d.line(0, "Priority:\t%d", spec.Int64("priority"))
-		if class := spec.String("priorityClassName"); class != "" {
-			d.line(0, "Priority Class Name:\t%s", class)
-		}
+		d.given(0, "Priority Class Name", spec.String("priorityClassName"))
 	}
-	if class := spec.String("runtimeClassName"); class != "" {
-		d.line(0, "Runtime Class Name:\t%s", class)
-	}
-	if sa := spec.String("serviceAccountName"); sa != "" {
-		d.line(0, "Service Account:\t%s", sa)
-	}
+	d.given(0, "Runtime Class Name", spec.String("runtimeClassName"))
+	d.given(0, "Service Account", spec.String("serviceAccountName"))
 	node := "<none>"
 	if n := spec.String("nodeName"); n != "" {
 		node = n + "/" + status.String("hostIP")
@@ -42,15 +36,11 @@ func (d *describer) pod(obj object.Object) {
 		d.line(0, "Status:\t%s", status.String("phase"))
 	}
 	for _, f := range []string{"reason", "message"} {
-		if text := status.String(f); text != "" {
-			d.line(0, "%s:\t%s", title(f), text)
-		}
+		d.given(0, title(f), status.String(f))
 	}
 	d.podIPs(status)
 	d.controlledBy(obj)
-	if n := status.String("nominatedNodeName"); n != "" {
-		d.line(0, "NominatedNodeName:\t%s", n)
-	}
+	d.given(0, "NominatedNodeName", status.String("nominatedNodeName"))
 	d.containers("Init Containers", spec.Objects("initContainers"), status.Objects("initContainerStatuses"), "")
 	d.containers("Containers", spec.Objects("containers"), status.Objects("containerStatuses"), "")
 	d.podRest(obj)
@@ -225,16 +215,12 @@ func (d *describer) state(label string, state object.Object) {
 		d.line(3, "Started:\t%s", when(state.String("running", "startedAt")))
 	case state.At("waiting") != nil:
 		d.line(2, "%s:\tWaiting", label)
-		if r := state.String("waiting", "reason"); r != "" {
-			d.line(3, "Reason:\t%s", r)
-		}
+		d.given(3, "Reason", state.String("waiting", "reason"))
 	case state.At("terminated") != nil:
 		end := state.At("terminated")
 		d.line(2, "%s:\tTerminated", label)
 		for _, f := range []string{"reason", "message"} {
-			if text := end.String(f); text != "" {
-				d.line(3, "%s:\t%s", title(f), text)
-			}
+			d.given(3, title(f), end.String(f))
 		}
 		d.line(3, "Exit Code:\t%d", end.Int64("exitCode"))
 		if n := end.Int64("signal"); n > 0 {

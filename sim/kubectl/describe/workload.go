@@ -34,15 +34,11 @@ func (d *describer) podTemplate(template object.Object) {
 		d.annotations(1, template.Annotations())
 	}
 	spec := template.At("spec")
-	if sa := spec.String("serviceAccountName"); sa != "" {
-		d.line(1, "Service Account:\t%s", sa)
-	}
+	d.given(1, "Service Account", spec.String("serviceAccountName"))
 	d.containers("Init Containers", spec.Objects("initContainers"), nil, "  ")
 	d.containers("Containers", spec.Objects("containers"), nil, "  ")
 	d.volumes(spec.Objects("volumes"), "  ")
-	if class := spec.String("priorityClassName"); class != "" {
-		d.line(1, "Priority Class Name:\t%s", class)
-	}
+	d.given(1, "Priority Class Name", spec.String("priorityClassName"))
 	d.labels(1, "Node-Selectors", object.StringMap(spec.Map("nodeSelector")))
 	d.tolerations(1, spec)
 }
