@@ -73,14 +73,16 @@ type item struct {
 
 type name struct{ namespace, name string }
 
+// allNames returns the names that the item had, and the one that it has.
+func (it *item) allNames() []name {
+	return append(it.names[:len(it.names):len(it.names)], name{it.obj.Namespace(), it.obj.Name()})
+}
+
 // is reports whether the item is, or was, called so. "" is any.
 func (it *item) is(namespace, called string) bool {
-	for _, n := range append(it.names[:len(it.names):len(it.names)], name{it.obj.Namespace(), it.obj.Name()}) {
-		if n.name == called && (namespace == "" || n.namespace == namespace || n.namespace == "") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(it.allNames(), func(n name) bool {
+		return n.name == called && (namespace == "" || n.namespace == namespace || n.namespace == "")
+	})
 }
 
 // known are the fields of a kustomization, and whether they do something here.

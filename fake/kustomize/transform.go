@@ -190,12 +190,7 @@ func lookupIn(m map[string]string) func(string) (string, bool) {
 }
 
 func (it *item) matchesNames(t object.Object) bool {
-	for _, n := range append(it.names[:len(it.names):len(it.names)], name{it.obj.Namespace(), it.obj.Name()}) {
-		if matches(t, "name", n.name) && matches(t, "namespace", n.namespace) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(it.allNames(), func(n name) bool { return matches(t, "name", n.name) && matches(t, "namespace", n.namespace) })
 }
 
 func matches(t object.Object, field, value string) bool {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/status"
@@ -51,12 +52,7 @@ func newOrigins(o *Options, at net.Addr) (*origins, error) {
 
 // names reports whether the options allow an origin.
 func (g *origins) names(origin string) bool {
-	for _, re := range g.allowed {
-		if re.MatchString(origin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.allowed, func(re *regexp.Regexp) bool { return re.MatchString(origin) })
 }
 
 // check returns why a request is refused, nil if it is not.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -62,12 +63,7 @@ func LabelSelector(s map[string]any) string {
 
 // IsOwnedBy reports whether an object has another one among its owners.
 func IsOwnedBy(obj, owner object.Object) bool {
-	for _, ref := range obj.Objects("metadata", "ownerReferences") {
-		if ref.String("uid") == owner.UID() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(obj.Objects("metadata", "ownerReferences"), func(ref object.Object) bool { return ref.String("uid") == owner.UID() })
 }
 
 // PodSpec returns the spec of the pods of an object, nil if it has none.
