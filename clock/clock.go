@@ -20,7 +20,10 @@
 // Code that wants a k8s.io/utils/clock.WithTicker gets one from [As].
 package clock
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Clock returns the time and sets timers. Every Clock in this package is safe for concurrent use.
 type Clock interface {
@@ -69,3 +72,62 @@ type Ticker interface {
 func Epoch() time.Time {
 	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 }
+
+// As is a clock as another package declares it: its NewTimer and AfterFunc
+// return a T, its NewTicker a K, so that it implements that package's interface.
+//
+// In Go a method implements an interface only if its result type is the same
+// one, and k8s.io/utils/clock defines Timer and Ticker types of its own. They
+// have the same methods as ours, so one line makes a controller under test
+// share the simulator's clock, without this module requiring k8s.io/utils:
+//
+//	var c kclock.WithTickerAndDelayedExecution = clock.As[kclock.Timer, kclock.Ticker]{Clock: m}
+//
+// T and K must be interface types with no other methods than Timer and Ticker.
+type As[T Timer, K Ticker] struct{ Clock }
+
+// NewTimer returns a timer that sends the time on its channel once, after d.
+func (a As[T, K]) NewTimer(d time.Duration) T { return a.Clock.NewTimer(d).(T) }
+
+// NewTicker returns a ticker that sends the time on its channel every d.
+func (a As[T, K]) NewTicker(d time.Duration) K { return a.Clock.NewTicker(d).(K) }
+
+// AfterFunc calls f after d.
+func (a As[T, K]) AfterFunc(d time.Duration, f func()) T { return a.Clock.AfterFunc(d, f).(T) }
+
+// Skewed is the clock of a machine whose time of day was set: Now is that of another clock, plus the sum of all jumps.
+//
+//	base    00:00 ──────── 00:10 ──────── 00:20
+//	Skewed  00:00 ──────── 00:10 ┄Jump┄▶ 01:20
+//
+// Timers run on the base clock and do not notice a jump, as those of package time do not: a machine that sets its time does not
+// sleep longer or shorter. The jump is noticed by code that keeps a time and compares it with Now later, when the time has lost its
+// monotonic reading on the way: through JSON, a file, or Round. NewSkewed makes one; it is safe for concurrent use.
+type Skewed struct {
+	Clock // the base
+
+	mu     sync.Mutex
+	offset time.Duration
+}
+
+var _ Clock = (*Skewed)(nil)
+
+// NewSkewed returns a clock with the time of base until it jumps.
+func NewSkewed(base Clock) *Skewed { return &Skewed{Clock: base} }
+
+// Jump sets the time of day forward by d, or back by a d below zero.
+func (s *Skewed) Jump(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offset += d
+}
+
+// Now returns the time of day. It has no monotonic reading.
+func (s *Skewed) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Clock.Now().Round(0).Add(s.offset)
+}
+
+// Since returns how far Now is from t: a jump between the two counts.
+func (s *Skewed) Since(t time.Time) time.Duration { return s.Now().Sub(t) }

@@ -2,10 +2,12 @@ package answer
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
@@ -198,5 +200,42 @@ func logPanic(logf func(format string, args ...any), err error) {
 	var p *apiserver.Panic
 	if errors.As(err, &p) {
 		logf("kubesim: %v\n%s", p, p.Stack)
+	}
+}
+
+// WriteStatus answers with a Status.
+func WriteStatus(w http.ResponseWriter, s *status.Status) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
+	}
+	w.WriteHeader(s.Code)
+	_, _ = w.Write(s.JSON()) // a client that went away is no error of the server
+}
+
+// tooManyWatches is the answer to a watch beyond the greatest number of them.
+func tooManyWatches(most int64) *status.Status {
+	return status.TooManyRequests(fmt.Sprintf("kubesim: too many watches: this listener serves %d at a time (--max-watches)", most), 1)
+}
+
+// quota limits how many of something exist at a time. A nil quota has no limit.
+type quota struct {
+	max  int64
+	used atomic.Int64
+}
+
+// take reports whether there may be one more; give ends it.
+func (q *quota) take() bool {
+	if q == nil || q.used.Add(1) <= q.max {
+		return true
+	}
+	q.used.Add(-1)
+	return false
+}
+
+func (q *quota) give() {
+	if q != nil {
+		q.used.Add(-1)
 	}
 }

@@ -7,13 +7,16 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/fault"
 )
 
 // Prefix is the path below which a served simulator is controlled; the API itself has nothing there.
@@ -94,4 +97,65 @@ func (p *Panel) serveAdvance(w http.ResponseWriter, r *http.Request) {
 		c.Advance(d)
 		p.serveClock(w, r)
 	}
+}
+
+// faultsMax is the greatest size of a plan that is sent to a server.
+const faultsMax = 1 << 20
+
+// faults serves the faults below /sim/v1/.
+func (p *Panel) faults(control *http.ServeMux) {
+	control.HandleFunc("GET "+Prefix+"faults", p.serveFaults)
+	control.HandleFunc("POST "+Prefix+"faults", func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, faultsMax))
+		if err == nil {
+			err = p.addFaults(string(text))
+		}
+		if err != nil {
+			http.Error(w, "kubesim: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		p.serveFaults(w, r)
+	})
+	control.HandleFunc("DELETE "+Prefix+"faults", func(http.ResponseWriter, *http.Request) { p.cluster.ClearFaults() })
+	control.HandleFunc("POST "+Prefix+"faults/release", func(http.ResponseWriter, *http.Request) { p.cluster.ReleaseFaults() })
+}
+
+func (p *Panel) serveFaults(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprint(w, p.cluster.Faults())
+}
+
+// addFaults adds the faults of a text.
+func (p *Panel) addFaults(text string) error {
+	plan, err := fault.Parse(text)
+	if err != nil {
+		return err
+	}
+	return p.cluster.AddFaults(plan...)
+}
+
+// snapshotMax is the greatest size of a snapshot that is sent to a server.
+const snapshotMax = 256 << 20
+
+// snapshot serves the snapshot below /sim/v1/.
+func (p *Panel) snapshot(control *http.ServeMux) {
+	control.HandleFunc("GET "+Prefix+"snapshot", func(w http.ResponseWriter, _ *http.Request) {
+		data, err := p.server.Snapshot()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(data) // a client that went away is no error of the server
+	})
+	control.HandleFunc("POST "+Prefix+"snapshot", func(w http.ResponseWriter, r *http.Request) {
+		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, snapshotMax))
+		if err == nil && len(data) == 0 {
+			err = errors.New("the body is empty: send what GET " + Prefix + "snapshot returned")
+		}
+		if err == nil {
+			err = p.server.Recall(data)
+		}
+		refuse(w, "snapshot", err)
+	})
 }

@@ -21,7 +21,7 @@ import (
 func TestFlagsAreClassified(t *testing.T) {
 	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
 	var source []byte
-	for _, name := range []string{"options.go", "users.go", "apis.go"} {
+	for _, name := range []string{"options.go", "apis.go"} {
 		text, err := os.ReadFile(name)
 		is.New(t).NoErr(err)
 		source = append(source, text...)

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	simjson "github.com/kubesim/kubesim/sim/json"
 )
 
 // A JSON value is one of: nil, bool, string, Int, float64, *List, *Object. Integers and floating point numbers are kept
@@ -84,35 +83,56 @@ func decode(data []byte) (any, error) {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil, errNotJSON
 	}
-	return decodeValue(strings.TrimSpace(string(data)))
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return decodeValue(d)
 }
 
-// decodeValue reads a value that is valid JSON.
-func decodeValue(text string) (v any, err error) {
-	switch text[0] {
-	case '{':
-		out := newObject()
-		for m := range simjson.Members(text) {
-			if v, err = decodeValue(m.Value); err != nil {
-				return nil, err
-			}
-			out.Set(m.Name(), v)
-		}
-		return out, nil
-	case '[':
-		out := &List{Items: []any{}}
-		for m := range simjson.Members(text) {
-			if v, err = decodeValue(m.Value); err != nil {
-				return nil, err
-			}
-			out.Items = append(out.Items, v)
-		}
-		return out, nil
-	case '"', 't', 'f', 'n':
-		err = json.Unmarshal([]byte(text), &v)
-		return v, err
+func decodeValue(d *json.Decoder) (any, error) {
+	tok, err := d.Token()
+	if err != nil {
+		return nil, err
 	}
-	return decodeNumber(text)
+	switch tok := tok.(type) {
+	case json.Delim:
+		if tok == '{' {
+			return decodeObject(d)
+		}
+		return decodeList(d)
+	case json.Number:
+		return decodeNumber(string(tok))
+	}
+	return tok, nil
+}
+
+func decodeObject(d *json.Decoder) (any, error) {
+	out := newObject()
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := decodeValue(d)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(key.(string), v)
+	}
+	_, err := d.Token()
+	return out, err
+}
+
+func decodeList(d *json.Decoder) (any, error) {
+	out := &List{Items: []any{}}
+	for d.More() {
+		v, err := decodeValue(d)
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, v)
+	}
+	_, err := d.Token()
+	return out, err
 }
 
 func decodeNumber(text string) (any, error) {

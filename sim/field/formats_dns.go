@@ -117,3 +117,109 @@ func isUnderscoreLabel(value string) bool {
 	return all(value, func(c byte) bool { return edge(c) || c == '-' || c == '_' }) &&
 		edge(value[0]) && edge(value[len(value)-1])
 }
+
+const httpPathRegex = `[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
+
+// FullyQualifiedName checks a domain name of at least three segments, such as the name of a webhook.
+func FullyQualifiedName(name string) []string {
+	if msgs := Joined(DNS1123Subdomain, ",")(name); len(msgs) > 0 || strings.Count(name, ".") >= 2 {
+		return msgs
+	}
+	return []string{"should be a domain with at least three segments separated by dots"}
+}
+
+// FullyQualifiedDomainName checks a domain name of at least two segments; a dot at the end is fine.
+func FullyQualifiedDomainName(p Path, name string) ErrorList {
+	if name == "" {
+		return ErrorList{Required(p, "")}
+	}
+	name = strings.TrimSuffix(name, ".")
+	if msgs := DNS1123Subdomain(name); len(msgs) > 0 {
+		return ErrorList{Invalid(p, name, strings.Join(msgs, ","))}
+	}
+	labels := strings.Split(name, ".")
+	if len(labels) < 2 {
+		return ErrorList{Invalid(p, name, "should be a domain with at least two segments separated by dots")}
+	}
+	for _, label := range labels {
+		if msgs := DNS1123Label(label); len(msgs) > 0 {
+			return ErrorList{Invalid(p, label, strings.Join(msgs, ","))}
+		}
+	}
+	return nil
+}
+
+// DomainPrefixedPath checks a path with a domain in front, such as acme.io/foo: the name of a controller or a signer.
+func DomainPrefixedPath(p Path, value string) ErrorList {
+	if value == "" {
+		return ErrorList{Required(p, "")}
+	}
+	host, path, _ := strings.Cut(value, "/")
+	if host == "" || path == "" {
+		return ErrorList{Invalid(p, value, `must be a domain-prefixed path (such as "acme.io/foo")`)}
+	}
+	errs := Check(p, host, DNS1123Subdomain)
+	if !all(path, isHTTPPath) {
+		errs = append(errs, Invalid(p, path, RegexText("Invalid path", httpPathRegex)))
+	}
+	return errs
+}
+
+// isHTTPPath reports whether c may occur in the path of a URL (RFC 3986 §3.3).
+func isHTTPPath(c byte) bool {
+	return isAlphanumeric(c) || strings.IndexByte("/-._~%!$&'()*+,;=:", c) >= 0
+}
+
+// NameRule checks metadata.name of one kind of object. With prefix it checks metadata.generateName, to which the server
+// appends characters.
+type NameRule func(name string, prefix bool) []string
+
+// NameDNSSubdomain is the rule of most kinds.
+func NameDNSSubdomain(name string, prefix bool) []string {
+	return DNS1123Subdomain(MaskTrailingDash(name, prefix))
+}
+
+// NameDNSLabel is the rule of namespaces and other names that become host names.
+func NameDNSLabel(name string, prefix bool) []string {
+	return DNS1123Label(MaskTrailingDash(name, prefix))
+}
+
+// NameDNS1035Label is the rule of names that become host names and may not start with a digit.
+func NameDNS1035Label(name string, prefix bool) []string {
+	return DNS1035Label(MaskTrailingDash(name, prefix))
+}
+
+// NamePathSegment is the rule every name obeys, and the only one for roles and role bindings.
+func NamePathSegment(name string, prefix bool) []string {
+	if prefix {
+		return pathSegmentPrefix(name)
+	}
+	return PathSegment(name)
+}
+
+// MaskTrailingDash returns the name to check when name is the prefix of a generated one: since more follows, a dash at
+// the end is fine. The dash is replaced together with the character before it, so that character is never looked at.
+func MaskTrailingDash(name string, prefix bool) string {
+	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
+		return name[:len(name)-2] + "a"
+	}
+	return name
+}
+
+// PathSegment checks a name that becomes one segment of a URL path.
+func PathSegment(name string) []string {
+	if name == "." || name == ".." {
+		return []string{"may not be '" + name + "'"}
+	}
+	return pathSegmentPrefix(name)
+}
+
+func pathSegmentPrefix(name string) []string {
+	var msgs []string
+	for _, c := range []string{"/", "%"} {
+		if strings.Contains(name, c) {
+			msgs = append(msgs, "may not contain '"+c+"'")
+		}
+	}
+	return msgs
+}

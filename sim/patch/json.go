@@ -11,7 +11,9 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -246,3 +248,44 @@ func (a *applier) test(op jsonpatch.Operation) error {
 	a.doc = appendSorted(nil, object.Text(a.doc), split(path), appendAllSorted)
 	return nil
 }
+
+// operations is the Go type that the real server reads a JSON patch into, to find repeated and unknown members.
+var operations = func() *schema.Type {
+	text := &schema.Type{Kind: schema.String, GoType: "string"}
+	operation := schema.NewStruct("", "handlers.jsonPatchOp", []schema.Field{
+		{Name: "op", Type: text}, {Name: "path", Type: text}, {Name: "from", Type: text},
+		{Name: "value", Type: &schema.Type{Kind: schema.Any, GoType: "interface {}"}},
+	})
+	return &schema.Type{Kind: schema.List, GoType: "[]" + operation.GoType, Elem: operation}
+}()
+
+// checkOperations returns the repeated and unknown members of a JSON patch's operations, or the first error that
+// decoding them into the server's struct would give.
+func checkOperations(patch []byte) (strict []string, err error) {
+	strict, err = codec.CheckJSON(patch, operations)
+	for i, problem := range strict {
+		strict[i] = "json patch " + problem
+	}
+	return strict, err
+}
+
+// Operations applies a JSON patch to doc as clients do, with their error texts. tested is false if a test operation failed; the
+// document then stays as it is. Servers use JSON and JSONOperations.
+func Operations(doc, patch []byte) (result []byte, tested bool, err error) {
+	ops, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, false, err
+	}
+	result, err = ops.ApplyWithOptions(doc, &jsonpatch.ApplyOptions{SupportNegativeIndices: true, EscapeHTML: true,
+		AccumulatedCopySizeLimit: maxCopied})
+	switch {
+	case errors.Is(err, jsonpatch.ErrTestFailed):
+		return doc, false, nil
+	case err != nil:
+		return nil, false, errors.New(capitals.Replace(err.Error()))
+	}
+	return result, true, nil
+}
+
+// capitals turns texts of the library into those of its version 4, which the real server has.
+var capitals = strings.NewReplacer("unable to remove", "Unable to remove", "unable to access", "Unable to access")

@@ -262,3 +262,13 @@ func multiply(a, b uint64) (int64, bool) {
 	hi, lo := bits.Mul64(a, b)
 	return int64(lo), hi == 0 && lo <= math.MaxInt64
 }
+
+// Of reads a quantity that decoding has checked; anything else is 0.
+func Of(v any) Quantity {
+	text, _ := v.(string)
+	q, err := Parse(text)
+	if err != nil {
+		return Quantity{}
+	}
+	return q
+}

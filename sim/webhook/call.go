@@ -1,12 +1,23 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"mime"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Request is a review on its way to a webhook.
@@ -51,4 +62,101 @@ func (call Call) Ask(ctx context.Context, q *Request) ([]byte, error) {
 // Read reads the body of an answer as a review of the kind. t is its structure.
 func Read(body []byte, kind schema.GVK, t *schema.Type) (object.Object, error) {
 	return codec.AnsweredAs(body, kind, t, reviewVersions...)
+}
+
+// body returns the body of the answer, or the error of an unsuccessful one.
+func (a *Answer) body() ([]byte, error) {
+	contentType := a.ContentType
+	if contentType != "" {
+		if _, _, err := mime.ParseMediaType(contentType); err != nil {
+			return nil, errors.New(status.Internal(err).Message)
+		}
+	}
+	if a.Code < 200 || a.Code > 206 {
+		return nil, a.refusal()
+	}
+	if len(a.Body) == 0 {
+		if contentType == "" {
+			contentType = "application/json"
+		}
+		return nil, fmt.Errorf("0-length response with status code: %d and content type: %s", a.Code, contentType)
+	}
+	return a.Body, nil
+}
+
+// textMax is how much of a text is read for an error.
+const textMax = 2048
+
+// refusal returns the error of an answer with an error's code: the message of its Status, or what the code means
+// (apimachinery's errors.NewGenericServerResponse).
+func (a *Answer) refusal() error {
+	if obj, err := codec.Answered(a.Body); err == nil && obj.Kind() == "Status" && obj.String("status") == "Failure" {
+		return errors.New(obj.String("message"))
+	}
+	text := "unknown"
+	if media, _, _ := mime.ParseMediaType(a.ContentType); media == "" || strings.HasPrefix(media, "text/") {
+		text = strings.TrimSpace(string(a.Body[:min(len(a.Body), textMax)]))
+	}
+	if meaning, ok := meanings[a.Code]; ok {
+		return errors.New(meaning)
+	}
+	switch {
+	case a.Code == wire.StatusNotAcceptable && (text == "" || text == "unknown"):
+		return errors.New("the server was unable to respond with a content type that the client supports")
+	case a.Code == wire.StatusForbidden || a.Code == wire.StatusUnsupportedMediaType || a.Code == wire.StatusNotAcceptable:
+		return errors.New(text)
+	case a.Code >= wire.StatusInternalServerError:
+		return fmt.Errorf("an error on the server (%q) has prevented the request from succeeding", text)
+	}
+	return fmt.Errorf("the server responded with the status code %d but did not return more information", a.Code)
+}
+
+// meanings are client-go's error texts for status codes, which do not depend on the body of the answer.
+var meanings = map[int]string{
+	wire.StatusBadRequest:          "the server rejected our request for an unknown reason",
+	wire.StatusUnauthorized:        "the server has asked for the client to provide credentials",
+	wire.StatusNotFound:            "the server could not find the requested resource",
+	wire.StatusMethodNotAllowed:    "the server does not allow this method on the requested resource",
+	wire.StatusConflict:            "the server reported a conflict",
+	wire.StatusUnprocessableEntity: "the server rejected our request due to an error in our request",
+	wire.StatusTooManyRequests:     "the server has received too many requests and has asked us to try again later",
+	wire.StatusServiceUnavailable:  "the server is currently unable to handle the request",
+	wire.StatusGatewayTimeout: "the server was unable to return a response in the time allotted, " +
+		"but may still be processing the request",
+}
+
+// Address returns where the webhook of a clientConfig listens: the host of its url, or that of its service, and the
+// cleaned path (no double or trailing slashes, no dots), with the timeout as the only parameter. An address that is no
+// URL is returned as it is.
+func Address(config object.Object, timeout time.Duration) string {
+	to := url.URL{Scheme: "https"}
+	at := config.String("service", "path")
+	if config.Map("service") != nil {
+		to.Host = serviceHost(config)
+	} else {
+		u, err := url.Parse(config.String("url"))
+		if err != nil {
+			return config.String("url")
+		}
+		to.Scheme, to.Host, at = u.Scheme, u.Host, u.Path
+	}
+	to.Path = path.Join("/", at)
+	to.RawQuery = url.Values{"timeout": {timeout.String()}}.Encode()
+	return to.String()
+}
+
+// serviceHost is the host of a webhook that a service stands for: the name that its certificate has to have.
+func serviceHost(config object.Object) string {
+	port := config.Int64("service", "port")
+	return config.String("service", "name") + "." + config.String("service", "namespace") + ".svc:" +
+		strconv.FormatInt(cmp.Or(port, 443), 10)
+}
+
+// Bundle returns the CA certificates (PEM) of a clientConfig, or nil for the system's.
+func Bundle(config object.Object) []byte {
+	bundle, err := base64.StdEncoding.DecodeString(config.String("caBundle"))
+	if err != nil {
+		return nil
+	}
+	return bundle
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/linediff"
 	"github.com/kubesim/kubesim/sim/scenario"
@@ -236,4 +237,22 @@ func (e *Engine) progress(*request) (any, error) {
 		return nil, nil
 	}
 	return e.lessonState(), nil
+}
+
+// controllers returns the view of the control plane's controllers: their state and their pending work.
+func (e *Engine) controllers(*request) (out any, err error) {
+	e.run.world.Cluster().Control(func(m *controller.Manager) { out = m.Report() })
+	return out, nil
+}
+
+// controllerLanes are those of controllers that something has been done to. The others know everything that there is.
+func (e *Engine) controllerLanes() (lanes []laneView) {
+	var all []controller.Standing
+	e.run.world.Cluster().Control(func(m *controller.Manager) { all = m.Standings() })
+	for _, s := range all {
+		if state := s.State(); state != "" {
+			lanes = append(lanes, laneView{ID: "controller/" + s.Name, Kind: "controller", Label: s.Name, Horizon: formatRev(s.Knows), State: state})
+		}
+	}
+	return lanes
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -73,9 +71,9 @@ func valueOf(fields []wireField, name string) string {
 // payload returns the bytes of a length-delimited field without tag and length.
 func payload(body []byte, f *wireField) []byte {
 	b := body[f.Offset : f.Offset+f.Length]
-	_, _, n := protowire.ConsumeTag(b)
-	inner, _ := protowire.ConsumeBytes(b[n:])
-	return inner
+	_, n := binary.Uvarint(b)
+	_, m := binary.Uvarint(b[n:])
+	return b[n+m:]
 }
 
 // readWire reads the fields of a message of type t, nil for unknown. base is where b begins in the body.
@@ -93,34 +91,44 @@ func readWire(b []byte, base int, t *schema.Type, depth int) []wireField {
 	return fields
 }
 
-var wireNames = map[protowire.Type]string{protowire.VarintType: "varint", protowire.Fixed64Type: "fixed64",
-	protowire.BytesType: "bytes", protowire.Fixed32Type: "fixed32"}
+var wireNames = map[uint64]string{0: "varint", 1: "fixed64", 2: "bytes", 5: "fixed32"}
 
 // readField reads the field at the beginning of b.
 func readField(b []byte, base int, t *schema.Type, depth int) (wireField, bool) {
-	number, wire, n := protowire.ConsumeTag(b)
-	if n < 0 || wireNames[wire] == "" {
+	tag, n := binary.Uvarint(b)
+	wire, known := wireNames[tag&7]
+	if n <= 0 || !known || tag>>3 == 0 || tag>>3 > 1<<29 {
 		return wireField{}, false
 	}
-	m := protowire.ConsumeFieldValue(number, wire, b[n:])
-	if m < 0 {
-		return wireField{}, false
-	}
-	f := wireField{Offset: base, Length: n + m, Field: int(number), Wire: wireNames[wire]}
+	f := wireField{Offset: base, Field: int(tag >> 3), Wire: wire}
 	name, ft := fieldOf(t, f.Field)
 	f.Name = name
 	if ft != nil {
 		f.Type = ft.GoType
 	}
-	switch value := b[n:f.Length]; wire {
-	case protowire.VarintType:
-		v, _ := protowire.ConsumeVarint(value)
-		f.Value = varintText(v, ft)
-	case protowire.BytesType:
-		inner, _ := protowire.ConsumeBytes(value)
-		f.fill(inner, base+f.Length-len(inner), ft, depth)
-	default:
-		f.Value = fixedText(value)
+	switch wire {
+	case "varint":
+		v, m := binary.Uvarint(b[n:])
+		if m <= 0 {
+			return f, false
+		}
+		f.Length, f.Value = n+m, varintText(v, ft)
+	case "fixed64", "fixed32":
+		size := 8
+		if wire == "fixed32" {
+			size = 4
+		}
+		if len(b) < n+size {
+			return f, false
+		}
+		f.Length, f.Value = n+size, fixedText(b[n:n+size])
+	case "bytes":
+		size, m := binary.Uvarint(b[n:])
+		if m <= 0 || size > uint64(len(b)-n-m) {
+			return f, false
+		}
+		f.Length = n + m + int(size)
+		f.fill(b[n+m:f.Length], base+n+m, ft, depth)
 	}
 	return f, true
 }
@@ -157,3 +165,80 @@ func fixedText(b []byte) string {
 	}
 	return strconv.FormatFloat(math.Float64frombits(binary.LittleEndian.Uint64(b)), 'g', -1, 64)
 }
+
+// fieldOf returns the name and type of a field of a message. A Go struct that is inlined in JSON is a nested message in protobuf. Such a
+// field has no name in JSON, so the name is "(inlined)", and the type has the fields of the nested message.
+func fieldOf(t *schema.Type, number int) (string, *schema.Type) {
+	if t == nil {
+		return "", nil
+	}
+	var inner []schema.Field
+	for _, f := range t.Fields {
+		switch {
+		case len(f.Inline) == 0 && f.Proto == number:
+			return f.Name, f.Type
+		case len(f.Inline) > 0 && f.Inline[0] == number:
+			f.Inline = f.Inline[1:]
+			inner = append(inner, f)
+		}
+	}
+	if inner == nil {
+		return "", nil
+	}
+	return "(inlined)", schema.NewStruct("", "", inner)
+}
+
+// messageOf returns the type whose fields are in a length-delimited field of type t, or nil when it is a plain value. A
+// repeated field is written once per element.
+func messageOf(t *schema.Type) *schema.Type {
+	if t == nil {
+		return nil
+	}
+	switch t.Kind {
+	case schema.Struct:
+		return t
+	case schema.List:
+		if t.Message {
+			return message(field(1, "items", t.Elem))
+		}
+		return messageOf(t.Elem)
+	case schema.Map:
+		return message(field(1, "key", stringType), field(2, "value", t.Elem))
+	}
+	return special[t.Kind]
+}
+
+// field and message describe the messages that have no JSON form of their own.
+func field(number int, name string, t *schema.Type) schema.Field {
+	return schema.Field{Name: name, Type: t, Proto: number}
+}
+
+func message(fields ...schema.Field) *schema.Type { return schema.NewStruct("", "", fields) }
+
+var (
+	stringType = &schema.Type{Kind: schema.String, GoType: "string"}
+	intType    = &schema.Type{Kind: schema.Int, GoType: "int64", Bits: 64}
+	bytesType  = &schema.Type{Kind: schema.Bytes, GoType: "[]byte"}
+
+	timestamp = message(field(1, "seconds", intType), field(2, "nanos", intType))
+	rawJSON   = message(field(1, "raw", stringType))
+
+	intOrString = message(field(1, "type", intType), field(2, "intVal", intType), field(3, "strVal", stringType))
+
+	// special are the messages of types that are one value in JSON (generated.proto of apimachinery).
+	special = map[schema.Kind]*schema.Type{
+		schema.Time:         timestamp,
+		schema.MicroTime:    timestamp,
+		schema.Duration:     message(field(1, "duration", intType)),
+		schema.Quantity:     message(field(1, "string", stringType)),
+		schema.IntOrString:  intOrString,
+		schema.RawExtension: rawJSON,
+		schema.Any:          rawJSON,
+		schema.FieldsV1:     rawJSON,
+	}
+
+	// envelope is runtime.Unknown.
+	envelope = message(
+		field(1, "typeMeta", message(field(1, "apiVersion", stringType), field(2, "kind", stringType))),
+		field(2, "raw", bytesType), field(3, "contentEncoding", stringType), field(4, "contentType", stringType))
+)

@@ -1,9 +1,14 @@
 package campaign
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Shrink returns a smaller plan that still fails: nothing at all if that is enough, else without the kinds of faults and
@@ -77,4 +82,112 @@ func simplify(items []Item, i int, fails func([]Item) bool) []Item {
 		}
 	}
 	return items
+}
+
+// simpler returns steps that happen earlier, and around an earlier write, the best first.
+func (w When) simpler() (list []When) {
+	if w.Client == "" {
+		for _, at := range earlier(int64(w.At / time.Second)) {
+			list = append(list, When{At: time.Duration(at) * time.Second})
+		}
+		return list
+	}
+	for _, n := range earlier(int64(w.Nth) - 1) {
+		list = append(list, When{Client: w.Client, Nth: 1 + int(n), Before: w.Before})
+	}
+	return list
+}
+
+// earlier returns 0 and about the half of n, as far as they are less.
+func earlier(n int64) []int64 {
+	switch n {
+	case 0:
+		return nil
+	case 1:
+		return []int64{0}
+	}
+	return []int64{0, n / 2}
+}
+
+// simpler returns edits with one field or one item less, or with one smaller value, the best first.
+func (e Edit) simpler() (list []Action) {
+	var patch map[string]any
+	decode([]byte(e.Patch), &patch)
+	for _, p := range smaller(patch) {
+		if data, err := json.Marshal(p); err == nil { // it came from JSON
+			list = append(list, Edit{e.Resource, e.Key, string(data)})
+		}
+	}
+	return list
+}
+
+// smaller returns smaller variants of a value, the most promising first: a single field or item, all but one of them, then variants with
+// smaller values inside. Some may violate the schema: the server then refuses the edit, and the test does not fail in the same way.
+func smaller(value any) (list []any) {
+	switch value := value.(type) {
+	case map[string]any:
+		return smallerObjects(value)
+	case []any:
+		for i := range value {
+			if len(value) > 2 {
+				list = append(list, value[i:i+1])
+			}
+		}
+		for i := range value {
+			list = append(list, slices.Delete(slices.Clone(value), i, i+1))
+		}
+		for i, item := range value {
+			for _, less := range smaller(item) {
+				next := slices.Clone(value)
+				next[i] = less
+				list = append(list, next)
+			}
+		}
+	case json.Number:
+		if n, err := strconv.ParseInt(value.String(), 10, 64); err == nil {
+			return smallerNumbers(n)
+		}
+	case string:
+		return shorterTexts(value)
+	}
+	return list
+}
+
+func smallerObjects(value map[string]any) (list []any) {
+	names := object.SortedKeys(value)
+	for _, name := range names {
+		if len(names) > 2 {
+			list = append(list, map[string]any{name: value[name]})
+		}
+	}
+	for _, name := range names {
+		next := maps.Clone(value)
+		delete(next, name)
+		list = append(list, next)
+	}
+	for _, name := range names {
+		for _, less := range smaller(value[name]) {
+			next := maps.Clone(value)
+			next[name] = less
+			list = append(list, next)
+		}
+	}
+	return list
+}
+
+// smallerNumbers returns 0, then numbers that come closer to n from there by half of the rest each.
+func smallerNumbers(n int64) (list []any) {
+	for rest := n; rest != 0; rest /= 2 {
+		list = append(list, json.Number(strconv.FormatInt(n-rest, 10)))
+	}
+	return list
+}
+
+// shorterTexts returns beginnings of a text: none of it, and more by half of the rest each.
+func shorterTexts(text string) (list []any) {
+	letters := []rune(text)
+	for rest := len(letters); rest != 0; rest /= 2 {
+		list = append(list, string(letters[:len(letters)-rest]))
+	}
+	return list
 }

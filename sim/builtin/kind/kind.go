@@ -126,3 +126,14 @@ func names(fields resource.Fields) []string {
 type Conversion struct {
 	ToHub, FromHub func(object.Object) (object.Object, error)
 }
+
+// ScaleWorkload is the scale subresource of Deployments, ReplicaSets and StatefulSets, ScaleReplication that of
+// ReplicationControllers, which select by plain labels.
+var (
+	ScaleWorkload = resource.Scale(resource.ScalePaths{
+		Replicas: ".spec.replicas", Status: ".status.replicas", Selector: ".spec.selector", Query: resource.LabelSelectorQuery,
+	})
+	ScaleReplication = resource.Scale(resource.ScalePaths{
+		Replicas: ".spec.replicas", Status: ".status.replicas", Selector: ".spec.selector", Query: resource.LabelSetQuery,
+	})
+)

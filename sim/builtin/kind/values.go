@@ -6,8 +6,11 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // IsObject reports whether a value, as it is or as it was written, is a JSON object.
@@ -127,4 +130,65 @@ func GoPointer(t gotext.Type, o object.Object) any {
 		return nil
 	}
 	return gotext.Value(t, o)
+}
+
+// Value is a Go type whose values are read and printed by themselves, though they need not be objects as those of kinds.
+//
+//	[{"type":"Pods"}]  ◀─ Read, JSON ─▶  {"value":[{"type":"Pods"}]}  ◀─ codec ─▶  []any
+type Value struct{ inside *schema.Type }
+
+// ValueOf returns what reads and prints values of a type.
+func ValueOf(t *schema.Type) Value {
+	return Value{schema.NewStruct("", "", []schema.Field{{Name: "value", Type: t, Pointer: true}})}
+}
+
+// Read reads JSON as it is read into the type: nil for what does not fit, and for null.
+func (v Value) Read(text string) any {
+	if _, err := object.ParseValue([]byte(text)); err != nil {
+		return nil
+	}
+	obj, _, err := codec.DecodeJSON([]byte(`{"value":`+text+"}"), v.inside)
+	if err != nil {
+		return nil
+	}
+	return obj["value"]
+}
+
+// JSON prints a value, with fields in the order of the type.
+func (v Value) JSON(value any) []byte {
+	text := codec.Append(nil, object.Object{"value": value}, v.inside)
+	return text[len(`{"value":`) : len(text)-1]
+}
+
+// IP is the rule for an address in a field that is older than Kubernetes 1.33 (KEP-4858). The address need not be canonical. Servers
+// without StrictIPCIDRValidation accept ambiguous ones: leading zeros, which are not octal, and ::ffff:1.2.3.4 for an IPv4 address.
+func IP(ctx *resource.Context) func(string) []string {
+	if ctx.Enabled("StrictIPCIDRValidation") {
+		return field.LegacyIP
+	}
+	return field.LaxIP
+}
+
+// CIDR is the rule for a network in such a field.
+func CIDR(ctx *resource.Context) func(string) []string {
+	if ctx.Enabled("StrictIPCIDRValidation") {
+		return field.LegacyCIDR
+	}
+	return field.LaxCIDR
+}
+
+// WarnIP warns about an address in such a field.
+func WarnIP(ctx *resource.Context, p field.Path, ip string) {
+	warnAll(ctx, field.IPWarnings(p, ip, ctx.Since(36)))
+}
+
+// WarnCIDR warns about a network in such a field.
+func WarnCIDR(ctx *resource.Context, p field.Path, cidr string) {
+	warnAll(ctx, field.CIDRWarnings(p, cidr, ctx.Since(36)))
+}
+
+func warnAll(ctx *resource.Context, warnings []string) {
+	for _, text := range warnings {
+		ctx.Warn(text)
+	}
 }

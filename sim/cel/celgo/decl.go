@@ -1,7 +1,9 @@
 package celgo
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -209,4 +211,81 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 		return nil, false
 	}
 	return &types.FieldType{Type: f.typ}, true
+}
+
+// reserved are the words of the CEL grammar that cannot name a field.
+var reserved = strings.Fields("true false null in as break const continue else for function if import let loop package namespace return var void while")
+
+var (
+	escaped   = regexp.MustCompile(`__|[-./]`)
+	unescaped = regexp.MustCompile(`__[^_]+__`)
+	plain     = regexp.MustCompile(`^[a-zA-Z_./-][a-zA-Z0-9_./-]*$`)
+)
+
+var escapes = map[string]string{"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+
+var unescapes = map[string]string{"__underscores__": "__", "__dot__": ".", "__dash__": "-", "__slash__": "/"}
+
+// escape returns a property's name as an expression has to write it: foo__dash__bar. Names that no expression can write
+// are not ok.
+func escape(name string) (string, bool) {
+	if !plain.MatchString(name) {
+		return "", false
+	}
+	if slices.Contains(reserved, name) {
+		return "__" + name + "__", true
+	}
+	return escaped.ReplaceAllStringFunc(name, func(s string) string { return escapes[s] }), true
+}
+
+// unescape is the opposite of escape. It is not ok for sequences that escape does not make.
+func unescape(name string) (string, bool) {
+	ok := true
+	out := unescaped.ReplaceAllStringFunc(name, func(s string) string {
+		if c, known := unescapes[s]; known {
+			return c
+		}
+		word := s[2 : len(s)-2]
+		ok = ok && len(s) == len(name) && slices.Contains(reserved, word)
+		return word
+	})
+	return out, ok
+}
+
+// define adds an object type with fields.
+func (t typeNames) define(name string, fields map[string]*cel.Type) *decl {
+	d := &decl{typ: cel.ObjectType(name), fields: map[string]*decl{}}
+	for f, typ := range fields {
+		d.fields[f] = &decl{typ: typ}
+	}
+	t[name] = d
+	return d
+}
+
+// requestType is the type of request: an AdmissionRequest without its objects.
+func requestType(t typeNames) *decl {
+	text := cel.StringType
+	kind := t.define("kubernetes.GroupVersionKind", map[string]*cel.Type{"group": text, "version": text, "kind": text}).typ
+	resource := t.define("kubernetes.GroupVersionResource", map[string]*cel.Type{"group": text, "version": text, "resource": text}).typ
+	user := t.define("kubernetes.UserInfo", map[string]*cel.Type{"username": text, "uid": text, "groups": cel.ListType(text),
+		"extra": cel.MapType(text, cel.ListType(text))}).typ
+	return t.define("kubernetes.AdmissionRequest", map[string]*cel.Type{
+		"kind": kind, "resource": resource, "subResource": text, "requestKind": kind, "requestResource": resource,
+		"requestSubResource": text, "name": text, "namespace": text, "operation": text, "userInfo": user,
+		"dryRun": cel.BoolType, "options": cel.DynType,
+	})
+}
+
+// namespaceType is the type of namespaceObject: a Namespace without some of its metadata.
+func namespaceType(t typeNames) *decl {
+	text, stamp := cel.StringType, cel.TimestampType
+	spec := t.define("kubernetes.NamespaceSpec", map[string]*cel.Type{"finalizers": cel.ListType(text)}).typ
+	condition := t.define("kubernetes.NamespaceCondition", map[string]*cel.Type{"status": text, "type": text,
+		"lastTransitionTime": stamp, "message": text, "reason": text}).typ
+	status := t.define("kubernetes.NamespaceStatus", map[string]*cel.Type{"conditions": cel.ListType(condition), "phase": text}).typ
+	metadata := t.define("kubernetes.NamespaceMetadata", map[string]*cel.Type{"name": text, "generateName": text,
+		"namespace": text, "labels": cel.MapType(text, text), "annotations": cel.MapType(text, text), "UID": text,
+		"creationTimestamp": stamp, "deletionGracePeriodSeconds": cel.IntType, "deletionTimestamp": stamp,
+		"generation": cel.IntType, "resourceVersion": text, "finalizers": cel.ListType(text)}).typ
+	return t.define("kubernetes.Namespace", map[string]*cel.Type{"metadata": metadata, "spec": spec, "status": status})
 }
