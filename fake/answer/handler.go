@@ -70,7 +70,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.Watch != nil && !h.watches.take() {
 		locked(server, a.Drop)
-		WriteStatus(w, tooManyWatches(h.watches.max))
+		text := fmt.Sprintf("kubesim: too many watches: this listener serves %d at a time (--max-watches)", h.watches.max)
+		WriteStatus(w, status.TooManyRequests(text, 1))
 		return
 	}
 	if a.Messages {
@@ -212,11 +213,6 @@ func WriteStatus(w http.ResponseWriter, s *status.Status) {
 	}
 	w.WriteHeader(s.Code)
 	_, _ = w.Write(s.JSON()) // a client that went away is no error of the server
-}
-
-// tooManyWatches is the answer to a watch beyond the greatest number of them.
-func tooManyWatches(most int64) *status.Status {
-	return status.TooManyRequests(fmt.Sprintf("kubesim: too many watches: this listener serves %d at a time (--max-watches)", most), 1)
 }
 
 // quota limits how many of something exist at a time. A nil quota has no limit.

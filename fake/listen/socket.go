@@ -85,9 +85,6 @@ func markOver(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// isOver reports whether the connection of a request is too many.
-func isOver(r *http.Request) bool { return r.Context().Value(overKey{}) != nil }
-
 // requests counts the requests in progress, so that a listener can end when there are none.
 type requests struct {
 	mu      sync.Mutex
@@ -154,7 +151,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer g.requests.end()
 	limitBody(w, r)
-	if isOver(r) {
+	if r.Context().Value(overKey{}) != nil {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Retry-After", "1")
 		answer.WriteStatus(w, status.Unavailable(fmt.Sprintf("kubesim: too many connections: this listener serves %d at a time (--max-connections)", g.maximum)))

@@ -26,7 +26,7 @@ func (d *Documents) groupList(r *Request, f codec.Format, key string, items func
 		return object.Object{"kind": discoveryList.Kind, "apiVersion": discoveryList.GV(), "metadata": map[string]any{}, "items": items()}
 	}
 	if d.etags[key] == "" {
-		d.etags[key] = etag(d.json(key, discoveryList, build))
+		d.etags[key] = `"` + hash(d.json(key, discoveryList, build)) + `"`
 	}
 	a := &Answer{Code: wire.StatusNotModified, Header: wire.Header{}}
 	if r.Header.Get("If-None-Match") != d.etags[key] {
@@ -37,9 +37,6 @@ func (d *Documents) groupList(r *Request, f codec.Format, key string, items func
 	a.Header.Set("Cache-Control", "public")
 	return a
 }
-
-// etag returns the entity tag of a document: its SHA-512, quoted.
-func etag(document []byte) string { return `"` + hash(document) + `"` }
 
 func hash(document []byte) string {
 	sum := sha512.Sum512(document)

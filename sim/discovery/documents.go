@@ -152,7 +152,7 @@ func (d *Documents) route(r *Request) *Answer {
 	slashes := strings.Count(below, "/")
 	switch {
 	case r.Path == "/" || r.Path == "/index.html":
-		return d.paths()
+		return indented(object.JSON(map[string]any{"paths": object.FromStrings(d.list())}))
 	case root == "api" && slashes == 0:
 		return d.legacyCore(r, strings.Split(trimmed, "/")[2:])
 	case root == "apis" && slashes <= 1:

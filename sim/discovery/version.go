@@ -110,11 +110,6 @@ func indented(compact []byte) *Answer {
 	return &Answer{Code: wire.StatusOK, Header: wire.Header{"Content-Type": {"application/json"}}, Body: body}
 }
 
-// paths answers / with all that the server serves, sorted.
-func (d *Documents) paths() *Answer {
-	return indented(object.JSON(map[string]any{"paths": object.FromStrings(d.list())}))
-}
-
 // list returns the paths of everything that is not a resource, sorted.
 func (d *Documents) list() []string {
 	d.load()

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/kubelet/shell"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -152,8 +151,6 @@ func (l *selection) render(lines []printed, first bool) string {
 	}
 	return b.String()
 }
-
-func isShell(name string) bool { return shell.IsShell(name) }
 
 // notRunning returns the error for a container that does not run.
 func (t *target) notRunning() *Answer {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/kubelet/shell"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -277,5 +278,5 @@ func exitStatus(code int) *status.Status {
 // interactive reports whether a container waits for input.
 func (c *container) interactive() bool {
 	args := append(c.spec.Strings("command"), c.spec.Strings("args")...)
-	return c.spec.True("stdin") && c.program.script == nil && (len(args) == 0 && idle(c.spec.String("image")) || len(args) == 1 && isShell(args[0]))
+	return c.spec.True("stdin") && c.program.script == nil && (len(args) == 0 && idle(c.spec.String("image")) || len(args) == 1 && shell.IsShell(args[0]))
 }

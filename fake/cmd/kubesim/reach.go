@@ -46,11 +46,6 @@ func (r *reach) flags(set *flag.FlagSet) {
 	set.IntVar(&r.watches, "max-watches", 0, "")
 }
 
-// fill applies the flags to the options of a listener.
-func (r *reach) fill(o *fake.ListenOptions) {
-	o.AllowedOrigins, o.MaxConnections, o.MaxWatches = r.origins, r.connections, r.watches
-}
-
 // openToAnyone reports whether the flags let every client do everything.
 func (f *serveFlags) openToAnyone() bool {
 	return !f.authenticates() || slices.Contains(f.options.Authorizers, "AlwaysAllow")

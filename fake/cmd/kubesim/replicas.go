@@ -78,7 +78,7 @@ func (f *serveFlags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 			address = net.JoinHostPort(host, strconv.Itoa(first+n))
 		}
 		o := fake.ListenOptions{Address: address, TLS: f.tls, CertificateFile: f.tlsCert, KeyFile: f.tlsKey, Replica: n + 1}
-		f.reach.fill(&o)
+		o.AllowedOrigins, o.MaxConnections, o.MaxWatches = f.reach.origins, f.reach.connections, f.reach.watches
 		l, err := srv.Listen(o)
 		if err != nil {
 			return nil, err

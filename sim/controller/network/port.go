@@ -64,13 +64,6 @@ func (p port) slicePort() string {
 		p.protocol, p.number, pointer(p.app, p.hasApp))
 }
 
-// sortEndpointPorts sorts ports as Endpoints have them.
-func sortEndpointPorts(ports []port) {
-	slices.SortFunc(ports, func(a, b port) int {
-		return strings.Compare(hashed("(v1.EndpointPort)"+a.endpointPort()), hashed("(v1.EndpointPort)"+b.endpointPort()))
-	})
-}
-
 // sortSlicePorts sorts ports as EndpointSlices have them.
 func sortSlicePorts(ports []port) {
 	slices.SortFunc(ports, func(a, b port) int { return strings.Compare(hashed(a.slicePort()), hashed(b.slicePort())) })

@@ -17,8 +17,6 @@ type address struct {
 	at            *port
 }
 
-func (a *address) uid() string { return a.String("targetRef", "uid") }
-
 // subsets groups addresses as in Endpoints: addresses with the same ports that are equally ready form one subset
 // (pkg/api/v1/endpoints.RepackSubsets). An address that occurs twice at a port is ready if both are.
 //
@@ -42,7 +40,7 @@ func subsets(all []address) []subset {
 			order = append(order, at)
 			members[at] = map[string]*address{}
 		}
-		key := a.String("ip") + "\x00" + a.uid()
+		key := a.String("ip") + "\x00" + a.String("targetRef", "uid")
 		if before := members[at][key]; before == nil {
 			members[at][key] = a
 		} else if before.ready && !a.ready {
@@ -96,7 +94,9 @@ func (s *subset) sort() {
 	}
 	slices.SortFunc(s.ready, byAddress)
 	slices.SortFunc(s.unready, byAddress)
-	sortEndpointPorts(s.ports)
+	slices.SortFunc(s.ports, func(a, b port) int {
+		return strings.Compare(hashed("(v1.EndpointPort)"+a.endpointPort()), hashed("(v1.EndpointPort)"+b.endpointPort()))
+	})
 	s.hash = hashed(s.dump())
 }
 

@@ -96,7 +96,7 @@ func (s *Source) versionOperations(p Part) []operation {
 		}
 	}
 	for i := range b.ops {
-		sortParams(b.ops[i].params)
+		slices.SortFunc(b.ops[i].params, func(a, b param) int { return strings.Compare(a.name+" "+a.in, b.name+" "+b.in) })
 	}
 	return b.ops
 }

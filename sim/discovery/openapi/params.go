@@ -86,11 +86,6 @@ func (s *Source) supported(list []param) []param {
 	})
 }
 
-// sortParams sorts parameters as they are printed.
-func sortParams(list []param) {
-	slices.SortFunc(list, func(a, b param) int { return strings.Compare(a.name+" "+a.in, b.name+" "+b.in) })
-}
-
 // shared returns the parameters that all operations have; a path lists them once.
 func shared(ops []operation) []param {
 	return slices.DeleteFunc(slices.Clone(ops[0].params), func(p param) bool {
