@@ -10,8 +10,10 @@
 package auth
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -246,4 +248,64 @@ func withGroup(groups []string, group string) []string {
 		return groups
 	}
 	return append(groups[:len(groups):len(groups)], group)
+}
+
+// Client describes the sender of a request beside the header: from its connection, and from the program around the server.
+type Client struct {
+	// User is the user that the program sets. If it is nil, the server authenticates the request.
+	User *resource.User
+	// Refused makes the server answer with a 401.
+	Refused bool
+	// Certificate is the client's certificate. It is nil if there is none, or there is no authority for clients' certificates.
+	Certificate *Certificate
+}
+
+// Certificate is the result of verifying a client's certificate (Kubernetes documentation, "X.509 client certificates").
+type Certificate struct {
+	// User is the subject of a certificate that an authority for clients has signed: the common name and the organizations, which
+	// are groups. If it has no name, the certificate identifies no user.
+	User resource.User
+	// Proxy reports that an authority for proxies has signed it: the header names the user.
+	Proxy bool
+	// Untrusted reports that one of the consulted authorities has not signed it, or not for this time and use. Then a client
+	// without other credentials is refused instead of anonymous.
+	Untrusted bool
+}
+
+// ReadTokens parses the file of kube-apiserver's --token-auth-file: a line per token, with the token, the name of its user, the
+// user's uid and, optionally, the user's groups in quotes: token,user,uid,"group1,group2". As in kube-apiserver, the last line of a
+// repeated token counts, and a line without a token is ignored: notes contain their line numbers
+// (k8s.io/apiserver/pkg/authentication/token/tokenfile).
+func ReadTokens(r io.Reader) (all []Token, notes []string, err error) {
+	in := csv.NewReader(r)
+	in.FieldsPerRecord = -1
+	index := map[string]int{}
+	for {
+		record, err := in.Read()
+		if err == io.EOF {
+			return all, notes, nil
+		}
+		if err != nil {
+			return nil, nil, err // it names the line
+		}
+		line, _ := in.FieldPos(0)
+		if len(record) < 3 {
+			return nil, nil, fmt.Errorf("line %d: a token, the name of its user and his uid are needed, with commas between them: there are %d fields", line, len(record))
+		}
+		t := Token{Token: record[0], User: User{Name: record[1], UID: record[2]}}
+		if len(record) > 3 && record[3] != "" {
+			t.User.Groups = strings.Split(record[3], ",")
+		}
+		before, twice := index[t.Token]
+		switch {
+		case t.Token == "":
+			notes = append(notes, fmt.Sprintf("line %d has no token", line))
+		case twice:
+			notes = append(notes, fmt.Sprintf("line %d has a token that an earlier line has: it is now %s's", line, t.User.Name))
+			all[before] = t
+		default:
+			index[t.Token] = len(all)
+			all = append(all, t)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package boot
 import (
 	"bytes"
 	"compress/gzip"
+	"embed"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -195,3 +196,6 @@ func (t *template) store(at time.Time) *mvcc.Store {
 	}
 	return s
 }
+
+//go:embed data/*.jsonl.gz
+var data embed.FS

@@ -15,9 +15,12 @@ package schema
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Kind is the JSON form of a Type's values and the way in which its Go type handles them.
@@ -266,4 +269,80 @@ type Subresource struct {
 	Name  string // "eviction"
 	GVK          // of the body; equal to the parent's GVK for status
 	Verbs []string
+}
+
+// Raw returns where objects of type t have a RawExtension, nil if nowhere. It walks over the whole type. A type inside
+// itself is taken to have none there.
+func (t *Type) Raw() *object.Places { return t.raw(map[*Type]bool{}) }
+
+// raw is Raw for a type inside others.
+func (t *Type) raw(outer map[*Type]bool) *object.Places {
+	if t == nil || outer[t] {
+		return nil
+	}
+	outer[t] = true
+	defer delete(outer, t)
+	var at object.Places
+	switch t.Kind {
+	case RawExtension:
+		at.Raw = true
+	case Struct:
+		for i := range t.Fields {
+			f := &t.Fields[i]
+			if in := f.Type.raw(outer); in != nil {
+				if at.Fields == nil {
+					at.Fields = map[string]*object.Places{}
+				}
+				at.Fields[f.Name] = in
+			}
+		}
+	case List, Map:
+		at.Elem = t.Elem.raw(outer)
+	}
+	if !at.Raw && at.Fields == nil && at.Elem == nil {
+		return nil
+	}
+	return &at
+}
+
+// OpenAPI returns the type as an OpenAPI schema without references. It has types, formats, properties and items only. A field of
+// any type has no type, nor has a Quantity. A struct inside itself has no properties there.
+func (t *Type) OpenAPI() map[string]any { return t.openAPI(nil) }
+
+func (t *Type) openAPI(within []*Type) map[string]any {
+	switch t.Kind {
+	case Struct:
+		s := map[string]any{"type": "object"}
+		if slices.Contains(within, t) {
+			return s
+		}
+		properties := map[string]any{}
+		for i := range t.Fields {
+			f := &t.Fields[i]
+			properties[f.Name] = f.Type.openAPI(append(within, t))
+		}
+		s["properties"] = properties
+		return s
+	case Map:
+		return map[string]any{"type": "object", "additionalProperties": t.Elem.openAPI(within)}
+	case List:
+		return map[string]any{"type": "array", "items": t.Elem.openAPI(within)}
+	case Bool:
+		return map[string]any{"type": "boolean"}
+	case Int:
+		return map[string]any{"type": "integer"}
+	case Float:
+		return map[string]any{"type": "number"}
+	case Bytes:
+		return map[string]any{"type": "string", "format": "byte"}
+	case Time, MicroTime:
+		return map[string]any{"type": "string", "format": "date-time"}
+	case String, Duration:
+		return map[string]any{"type": "string"}
+	case IntOrString:
+		return map[string]any{"x-kubernetes-int-or-string": true}
+	case RawExtension, FieldsV1:
+		return map[string]any{"type": "object"}
+	}
+	return map[string]any{} // Quantity, Any
 }

@@ -3,6 +3,8 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -165,4 +167,69 @@ func (l *Log) participants(b *bytes.Buffer) map[string]string {
 // plainText removes characters that end a line, a message or an entity of a diagram.
 func plainText(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", ";", ",", "#", " ", "<", "(", ">", ")").Replace(s)
+}
+
+// What returns the name of a resource in records, such as deployments.apps/status, or the path if it does not belong to a resource.
+func What(group, resource, subresource, path string) string {
+	if resource == "" {
+		return path
+	}
+	if group != "" {
+		resource += "." + group
+	}
+	if subresource != "" {
+		resource += "/" + subresource
+	}
+	return resource
+}
+
+// Key names an object as a record does, or a namespace.
+func Key(namespace, name string) string {
+	if namespace == "" || name == "" {
+		return namespace + name
+	}
+	return namespace + "/" + name
+}
+
+// Module returns the version of this module that the program was built with.
+func Module() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if m.Path == modulePath {
+			return m.Version
+		}
+	}
+	return ""
+}
+
+const modulePath = "github.com/kubesim/kubesim"
+
+// routine is metadata that every write changes.
+var routine = []string{"metadata.resourceVersion", "metadata.managedFields", "metadata.generation"}
+
+// diffWidth is the maximal number of bytes that are shown of a line of a diff.
+const diffWidth = 240
+
+// Difference returns in which fields two states of an object differ, a line each: spec.replicas: 1 → 3. Metadata that every
+// write changes is left out.
+func Difference(before, after object.Object) (lines []string) {
+	for _, c := range object.Diff(before, after) {
+		if Routine(c.Path) {
+			continue
+		}
+		line := c.String()
+		if len(line) > diffWidth {
+			line = strings.ToValidUTF8(line[:diffWidth], "") + " …"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Routine reports whether a field is metadata that every write changes.
+func Routine(path string) bool {
+	return slices.ContainsFunc(routine, func(name string) bool { return path == name || strings.HasPrefix(path, name+"[") })
 }

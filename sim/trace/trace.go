@@ -18,11 +18,16 @@ package trace
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"hash"
 	"slices"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Site is the kind of a record.
@@ -198,4 +203,82 @@ type Log struct {
 	// Decisions are the decisions about faults, each as JSON that package fault reads.
 	Decisions [][]byte
 	Records   []Record // the oldest first
+}
+
+// State is the complete state of a Trace except its followers.
+type State struct {
+	N       uint64    // of the newest record
+	Start   time.Time // of the first record
+	Last    time.Time
+	Hash    []byte    // the state of the hash of all records, if one is kept
+	Objects [2]uint64 // the sum of all commits
+	Records []Record  `json:"-"` // the records that are still kept, the oldest first
+}
+
+// State returns a copy of the Trace's state.
+func (t *Trace) State() State {
+	s := State{N: t.n, Start: t.start, Last: t.last, Objects: t.objects, Records: t.Since(0)}
+	if t.hash != nil {
+		s.Hash, _ = t.hash.(encoding.BinaryMarshaler).MarshalBinary() // that of SHA-256 cannot fail
+	}
+	return s
+}
+
+// Load returns a Trace that continues from s. It refuses a state that is inconsistent with o.
+func Load(o Options, s State) (*Trace, error) {
+	t := New(o)
+	t.n, t.start, t.last, t.objects = s.N, s.Start, s.Last, s.Objects
+	if want := min(s.N, uint64(max(o.Keep, 0))); uint64(len(s.Records)) != want {
+		return nil, fmt.Errorf("trace: %d records were saved of %d, of which %d are kept", len(s.Records), s.N, want)
+	}
+	t.ring = make([]Record, len(s.Records))
+	for i, r := range s.Records {
+		if r.N != s.N-uint64(len(s.Records))+uint64(i)+1 {
+			return nil, fmt.Errorf("trace: record %d is where another one belongs", r.N)
+		}
+		t.ring[(r.N-1)%uint64(t.keep)] = r
+	}
+	if t.hash == nil {
+		return t, nil
+	}
+	if err := t.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(s.Hash); err != nil {
+		return nil, errors.Join(errors.New("trace: the hash cannot go on"), err)
+	}
+	return t, nil
+}
+
+// Semantic returns a fingerprint of the outcome: how often each object was created, changed and deleted, and the objects that exist at
+// the end. each yields the objects and their keys in the order of the keys. Semantic returns "" if no hash is kept.
+//
+// Fields that differ between two runs with the same outcome are left out: uids, revisions, creation times and managed fields.
+// Generated names and other times in objects are included.
+func (t *Trace) Semantic(each func(yield func(key string, obj object.Object) bool)) string {
+	if t.hash == nil {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%x %x\n", t.objects[0], t.objects[1])
+	each(func(key string, obj object.Object) bool {
+		dropVolatile(obj)
+		fmt.Fprintf(h, "%s %s\n", key, object.JSON(obj))
+		return true
+	})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// dropVolatile removes the fields of obj that depend on the time and the order of writes.
+func dropVolatile(obj object.Object) {
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
+		delete(meta, name)
+	}
+	owners, _ := meta["ownerReferences"].([]any)
+	for _, owner := range owners {
+		if m, ok := owner.(map[string]any); ok {
+			delete(m, "uid")
+		}
+	}
 }

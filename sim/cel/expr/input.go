@@ -76,3 +76,17 @@ func (in *Input) Afresh(authorizer bool) *Input {
 	other.Evaluated, other.Spent, other.WithoutAuthorizer = nil, 0, !authorizer
 	return &other
 }
+
+// Access is a query of an expression to an authorizer.
+type Access struct {
+	// ServiceAccount is the service account to check, as namespace and name. If both are empty, it is the user of the request.
+	ServiceAccountNamespace, ServiceAccountName string
+
+	Verb string
+	Path string // "" for a resource
+
+	Group, Resource, Subresource, Namespace, Name string
+}
+
+// Authorizer answers the questions of expressions.
+type Authorizer func(Access) (allowed bool, reason string)

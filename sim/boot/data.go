@@ -1,6 +1,0 @@
-package boot
-
-import "embed"
-
-//go:embed data/*.jsonl.gz
-var data embed.FS
