@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/fake/outbound"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/replica"
 )
 
 // Fork returns a copy of the server in its present state that is independent from then on, to try something out: neither sees writes to
@@ -67,7 +68,7 @@ func (o setup) serve(c *sim.Cluster) *Server {
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {
 		s.Clock = clock.NewManual(c.Clock().Now())
 	}
-	c.AdmitWaiting(!manual)
+	c.Calls(func(x *replica.Calls) { x.MayWait = !manual })
 	s.connect(manual)
 	return s
 }

@@ -1,13 +1,12 @@
 package sim
 
 import (
-	"context"
-
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
@@ -44,30 +43,8 @@ func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string
 	c.do(func() { c.servers.Webhooks.Register(webhook, admission.Handler(f)) })
 }
 
-// AdmitThrough sets the function that calls admission webhooks, without the Cluster's lock. If call is nil, they are not called.
-func (c *Cluster) AdmitThrough(call webhook.Call) {
-	c.do(func() { c.servers.Webhooks.Through(call) })
-}
-
-// AdmitTogether sets the function that calls several validating webhooks in parallel: it calls all functions and returns when they
-// have returned. If call is nil, they are called one after the other, as a Cluster that has to be replayed needs. Functions set
-// with Admit are called one after the other in any case.
-func (c *Cluster) AdmitTogether(call func(calls []func())) {
-	c.do(func() { c.servers.Webhooks.AskTogether(call) })
-}
-
-// AdmitRunning sets the function that runs functions that were set with Admit: it returns when the function does, or when the
-// context ends, with the context's cause. Without it a function that exceeds the timeout of its webhook or of the request is still
-// waited for, and fails then.
-func (c *Cluster) AdmitRunning(run func(ctx context.Context, f func()) error) {
-	c.do(func() { c.servers.Webhooks.Running(run) })
-}
-
-// AdmitWaiting sets whether admission plugins may wait, as ServiceAccount does for an account that a controller is about to create.
-// It is for a Cluster whose time passes by itself, and which serves several goroutines. Without it they decide at once.
-func (c *Cluster) AdmitWaiting(may bool) {
-	c.do(func() { c.servers.Webhooks.MayWait(may) })
-}
+// Calls sets how admission webhooks are called.
+func (c *Cluster) Calls(set func(*replica.Calls)) { c.do(func() { set(&c.servers.Webhooks.Calls) }) }
 
 // AggregateThrough sets the Proxy that reaches aggregated API servers. After a Load their availability stays as loaded until a
 // related object changes, or Recheck is called.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/config"
+	"github.com/kubesim/kubesim/sim/replica"
 )
 
 // Outbound sends the requests of one server to other servers: webhooks and aggregated API servers.
@@ -37,7 +38,7 @@ func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *
 	at := places{c, s}
 	out := &Outbound{cluster: c, Services: s, Network: &Network{places: at, plugins: p},
 		Aggregator: &Aggregator{places: at, options: o, life: life}, Caller: &Caller{trial: trial, logf: logf}}
-	c.AdmitRunning(out.Caller.Run)
+	c.Calls(func(x *replica.Calls) { x.Until = out.Caller.Run })
 	c.AggregateThrough(out.Aggregator)
 	return out
 }
@@ -57,8 +58,7 @@ func (o *Outbound) AdmitThrough(transport http.RoundTripper) {
 	o.mu.Lock()
 	o.admits = true
 	o.mu.Unlock()
-	o.cluster.AdmitThrough(o.Caller.through(transport))
-	o.cluster.AdmitTogether(callConcurrently)
+	o.cluster.Calls(func(x *replica.Calls) { x.Send, x.Concurrently = o.Caller.through(transport), callConcurrently })
 }
 
 // callConcurrently calls functions at the same time.

@@ -12,10 +12,23 @@ import (
 // Webhooks are what answers admission webhooks.
 type Webhooks struct {
 	functions map[string]admission.Handler // by name of the webhook
-	call      webhook.Call
-	together  func(calls []func())                      // calls functions at the same time; if nil, they are called one by one
-	run       func(ctx context.Context, f func()) error // calls a function, and waits for it as long as the context lasts
-	waits     bool                                      // the Cluster's time passes by itself
+	Calls
+}
+
+// Calls are how webhooks are called, without the Cluster's lock.
+type Calls struct {
+	// Send sends a review to a webhook that no function answers. If it is nil, such webhooks are not called.
+	Send webhook.Call
+	// Concurrently calls the functions that send reviews to several validating webhooks, and returns when they have returned. If it is
+	// nil, they are called one after the other, as a Cluster that has to be replayed needs. Functions that answer webhooks are called
+	// one after the other in any case.
+	Concurrently func(calls []func())
+	// Until runs a function that answers a webhook: it returns when the function does, or when the context ends, with the context's
+	// cause. If it is nil, a function that exceeds the timeout of its webhook or of the request is still waited for, and fails then.
+	Until func(ctx context.Context, f func()) error
+	// MayWait says that admission plugins may wait, as ServiceAccount does for an account that a controller is about to create. It is
+	// for a Cluster whose time passes by itself, and which serves several goroutines. Without it they decide at once.
+	MayWait bool
 }
 
 // Register sets what answers the admission webhook with the name; nil takes it back.
@@ -29,35 +42,21 @@ func (w *Webhooks) Register(webhook string, f admission.Handler) {
 	}
 }
 
-// Through sets the function that calls admission webhooks. If call is nil, they are not called.
-func (w *Webhooks) Through(call webhook.Call) { w.call = call }
-
-// AskTogether sets the function that calls several validating webhooks in parallel. If it is nil, they are called one after the
-// other.
-func (w *Webhooks) AskTogether(call func(calls []func())) { w.together = call }
-
-// Running sets the function that runs functions that answer webhooks: it returns when the function does or the context ends. If it
-// is nil, a function that exceeds its time is still waited for.
-func (w *Webhooks) Running(run func(ctx context.Context, f func()) error) { w.run = run }
-
-// MayWait sets whether admission plugins may wait, because the Cluster's time passes by itself.
-func (w *Webhooks) MayWait(may bool) { w.waits = may }
-
 // Waits implements admission.Host.
-func (w *Webhooks) Waits() bool { return w.waits }
+func (w *Webhooks) Waits() bool { return w.MayWait }
 
 // Handler implements admission.Host.
 func (w *Webhooks) Handler(name string) admission.Handler { return w.functions[name] }
 
 // adopt copies the registered functions of another Webhooks.
 func (w *Webhooks) adopt(other *Webhooks) {
-	w.functions, w.call, w.together, w.run, w.waits = maps.Clone(other.functions), other.call, other.together, other.run, other.waits
+	w.functions, w.Calls = maps.Clone(other.functions), other.Calls
 }
 
 // Run implements admission.Host.
 func (w *Webhooks) Run(ctx context.Context, f func()) error {
-	if w.run != nil {
-		return w.run(ctx, f)
+	if w.Until != nil {
+		return w.Until(ctx, f)
 	}
 	f()
 	return context.Cause(ctx)
@@ -65,16 +64,16 @@ func (w *Webhooks) Run(ctx context.Context, f func()) error {
 
 // Call implements admission.Host.
 func (w *Webhooks) Call(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {
-	if w.call == nil {
+	if w.Send == nil {
 		return nil, fmt.Errorf("Post %q: %w", q.URL, admission.ErrNoCall)
 	}
-	return w.call(ctx, q)
+	return w.Send(ctx, q)
 }
 
 // Together implements admission.Host.
 func (w *Webhooks) Together(calls []func()) {
-	if w.together != nil {
-		w.together(calls)
+	if w.Concurrently != nil {
+		w.Concurrently(calls)
 		return
 	}
 	for _, call := range calls {
