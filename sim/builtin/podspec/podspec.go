@@ -3,14 +3,20 @@
 package podspec
 
 import (
+	"fmt"
 	"iter"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // Rules checks one pod spec, in the order of the API server.
@@ -178,3 +184,95 @@ func Containers(spec object.Object) iter.Seq[object.Object] {
 
 // isPod reports whether the spec is that of a pod, not of a template.
 func (r *Rules) isPod() bool { return r.meta != nil }
+
+// Gates are the gates of the fields of pod specs, for a kind whose objects have theirs at the path, which ends in a
+// dot.
+func Gates(path string) []kind.Gate {
+	gates := []kind.Gate{
+		{Name: "AtomicWriteVolumeUserFields", Fields: []string{
+			"volumes.*.secret.defaultUser", "volumes.*.configMap.defaultUser", "volumes.*.downwardAPI.defaultUser", "volumes.*.projected.defaultUser",
+			"volumes.*.secret.items.*.user", "volumes.*.configMap.items.*.user", "volumes.*.downwardAPI.items.*.user",
+			"volumes.*.projected.sources.*.secret.items.*.user", "volumes.*.projected.sources.*.configMap.items.*.user",
+			"volumes.*.projected.sources.*.downwardAPI.items.*.user", "volumes.*.projected.sources.*.serviceAccountToken.user",
+			"volumes.*.projected.sources.*.clusterTrustBundle.user", "volumes.*.projected.sources.*.podCertificate.user"}},
+		{Name: "ClusterTrustBundleProjection", Fields: []string{"volumes.*.projected.sources.*.clusterTrustBundle"}},
+		{Name: "ContainerRestartRules", Fields: []string{"containers.*.restartPolicyRules",
+			"initContainers.*.restartPolicyRules", "containers.*.restartPolicy"}},
+		{Name: "ContainerStopSignals", Fields: inContainers("lifecycle.stopSignal?")},
+		{Name: "EmptyDirVolumeMode", Fields: []string{"volumes.*.emptyDir.mode"}},
+		{Name: "EnvFiles", Fields: inContainers("env.*.valueFrom.fileKeyRef")},
+		{Name: "EvictionRequestAPI", Fields: []string{"evictionResponders"}},
+		{Name: "GRPCContainerProbeTLS", Fields: slices.Concat(inContainers("livenessProbe.grpc.mode"), inContainers("readinessProbe.grpc.mode"),
+			inContainers("startupProbe.grpc.mode"))},
+		{Name: "GenericWorkload", Fields: []string{"schedulingGroup"}},
+		{Name: "GenericWorkload", Fields: []string{"workloadRef"}},
+		{Name: "H2CContainerProbe", Fields: slices.Concat(inContainers("livenessProbe.httpGet.protocol"), inContainers("readinessProbe.httpGet.protocol"),
+			inContainers("startupProbe.httpGet.protocol"), inContainers("lifecycle.postStart.httpGet.protocol"), inContainers("lifecycle.preStop.httpGet.protocol"))},
+		{Name: "HostnameOverride", Fields: []string{"hostnameOverride"}},
+		{Name: "ImageVolume", Fields: []string{"volumes.*.image"}},
+		{Name: "PodCertificateRequest", Fields: []string{"volumes.*.projected.sources.*.podCertificate"}},
+		{Name: "RestartAllContainersOnContainerExits", Values: &kind.GatedValue{Path: "containers.*.restartPolicyRules.*.action", Value: "RestartAllContainers", Allowed: []string{"Restart"}}},
+		{Name: "RestartAllContainersOnContainerExits", Values: &kind.GatedValue{Path: "initContainers.*.restartPolicyRules.*.action", Value: "RestartAllContainers", Allowed: []string{"Restart"}}},
+		{Name: "VolumeBindMountOptions", Fields: inContainers("volumeMounts.*.bindMountOptions")},
+	}
+	for i := range gates {
+		for j := range gates[i].Fields {
+			gates[i].Fields[j] = path + gates[i].Fields[j]
+		}
+		if gates[i].Values != nil {
+			gates[i].Values.Path = path + gates[i].Values.Path
+		}
+	}
+	return gates
+}
+
+// inContainers returns the path in containers, init containers and ephemeral containers.
+func inContainers(path string) []string {
+	return []string{"containers.*." + path, "initContainers.*." + path, "ephemeralContainers.*." + path}
+}
+
+// ContainerColumns are the columns of the containers of the pod template at the path.
+func ContainerColumns(template ...string) []table.Column {
+	of := func(name string) func(object.Object) any {
+		return func(obj object.Object) any { return ContainersCell(obj, name, template...) }
+	}
+	return []table.Column{
+		table.Text("Containers", "Names of each container in the template.").Wide().Cell(of("name")),
+		table.Text("Images", "Images referenced by each container in the template.").Wide().Cell(of("image")),
+	}
+}
+
+// TemplateColumns are the last columns of kinds with a pod template and a label selector in the spec at the path.
+func TemplateColumns(specType string, spec ...string) []table.Column {
+	return append(ContainerColumns(slices.Concat(spec, []string{"template"})...),
+		table.Doc("Selector", specType, "selector").Wide().Cell(func(obj object.Object) any {
+			return selector.FormatLabelSelector(obj.At(spec...).Map("selector"))
+		}))
+}
+
+// ContainersCell joins one field of the containers of the pod template at the path.
+func ContainersCell(obj object.Object, name string, template ...string) string {
+	return strings.Join(kind.Texts(obj.At(template...).Objects("spec", "containers"), name), ",")
+}
+
+// DefaultTemplateOf fills in the defaults of spec.template.
+func DefaultTemplateOf(obj object.Object) {
+	DefaultTemplate(kind.ObjectAt(obj, "spec", "template"))
+}
+
+// Unlabelled reports whether obj has no labels, but its template has some, which are the default of its own.
+func Unlabelled(obj object.Object) bool {
+	return len(obj.Map("metadata", "labels")) == 0 && len(obj.Map("spec", "template", "metadata", "labels")) > 0
+}
+
+// WarnNames warns about a name that is no DNS label though it becomes part of host names.
+func WarnNames(ctx *resource.Context, obj object.Object) {
+	if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
+		ctx.Warn(fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
+	}
+}
+
+// CheckSelected checks that the selector matches the labels of a template.
+func CheckSelected(template field.Cursor, s selector.Labels) {
+	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), "`selector` does not match template `labels`")
+}
