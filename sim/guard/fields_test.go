@@ -44,9 +44,6 @@ var changing = map[string]string{
 	"sim/controller.Manager.OnReconcile": "a scenario begins to record reconciles while the cluster runs",
 	"sim/history.History.journal":        "Cluster.Keep sets it while the cluster runs",
 	"sim/replica.Conversions.call":       "Cluster.ConvertThrough sets it while the cluster runs",
-	"sim/replica.Webhooks.call":          "Cluster.AdmitThrough sets it while the cluster runs",
-	"sim/replica.Webhooks.run":           "Cluster.AdmitRunning sets it while the cluster runs",
-	"sim/replica.Webhooks.together":      "Cluster.AdmitTogether sets it while the cluster runs",
 	"sim/watchcache.Watch.cache":         "a watch joins its cache when the state that it begins with has been sent",
 }
 
