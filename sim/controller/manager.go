@@ -18,17 +18,20 @@ const reconcileMax = 100_000
 
 // Manager runs controllers. The Cluster's lock guards it.
 type Manager struct {
-	log                *commit.Log
-	schedule           *clock.Schedule
-	random             *random.Streams
-	server             Server
-	loops              []*loop // in the order in which they are notified of a commit
-	named              map[string]*loop
-	watchers           map[string][]watcher // of a resource, by storage name, in that order; of "" for all
-	watchersByResource map[string][]watcher // of a resource, with those of all
-	queue              Queue
-	owned              ownerIndex
-	alarm              alarm
+	log         *commit.Log
+	schedule    *clock.Schedule
+	random      *random.Streams
+	server      Server
+	loops       []*loop // in the order in which they are notified of a commit
+	named       map[string]*loop
+	watchers    map[string][]watcher // of a resource, by storage name, in that order; of "" for all
+	routes      map[string][]route   // of a resource, with those of all
+	halted      int                  // how many loops are stopped
+	heartbeats  []*loop
+	heartbeatOf map[Ref]*loop // by the object that it renews
+	queue       Queue
+	owned       ownerIndex
+	alarm       alarm
 
 	// Order chooses the next item. The default is Oldest.
 	Order Order
@@ -64,14 +67,26 @@ type watcher struct {
 	watch *Watch
 }
 
+// route leads commits of a resource to one watch, or to the watches of an Index by their values.
+type route struct {
+	watcher
+	index *Index // nil for one watch
+	by    map[string][]watcher
+}
+
 // New returns a Manager of controllers, which are notified of each commit in their order. It is a commit.Listener.
 func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, all ...Controller) *Manager {
-	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}, watchersByResource: map[string][]watcher{}}
+	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{},
+		routes: map[string][]route{}, heartbeatOf: map[Ref]*loop{}}
 	for _, c := range all {
 		l := &loop{Controller: c}
 		l.client = Client{loop: l, manager: m}
 		m.loops = append(m.loops, l)
 		m.named[c.Name] = l
+		if h, ok := c.Reconciler.(Heartbeat); ok {
+			m.heartbeats = append(m.heartbeats, l)
+			m.heartbeatOf[h.Of()] = l
+		}
 		for i := range l.Watches {
 			w := &l.Watches[i]
 			m.watchers[w.Resource] = append(m.watchers[w.Resource], watcher{l, w})
@@ -88,21 +103,49 @@ func (m *Manager) Committed(e *commit.Commit) {
 	} else {
 		m.owned.committed(e)
 	}
-	for _, w := range m.watchersOf(e.Storage) {
+	m.eachWatcher(e, func(w watcher) {
 		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && e.By == resource.Author(w.loop)) {
 			m.notify(w, e)
+		}
+	})
+}
+
+// eachWatcher calls f with each watch of a commit, including those of all resources, in their order.
+func (m *Manager) eachWatcher(e *commit.Commit, f func(watcher)) {
+	for _, r := range m.routesOf(e.Storage) {
+		if r.index == nil {
+			f(r.watcher)
+			continue
+		}
+		for _, value := range r.index.Of(e) {
+			for _, w := range r.by[value] {
+				f(w)
+			}
 		}
 	}
 }
 
-// watchersOf returns the watches of a resource, including those of all resources.
-func (m *Manager) watchersOf(resource string) []watcher {
-	told, known := m.watchersByResource[resource]
-	if !known {
-		told = slices.Concat(m.watchers[resource], m.watchers[""])
-		m.watchersByResource[resource] = told
+// routesOf returns the routes of a resource. The watches of an Index have one, in the place of the first of them.
+func (m *Manager) routesOf(resource string) []route {
+	routes, known := m.routes[resource]
+	if known {
+		return routes
 	}
-	return told
+	indexes := map[*Index]map[string][]watcher{}
+	for _, w := range slices.Concat(m.watchers[resource], m.watchers[""]) {
+		index := w.watch.Index
+		if index == nil {
+			routes = append(routes, route{watcher: w})
+			continue
+		}
+		if indexes[index] == nil {
+			indexes[index] = map[string][]watcher{}
+			routes = append(routes, route{index: index, by: indexes[index]})
+		}
+		indexes[index][w.watch.Value] = append(indexes[index][w.watch.Value], w)
+	}
+	m.routes[resource] = routes
+	return routes
 }
 
 // notify queues the keys that a watch derives from a commit.
@@ -153,7 +196,7 @@ func (m *Manager) setAlarm() {
 func (m *Manager) onAlarm() {
 	m.alarm = alarm{}
 	if n := len(m.queue.Ready()); m.promoteDue() > n {
-		m.step((*Manager).goes)
+		m.stepFreely()
 	}
 	m.setAlarm()
 }
@@ -182,13 +225,16 @@ func (m *Manager) AddAt(controller string, key Key, at time.Time) {
 }
 
 // Step does one reconcile. It reports false when there is none to do now.
-func (m *Manager) Step() bool { return m.step((*Manager).works) }
+func (m *Manager) Step() bool { return m.step((*Manager).works, m.halted == 0) }
 
 // Run reconciles all that is due and waits for no Step.
 func (m *Manager) Run() {
-	for n := 0; n < reconcileMax && m.step((*Manager).goes); n++ {
+	for n := 0; n < reconcileMax && m.stepFreely(); n++ {
 	}
 }
+
+// stepFreely does one reconcile that waits for no Step.
+func (m *Manager) stepFreely() bool { return m.step((*Manager).goes, m.halted == 0 && !m.Stepped) }
 
 // works reports whether a controller is running.
 func (m *Manager) works(l *loop) bool { return !l.stopped }
@@ -196,13 +242,13 @@ func (m *Manager) works(l *loop) bool { return !l.stopped }
 // goes reports whether it does so by itself.
 func (m *Manager) goes(l *loop) bool { return !l.stopped && (l.InServer || !m.Stepped) }
 
-// step does one reconcile of those controllers that may.
-func (m *Manager) step(may func(*Manager, *loop) bool) bool {
+// step does one reconcile of those controllers that may. all is set if it is known that every one of them may.
+func (m *Manager) step(may func(*Manager, *loop) bool, all bool) bool {
 	if m.queue.work.busy { // a reconcile waits for a webhook without the lock
 		return false
 	}
 	m.promoteDue()
-	n, ok := m.next(may)
+	n, ok := m.next(may, all)
 	if !ok {
 		return false
 	}
@@ -213,12 +259,12 @@ func (m *Manager) step(may func(*Manager, *loop) bool) bool {
 }
 
 // next returns which of the items that are ready is next.
-func (m *Manager) next(may func(*Manager, *loop) bool) (n int, ok bool) {
+func (m *Manager) next(may func(*Manager, *loop) bool, all bool) (n int, ok bool) {
 	ready := m.queue.Ready()
 	if len(ready) == 0 {
 		return 0, false
 	}
-	if !slices.ContainsFunc(m.loops, func(l *loop) bool { return !may(m, l) }) {
+	if all {
 		return m.choose(ready), true
 	}
 	var able []Item
@@ -293,7 +339,7 @@ func (m *Manager) ReconcileAll() []Item {
 // Idle reports whether nothing is due now.
 func (m *Manager) Idle() bool {
 	m.promoteDue()
-	_, ok := m.next((*Manager).works)
+	_, ok := m.next((*Manager).works, m.halted == 0)
 	return !ok
 }
 

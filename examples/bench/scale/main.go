@@ -37,7 +37,9 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	var p profiles
 	flags.StringVar(&p.cpu, "cpuprofile", "", "measure one size in this process, and write a CPU profile of its filling to this file")
-	flags.StringVar(&p.idle, "idleprofile", "", "the same, of its idle time")
+	flags.StringVar(&p.idle, "idleprofile", "", "the same, of a day without a request")
+	flags.StringVar(&p.start, "startprofile", "", "the same, of its start")
+	flags.StringVar(&p.expire, "expireprofile", "", "the same, of the hour in which the events expire")
 	flags.StringVar(&p.heap, "memprofile", "", "the same, of the heap when it is full")
 	child := flags.Bool("child", false, "measure one size in this process, and print its figures as JSON")
 	if err := flags.Parse(args); err != nil {

@@ -26,22 +26,23 @@ type figures struct {
 	Start       time.Duration // processor time until all nodes are ready
 	Fill        time.Duration // processor time until all pods are ready
 	Wall        time.Duration // of filling
-	Idle        time.Duration // processor time of a virtual hour in which no client asks
+	Expire      time.Duration // processor time of the virtual hour after that, in which all events expire
+	Idle        time.Duration // processor time of the virtual day after that
 	RSS         int64         // bytes, the peak
 	Heap        int64         // bytes, when it is full
 	Stored      int64         // bytes of the pods as JSON
 }
 
 // profiles are files to write profiles to; an empty name means none.
-type profiles struct{ cpu, idle, heap string }
+type profiles struct{ start, cpu, expire, idle, heap string }
 
-// measure starts a cluster of one size, fills it, and lets an hour pass.
+// measure starts a cluster of one size, fills it, and lets time pass.
 func measure(ctx context.Context, name string, p profiles) (f figures, err error) {
 	if _, err := fmt.Sscanf(name, "%dx%d", &f.Nodes, &f.Pods); err != nil || f.Pods%replicas != 0 {
 		return f, fmt.Errorf("%q is not a size: want nodes x pods, such as 100x1000, where the pods are a multiple of %d", name, replicas)
 	}
 	var w world
-	if f.Start, err = costs("", func() error { w, err = start(ctx, f.Nodes); return err }); err != nil {
+	if f.Start, err = costs(p.start, func() error { w, err = start(ctx, f.Nodes); return err }); err != nil {
 		return f, err
 	}
 	defer w.srv.Close()
@@ -59,7 +60,8 @@ func measure(ctx context.Context, name string, p profiles) (f figures, err error
 	if f.Stored, err = w.check(f.Pods); err != nil {
 		return f, err
 	}
-	f.Idle, err = costs(p.idle, func() error { w.clock.Advance(time.Hour); return nil })
+	f.Expire, _ = costs(p.expire, w.pass(time.Hour+time.Minute))
+	f.Idle, err = costs(p.idle, w.pass(24*time.Hour))
 	return f, err
 }
 
@@ -91,6 +93,14 @@ func (w world) fill(ctx context.Context, pods int) error {
 		}
 	}
 	return w.srv.Settle(ctx)
+}
+
+// pass returns a function that lets time pass, in which no client asks.
+func (w world) pass(d time.Duration) func() error {
+	return func() error {
+		w.clock.Advance(d)
+		return nil
+	}
 }
 
 // check returns an error unless all pods are running and ready, and the size of the pods.

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -78,7 +77,7 @@ type zone struct {
 	State string    `json:",omitempty"`
 	Next  time.Time `json:",omitzero"` // when a node of it can be tainted
 
-	before string // State, while zones are judged
+	ready, not, excluded int // how many of its nodes are ready, are not, and do not count
 }
 
 // The states of a zone (nodelifecycle.ZoneState).
@@ -118,33 +117,24 @@ func zoneOf(node object.Object) string {
 // when one is again, all get another chance (handleDisruption).
 func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
 	m := &l.memory
-	ready, not := map[string]int{}, map[string]int{}
-	for _, h := range m.Nodes { // order does not matter
-		switch {
-		case h.Excluded:
-		case h.Ready == "True":
-			ready[h.Zone]++
-		default:
-			not[h.Zone]++
+	lost, mended := len(m.Nodes) > 0, map[string]bool{}
+	for name, z := range m.Zones { // order does not matter
+		if z.ready+z.not+z.excluded == 0 {
+			continue
 		}
-	}
-	lost := len(m.Nodes) > 0
-	for _, h := range m.Nodes { // order does not matter
-		z := m.Zones[h.Zone]
-		if z == nil {
-			z = &zone{}
-			m.Zones[h.Zone] = z
-		}
-		z.before, z.State = cmp.Or(z.before, z.State), stateOfZone(ready[h.Zone], not[h.Zone])
+		before := z.State
+		z.State = stateOfZone(z.ready, z.not)
 		lost = lost && z.State == full
-	}
-	for _, name := range object.SortedKeys(m.Nodes) {
-		if h := m.Nodes[name]; !h.Waits.IsZero() && m.Zones[h.Zone].before == partial && m.Zones[h.Zone].State != partial {
-			api.Enqueue(controller.Key{Name: name}) // it may be its turn now
+		if before == partial && z.State != partial {
+			mended[name] = true
 		}
 	}
-	for _, z := range m.Zones { // order does not matter
-		z.before = ""
+	if len(mended) > 0 {
+		for _, name := range object.SortedKeys(m.Nodes) {
+			if h := m.Nodes[name]; !h.Waits.IsZero() && mended[h.Zone] {
+				api.Enqueue(controller.Key{Name: name}) // it may be its turn now
+			}
+		}
 	}
 	if lost == m.Lost {
 		return nil
@@ -162,6 +152,44 @@ func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
 		}
 	}
 	return failed
+}
+
+// count counts a node in its zone as it is now. Before that it is taken out of the zone that it was counted in.
+func (l *lifecycle) count(h *health) {
+	l.discount(h)
+	z := l.memory.Zones[h.Zone]
+	if z == nil {
+		z = &zone{}
+		l.memory.Zones[h.Zone] = z
+	}
+	switch {
+	case h.Excluded:
+		h.counted = &z.excluded
+	case h.Ready == "True":
+		h.counted = &z.ready
+	default:
+		h.counted = &z.not
+	}
+	*h.counted++
+}
+
+// discount takes a node out of its zone.
+func (l *lifecycle) discount(h *health) {
+	if h.counted != nil {
+		*h.counted--
+		h.counted = nil
+	}
+}
+
+// Learn implements controller.Learner: it counts the nodes of a memory that was loaded.
+func (l *lifecycle) Learn(*controller.Client) {
+	if l.memory.Zones == nil {
+		l.memory.Zones = map[string]*zone{}
+	}
+	for _, h := range l.memory.Nodes { // order does not matter
+		h.counted = nil
+		l.count(h)
+	}
 }
 
 func stateOfZone(ready, not int) string {
@@ -213,13 +241,7 @@ func (l *lifecycle) pace(name string) time.Duration {
 	if z := l.memory.Zones[name]; z == nil || z.State != partial {
 		return taintEvery
 	}
-	size := 0
-	for _, h := range l.memory.Nodes { // order does not matter
-		if h.Zone == name && !h.Excluded {
-			size++
-		}
-	}
-	if size > largeZone {
+	if z := l.memory.Zones[name]; z.ready+z.not > largeZone {
 		return taintEveryPartly
 	}
 	return 0
