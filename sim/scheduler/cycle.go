@@ -48,7 +48,7 @@ func (c *cycle) prepare() (v verdict, only []string, some bool) {
 
 // find returns the nodes that fit the pod, and why the others do not.
 func (c *cycle) find() (fit []*node, d *diagnosis) {
-	d = &diagnosis{nodes: len(c.cluster.order), each: map[*node]verdict{}}
+	d = &diagnosis{nodes: c.cluster.tree.size(), each: map[*node]verdict{}}
 	if d.nodes == 0 {
 		return nil, d
 	}
@@ -62,7 +62,7 @@ func (c *cycle) find() (fit []*node, d *diagnosis) {
 			return []*node{n}, d
 		}
 	}
-	nodes := c.cluster.order
+	nodes := c.cluster.tree.all()
 	if some {
 		nodes = nil
 		for _, name := range only {
@@ -123,7 +123,7 @@ func (c *cycle) nominated(n *node) (all []*pod) {
 // fork is the cycle with counts of its own.
 func (c *cycle) fork() *cycle {
 	f := *c
-	f.spread, f.terms = c.spread.clone(), c.terms.clone()
+	f.spread, f.terms = c.spread.fork(), c.terms.fork()
 	return &f
 }
 
