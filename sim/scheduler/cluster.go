@@ -13,9 +13,12 @@ import (
 // cluster is the scheduler's cache of the nodes and their pods. Each commit updates one pod or node in it, so that sums are not
 // recomputed (backend/cache).
 type cluster struct {
-	nodes  map[string]*node
-	tree   tree // of existing nodes
-	pods   map[controller.Key]*pod
+	nodes map[string]*node
+	tree  tree // of existing nodes
+	pods  map[controller.Key]*pod
+
+	topologies numberedTopologies
+
 	census *census
 	terms  *terms                 // affinities of the pods on existing nodes
 	using  map[controller.Key]int // pods that use a claim
@@ -24,19 +27,22 @@ type cluster struct {
 
 // node is one node, or the pods of one that is not known.
 type node struct {
-	name          string
+	// Fields that are read when a pod is placed come first, so that they share cache lines.
 	exists        bool
-	created       uint64 // the revision that created it
-	labels        map[string]string
-	taints        []workload.Taint
 	unschedulable bool
+	room          int64 // for pods
+	pods          []*pod
 	allocatable   workload.Amounts
-	room          int64            // for pods
-	images        map[string]int64 // sizes in bytes
+	used, weight  workload.Amounts
+	taints        []workload.Taint
 
-	pods         []*pod
-	used, weight workload.Amounts
-	affine       []*pod // those with any affinity to pods
+	name    string
+	created uint64 // the revision that created it
+	labels  map[string]string
+	images  map[string]int64 // sizes in bytes
+
+	affine    []*pod     // those with any affinity to pods
+	locations []location // by number of the topology
 }
 
 // readNode reads a Node object.
@@ -128,6 +134,7 @@ func (c *cluster) setNode(obj object.Object, created uint64) (before *node) {
 		c.tree.add(n)
 	}
 	if before == nil || !maps.Equal(before.labels, n.labels) || !slices.Equal(before.taints, n.taints) {
+		n.locations = nil
 		c.tree.stale = true
 		c.census.nodesChanged()
 	}

@@ -20,7 +20,11 @@ type cycle struct {
 	spread  spreading
 	terms   termCounts
 	volumes volumeState
+	skipped [maxPlugins]bool // plugins that accept the pod on each node
 }
+
+// maxPlugins is at least the number of filter plugins.
+const maxPlugins = 16
 
 // prepare runs the PreFilter step of the plugins. If it rejects the pod, no node can help. only are the candidate nodes, if some is set.
 func (c *cycle) prepare() (v verdict, only []string, some bool) {
@@ -43,6 +47,9 @@ func (c *cycle) prepare() (v verdict, only []string, some bool) {
 	}
 	c.countSpread()
 	c.countTerms()
+	for i, p := range plugins {
+		c.skipped[i] = p.skips != nil && p.skips(c)
+	}
 	return v, only, some
 }
 
@@ -123,6 +130,7 @@ func (c *cycle) nominated(n *node) (all []*pod) {
 // fork is the cycle with counts of its own.
 func (c *cycle) fork() *cycle {
 	f := *c
+	f.skipped = [maxPlugins]bool{} // pods that are put on a node may matter to any
 	f.spread, f.terms = c.spread.fork(), c.terms.fork()
 	return &f
 }

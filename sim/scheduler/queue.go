@@ -274,6 +274,9 @@ func (q *queue) nominate(x *queued, node string) {
 	}
 	if x.Node != "" {
 		q.nominees[x.Node] = slices.DeleteFunc(q.nominees[x.Node], func(y *queued) bool { return x == y })
+		if len(q.nominees[x.Node]) == 0 {
+			delete(q.nominees, x.Node)
+		}
 	}
 	if x.Node = node; node != "" {
 		q.nominees[node] = append(q.nominees[node], x)
@@ -281,7 +284,12 @@ func (q *queue) nominate(x *queued, node string) {
 }
 
 // nominated returns the pods that are nominated to a node.
-func (q *queue) nominated(node string) []*queued { return q.nominees[node] }
+func (q *queue) nominated(node string) []*queued {
+	if len(q.nominees) == 0 {
+		return nil
+	}
+	return q.nominees[node]
+}
 
 // overdue returns a pod that has waited long enough, or nil.
 func (q *queue) overdue(now time.Time) *queued {

@@ -227,11 +227,11 @@ func scoreSpread(c *cycle, among []*node) (scores []int64, ok bool) {
 		}
 		sum := 0.0
 		for j := range soft {
-			value, ok := n.labels[soft[j].topology]
-			if !ok {
+			at := c.cluster.topologies.locate(n, counts[j].number, soft[j].topology)
+			if !at.has {
 				continue
 			}
-			sum += float64(float64(counts[j].on(n, value))*counts[j].weight) + float64(soft[j].skew-1)
+			sum += float64(float64(counts[j].on(n, at))*counts[j].weight) + float64(soft[j].skew-1)
 		}
 		scores[i] = int64(math.Round(sum))
 		least, most = min(least, scores[i]), max(most, scores[i])
@@ -251,17 +251,20 @@ func scoreSpread(c *cycle, among []*node) (scores []int64, ok bool) {
 
 // softCount is how many pods are in the domains of one constraint, and how much one of them counts.
 type softCount struct {
+	number int    // of the topology
 	group  *group // if each node is a domain
-	tally  *tally // otherwise
+	pods   []int  // otherwise, by domain; unknown for a domain without a node that is scored
 	weight float64
 }
 
+const unknown = -1
+
 // on returns the number of pods in the domain of a node.
-func (s *softCount) on(n *node, value string) int {
-	if s.tally == nil {
+func (s *softCount) on(n *node, at location) int {
+	if s.group != nil {
 		return s.group.on[n]
 	}
-	return s.tally.in(value)
+	return s.pods[at.domain]
 }
 
 // countSoft counts the pods in the domains of the nodes that are left. scored marks the nodes that have all topologies; if the
@@ -280,24 +283,31 @@ func (c *cycle) countSoft(soft []spreadConstraint, own bool, among []*node) (cou
 	}
 	for j := range soft {
 		s, size := &soft[j], left
+		counts[j].number = c.cluster.topologies.number(s.topology)
 		if s.topology == hostname {
 			counts[j].group = c.cluster.census.group(s, c.pod.Namespace)
 		} else {
-			counts[j].tally = c.tally(s, required)
-			size = domainsAmong(among, scored, s.topology)
+			size = counts[j].read(c, s.topology, c.tally(s, required), among, scored)
 		}
 		counts[j].weight = math.Round(math.Log(float64(size+2))*1e9) / 1e9 // the same on all machines
 	}
 	return counts, scored
 }
 
-// domainsAmong returns how many domains of a topology the nodes are in that are scored.
-func domainsAmong(among []*node, scored []bool, topology string) int {
-	domains := map[string]bool{}
+// read takes the number of pods in the domains of the nodes that are scored from a tally. It returns how many domains these are.
+func (s *softCount) read(c *cycle, topology string, t *tally, among []*node, scored []bool) (domains int) {
 	for i, n := range among {
-		if scored[i] {
-			domains[n.labels[topology]] = true
+		if !scored[i] {
+			continue
+		}
+		at := c.cluster.topologies.locate(n, s.number, topology).domain
+		for at >= len(s.pods) {
+			s.pods = append(s.pods, unknown)
+		}
+		if s.pods[at] == unknown {
+			s.pods[at] = t.in(n.labels[topology])
+			domains++
 		}
 	}
-	return len(domains)
+	return domains
 }
