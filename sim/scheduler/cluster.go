@@ -13,6 +13,8 @@ import (
 // cluster is the scheduler's cache of the nodes and their pods. Each commit updates one pod or node in it, so that sums are not
 // recomputed (backend/cache).
 type cluster struct {
+	block []node // memory for further nodes: those that are looked at one after another are beside each other
+
 	nodes map[string]*node
 	tree  tree // of existing nodes
 	pods  map[controller.Key]*pod
@@ -108,11 +110,18 @@ func newCluster() *cluster {
 	return c
 }
 
+// nodesInBlock is how many nodes are allocated at once.
+const nodesInBlock = 32
+
 // node returns a node, which it makes.
 func (c *cluster) node(name string) *node {
 	n := c.nodes[name]
 	if n == nil {
-		n = &node{name: name}
+		if len(c.block) == 0 {
+			c.block = make([]node, nodesInBlock)
+		}
+		n, c.block = &c.block[0], c.block[1:]
+		n.name = name
 		c.nodes[name] = n
 	}
 	return n

@@ -119,6 +119,9 @@ func (c *cycle) fits(n *node) verdict {
 
 // nominated returns the pods that are to get room on a node before this pod does.
 func (c *cycle) nominated(n *node) (all []*pod) {
+	if len(c.s.memory.Queue.nominees) == 0 {
+		return nil
+	}
 	for _, q := range c.s.memory.Queue.nominated(n.name) {
 		if p := c.s.memory.pending[q.Key]; p != nil && p.priority >= c.pod.priority && p.uid != c.pod.uid {
 			all = append(all, p)

@@ -284,12 +284,7 @@ func (q *queue) nominate(x *queued, node string) {
 }
 
 // nominated returns the pods that are nominated to a node.
-func (q *queue) nominated(node string) []*queued {
-	if len(q.nominees) == 0 {
-		return nil
-	}
-	return q.nominees[node]
-}
+func (q *queue) nominated(node string) []*queued { return q.nominees[node] }
 
 // overdue returns a pod that has waited long enough, or nil.
 func (q *queue) overdue(now time.Time) *queued {

@@ -82,7 +82,7 @@ func start(ctx context.Context, nodes int) (w world, err error) {
 
 const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web-%[1]d"},"spec":{"replicas":%[2]d,
 "selector":{"matchLabels":{"app":"web-%[1]d"}},"template":{"metadata":{"labels":{"app":"web-%[1]d"}},"spec":{"containers":[
-{"name":"web","image":"nginx:1.29","ports":[{"containerPort":80}],"resources":{"requests":{"cpu":"100m","memory":"64Mi"}}}]}}}}`
+{"name":"web","image":"nginx:1.29","ports":[{"containerPort":80}],"resources":{"requests":{"cpu":"50m","memory":"64Mi"}}}]}}}}`
 
 // fill creates Deployments, and waits until all their pods are ready.
 func (w world) fill(ctx context.Context, pods int) error {

@@ -109,7 +109,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 		}
 		return 0, nil
 	}
-	node := api.Get(nodeObjects, "", key.Name)
+	node := api.Look(nodeObjects, "", key.Name)
 	if l.memory.Nodes == nil {
 		l.memory = lifecycleMemory{Nodes: map[string]*health{}, Zones: map[string]*zone{}}
 	}
@@ -201,7 +201,7 @@ func soonest(a, b time.Duration) time.Duration {
 
 // giveUp says of a node that it is unknown how it is.
 func (l *lifecycle) giveUp(api *controller.Client, node object.Object) (object.Object, *status.Status) {
-	before := node.Copy()
+	before, node := node, node.Copy()
 	for _, kind := range []string{"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"} {
 		c := node.Condition(kind)
 		switch {

@@ -35,41 +35,45 @@ var conditional = map[string]bool{notReadyTaint: true, unreachableTaint: true, u
 // retaint makes some taints of an effect those of the controller's that a node has. For NoExecute these are only the two for
 // nodes that are not ready.
 func retaint(api *controller.Client, name string, want []string, effect string) *status.Status {
-	ours := func(t object.Object) bool {
-		key := t.String("key")
-		return t.String("effect") == effect && conditional[key] && (effect != execute || key == notReadyTaint || key == unreachableTaint)
-	}
-	change := func(live object.Object) (changed bool) {
-		var left []any
-		have := map[string]bool{}
-		for _, t := range live.Objects("spec", "taints") {
-			if ours(t) && !slices.Contains(want, t.String("key")) {
-				changed = true
-				continue
-			}
-			if ours(t) {
-				have[t.String("key")] = true
-			}
-			left = append(left, map[string]any(t))
-		}
-		for _, key := range want {
-			if !have[key] {
-				left = append(left, map[string]any{"key": key, "effect": effect, "timeAdded": object.Time(api.Now())})
-				have[key], changed = true, true
-			}
-		}
-		if len(left) == 0 {
-			live.Remove("spec", "taints")
-		} else {
-			live.Set(left, "spec", "taints")
-		}
-		return changed
-	}
-	if now := api.Get(nodeObjects, "", name); now == nil || !change(now) {
+	now := api.Look(nodeObjects, "", name)
+	if now == nil {
 		return nil
 	}
-	s := api.Patch(nodeObjects, "", controller.Key{Name: name}, func(live object.Object) { change(live) })
+	if _, changed := retainted(now, want, effect, api.Now()); !changed {
+		return nil
+	}
+	s := api.Patch(nodeObjects, "", controller.Key{Name: name}, func(live object.Object) {
+		if left, _ := retainted(live, want, effect, api.Now()); len(left) > 0 {
+			live.Set(left, "spec", "taints")
+		} else {
+			live.Remove("spec", "taints")
+		}
+	})
 	return workload.Found(s)
+}
+
+// retainted returns the taints of a node after retaint, and whether they are others than before.
+func retainted(node object.Object, want []string, effect string, now time.Time) (left []any, changed bool) {
+	have := map[string]bool{}
+	for _, t := range node.Objects("spec", "taints") {
+		key := t.String("key")
+		ours := t.String("effect") == effect && conditional[key] && (effect != execute || key == notReadyTaint || key == unreachableTaint)
+		if ours && !slices.Contains(want, key) {
+			changed = true
+			continue
+		}
+		if ours {
+			have[key] = true
+		}
+		left = append(left, map[string]any(t))
+	}
+	for _, key := range want {
+		if !have[key] {
+			left = append(left, map[string]any{"key": key, "effect": effect, "timeAdded": object.Time(now)})
+			have[key], changed = true, true
+		}
+	}
+	return left, changed
 }
 
 // zone is nodes that may fail together: how they are decides how fast they are tainted NoExecute.
