@@ -109,7 +109,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 		}
 		return 0, nil
 	}
-	node := api.Look(nodeObjects, "", key.Name)
+	node := api.GetShared(nodeObjects, "", key.Name)
 	if l.memory.Nodes == nil {
 		l.memory = lifecycleMemory{Nodes: map[string]*health{}, Zones: map[string]*zone{}}
 	}

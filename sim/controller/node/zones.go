@@ -35,7 +35,7 @@ var conditional = map[string]bool{notReadyTaint: true, unreachableTaint: true, u
 // retaint makes some taints of an effect those of the controller's that a node has. For NoExecute these are only the two for
 // nodes that are not ready.
 func retaint(api *controller.Client, name string, want []string, effect string) *status.Status {
-	now := api.Look(nodeObjects, "", name)
+	now := api.GetShared(nodeObjects, "", name)
 	if now == nil {
 		return nil
 	}
