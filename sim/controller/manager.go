@@ -13,8 +13,15 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// reconcileMax bounds the reconciles that one request can lead to.
-const reconcileMax = 100_000
+// reconcileMin is the least number of reconciles that one request can lead to, and reconcileFactor how many each item of
+// the queue can lead to.
+const (
+	reconcileMin    = 100_000
+	reconcileFactor = 10
+)
+
+// progressEvery is the number of reconciles between two calls of Manager.Progress.
+const progressEvery = 1000
 
 // Manager runs controllers. The Cluster's lock guards it.
 type Manager struct {
@@ -37,6 +44,9 @@ type Manager struct {
 	Order Order
 	// Plan takes precedence over Order: the first of its items that is ready is next, and is removed from Plan.
 	Plan []Item
+	// Progress, if not nil, is called after each thousand reconciles of one Run, with their number and that of the items that are
+	// due.
+	Progress func(done, due int)
 	// Stepped leaves due items to Step and ReconcileAll, except those of the API servers' controllers. Otherwise a waiting item is
 	// reconciled at its time.
 	Stepped bool
@@ -229,8 +239,17 @@ func (m *Manager) Step() bool { return m.step((*Manager).works, m.halted == 0) }
 
 // Run reconciles all that is due and waits for no Step.
 func (m *Manager) Run() {
-	for n := 0; n < reconcileMax && m.stepFreely(); n++ {
+	most := m.reconcileMax()
+	for n := 1; n <= most && m.stepFreely(); n++ {
+		if m.Progress != nil && n%progressEvery == 0 {
+			m.Progress(n, len(m.queue.Ready()))
+		}
 	}
+}
+
+// reconcileMax returns the number of reconciles after which controllers count as never coming to rest.
+func (m *Manager) reconcileMax() int {
+	return max(reconcileMin, reconcileFactor*(len(m.queue.Ready())+len(m.queue.Waiting())))
 }
 
 // stepFreely does one reconcile that waits for no Step.
@@ -328,7 +347,7 @@ func (m *Manager) reconcile(i Item) {
 // ReconcileAll reconciles until nothing is due. If items are still due after the most reconciles that a request can lead to, it
 // returns them.
 func (m *Manager) ReconcileAll() []Item {
-	for range reconcileMax {
+	for range m.reconcileMax() {
 		if !m.Step() {
 			return nil
 		}

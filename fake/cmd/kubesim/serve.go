@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/fake"
 )
@@ -15,6 +16,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	f.options.Progress = p.workLines(time.Now)
 	srv, err := f.start()
 	if err != nil {
 		return err
@@ -72,6 +74,26 @@ func (p program) serve(ctx context.Context, args []string) error {
 		fmt.Fprintf(p.stderr, "note: --archive %s is damaged %s; the server continues from there, and keeps the damaged file as %[1]s.torn\n", f.options.Archive, torn)
 	}
 	return p.wait(ctx, srv)
+}
+
+// lineEvery is the time between two lines about work that takes long.
+const lineEvery = 3 * time.Second
+
+// workLines returns a function for fake.Options.Progress that prints a line every few seconds while controllers and nodes work without
+// a pause, as when a large cluster is filled.
+func (p program) workLines(now func() time.Time) func(done, due int) {
+	var began, last time.Time
+	before := 0
+	return func(done, due int) {
+		at := now()
+		if done < before || before == 0 { // it is about other work
+			began, last = at, at
+		}
+		if before = done; at.Sub(last) >= lineEvery {
+			last = at
+			fmt.Fprintf(p.stderr, "working: %d reconciles in %s, %d are due\n", done, at.Sub(began).Round(time.Second), due)
+		}
+	}
 }
 
 // start starts a new server, or the one in the archive.
