@@ -6,6 +6,7 @@
 // Usage, in the folder examples:
 //
 //	go run ./bench/scale                              all sizes of the table
+//	go run ./bench/scale -write bench/README.md       the same, and put the table into this file
 //	go run ./bench/scale 100x1000 1000x10000          these nodes x pods
 //	go run ./bench/scale -cpuprofile cpu.out 100x5000 one size, in this process
 package main
@@ -41,6 +42,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&p.start, "startprofile", "", "the same, of its start")
 	flags.StringVar(&p.expire, "expireprofile", "", "the same, of the hour in which the events expire")
 	flags.StringVar(&p.heap, "memprofile", "", "the same, of the heap when it is full")
+	file := flags.String("write", "", "put the table into this file, between its lines \"begin\" and \"end\"")
 	child := flags.Bool("child", false, "measure one size in this process, and print its figures as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -64,7 +66,11 @@ func run(ctx context.Context, args []string) error {
 		}
 		all = append(all, f)
 	}
-	fmt.Print(table(all))
+	text := table(all)
+	fmt.Print(text)
+	if *file != "" {
+		return write(*file, text)
+	}
 	return nil
 }
 

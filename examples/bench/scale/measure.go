@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"syscall"
@@ -19,6 +20,9 @@ import (
 
 // replicas is the number of pods of one Deployment.
 const replicas = 100
+
+// memoryLimit is the size of the heap from which on the garbage collector runs more often instead of letting it grow.
+const memoryLimit = 7 << 30
 
 // figures are the measured values of one size.
 type figures struct {
@@ -41,6 +45,7 @@ func measure(ctx context.Context, name string, p profiles) (f figures, err error
 	if _, err := fmt.Sscanf(name, "%dx%d", &f.Nodes, &f.Pods); err != nil || f.Pods%replicas != 0 {
 		return f, fmt.Errorf("%q is not a size: want nodes x pods, such as 100x1000, where the pods are a multiple of %d", name, replicas)
 	}
+	debug.SetMemoryLimit(memoryLimit)
 	var w world
 	if f.Start, err = costs(p.start, func() error { w, err = start(ctx, f.Nodes); return err }); err != nil {
 		return f, err
