@@ -28,7 +28,7 @@ type lists struct {
 // sortedBy names the objects of a resource by the values of an Index.
 type sortedBy struct {
 	resource string
-	index    *Index
+	index    Index
 }
 
 // lists returns the objects of the newest state.
@@ -91,7 +91,7 @@ func (m *Manager) sorted(by sortedBy, from *lists) map[string][]*commit.Commit {
 	if all == nil {
 		all = map[string][]*commit.Commit{}
 		m.eachObject(by.resource, from.view, func(c *commit.Commit) {
-			for _, value := range by.index.Of(c) {
+			for _, value := range by.index.Values(c) {
 				all[value] = append(all[value], c)
 			}
 		})

@@ -122,15 +122,8 @@ type Watch struct {
 	// Listed leaves out all commits: the controller gets only the objects that exist when it starts.
 	Listed bool
 	// Index, if not nil, leaves out all commits but those for which it has the value Value.
-	Index *Index
+	Index Index
 	Value string
-}
-
-// Index assigns commits to watches by a value, such as the name of a node. Watches that share an Index are notified of the commits
-// with their value without a look at the others, so that thousands of them cost no more than one.
-type Index struct {
-	// Of returns the values of a commit, each once, in the order in which their watches are notified.
-	Of func(c *commit.Commit) []string
 }
 
 // Key names an item to reconcile, most often an object.

@@ -20,9 +20,6 @@ const (
 	reconcileFactor = 10
 )
 
-// progressEvery is the number of reconciles between two calls of Manager.Progress.
-const progressEvery = 1000
-
 // Manager runs controllers. The Cluster's lock guards it.
 type Manager struct {
 	log         *commit.Log
@@ -44,9 +41,8 @@ type Manager struct {
 	Order Order
 	// Plan takes precedence over Order: the first of its items that is ready is next, and is removed from Plan.
 	Plan []Item
-	// Progress, if not nil, is called after each thousand reconciles of one Run, with their number and that of the items that are
-	// due.
-	Progress func(done, due int)
+	// Progress, if not nil, is notified of long runs.
+	Progress Progress
 	// Stepped leaves due items to Step and ReconcileAll, except those of the API servers' controllers. Otherwise a waiting item is
 	// reconciled at its time.
 	Stepped bool
@@ -75,13 +71,6 @@ type loop struct {
 type watcher struct {
 	*loop
 	watch *Watch
-}
-
-// route leads commits of a resource to one watch, or to the watches of an Index by their values.
-type route struct {
-	watcher
-	index *Index // nil for one watch
-	by    map[string][]watcher
 }
 
 // New returns a Manager of controllers, which are notified of each commit in their order. It is a commit.Listener.
@@ -118,44 +107,6 @@ func (m *Manager) Committed(e *commit.Commit) {
 			m.notify(w, e)
 		}
 	})
-}
-
-// eachWatcher calls f with each watch of a commit, including those of all resources, in their order.
-func (m *Manager) eachWatcher(e *commit.Commit, f func(watcher)) {
-	for _, r := range m.routesOf(e.Storage) {
-		if r.index == nil {
-			f(r.watcher)
-			continue
-		}
-		for _, value := range r.index.Of(e) {
-			for _, w := range r.by[value] {
-				f(w)
-			}
-		}
-	}
-}
-
-// routesOf returns the routes of a resource. The watches of an Index have one, in the place of the first of them.
-func (m *Manager) routesOf(resource string) []route {
-	routes, known := m.routes[resource]
-	if known {
-		return routes
-	}
-	indexes := map[*Index]map[string][]watcher{}
-	for _, w := range slices.Concat(m.watchers[resource], m.watchers[""]) {
-		index := w.watch.Index
-		if index == nil {
-			routes = append(routes, route{watcher: w})
-			continue
-		}
-		if indexes[index] == nil {
-			indexes[index] = map[string][]watcher{}
-			routes = append(routes, route{index: index, by: indexes[index]})
-		}
-		indexes[index][w.watch.Value] = append(indexes[index][w.watch.Value], w)
-	}
-	m.routes[resource] = routes
-	return routes
 }
 
 // notify queues the keys that a watch derives from a commit.
@@ -242,7 +193,7 @@ func (m *Manager) Run() {
 	most := m.reconcileMax()
 	for n := 1; n <= most && m.stepFreely(); n++ {
 		if m.Progress != nil && n%progressEvery == 0 {
-			m.Progress(n, len(m.queue.Ready()))
+			m.Progress.Reconciled(n, len(m.queue.Ready()))
 		}
 	}
 }

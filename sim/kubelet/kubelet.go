@@ -58,9 +58,9 @@ const prefix = "kubelet-"
 
 // Nodes are the kubelets of a cluster.
 //
-//	pod with spec.nodeName node-7 ─▶ ofPods  ─▶ kubelet-node-7
-//	node-7                        ─▶ ofNodes ─▶ kubelet-node-7
-//	Secret web/key                ─▶ ofNeeds ─▶ the kubelets with pods of web that wait for an object
+//	pod with spec.nodeName node-7 ─▶ byNodeOfPod ─▶ kubelet-node-7
+//	node-7                        ─▶ byName      ─▶ kubelet-node-7
+//	Secret web/key                ─▶ byNeed      ─▶ the kubelets with pods of web that wait for an object
 type Nodes struct {
 	all      []*Kubelet          // the first one stores the contents of persistent volumes
 	named    map[string]*Kubelet // by node
@@ -68,7 +68,6 @@ type Nodes struct {
 	schedule *clock.Schedule
 	waiting  map[string]map[*Kubelet]bool // by namespace: all that have a pod which waits for an object, and some that had one
 
-	ofPods, ofNodes, ofNeeds controller.Index // what a commit is about, by node
 }
 
 // Clients finds the clients of controllers.
@@ -85,12 +84,14 @@ func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
 		n.all = append(n.all, k)
 		n.named[k.node] = k
 	}
-	n.ofPods.Of, n.ofNodes.Of, n.ofNeeds.Of = nodeOfPod, nameOf, n.inNeed
 	return n
 }
 
-// nodeOfPod returns the node of a pod, if it has one.
-func nodeOfPod(c *commit.Commit) []string {
+// byNodeOfPod is the controller.Index of pods by their node.
+type byNodeOfPod struct{}
+
+// Values implements controller.Index.
+func (byNodeOfPod) Values(c *commit.Commit) []string {
 	if it := c.Item(); it != nil {
 		if node := it.Field("spec.nodeName"); node != "" {
 			return []string{node}
@@ -99,18 +100,21 @@ func nodeOfPod(c *commit.Commit) []string {
 	return nil
 }
 
-// nameOf returns the name of an object.
-func nameOf(c *commit.Commit) []string { return []string{c.Name} }
+// byName is the controller.Index of objects by their name.
+type byName struct{}
+
+// Values implements controller.Index.
+func (byName) Values(c *commit.Commit) []string { return []string{c.Name} }
 
 // Controllers returns them for a controller.Manager: kubelet-node-1 is that of node-1.
 func (n *Nodes) Controllers() (all []controller.Controller) {
 	for _, k := range n.all {
 		all = append(all, controller.Controller{Name: prefix + k.node, FieldManager: "kubelet", Component: "kubelet", Reconciler: k,
 			User: resource.User{Name: "system:node:" + k.node, Groups: []string{"system:nodes", "system:authenticated"}},
-			Watches: []controller.Watch{{Resource: pods, Others: true, Index: &n.ofPods, Value: k.node},
-				{Resource: nodes, Others: true, Index: &n.ofNodes, Value: k.node, Keys: itself},
-				{Resource: configMaps, Index: &n.ofNeeds, Value: k.node, Keys: k.awaited}, {Resource: secrets, Index: &n.ofNeeds, Value: k.node, Keys: k.awaited},
-				{Resource: claims, Index: &n.ofNeeds, Value: k.node, Keys: k.awaited}}})
+			Watches: []controller.Watch{{Resource: pods, Others: true, Index: byNodeOfPod{}, Value: k.node},
+				{Resource: nodes, Others: true, Index: byName{}, Value: k.node, Keys: itself},
+				{Resource: configMaps, Index: byNeed{n}, Value: k.node, Keys: k.awaited}, {Resource: secrets, Index: byNeed{n}, Value: k.node, Keys: k.awaited},
+				{Resource: claims, Index: byNeed{n}, Value: k.node, Keys: k.awaited}}})
 	}
 	return all
 }

@@ -19,8 +19,11 @@ func (k *Kubelet) awaited(_ *controller.Client, c *commit.Commit) (keys []contro
 	return keys
 }
 
-// inNeed returns the nodes with pods that wait for an object of the namespace of a commit.
-func (n *Nodes) inNeed(c *commit.Commit) (nodes []string) {
+// byNeed is the controller.Index of objects by the nodes with pods that wait for an object of their namespace.
+type byNeed struct{ *Nodes }
+
+// Values implements controller.Index.
+func (n byNeed) Values(c *commit.Commit) (nodes []string) {
 	all := slices.SortedFunc(maps.Keys(n.waiting[c.Namespace]), func(a, b *Kubelet) int { return cmp.Compare(a.index, b.index) })
 	for _, k := range all {
 		nodes = append(nodes, k.node)

@@ -150,7 +150,7 @@ func (x *census) unbear(at pair, p *pod) {
 	delete(x.byLabel, at)
 }
 
-// nodesChanged forgets what is known of the labels and taints of nodes.
+// nodesChanged drops the pools and tallies, which depend on the labels and taints of nodes.
 func (x *census) nodesChanged() {
 	x.shape++
 	x.pools = nil

@@ -13,7 +13,7 @@ import (
 // cluster is the scheduler's cache of the nodes and their pods. Each commit updates one pod or node in it, so that sums are not
 // recomputed (backend/cache).
 type cluster struct {
-	block []node // memory for further nodes: those that are looked at one after another are beside each other
+	block []node // memory for further nodes, so that nodes of one search lie beside each other
 
 	nodes map[string]*node
 	tree  tree // of existing nodes

@@ -2,7 +2,7 @@ package scheduler
 
 // numberedTopologies numbers the values of topologies, so that nodes that are scored are compared without their labels.
 //
-//	topology.kubernetes.io/zone  0   "": 0, zone-1: 1, zone-2: 2        node-5: {2, true}
+//	topology.kubernetes.io/zone  0   none 0, zone-1 1, zone-2 2        node-5 {2, true}
 type numberedTopologies struct {
 	numbers map[string]int // of topologies
 	values  []map[string]int

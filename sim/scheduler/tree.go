@@ -15,7 +15,7 @@ import (
 // The nodes of a zone are in the order in which they were created, and zones in the order of their first nodes, so that the order
 // depends only on the nodes that exist.
 type tree struct {
-	nodes []*node // those that exist
+	nodes []*node // all existing ones
 	stale bool    // nodes is not in order
 }
 

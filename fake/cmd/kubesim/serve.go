@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 )
 
@@ -16,7 +18,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	f.options.Progress = p.workLines(time.Now)
+	f.options.Progress = &workLines{out: p.stderr, clock: clock.System{}}
 	srv, err := f.start()
 	if err != nil {
 		return err
@@ -79,20 +81,24 @@ func (p program) serve(ctx context.Context, args []string) error {
 // lineEvery is the time between two lines about work that takes long.
 const lineEvery = 3 * time.Second
 
-// workLines returns a function for fake.Options.Progress that prints a line every few seconds while controllers and nodes work without
-// a pause, as when a large cluster is filled.
-func (p program) workLines(now func() time.Time) func(done, due int) {
-	var began, last time.Time
-	before := 0
-	return func(done, due int) {
-		at := now()
-		if done < before || before == 0 { // it is about other work
-			began, last = at, at
-		}
-		if before = done; at.Sub(last) >= lineEvery {
-			last = at
-			fmt.Fprintf(p.stderr, "working: %d reconciles in %s, %d are due\n", done, at.Sub(began).Round(time.Second), due)
-		}
+// workLines prints a line every few seconds while controllers and nodes work without a pause, as when a large cluster is filled. It
+// implements config.Progress.
+type workLines struct {
+	out         io.Writer
+	clock       clock.Clock
+	began, last time.Time
+	before      int // the last number of reconciles
+}
+
+// Reconciled implements config.Progress.
+func (w *workLines) Reconciled(done, due int) {
+	at := w.clock.Now()
+	if done < w.before || w.before == 0 { // it is about other work
+		w.began, w.last = at, at
+	}
+	if w.before = done; at.Sub(w.last) >= lineEvery {
+		w.last = at
+		fmt.Fprintf(w.out, "working: %d reconciles in %s, %d are due\n", done, at.Sub(w.began).Round(time.Second), due)
 	}
 }
 

@@ -22,7 +22,7 @@ type ttl struct{ memory ttlMemory }
 type ttlMemory struct {
 	Step int
 
-	nodes map[string]bool // those that the cache shows
+	nodes map[string]bool // all nodes in the cache
 }
 
 // ttlSteps are how long in clusters of which sizes. They overlap, so that one node more or less does not change all.
