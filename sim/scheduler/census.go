@@ -28,13 +28,14 @@ type census struct {
 // pair is a label of the pods of a namespace. A pair without a key is in the place of a label for selectors that require none.
 type pair struct{ namespace, key, value string }
 
-// group is the pods of a namespace that a selector selects. Terminating pods do not count.
+// group is the pods of a namespace that a selector selects.
 type group struct {
-	name      string
-	namespace string
-	selector  selector.Labels
-	on        map[*node]int // those with a pod of the group
-	tallies   map[tallyKey]*tally
+	name        string
+	namespace   string
+	selector    selector.Labels
+	terminating bool          // terminating pods count, too
+	on          map[*node]int // those with a pod of the group
+	tallies     map[tallyKey]*tally
 }
 
 type tallyKey struct {
@@ -54,7 +55,7 @@ func newCensus(c *cluster) *census {
 
 // selects reports whether a pod belongs to the group.
 func (g *group) selects(p *pod) bool {
-	return !p.deleting && p.Namespace == g.namespace && g.selector.Match(p.label)
+	return (g.terminating || !p.deleting) && p.Namespace == g.namespace && g.selector.Match(p.label)
 }
 
 // group returns the pods that a constraint of a pod in a namespace counts. An empty selector selects none.
@@ -62,14 +63,29 @@ func (x *census) group(s *spreadConstraint, namespace string) *group {
 	if g := x.groups[s.counted]; g != nil {
 		return g
 	}
-	if len(x.groups) >= groupsMax {
-		x.groups, x.byLabel = map[string]*group{}, map[pair][]*group{}
-	}
-	g := &group{name: s.counted, namespace: namespace, selector: s.selector, on: map[*node]int{}, tallies: map[tallyKey]*tally{}}
+	g := &group{name: s.counted, namespace: namespace, selector: s.selector}
 	if s.selector.Empty() {
 		g.selector = selector.Nothing()
 	}
-	at := x.eachCandidate(namespace, g.selector, func(p *pod) {
+	return x.add(g)
+}
+
+// groupOf returns the pods of a namespace that an affinity term selects.
+func (x *census) groupOf(t *podTerm, namespace string) *group {
+	name := "term " + namespace + "/" + textOf(t.selector)
+	if g := x.groups[name]; g != nil {
+		return g
+	}
+	return x.add(&group{name: name, namespace: namespace, selector: t.selector, terminating: true})
+}
+
+// add adds a group, and counts its pods.
+func (x *census) add(g *group) *group {
+	if len(x.groups) >= groupsMax {
+		x.groups, x.byLabel = map[string]*group{}, map[pair][]*group{}
+	}
+	g.on, g.tallies = map[*node]int{}, map[tallyKey]*tally{}
+	at := x.eachCandidate(g.namespace, g.selector, func(p *pod) {
 		if g.selects(p) {
 			g.on[x.cluster.nodes[p.node]]++
 		}

@@ -87,8 +87,8 @@ func (d domains) add(n *node, topology string, times int64) {
 type termCounts struct {
 	against []againstDomain // pods that require to be apart from it, by topology
 	more    domains         // of a fork: what it adds to them
-	with    domains         // pods that it requires to be with
-	apart   domains         // pods that it requires to be apart from
+	with    affinePods      // pods that it requires to be with
+	apart   affinePods      // pods that it requires to be apart from
 }
 
 // againstDomain counts pods by the domain of one topology. The counts are shared.
@@ -97,8 +97,44 @@ type againstDomain struct {
 	counts   []map[string]int64
 }
 
+// affinePods counts the pods that terms of the pod to place select. Tallies of the census, which are shared, have most of them.
+type affinePods struct {
+	tallies map[string][]*tally // by topology
+	others  domains             // those that no tally has, and what a fork adds
+}
+
+func (a affinePods) fork() affinePods { return affinePods{a.tallies, maps.Clone(a.others)} }
+
+// in returns the number of pods in a domain.
+func (a affinePods) in(at domain) int64 {
+	sum := a.others[at]
+	for _, t := range a.tallies[at.topology] {
+		sum += int64(t.in(at.value))
+	}
+	return sum
+}
+
+// isEmpty reports whether there are no pods.
+func (a affinePods) isEmpty() bool {
+	for topology, tallies := range a.tallies { // order does not matter: any
+		for _, t := range tallies {
+			for value := range t.pods {
+				if a.in(domain{topology, value}) > 0 {
+					return false
+				}
+			}
+		}
+	}
+	for at := range a.others { // order does not matter: any
+		if a.in(at) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (t termCounts) fork() termCounts {
-	return termCounts{slices.Clone(t.against), maps.Clone(t.more), maps.Clone(t.with), maps.Clone(t.apart)}
+	return termCounts{slices.Clone(t.against), maps.Clone(t.more), t.with.fork(), t.apart.fork()}
 }
 
 // isAgainst reports whether pods in the domain of a node require to be apart from the pod to place.
@@ -128,19 +164,49 @@ func (t *termCounts) addAgainst(topology string, counts ...map[string]int64) {
 
 // countTerms counts the existing pods.
 func (c *cycle) countTerms() {
-	c.terms = termCounts{more: domains{}, with: domains{}, apart: domains{}}
+	c.terms = termCounts{more: domains{}}
 	c.cluster.terms.each(c, func(t *termUse) {
 		if len(t.apart) > 0 {
 			c.terms.addAgainst(t.topology, t.apart)
 		}
 	})
-	if len(c.pod.with) > 0 {
-		c.eachSelected(&c.pod.with[0], func(p *pod, n *node) { c.terms.addWith(c, p, n, 1) })
+	c.terms.with.others, c.terms.apart.others = domains{}, domains{}
+	switch with := c.pod.with; {
+	case len(with) == 1:
+		c.countTerm(&c.terms.with, &with[0])
+	case len(with) > 1:
+		c.eachSelected(&with[0], func(p *pod, n *node) { c.terms.addWith(c, p, n, 1) })
 	}
 	for i := range c.pod.apart {
-		t := &c.pod.apart[i]
-		c.eachSelected(t, func(_ *pod, n *node) { c.terms.apart.add(n, t.topology, 1) })
+		c.countTerm(&c.terms.apart, &c.pod.apart[i])
 	}
+}
+
+// countTerm counts the pods that a term selects.
+func (c *cycle) countTerm(pods *affinePods, t *podTerm) {
+	tallies, ok := c.talliesOf(t)
+	if !ok {
+		c.eachSelected(t, func(_ *pod, n *node) { pods.others.add(n, t.topology, 1) })
+		return
+	}
+	if pods.tallies == nil {
+		pods.tallies = map[string][]*tally{}
+	}
+	pods.tallies[t.topology] = append(pods.tallies[t.topology], tallies...)
+}
+
+// talliesOf returns the tallies of the pods that a term selects, one for each namespace. It returns false if a selector decides which
+// namespaces these are.
+func (c *cycle) talliesOf(t *podTerm) (all []*tally, ok bool) {
+	if !t.others.IsNothing() {
+		return nil, false
+	}
+	x, key := c.cluster.census, poolKey{topologies: t.topology + ","}
+	for _, namespace := range t.namespaces {
+		x.pool(key, func(n *node) bool { _, has := n.labels[t.topology]; return has })
+		all = append(all, x.tally(x.groupOf(t, namespace), t.topology, key))
+	}
+	return all, true
 }
 
 // eachSelected calls f with each pod on an existing node that a term selects.
@@ -172,7 +238,7 @@ func (t *termCounts) add(c *cycle, p *pod, n *node, times int64) {
 	t.addWith(c, p, n, times)
 	for i := range c.pod.apart {
 		if term := &c.pod.apart[i]; term.selects(c, p) {
-			t.apart.add(n, term.topology, times)
+			t.apart.others.add(n, term.topology, times)
 		}
 	}
 }
@@ -181,7 +247,7 @@ func (t *termCounts) add(c *cycle, p *pod, n *node, times int64) {
 func (t *termCounts) addWith(c *cycle, p *pod, n *node, times int64) {
 	if c.selectedByAll(c.pod.with, p) {
 		for _, term := range c.pod.with {
-			t.with.add(n, term.topology, times)
+			t.with.others.add(n, term.topology, times)
 		}
 	}
 }
@@ -202,7 +268,7 @@ func filterTerms(c *cycle, n *node) verdict {
 		return final("node(s) didn't match pod affinity rules")
 	}
 	for _, t := range c.pod.apart {
-		if value, ok := n.labels[t.topology]; ok && c.terms.apart[domain{t.topology, value}] > 0 {
+		if value, ok := n.labels[t.topology]; ok && c.terms.apart.in(domain{t.topology, value}) > 0 {
 			return rejected("node(s) didn't match pod anti-affinity rules")
 		}
 	}
@@ -221,9 +287,9 @@ func (c *cycle) withOthers(n *node) bool {
 		if !ok {
 			return false
 		}
-		all = all && c.terms.with[domain{t.topology, value}] > 0
+		all = all && c.terms.with.in(domain{t.topology, value}) > 0
 	}
-	return all || len(c.terms.with) == 0 && c.selectedByAll(c.pod.with, c.pod)
+	return all || c.terms.with.isEmpty() && c.selectedByAll(c.pod.with, c.pod)
 }
 
 // scoreTerms adds up the weights of the terms that speak for a domain, or against it (InterPodAffinity.PreScore, Score).
@@ -255,11 +321,9 @@ func scoreTerms(c *cycle, among []*node) (scores []int64, ok bool) {
 
 // scoreOwn adds the weights of the pods that a term of the pod to place selects.
 func (c *cycle) scoreOwn(scores []int64, among []*node, t *podTerm, sign int64) {
-	sums := domains{}
-	c.eachSelected(t, func(_ *pod, n *node) { sums.add(n, t.topology, sign*t.weight) })
-	if len(sums) > 0 {
-		addScores(scores, among, t.topology, func(value string) int64 { return sums[domain{t.topology, value}] })
-	}
+	pods := affinePods{others: domains{}}
+	c.countTerm(&pods, t)
+	addScores(scores, among, t.topology, func(value string) int64 { return sign * t.weight * pods.in(domain{t.topology, value}) })
 }
 
 // addScores adds the score of the domain of each node.
