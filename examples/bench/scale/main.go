@@ -58,20 +58,32 @@ func run(ctx context.Context, args []string) error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(f)
 	}
+	text, err := measureAll(ctx, names)
+	if err == nil && *file != "" {
+		err = write(*file, text)
+	}
+	return err
+}
+
+// measureAll measures sizes one after another. It prints the table row by row, and returns it.
+func measureAll(ctx context.Context, names []string) (string, error) {
 	var all []figures
+	text := ""
+	add := func(part string) {
+		fmt.Print(part)
+		text += part
+	}
+	add(header)
 	for _, name := range names {
 		f, err := apart(ctx, name)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return "", fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, f)
+		add(row(f))
 	}
-	text := table(all)
-	fmt.Print(text)
-	if *file != "" {
-		return write(*file, text)
-	}
-	return nil
+	add(growth(all))
+	return text, nil
 }
 
 // apart measures a size in another process.

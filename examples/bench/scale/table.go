@@ -8,23 +8,26 @@ import (
 	"time"
 )
 
-// table prints figures as a table of Markdown, and how the processor time grows.
-func table(all []figures) string {
-	var b strings.Builder
-	b.WriteString("| nodes | pods | CPU until the nodes are ready | CPU until the pods are ready | real time | CPU per pod | pods per CPU second " +
-		"| peak RSS | heap per pod | size of a pod | CPU of the hour in which events expire | of an idle day after it |\n")
-	b.WriteString(strings.Repeat("|---", 12) + "|\n")
-	for _, f := range all {
-		pods := float64(f.Pods)
-		fmt.Fprintf(&b, "| %d | %d | %s | %s | %s | %.2f ms | %.0f | %d MB | %.1f kB | %.1f kB | %s | %s |\n", f.Nodes, f.Pods, seconds(f.Start), seconds(f.Fill),
-			seconds(f.Wall), f.Fill.Seconds()*1e3/pods, pods/f.Fill.Seconds(), f.RSS/1e6, float64(f.Heap)/pods/1e3, float64(f.Stored)/pods/1e3,
-			seconds(f.Expire), seconds(f.Idle))
+// header is the head of the table, in Markdown.
+var header = "| nodes | pods | CPU until the nodes are ready | CPU until the pods are ready | real time | CPU per pod | pods per CPU second " +
+	"| peak RSS | heap per pod | size of a pod | CPU of the hour in which events expire | of an idle day after it |\n" +
+	strings.Repeat("|---", 12) + "|\n"
+
+// row returns the row of a size.
+func row(f figures) string {
+	pods := float64(f.Pods)
+	return fmt.Sprintf("| %d | %d | %s | %s | %s | %.2f ms | %.0f | %d MB | %.1f kB | %.1f kB | %s | %s |\n", f.Nodes, f.Pods, seconds(f.Start),
+		seconds(f.Fill), seconds(f.Wall), f.Fill.Seconds()*1e3/pods, pods/f.Fill.Seconds(), f.RSS/1e6, float64(f.Heap)/pods/1e3,
+		float64(f.Stored)/pods/1e3, seconds(f.Expire), seconds(f.Idle))
+}
+
+// growth returns a sentence about how the processor time grows, or "" if there are too few sizes to say.
+func growth(all []figures) string {
+	nodes, pods := exponents(all)
+	if math.IsNaN(nodes) {
+		return ""
 	}
-	if len(all) > 1 {
-		nodes, pods := exponents(all)
-		fmt.Fprintf(&b, "\nCPU until the pods are ready grows with the pods to the power of %.2f, and with the nodes to the power of %.2f.\n", pods, nodes)
-	}
-	return b.String()
+	return fmt.Sprintf("\nCPU until the pods are ready grows with the pods to the power of %.2f, and with the nodes to the power of %.2f.\n", pods, nodes)
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
