@@ -13,7 +13,7 @@
 // scheduler tries again every ten seconds.
 //
 // The cluster is kept up to date with each commit, also by labels and affinity terms (census, terms), so that a pod costs the same
-// in a large cluster and a small one. Of a large one only a sample of the nodes that fit is scored, zone by zone (tree).
+// in a large cluster and a small one. In a large one only a sample of the nodes that fit is scored, zone by zone (tree).
 package scheduler
 
 import (

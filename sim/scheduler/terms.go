@@ -100,7 +100,7 @@ type againstDomain struct {
 // affinePods counts the pods that terms of the pod to place select. Tallies of the census, which are shared, have most of them.
 type affinePods struct {
 	tallies map[string][]*tally // by topology
-	others  domains             // those that no tally has, and what a fork adds
+	others  domains             // all that no tally has, and the pods that a fork adds
 }
 
 func (a affinePods) fork() affinePods { return affinePods{a.tallies, maps.Clone(a.others)} }
