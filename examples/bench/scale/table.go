@@ -23,8 +23,9 @@ func row(f figures) string {
 
 // growth returns a sentence about how the processor time grows, or "" if there are too few sizes to say.
 func growth(all []figures) string {
+	const sizesMin = 4 // two exponents and a factor fit three sizes exactly
 	nodes, pods := exponents(all)
-	if math.IsNaN(nodes) {
+	if len(all) < sizesMin || math.IsNaN(nodes) {
 		return ""
 	}
 	return fmt.Sprintf("\nCPU until the pods are ready grows with the pods to the power of %.2f, and with the nodes to the power of %.2f.\n", pods, nodes)
