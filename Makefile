@@ -56,7 +56,7 @@ each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) 
 # The packages whose tests do less with -short.
 LONG := $(sort $(patsubst %,./%,$(shell grep -rl --include='*_test.go' 'testing.Short()' clock sim fake wasm | xargs -n 1 dirname)))
 
-.PHONY: help run test full rest rest-go rest-page test-long test-modules nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real boot-data openapi-data e2e suites integration real-assets compat
+.PHONY: help run test full rest rest-go rest-page test-long test-modules nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real boot-data openapi-data e2e suites integration real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -192,6 +192,9 @@ nightly: ## what takes hours, in parts (NIGHTLY); it may be interrupted, and goe
 
 kill: ## kill kubesim serve --archive 200 times under load, and compare with what its clients were told (KILLS)
 	KUBESIM_KILLS=$(or $(KILLS),200) $(GO) test -count=1 -v -timeout 1h -run '^TestKill$$' ./fake/cmd/kubesim
+
+scale: ## clusters of up to 5,000 nodes and 150,000 pods: the table of examples/bench/README.md, half an hour and 8 GB (SIZES)
+	@cd examples && $(GO) run ./bench/scale -write bench/README.md $(SIZES)
 
 soak: ## a million random operations with random trouble, every promise checked (SOAKFLAGS)
 	@cd examples && $(GO) run ./soak $(SOAKFLAGS)

@@ -87,7 +87,7 @@ func create(o Options) (*Cluster, error) {
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers, Listeners: []commit.Listener{whole{c}}}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
 	c.aggregator = aggregator.New(&c.lock, c.servers, c.schedule, whole{c})
-	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
+	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, o.Progress, c.loops()...)
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule,
 		Controllers: c.controllers}, &c.options)
 	c.lock.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap, o.Bare}

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// maxNodes is how many nodes there can be: each has a range of addresses of its own.
-const maxNodes = 1000
+// maxNodes is the number of nodes that Kubernetes supports.
+const maxNodes = 5000
 
 // smallestCIDR is how long the prefix of a range of addresses may be: kube-apiserver wants eight of them.
 const smallestCIDR = 29

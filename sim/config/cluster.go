@@ -87,6 +87,8 @@ type Cluster struct {
 	// Images describe the behaviour of containers, by the name of their image with or without its tag. A container of another image
 	// starts in a second and runs until it is stopped.
 	Images map[string]images.Image `json:",omitempty"`
+	// Progress, if not nil, is notified of work that takes long.
+	Progress Progress `json:"-"`
 	// WriteGap is the time on the clock between the two writes of one request: a pod without a kubelet gets its deletionTimestamp, and
 	// then it is removed. A real store takes about a millisecond, and some controllers rely on it. If 0, clients see both writes at once,
 	// in their order. With a manual clock the request waits for Clock.Advance.
@@ -149,6 +151,13 @@ type Cluster struct {
 	MaxWritesPerInstant int `json:"-"`
 	// FailOnWarning fails a test when an answer has a warning, such as that an unknown field was dropped.
 	FailOnWarning bool `json:"-"`
+}
+
+// Progress is notified of work that takes long, such as when a large cluster is filled.
+type Progress interface {
+	// Reconciled is called after each thousand reconciles that one request, or the start of the cluster, leads to, with their number and
+	// how many are due. It must not send requests to the cluster, which waits for it.
+	Reconciled(done, due int)
 }
 
 // Server is the configuration of one API server. The zero value is a server of schema.Default with all defaults.

@@ -10,23 +10,42 @@ import (
 // Begin lists all objects for every controller outside the API servers, as when its process starts.
 func (m *Manager) Begin() {
 	m.owned = ownerIndex{}
+	from := m.lists()
 	for _, l := range m.loops {
 		if !l.InServer && !l.crashed {
-			m.list(l, m.log.Newest())
+			m.list(l, from)
 		}
 	}
+}
+
+// lists are the objects of one state of the store. Those of a resource are sorted by the values of an Index once for all of its
+// watches.
+type lists struct {
+	view   *mvcc.View
+	sorted map[sortedBy]map[string][]*commit.Commit
+}
+
+// sortedBy names the objects of a resource by the values of an Index.
+type sortedBy struct {
+	resource string
+	index    Index
+}
+
+// lists returns the objects of the newest state.
+func (m *Manager) lists() *lists {
+	return &lists{m.log.Newest(), map[sortedBy]map[string][]*commit.Commit{}}
 }
 
 // Resync lists all objects for the controller with the name, if there is one.
 func (m *Manager) Resync(name string) {
 	if l := m.find(name); l != nil && !l.crashed {
-		m.list(l, m.log.Newest())
+		m.list(l, m.lists())
 	}
 }
 
 // list queues the keys of all existing objects that a controller watches. For a controller with a Heartbeat it also queues a Key
 // without a name.
-func (m *Manager) list(l *loop, view *mvcc.View) {
+func (m *Manager) list(l *loop, from *lists) {
 	if _, ok := l.Reconciler.(Heartbeat); ok {
 		m.nextRenewal = time.Time{}
 		m.add(l, Key{}, 0)
@@ -35,11 +54,11 @@ func (m *Manager) list(l *loop, view *mvcc.View) {
 		w := watcher{l, &l.Watches[i]}
 		if w.watch.Resource == "" {
 			for _, storage := range m.storages() {
-				m.listAll(w, storage, view)
+				m.listAll(w, storage, from)
 			}
 			continue
 		}
-		m.listAll(w, w.watch.Resource, view)
+		m.listAll(w, w.watch.Resource, from)
 	}
 }
 
@@ -55,14 +74,40 @@ func (m *Manager) storages() (all []string) {
 	return all
 }
 
-// listAll passes all objects of a resource to a watch.
-func (m *Manager) listAll(w watcher, storage string, view *mvcc.View) {
+// listAll passes all objects of a resource that a watch is about to it.
+func (m *Manager) listAll(w watcher, storage string, from *lists) {
+	if w.watch.Index != nil {
+		for _, c := range m.sorted(sortedBy{storage, w.watch.Index}, from)[w.watch.Value] {
+			m.notify(w, c)
+		}
+		return
+	}
+	m.eachObject(storage, from.view, func(c *commit.Commit) { m.notify(w, c) })
+}
+
+// sorted returns the objects of a resource by the values of an Index.
+func (m *Manager) sorted(by sortedBy, from *lists) map[string][]*commit.Commit {
+	all := from.sorted[by]
+	if all == nil {
+		all = map[string][]*commit.Commit{}
+		m.eachObject(by.resource, from.view, func(c *commit.Commit) {
+			for _, value := range by.index.Values(c) {
+				all[value] = append(all[value], c)
+			}
+		})
+		from.sorted[by] = all
+	}
+	return all
+}
+
+// eachObject calls f with each object of a resource, as if it was just written.
+func (m *Manager) eachObject(storage string, view *mvcc.View, f func(*commit.Commit)) {
 	d := m.server.Definition(storage)
 	if d == nil {
 		return
 	}
 	view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
-		m.notify(w, commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server))
+		f(commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server))
 		return true
 	})
 }

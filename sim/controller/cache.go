@@ -61,7 +61,7 @@ func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
 			c.owners[name] = o
 		}
 		if d := o.byOwner[uid]; d != nil {
-			known = append(known, d.refs...)
+			known = append(known, d.all()...)
 		}
 	}
 	return known

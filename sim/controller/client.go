@@ -104,6 +104,16 @@ func (c *Client) Item(of, namespace, name string) *resource.Item {
 	return nil
 }
 
+// CreatedAt returns the revision that created an object, or 0 if there is none.
+func (c *Client) CreatedAt(of, namespace, name string) uint64 {
+	if d := c.manager.server.Definition(of); d != nil {
+		if kv := c.view(of).Get(d.Key(namespace, name)); kv != nil {
+			return kv.CreateRev
+		}
+	}
+	return 0
+}
+
 // List returns copies of the objects of a namespace, or of all if it is "", whose labels a selector matches.
 func (c *Client) List(of, namespace string, labels selector.Labels) []object.Object {
 	var all []object.Object

@@ -121,6 +121,9 @@ type Watch struct {
 	Others bool
 	// Listed leaves out all commits: the controller gets only the objects that exist when it starts.
 	Listed bool
+	// Index, if not nil, leaves out all commits but those for which it has the value Value.
+	Index Index
+	Value string
 }
 
 // Key names an item to reconcile, most often an object.

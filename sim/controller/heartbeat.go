@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/commit"
@@ -16,16 +15,18 @@ func (m *Manager) RenewHeartbeats() {
 	m.renewing = true
 	defer func() { m.renewing = false }()
 	m.nextRenewal = never
-	for _, l := range m.loops {
-		if h, ok := l.Reconciler.(Heartbeat); ok && !l.stopped {
-			next, failed := h.Renew(&l.client)
-			if next.Before(m.nextRenewal) {
-				m.nextRenewal = next
-			}
-			was := l.expired
-			if l.expired = failed != nil; l.expired && !was {
-				m.notifyExpired(h)
-			}
+	for _, l := range m.heartbeats {
+		if l.stopped {
+			continue
+		}
+		h := l.Reconciler.(Heartbeat)
+		next, failed := h.Renew(&l.client)
+		if next.Before(m.nextRenewal) {
+			m.nextRenewal = next
+		}
+		was := l.expired
+		if l.expired = failed != nil; l.expired && !was {
+			m.notifyExpired(h)
 		}
 	}
 }
@@ -39,20 +40,18 @@ func (m *Manager) notifyExpired(h Heartbeat) {
 		return
 	}
 	x := commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server)
-	for _, w := range m.watchersOf(ref.Resource) {
+	m.eachWatcher(x, func(w watcher) {
 		if !w.crashed && w.Reconciler != Reconciler(h) {
 			m.notify(w, x)
 		}
-	}
+	})
 }
 
 // HasHeartbeat reports whether a running Heartbeat renews an object. If so, a controller need not poll for missed renewals: when the Heartbeat stops,
 // the controllers that watch the object are notified.
 func (c *Client) HasHeartbeat(of, namespace, name string) bool {
-	return slices.ContainsFunc(c.manager.loops, func(l *loop) bool {
-		h, ok := l.Reconciler.(Heartbeat)
-		return ok && !l.stopped && !l.expired && h.Of() == Ref{of, Key{namespace, name}}
-	})
+	l := c.manager.heartbeatOf[Ref{of, Key{namespace, name}}]
+	return l != nil && !l.stopped && !l.expired
 }
 
 // never is later than any time of a Cluster.

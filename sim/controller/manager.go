@@ -13,22 +13,30 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// reconcileMax bounds the reconciles that one request can lead to.
-const reconcileMax = 100_000
+// reconcileMin is the least number of reconciles that one request can lead to, and reconcileFactor how many each item of
+// the queue can lead to.
+const (
+	reconcileMin    = 100_000
+	reconcileFactor = 10
+)
 
 // Manager runs controllers. The Cluster's lock guards it.
 type Manager struct {
-	log                *commit.Log
-	schedule           *clock.Schedule
-	random             *random.Streams
-	server             Server
-	loops              []*loop // in the order in which they are notified of a commit
-	named              map[string]*loop
-	watchers           map[string][]watcher // of a resource, by storage name, in that order; of "" for all
-	watchersByResource map[string][]watcher // of a resource, with those of all
-	queue              Queue
-	owned              ownerIndex
-	alarm              alarm
+	log         *commit.Log
+	schedule    *clock.Schedule
+	random      *random.Streams
+	server      Server
+	loops       []*loop // in the order in which they are notified of a commit
+	named       map[string]*loop
+	watchers    map[string][]watcher // of a resource, by storage name, in that order; of "" for all
+	routes      map[string][]route   // of a resource, with those of all
+	halted      int                  // how many loops are stopped
+	heartbeats  []*loop
+	heartbeatOf map[Ref]*loop // by the object that it renews
+	queue       Queue
+	owned       ownerIndex
+	alarm       alarm
+	progress    Progress // it may be nil
 
 	// Order chooses the next item. The default is Oldest.
 	Order Order
@@ -64,14 +72,20 @@ type watcher struct {
 	watch *Watch
 }
 
-// New returns a Manager of controllers, which are notified of each commit in their order. It is a commit.Listener.
-func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, all ...Controller) *Manager {
-	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}, watchersByResource: map[string][]watcher{}}
+// New returns a Manager of controllers, which are notified of each commit in their order. It is a commit.Listener. If progress is not nil,
+// it is notified of long runs.
+func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, progress Progress, all ...Controller) *Manager {
+	m := &Manager{progress: progress, log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{},
+		routes: map[string][]route{}, heartbeatOf: map[Ref]*loop{}}
 	for _, c := range all {
 		l := &loop{Controller: c}
 		l.client = Client{loop: l, manager: m}
 		m.loops = append(m.loops, l)
 		m.named[c.Name] = l
+		if h, ok := c.Reconciler.(Heartbeat); ok {
+			m.heartbeats = append(m.heartbeats, l)
+			m.heartbeatOf[h.Of()] = l
+		}
 		for i := range l.Watches {
 			w := &l.Watches[i]
 			m.watchers[w.Resource] = append(m.watchers[w.Resource], watcher{l, w})
@@ -88,21 +102,11 @@ func (m *Manager) Committed(e *commit.Commit) {
 	} else {
 		m.owned.committed(e)
 	}
-	for _, w := range m.watchersOf(e.Storage) {
+	m.eachWatcher(e, func(w watcher) {
 		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && e.By == resource.Author(w.loop)) {
 			m.notify(w, e)
 		}
-	}
-}
-
-// watchersOf returns the watches of a resource, including those of all resources.
-func (m *Manager) watchersOf(resource string) []watcher {
-	told, known := m.watchersByResource[resource]
-	if !known {
-		told = slices.Concat(m.watchers[resource], m.watchers[""])
-		m.watchersByResource[resource] = told
-	}
-	return told
+	})
 }
 
 // notify queues the keys that a watch derives from a commit.
@@ -153,7 +157,7 @@ func (m *Manager) setAlarm() {
 func (m *Manager) onAlarm() {
 	m.alarm = alarm{}
 	if n := len(m.queue.Ready()); m.promoteDue() > n {
-		m.step((*Manager).goes)
+		m.stepFreely()
 	}
 	m.setAlarm()
 }
@@ -175,13 +179,25 @@ func (m *Manager) Add(controller string, key Key) {
 }
 
 // Step does one reconcile. It reports false when there is none to do now.
-func (m *Manager) Step() bool { return m.step((*Manager).works) }
+func (m *Manager) Step() bool { return m.step((*Manager).works, m.halted == 0) }
 
 // Run reconciles all that is due and waits for no Step.
 func (m *Manager) Run() {
-	for n := 0; n < reconcileMax && m.step((*Manager).goes); n++ {
+	most := m.reconcileMax()
+	for n := 1; n <= most && m.stepFreely(); n++ {
+		if m.progress != nil && n%progressEvery == 0 {
+			m.progress.Reconciled(n, len(m.queue.Ready()))
+		}
 	}
 }
+
+// reconcileMax returns the number of reconciles after which controllers count as never coming to rest.
+func (m *Manager) reconcileMax() int {
+	return max(reconcileMin, reconcileFactor*(len(m.queue.Ready())+len(m.queue.Waiting())))
+}
+
+// stepFreely does one reconcile that waits for no Step.
+func (m *Manager) stepFreely() bool { return m.step((*Manager).goes, m.halted == 0 && !m.Stepped) }
 
 // works reports whether a controller is running.
 func (m *Manager) works(l *loop) bool { return !l.stopped }
@@ -189,13 +205,13 @@ func (m *Manager) works(l *loop) bool { return !l.stopped }
 // goes reports whether it does so by itself.
 func (m *Manager) goes(l *loop) bool { return !l.stopped && (l.InServer || !m.Stepped) }
 
-// step does one reconcile of those controllers that may.
-func (m *Manager) step(may func(*Manager, *loop) bool) bool {
+// step does one reconcile of those controllers that may. all is set if it is known that every one of them may.
+func (m *Manager) step(may func(*Manager, *loop) bool, all bool) bool {
 	if m.queue.work.busy { // a reconcile waits for a webhook without the lock
 		return false
 	}
 	m.promoteDue()
-	n, ok := m.next(may)
+	n, ok := m.next(may, all)
 	if !ok {
 		return false
 	}
@@ -206,12 +222,12 @@ func (m *Manager) step(may func(*Manager, *loop) bool) bool {
 }
 
 // next returns which of the items that are ready is next.
-func (m *Manager) next(may func(*Manager, *loop) bool) (n int, ok bool) {
+func (m *Manager) next(may func(*Manager, *loop) bool, all bool) (n int, ok bool) {
 	ready := m.queue.Ready()
 	if len(ready) == 0 {
 		return 0, false
 	}
-	if !slices.ContainsFunc(m.loops, func(l *loop) bool { return !may(m, l) }) {
+	if all {
 		return m.choose(ready), true
 	}
 	var able []Item
@@ -275,7 +291,7 @@ func (m *Manager) reconcile(i Item) {
 // ReconcileAll reconciles until nothing is due. If items are still due after the most reconciles that a request can lead to, it
 // returns them.
 func (m *Manager) ReconcileAll() []Item {
-	for range reconcileMax {
+	for range m.reconcileMax() {
 		if !m.Step() {
 			return nil
 		}
@@ -286,7 +302,7 @@ func (m *Manager) ReconcileAll() []Item {
 // Idle reports whether nothing is due now.
 func (m *Manager) Idle() bool {
 	m.promoteDue()
-	_, ok := m.next((*Manager).works)
+	_, ok := m.next((*Manager).works, m.halted == 0)
 	return !ok
 }
 

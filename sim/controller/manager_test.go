@@ -45,7 +45,7 @@ func TestOwnWrite(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t, mvcc.New(1), clock.Epoch())
 	var done []string
-	w.manager = controller.New(&w.Log, w.Schedule, &w.Streams, w, controller.Controller{Name: "a", FieldManager: "a",
+	w.manager = controller.New(&w.Log, w.Schedule, &w.Streams, w, nil, controller.Controller{Name: "a", FieldManager: "a",
 		Watches: []controller.Watch{{Resource: "configmaps"}},
 		Reconciler: controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 			if done = append(done, key.Name); len(done) == 1 {

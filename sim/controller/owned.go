@@ -28,23 +28,66 @@ type ownerIndex struct {
 	leaving *commit.Commit // a deletion while controllers are notified of it, which still find the deleted object
 }
 
-// dependents are those of one owner, and the revisions that created them.
+// dependents are those of one owner, and the revisions that created them. Removed ones leave gaps, which are closed when the
+// dependents are read, or are more than half.
 type dependents struct {
-	refs []Ref
+	refs []Ref    // a gap is the zero value
 	made []uint64 // ascending
+	gaps int
+	read bool // refs is in use by a reader, and is copied before a change
 }
 
 // add adds an object, which is most often the newest.
 func (d *dependents) add(ref Ref, made uint64) {
-	n, _ := slices.BinarySearch(d.made, made)
+	n, found := slices.BinarySearch(d.made, made)
+	if n < len(d.made) {
+		d.own()
+	}
+	if found { // it was removed before
+		d.refs[n] = ref
+		d.gaps--
+		return
+	}
 	d.refs, d.made = slices.Insert(d.refs, n, ref), slices.Insert(d.made, n, made)
 }
 
 // remove takes an object out.
 func (d *dependents) remove(made uint64) {
-	if n, found := slices.BinarySearch(d.made, made); found {
-		d.refs, d.made = slices.Delete(d.refs, n, n+1), slices.Delete(d.made, n, n+1)
+	if n, found := slices.BinarySearch(d.made, made); found && d.refs[n] != (Ref{}) {
+		d.own()
+		d.refs[n] = Ref{}
+		if d.gaps++; d.gaps > len(d.refs)/2 {
+			d.close()
+		}
 	}
+}
+
+// own makes sure that a change of refs is not visible to readers.
+func (d *dependents) own() {
+	if d.read {
+		d.refs, d.read = slices.Clone(d.refs), false
+	}
+}
+
+// close closes the gaps.
+func (d *dependents) close() {
+	left := len(d.refs) - d.gaps
+	refs, made := make([]Ref, 0, left), make([]uint64, 0, left)
+	for i, ref := range d.refs {
+		if ref != (Ref{}) {
+			refs, made = append(refs, ref), append(made, d.made[i])
+		}
+	}
+	d.refs, d.made, d.gaps, d.read = refs, made, 0, false
+}
+
+// all returns the dependents.
+func (d *dependents) all() []Ref {
+	if d.gaps > 0 {
+		d.close()
+	}
+	d.read = true
+	return d.refs
 }
 
 // leaves is called before controllers are notified of a deletion, and committed after that.
@@ -72,7 +115,7 @@ func createdAt(c *commit.Commit) uint64 { return cmp.Or(c.KV, c.Prev).CreateRev 
 func (o *ownerIndex) move(ref Ref, made uint64, before, after []string) {
 	for _, uid := range before {
 		if d := o.byOwner[uid]; d != nil && !slices.Contains(after, uid) {
-			if d.remove(made); len(d.refs) == 0 {
+			if d.remove(made); len(d.refs) == d.gaps {
 				delete(o.byOwner, uid)
 			}
 		}
@@ -93,7 +136,7 @@ func (o *ownerIndex) of(uid string, view *mvcc.View, all []*resource.Definition)
 		o.make(view, all)
 	}
 	if d := o.byOwner[uid]; d != nil {
-		return d.refs
+		return d.all()
 	}
 	return nil
 }
@@ -130,12 +173,15 @@ func (o *ownerIndex) add(d *resource.Definition, view *mvcc.View) {
 func refOf(storage string, it *resource.Item) Ref { return Ref{storage, Key{it.Namespace, it.Name}} }
 
 // ownersOf returns the keys of an object, which may be nil, in byOwner: the uids of its owners, or its resource and namespace if it
-// has none.
+// has none. Events without an owner, of which there are more than of anything else and which no controller looks for, have no key.
 func ownersOf(storage string, it *resource.Item) (uids []string) {
 	switch {
 	case it == nil:
 		return nil
 	case !bytes.Contains(it.Bytes, []byte(`"ownerReferences":`)):
+		if storage == events {
+			return nil
+		}
 		return []string{storage + "/" + it.Namespace}
 	}
 	for _, owner := range it.Shared().Objects("metadata", "ownerReferences") {

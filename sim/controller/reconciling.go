@@ -121,5 +121,5 @@ func (m *Manager) Standings() (all []Standing) {
 
 // StepOf does one reconcile of a controller. It reports false when that has nothing to do now, or is stopped.
 func (m *Manager) StepOf(name string) bool {
-	return m.step(func(m *Manager, l *loop) bool { return l.Name == name && m.works(l) })
+	return m.step(func(m *Manager, l *loop) bool { return l.Name == name && m.works(l) }, false)
 }

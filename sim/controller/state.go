@@ -70,7 +70,8 @@ func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.nextRenewal = Queue{work: m.queue.work}, nil, ownerIndex{}, time.Time{}
 	m.setAlarm()
 	for _, l := range m.loops {
-		l.stopped, l.crashed, l.expired, l.delay, l.cache, l.recorder, l.written = false, false, false, 0, cache{}, recorder{}, nil
+		m.halt(l, false)
+		l.crashed, l.expired, l.delay, l.cache, l.recorder, l.written = false, false, 0, cache{}, recorder{}, nil
 		if err := l.remember(nil); err != nil {
 			return err
 		}
@@ -83,7 +84,8 @@ func (m *Manager) Load(s *State) error {
 		if err != nil {
 			return err
 		}
-		l.stopped, l.crashed, l.delay, l.cache.lagging, l.written = x.Stopped, x.Crashed, x.Delay, maps.Clone(x.Lagging), slices.Clone(x.Written)
+		m.halt(l, x.Stopped)
+		l.crashed, l.delay, l.cache.lagging, l.written = x.Crashed, x.Delay, maps.Clone(x.Lagging), slices.Clone(x.Written)
 		if x.Events != nil {
 			l.recorder = *x.Events.clone()
 		}
@@ -122,12 +124,13 @@ func (m *Manager) loadQueue(s *State) error {
 		}
 		m.addAt(w.Item, w.At)
 	}
+	from := m.lists()
 	for _, name := range s.Resync {
 		l, err := m.findNamed(name)
 		if err != nil {
 			return err
 		}
-		m.list(l, m.log.Newest())
+		m.list(l, from)
 	}
 	return nil
 }

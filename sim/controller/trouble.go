@@ -22,10 +22,21 @@ import (
 func (m *Manager) Stop(name string) error {
 	l, err := m.findNamed(name)
 	if err == nil {
-		l.stopped = true
+		m.halt(l, true)
 		m.falter(l)
 	}
 	return err
+}
+
+// halt sets whether a controller is stopped.
+func (m *Manager) halt(l *loop, stopped bool) {
+	switch {
+	case stopped && !l.stopped:
+		m.halted++
+	case !stopped && l.stopped:
+		m.halted--
+	}
+	l.stopped = stopped
 }
 
 // falter is called when a controller has stopped: others cannot rely on its Heartbeat any more.
@@ -42,7 +53,8 @@ func (m *Manager) Crash(name string) error {
 	if err != nil {
 		return err
 	}
-	l.stopped, l.crashed, l.cache, l.recorder, l.written = true, true, cache{}, recorder{}, nil
+	m.halt(l, true)
+	l.crashed, l.cache, l.recorder, l.written = true, cache{}, recorder{}, nil
 	m.queue.Drop(name)
 	m.setAlarm()
 	m.falter(l)
@@ -56,9 +68,10 @@ func (m *Manager) Start(name string) error {
 		return err
 	}
 	if l.crashed {
-		m.list(l, m.log.Newest())
+		m.list(l, m.lists())
 	}
-	l.stopped, l.crashed, l.expired, m.nextRenewal = false, false, false, time.Time{}
+	m.halt(l, false)
+	l.crashed, l.expired, m.nextRenewal = false, false, time.Time{}
 	return nil
 }
 
@@ -127,7 +140,7 @@ func (m *Manager) Resume(name string) error {
 	for _, resource := range l.cache.missed() {
 		from := l.cache.resume(resource)
 		if from.Rev() > m.log.Store.Rev() || m.replay(l, resource, from) != nil {
-			m.list(l, m.log.Newest())
+			m.list(l, m.lists())
 		}
 	}
 	return nil
@@ -139,11 +152,11 @@ func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
 		if commit.Storage(e.Key) == resource {
 			view, _ := m.log.Store.At(e.Rev) // it is there: the store yields its commit
 			x := commit.Of(e, view, m.schedule.Now(), m.server)
-			for _, w := range m.watchersOf(resource) {
+			m.eachWatcher(x, func(w watcher) {
 				if w.loop == l && !w.watch.Listed {
 					m.notify(w, x)
 				}
-			}
+			})
 		}
 		return true
 	})

@@ -37,7 +37,7 @@ func (w *world) run(names ...string) *controller.Manager {
 		all = append(all, controller.Controller{Name: name, FieldManager: name, Watches: []controller.Watch{{Resource: "configmaps"}},
 			Reconciler: &noter{w: w, name: name}})
 	}
-	w.manager = controller.New(&w.Log, w.Schedule, &w.Streams, w, all...)
+	w.manager = controller.New(&w.Log, w.Schedule, &w.Streams, w, nil, all...)
 	w.Log.Listeners = append(w.Log.Listeners, w.manager)
 	return w.manager
 }

@@ -23,7 +23,6 @@ package kubelet
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
@@ -31,7 +30,6 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/kubelet/images"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -59,10 +57,17 @@ const Annotation = images.Annotation
 const prefix = "kubelet-"
 
 // Nodes are the kubelets of a cluster.
+//
+//	pod with spec.nodeName node-7 ─▶ byNodeOfPod ─▶ kubelet-node-7
+//	node-7                        ─▶ byName      ─▶ kubelet-node-7
+//	Secret web/key                ─▶ byNeed      ─▶ the kubelets with pods of web that wait for an object
 type Nodes struct {
-	all      []*Kubelet // the first one stores the contents of persistent volumes
+	all      []*Kubelet          // the first one stores the contents of persistent volumes
+	named    map[string]*Kubelet // by node
 	clients  Clients
 	schedule *clock.Schedule
+	waiting  map[string]map[*Kubelet]bool // by namespace: all that have a pod which waits for an object, and some that had one
+
 }
 
 // Clients finds the clients of controllers.
@@ -73,34 +78,53 @@ type Clients interface {
 
 // New returns the kubelets of a cluster. They use their clients outside of a reconcile, and the clock for their sessions.
 func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
-	n := &Nodes{clients: clients, schedule: schedule}
+	n := &Nodes{named: map[string]*Kubelet{}, clients: clients, schedule: schedule, waiting: map[string]map[*Kubelet]bool{}}
 	for i := range o.Nodes {
-		n.all = append(n.all, &Kubelet{nodes: n, node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images})
+		k := &Kubelet{nodes: n, node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images}
+		n.all = append(n.all, k)
+		n.named[k.node] = k
 	}
 	return n
 }
+
+// byNodeOfPod is the controller.Index of pods by their node.
+type byNodeOfPod struct{}
+
+// Values implements controller.Index.
+func (byNodeOfPod) Values(c *commit.Commit) []string {
+	if it := c.Item(); it != nil {
+		if node := it.Field("spec.nodeName"); node != "" {
+			return []string{node}
+		}
+	}
+	return nil
+}
+
+// byName is the controller.Index of objects by their name.
+type byName struct{}
+
+// Values implements controller.Index.
+func (byName) Values(c *commit.Commit) []string { return []string{c.Name} }
 
 // Controllers returns them for a controller.Manager: kubelet-node-1 is that of node-1.
 func (n *Nodes) Controllers() (all []controller.Controller) {
 	for _, k := range n.all {
 		all = append(all, controller.Controller{Name: prefix + k.node, FieldManager: "kubelet", Component: "kubelet", Reconciler: k,
 			User: resource.User{Name: "system:node:" + k.node, Groups: []string{"system:nodes", "system:authenticated"}},
-			Watches: []controller.Watch{{Resource: pods, Others: true, Keys: k.assigned}, {Resource: nodes, Others: true, Keys: k.itself},
-				{Resource: configMaps, Keys: k.awaited}, {Resource: secrets, Keys: k.awaited}, {Resource: claims, Keys: k.awaited}}})
+			Watches: []controller.Watch{{Resource: pods, Others: true, Index: byNodeOfPod{}, Value: k.node},
+				{Resource: nodes, Others: true, Index: byName{}, Value: k.node, Keys: itself},
+				{Resource: configMaps, Index: byNeed{n}, Value: k.node, Keys: k.awaited}, {Resource: secrets, Index: byNeed{n}, Value: k.node, Keys: k.awaited},
+				{Resource: claims, Index: byNeed{n}, Value: k.node, Keys: k.awaited}}})
 	}
 	return all
 }
 
 // Of returns the kubelet of a node, or nil if there is none.
 func (n *Nodes) Of(node string) *Kubelet {
-	if n != nil {
-		for _, k := range n.all {
-			if k.node == node {
-				return k
-			}
-		}
+	if n == nil {
+		return nil
 	}
-	return nil
+	return n.named[node]
 }
 
 // Kubelet is the kubelet of one node. It is a controller.Reconciler, whose key without a name is the node itself.
@@ -126,36 +150,15 @@ type memory struct {
 	Address    int             `json:",omitempty"` // the last that a pod got
 
 	Files map[string]string `json:",omitempty"` // on the node, and in persistent volumes, by path
+
+	waiting map[string]map[string]bool // pods that wait for an object, by namespace and name: derived from Pods
 }
 
 // Memory implements controller.Rememberer.
 func (k *Kubelet) Memory() any { return &k.memory }
 
-// assigned returns the key of a pod that is or was bound to the node.
-func (k *Kubelet) assigned(_ *controller.Client, c *commit.Commit) []controller.Key {
-	if it := c.Item(); it == nil || it.Field("spec.nodeName") != k.node {
-		return nil
-	}
-	return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}
-}
-
 // itself returns the key of the node.
-func (k *Kubelet) itself(_ *controller.Client, c *commit.Commit) []controller.Key {
-	if c.Name != k.node {
-		return nil
-	}
-	return []controller.Key{{}}
-}
-
-// awaited returns the keys of the pods that wait for something of the namespace of an object.
-func (k *Kubelet) awaited(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
-	for _, name := range object.SortedKeys(k.memory.Pods) {
-		if p := k.memory.Pods[name]; p.waits() && strings.HasPrefix(name, c.Namespace+"/") {
-			keys = append(keys, controller.Key{Namespace: c.Namespace, Name: name[len(c.Namespace)+1:]})
-		}
-	}
-	return keys
-}
+func itself(*controller.Client, *commit.Commit) []controller.Key { return []controller.Key{{}} }
 
 // Reconcile implements controller.Reconciler.
 func (k *Kubelet) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {

@@ -144,8 +144,16 @@ func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 	return s
 }
 
-// podRange returns the prefix of the addresses of the node's pods.
-func (k *Kubelet) podRange() string { return fmt.Sprintf("10.%d.%d.", 244+k.index/256, k.index%256) }
+// podRange returns the prefix of the addresses of the node's pods. The ranges are those of 10.244.0.0/16 to 10.255.0.0/16, and after
+// them those from 10.128.0.0/16.
+func (k *Kubelet) podRange() string {
+	const first, last, next = 244, 255, 128
+	second := first + k.index/256
+	if second > last {
+		second += next - last - 1
+	}
+	return fmt.Sprintf("10.%d.%d.", second, k.index%256)
+}
 
 // hostIP is the address of the node.
 func (k *Kubelet) hostIP() string {

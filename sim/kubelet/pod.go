@@ -87,11 +87,15 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	it := api.Item(pods, key.Namespace, key.Name)
 	if it == nil {
 		delete(k.memory.Pods, key.String())
+		k.noteWaiting(key)
 		k.changed(key.String())
 		k.retryResizes(api, nil)
 		return 0, nil
 	}
-	defer k.changed(key.String())
+	defer func() {
+		k.noteWaiting(key)
+		k.changed(key.String())
+	}()
 	w := k.worker(api, it.Shared())
 	phase := w.pod.String("status", "phase")
 	finished := phase == "Succeeded" || phase == "Failed"

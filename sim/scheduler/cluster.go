@@ -3,7 +3,6 @@ package scheduler
 import (
 	"maps"
 	"slices"
-	"sort"
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
@@ -14,30 +13,38 @@ import (
 // cluster is the scheduler's cache of the nodes and their pods. Each commit updates one pod or node in it, so that sums are not
 // recomputed (backend/cache).
 type cluster struct {
-	nodes  map[string]*node
-	order  []*node // existing nodes, by name
-	pods   map[controller.Key]*pod
-	apart  int                    // how many pods require to be apart from others
+	block []node // memory for further nodes, so that nodes of one search lie beside each other
+
+	nodes map[string]*node
+	tree  tree // of existing nodes
+	pods  map[controller.Key]*pod
+
+	topologies numberedTopologies
+
+	census *census
+	terms  *terms                 // affinities of the pods on existing nodes
 	using  map[controller.Key]int // pods that use a claim
 	images map[string]*image      // that nodes have
 }
 
 // node is one node, or the pods of one that is not known.
 type node struct {
-	name          string
+	// Fields that are read when a pod is placed come first, so that they share cache lines.
 	exists        bool
-	labels        map[string]string
-	taints        []workload.Taint
 	unschedulable bool
+	room          int64 // for pods
+	pods          []*pod
 	allocatable   workload.Amounts
-	room          int64            // for pods
-	images        map[string]int64 // sizes in bytes
+	used, weight  workload.Amounts
+	taints        []workload.Taint
 
-	pods         []*pod
-	used, weight workload.Amounts
-	apart        []*pod         // pods with a required anti-affinity
-	affine       []*pod         // those with any affinity to pods
-	matching     map[string]int // pods by spreadConstraint.counted, kept until a pod comes or goes
+	name    string
+	created uint64 // the revision that created it
+	labels  map[string]string
+	images  map[string]int64 // sizes in bytes
+
+	affine    []*pod     // those with any affinity to pods
+	locations []location // by number of the topology
 }
 
 // readNode reads a Node object.
@@ -56,14 +63,14 @@ func (n *node) readNode(obj object.Object) {
 
 // empty is the node without its pods.
 func (n *node) empty() *node {
-	return &node{name: n.name, exists: n.exists, labels: n.labels, taints: n.taints, unschedulable: n.unschedulable,
+	return &node{name: n.name, exists: n.exists, created: n.created, labels: n.labels, taints: n.taints, unschedulable: n.unschedulable,
 		allocatable: n.allocatable, room: n.room, images: n.images}
 }
 
 // clone is a node of its own with the same pods.
 func (n *node) clone() *node {
 	c := n.empty()
-	c.pods, c.apart, c.affine = slices.Clone(n.pods), slices.Clone(n.apart), slices.Clone(n.affine)
+	c.pods, c.affine = slices.Clone(n.pods), slices.Clone(n.affine)
 	c.used, c.weight = n.used.Clone(), n.weight
 	return c
 }
@@ -72,9 +79,6 @@ func (n *node) clone() *node {
 func (n *node) add(p *pod) {
 	n.pods = append(n.pods, p)
 	n.count(p, 1)
-	if len(p.apart) > 0 {
-		n.apart = append(n.apart, p)
-	}
 	if p.hasAffinity() {
 		n.affine = append(n.affine, p)
 	}
@@ -88,55 +92,73 @@ func (n *node) remove(p *pod) {
 		}
 		return list
 	}
-	n.pods, n.apart, n.affine = without(n.pods), without(n.apart), without(n.affine)
+	n.pods, n.affine = without(n.pods), without(n.affine)
 	n.count(p, -1)
 }
 
 func (n *node) count(p *pod, times int64) {
 	n.used.Add(p.requests, times)
 	n.weight.Add(p.weight, times)
-	n.matching = nil
 }
 
 // hasAffinity reports whether the pod has pod affinity or anti-affinity.
 func (p *pod) hasAffinity() bool { return len(p.with)+len(p.apart)+len(p.rather)+len(p.ratherNo) > 0 }
 
 func newCluster() *cluster {
-	return &cluster{nodes: map[string]*node{}, pods: map[controller.Key]*pod{}, using: map[controller.Key]int{}, images: map[string]*image{}}
+	c := &cluster{nodes: map[string]*node{}, pods: map[controller.Key]*pod{}, terms: newTerms(), using: map[controller.Key]int{}, images: map[string]*image{}}
+	c.census = newCensus(c)
+	return c
 }
+
+// nodesInBlock is how many nodes are allocated at once.
+const nodesInBlock = 32
 
 // node returns a node, which it makes.
 func (c *cluster) node(name string) *node {
 	n := c.nodes[name]
 	if n == nil {
-		n = &node{name: name}
+		if len(c.block) == 0 {
+			c.block = make([]node, nodesInBlock)
+		}
+		n, c.block = &c.block[0], c.block[1:]
+		n.name = name
 		c.nodes[name] = n
 	}
 	return n
 }
 
-// setNode applies a write of a node. It returns the node as it was, without its pods, or nil if it is new.
-func (c *cluster) setNode(obj object.Object) (before *node) {
+// setNode applies a write of a node, which a revision created. It returns the node as it was, without its pods, or nil if it is new.
+func (c *cluster) setNode(obj object.Object, created uint64) (before *node) {
 	n := c.node(obj.Name())
 	if n.exists {
 		before = n.empty()
-	} else {
-		at := sort.Search(len(c.order), func(i int) bool { return c.order[i].name >= n.name })
-		c.order = slices.Insert(c.order, at, n)
 	}
 	c.countImages(n, -1)
+	c.terms.countNode(n, -1)
 	n.readNode(obj)
+	n.created = created
+	c.terms.countNode(n, 1)
 	c.countImages(n, 1)
+	if before == nil {
+		c.tree.add(n)
+	}
+	if before == nil || !maps.Equal(before.labels, n.labels) || !slices.Equal(before.taints, n.taints) {
+		n.locations = nil
+		c.tree.stale = true
+		c.census.nodesChanged()
+	}
 	return before
 }
 
 // removeNode takes in that a node is gone.
 func (c *cluster) removeNode(name string) {
 	n := c.node(name)
+	c.terms.countNode(n, -1)
 	n.exists = false
 	c.countImages(n, -1)
 	n.images = nil
-	c.order = slices.DeleteFunc(c.order, func(x *node) bool { return x == n })
+	c.tree.remove(n)
+	c.census.nodesChanged()
 	c.removeIfUnused(n)
 }
 
@@ -170,8 +192,9 @@ func (c *cluster) removeIfUnused(n *node) {
 func (c *cluster) setPod(p *pod) (before *pod) {
 	before = c.removePod(p.Key)
 	c.pods[p.Key] = p
-	c.node(p.node).add(p)
-	c.count(p, 1)
+	n := c.node(p.node)
+	n.add(p)
+	c.count(p, n, 1)
 	return before
 }
 
@@ -184,15 +207,15 @@ func (c *cluster) removePod(key controller.Key) *pod {
 	delete(c.pods, key)
 	n := c.node(p.node)
 	n.remove(p)
+	c.count(p, n, -1)
 	c.removeIfUnused(n)
-	c.count(p, -1)
 	return p
 }
 
-func (c *cluster) count(p *pod, times int) {
-	if len(p.apart) > 0 {
-		c.apart += times
-	}
+// count counts a pod on a node, times times.
+func (c *cluster) count(p *pod, n *node, times int) {
+	c.census.count(p, n, times)
+	c.terms.count(p, n, int64(times))
 	for claim := range p.claimNames() {
 		if c.using[claim] += times; c.using[claim] == 0 {
 			delete(c.using, claim)

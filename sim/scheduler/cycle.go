@@ -20,7 +20,11 @@ type cycle struct {
 	spread  spreading
 	terms   termCounts
 	volumes volumeState
+	skipped [maxPlugins]bool // plugins that accept the pod on each node
 }
+
+// maxPlugins is at least the number of filter plugins.
+const maxPlugins = 16
 
 // prepare runs the PreFilter step of the plugins. If it rejects the pod, no node can help. only are the candidate nodes, if some is set.
 func (c *cycle) prepare() (v verdict, only []string, some bool) {
@@ -43,12 +47,15 @@ func (c *cycle) prepare() (v verdict, only []string, some bool) {
 	}
 	c.countSpread()
 	c.countTerms()
+	for i, p := range plugins {
+		c.skipped[i] = p.skips != nil && p.skips(c)
+	}
 	return v, only, some
 }
 
 // find returns the nodes that fit the pod, and why the others do not.
 func (c *cycle) find() (fit []*node, d *diagnosis) {
-	d = &diagnosis{nodes: len(c.cluster.order), each: map[*node]verdict{}}
+	d = &diagnosis{nodes: c.cluster.tree.size(), each: map[*node]verdict{}}
 	if d.nodes == 0 {
 		return nil, d
 	}
@@ -62,7 +69,7 @@ func (c *cycle) find() (fit []*node, d *diagnosis) {
 			return []*node{n}, d
 		}
 	}
-	nodes := c.cluster.order
+	nodes := c.cluster.tree.all()
 	if some {
 		nodes = nil
 		for _, name := range only {
@@ -112,6 +119,9 @@ func (c *cycle) fits(n *node) verdict {
 
 // nominated returns the pods that are to get room on a node before this pod does.
 func (c *cycle) nominated(n *node) (all []*pod) {
+	if len(c.s.memory.Queue.nominees) == 0 {
+		return nil
+	}
 	for _, q := range c.s.memory.Queue.nominated(n.name) {
 		if p := c.s.memory.pending[q.Key]; p != nil && p.priority >= c.pod.priority && p.uid != c.pod.uid {
 			all = append(all, p)
@@ -123,7 +133,8 @@ func (c *cycle) nominated(n *node) (all []*pod) {
 // fork is the cycle with counts of its own.
 func (c *cycle) fork() *cycle {
 	f := *c
-	f.spread, f.terms = c.spread.clone(), c.terms.clone()
+	f.skipped = [maxPlugins]bool{} // pods that are put on a node may matter to any
+	f.spread, f.terms = c.spread.fork(), c.terms.fork()
 	return &f
 }
 

@@ -28,7 +28,7 @@ type world struct {
 func newWorld() *world {
 	w := &world{Backend: registrytest.New(mvcc.New(1), clock.Epoch()), s: &Scheduler{}}
 	w.reg = w.Backend.Registry()
-	m := controller.New(&w.Log, w.Schedule, &w.Streams, w, w.s.controller())
+	m := controller.New(&w.Log, w.Schedule, &w.Streams, w, nil, w.s.controller())
 	w.Log.Listeners = append(w.Log.Listeners, m)
 	w.api = m.Client("kube-scheduler")
 	w.s.begin(w.api)

@@ -21,11 +21,13 @@ func (v verdict) fits() bool { return len(v.reasons) == 0 }
 func rejected(why string) verdict { return verdict{reasons: []string{why}} }
 func final(why string) verdict    { return verdict{reasons: []string{why}, final: true} }
 
-// plugin is a filter plugin with its queueing hint.
+// plugin is a filter plugin with its queueing hint. skips reports whether it accepts a pod on each node (the status Skip of its
+// PreFilter); if it is nil, it never does.
 type plugin struct {
 	name   string
 	filter func(c *cycle, n *node) verdict
 	hint   func(c *cycle, e *event) bool
+	skips  func(c *cycle) bool
 }
 
 const (
@@ -42,22 +44,29 @@ const (
 // plugins are the filter plugins of a default profile, in order: the first one that rejects a node gives the reason
 // (getDefaultPlugins).
 var plugins = []plugin{
-	{nodeUnschedulable, filterUnschedulable, fitsNow(filterUnschedulable)},
-	{taintToleration, filterTaints, fitsNow(filterTaints)},
-	{nodeAffinity, filterAffinity, fitsNow(filterAffinity)},
-	{nodePorts, filterPorts, portsHint},
-	{nodeResources, filterResources, resourcesHint},
-	{volumeRestrictions, filterRestrictions, restrictionsHint},
-	{volumeLimits, filterLimits, limitsHint},
-	{volumeBinding, filterBinding, bindingHint},
-	{volumeZone, filterZone, zoneHint},
-	{topologySpread, filterSpread, spreadHint},
-	{interPodAffinity, filterTerms, termsHint},
+	{nodeUnschedulable, filterUnschedulable, fitsNow(filterUnschedulable), nil},
+	{taintToleration, filterTaints, fitsNow(filterTaints), nil},
+	{nodeAffinity, filterAffinity, fitsNow(filterAffinity), func(c *cycle) bool { return c.pod.affinity.Any() }},
+	{nodePorts, filterPorts, portsHint, func(c *cycle) bool { return len(c.pod.ports) == 0 }},
+	{nodeResources, filterResources, resourcesHint, nil},
+	{volumeRestrictions, filterRestrictions, restrictionsHint, hasNoVolumes},
+	{volumeLimits, filterLimits, limitsHint, hasNoVolumes},
+	{volumeBinding, filterBinding, bindingHint, hasNoVolumes},
+	{volumeZone, filterZone, zoneHint, hasNoVolumes},
+	{topologySpread, filterSpread, spreadHint, func(c *cycle) bool { return len(c.spread.constraints) == 0 }},
+	{interPodAffinity, filterTerms, termsHint, func(c *cycle) bool {
+		return len(c.pod.with)+len(c.pod.apart)+len(c.terms.against) == 0
+	}},
 }
+
+func hasNoVolumes(c *cycle) bool { return len(c.pod.volumes) == 0 }
 
 // check asks the plugins about a node as it is.
 func (c *cycle) check(n *node) verdict {
 	for i := range plugins {
+		if c.skipped[i] {
+			continue
+		}
 		if v := plugins[i].filter(c, n); !v.fits() {
 			v.plugin = plugins[i].name
 			return v

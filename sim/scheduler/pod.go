@@ -35,6 +35,8 @@ type pod struct {
 	weight           workload.Amounts // what its node counts for scoring
 	adds             workload.Amounts // what scoring adds for it on a candidate node
 	affinity         workload.NodeAffinity
+	affinityText     string // names the nodes that it selects; empty for all
+	tolerationsText  string // of a pod with constraints, as they are printed
 	preferredNodes   []weightedNodeTerm
 	with, apart      []podTerm // required pod affinity and anti-affinity
 	rather, ratherNo []podTerm // and prefer
@@ -82,7 +84,11 @@ func podOf(it *resource.Item) *pod {
 		p.preempted = c.String("reason") == byScheduler
 	}
 	p.readAffinity(spec.At("affinity"))
+	if !p.affinity.Any() {
+		p.affinityText = string(object.JSON(spec.Map("nodeSelector"))) + string(object.JSON(spec.Map("affinity", "nodeAffinity")))
+	}
 	for _, c := range spec.Objects("topologySpreadConstraints") {
+		p.tolerationsText = string(object.JSON(spec.List("tolerations")))
 		p.spread = append(p.spread, spreadConstraintOf(c, p.Namespace, p.labels))
 	}
 	p.readVolumes(spec)

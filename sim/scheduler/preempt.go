@@ -56,7 +56,7 @@ func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 func (c *cycle) candidates(d *diagnosis) (all []candidate, why *diagnosis) {
 	why = &diagnosis{nodes: d.nodes, each: map[*node]verdict{}, all: final("Preemption is not helpful for scheduling")}
 	var possible []*node
-	for _, n := range c.cluster.order {
+	for _, n := range c.cluster.tree.all() {
 		if v := d.of(n); !v.fits() && !v.final {
 			possible = append(possible, n)
 		}

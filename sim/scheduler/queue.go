@@ -274,6 +274,9 @@ func (q *queue) nominate(x *queued, node string) {
 	}
 	if x.Node != "" {
 		q.nominees[x.Node] = slices.DeleteFunc(q.nominees[x.Node], func(y *queued) bool { return x == y })
+		if len(q.nominees[x.Node]) == 0 {
+			delete(q.nominees, x.Node)
+		}
 	}
 	if x.Node = node; node != "" {
 		q.nominees[node] = append(q.nominees[node], x)

@@ -140,7 +140,7 @@ func scoreImages(c *cycle, among []*node) ([]int64, bool) {
 		for _, name := range c.pod.images {
 			if _, there := n.images[name]; there {
 				x := c.cluster.images[name]
-				spread := float64(x.nodes) / float64(len(c.cluster.order))
+				spread := float64(x.nodes) / float64(c.cluster.tree.size())
 				sum += int64(float64(x.size) * spread)
 			}
 		}

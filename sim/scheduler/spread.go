@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -23,7 +22,7 @@ type spreadConstraint struct {
 	skew          int64
 	least         int // minDomains
 	selector      selector.Labels
-	counted       string // the key under which nodes keep how many of their pods are selected
+	counted       string // names the pods that it selects
 	honorAffinity bool
 	honorTaints   bool
 }
@@ -48,33 +47,6 @@ func spreadConstraintOf(c object.Object, namespace string, labels map[string]str
 	return s
 }
 
-// selected returns the number of pods of a namespace on a node that the constraint selects. Terminating pods do not count, and an empty
-// selector selects none.
-func (s *spreadConstraint) selected(n *node, namespace string) int {
-	if s.selector.Empty() {
-		return 0
-	}
-	count, kept := n.matching[s.counted]
-	if kept {
-		return count
-	}
-	for _, p := range n.pods {
-		if s.about(p, namespace) {
-			count++
-		}
-	}
-	if n.matching == nil {
-		n.matching = map[string]int{}
-	}
-	n.matching[s.counted] = count
-	return count
-}
-
-// about reports whether the constraint counts a pod.
-func (s *spreadConstraint) about(p *pod, namespace string) bool {
-	return !p.deleting && p.Namespace == namespace && s.selector.Match(p.label)
-}
-
 // eligible reports whether a node counts as part of its domain.
 func (s *spreadConstraint) eligible(p *pod, n *node) bool {
 	return (!s.honorAffinity || p.affinity.Match(n.name, n.labels)) &&
@@ -89,18 +61,47 @@ func hasTopologies(n *node, all []spreadConstraint) bool {
 	})
 }
 
-// spreading is how the pods that the hard constraints of the pod to place are about are spread: by constraint, by domain.
-type spreading struct {
-	constraints []spreadConstraint
-	counts      []map[string]int
+// poolKey names the nodes that count for a constraint of a pod, which have to have some topologies.
+func (s *spreadConstraint) poolKey(p *pod, topologies string) (key poolKey) {
+	key.topologies = topologies
+	if s.honorAffinity {
+		key.affinity = p.affinityText
+	}
+	if s.honorTaints {
+		key.tolerations = p.tolerationsText
+	}
+	return key
 }
 
-func (s spreading) clone() spreading {
-	counts := make([]map[string]int, len(s.counts))
-	for i, m := range s.counts {
-		counts[i] = maps.Clone(m)
+// topologiesOf returns the topologies of constraints as a text.
+func topologiesOf(all []spreadConstraint) (text string) {
+	for _, s := range all {
+		text += s.topology + ","
 	}
-	return spreading{s.constraints, counts}
+	return text
+}
+
+// tally returns how the pods that a constraint of the pod to place counts are spread over the nodes that have the topologies of some
+// constraints.
+func (c *cycle) tally(s *spreadConstraint, required []spreadConstraint) *tally {
+	x := c.cluster.census
+	key := s.poolKey(c.pod, topologiesOf(required))
+	x.pool(key, func(n *node) bool { return hasTopologies(n, required) && s.eligible(c.pod, n) })
+	return x.tally(x.group(s, c.pod.Namespace), s.topology, key)
+}
+
+// spreading is how the pods that the hard constraints of the pod to place are about are spread: by constraint.
+type spreading struct {
+	constraints []spreadConstraint
+	tallies     []*tally
+}
+
+func (s spreading) fork() spreading {
+	tallies := make([]*tally, len(s.tallies))
+	for i, t := range s.tallies {
+		tallies[i] = t.fork()
+	}
+	return spreading{s.constraints, tallies}
 }
 
 // countSpread counts the existing pods.
@@ -109,21 +110,10 @@ func (c *cycle) countSpread() {
 	for _, s := range c.pod.spread {
 		if s.hard {
 			c.spread.constraints = append(c.spread.constraints, s)
-			c.spread.counts = append(c.spread.counts, map[string]int{})
 		}
 	}
-	if len(c.spread.constraints) == 0 {
-		return
-	}
-	for _, n := range c.cluster.order {
-		if !hasTopologies(n, c.spread.constraints) {
-			continue
-		}
-		for i := range c.spread.constraints {
-			if s := &c.spread.constraints[i]; s.eligible(c.pod, n) {
-				c.spread.counts[i][n.labels[s.topology]] += s.selected(n, c.pod.Namespace)
-			}
-		}
+	for i := range c.spread.constraints {
+		c.spread.tallies = append(c.spread.tallies, c.tally(&c.spread.constraints[i], c.spread.constraints))
 	}
 }
 
@@ -135,21 +125,17 @@ func (s spreading) add(c *cycle, p *pod, n *node, times int) {
 	for i := range s.constraints {
 		x := &s.constraints[i]
 		if p.Namespace == c.pod.Namespace && x.selector.Match(p.label) && x.eligible(c.pod, n) {
-			s.counts[i][n.labels[x.topology]] += times
+			s.tallies[i].add(n.labels[x.topology], times)
 		}
 	}
 }
 
 // least returns how many pods the emptiest domain has; too few domains count as if there were an empty one.
 func (s spreading) least(i int) int {
-	least := math.MaxInt32
-	for _, n := range s.counts[i] { // order does not matter
-		least = min(least, n)
+	if t := s.tallies[i]; t.domains >= s.constraints[i].least {
+		return t.least
 	}
-	if len(s.counts[i]) < s.constraints[i].least {
-		return 0
-	}
-	return least
+	return 0
 }
 
 // filterSpread lets pass where the pod does not make the domains too uneven.
@@ -164,7 +150,7 @@ func filterSpread(c *cycle, n *node) verdict {
 		if s.selector.Match(c.pod.label) {
 			own = 1
 		}
-		if c.spread.counts[i][value]+own-c.spread.least(i) > int(s.skew) {
+		if c.spread.tallies[i].in(value)+own-c.spread.least(i) > int(s.skew) {
 			return rejected("node(s) didn't match pod topology spread constraints")
 		}
 	}
@@ -241,15 +227,11 @@ func scoreSpread(c *cycle, among []*node) (scores []int64, ok bool) {
 		}
 		sum := 0.0
 		for j := range soft {
-			value, ok := n.labels[soft[j].topology]
-			if !ok {
+			at := c.cluster.topologies.locate(n, counts[j].number, soft[j].topology)
+			if !at.has {
 				continue
 			}
-			count := counts[j].pods[value]
-			if soft[j].topology == hostname {
-				count = int64(soft[j].selected(n, c.pod.Namespace))
-			}
-			sum += float64(float64(count)*counts[j].weight) + float64(soft[j].skew-1)
+			sum += float64(float64(counts[j].on(n, at))*counts[j].weight) + float64(soft[j].skew-1)
 		}
 		scores[i] = int64(math.Round(sum))
 		least, most = min(least, scores[i]), max(most, scores[i])
@@ -269,49 +251,63 @@ func scoreSpread(c *cycle, among []*node) (scores []int64, ok bool) {
 
 // softCount is how many pods are in the domains of one constraint, and how much one of them counts.
 type softCount struct {
-	pods   map[string]int64
+	number int    // of the topology
+	group  *group // if each node is a domain
+	pods   []int  // otherwise, by domain; unknown for a domain without a node that is scored
 	weight float64
+}
+
+const unknown = -1
+
+// on returns the number of pods in the domain of a node.
+func (s *softCount) on(n *node, at location) int {
+	if s.group != nil {
+		return s.group.on[n]
+	}
+	return s.pods[at.domain]
 }
 
 // countSoft counts the pods in the domains of the nodes that are left. scored marks the nodes that have all topologies; if the
 // constraints are not the pod's own it does not matter.
 func (c *cycle) countSoft(soft []spreadConstraint, own bool, among []*node) (counts []softCount, scored []bool) {
 	counts, scored = make([]softCount, len(soft)), make([]bool, len(among))
+	var required []spreadConstraint
+	if own {
+		required = soft
+	}
 	left := 0
-	for j := range counts {
-		counts[j].pods = map[string]int64{}
-	}
 	for i, n := range among {
-		if scored[i] = !own || hasTopologies(n, soft); !scored[i] {
-			continue
-		}
-		left++
-		for j := range soft {
-			if soft[j].topology != hostname {
-				counts[j].pods[n.labels[soft[j].topology]] += 0
-			}
+		if scored[i] = hasTopologies(n, required); scored[i] {
+			left++
 		}
 	}
-	for j := range counts {
-		size := len(counts[j].pods)
-		if soft[j].topology == hostname {
-			size = left
+	for j := range soft {
+		s, size := &soft[j], left
+		counts[j].number = c.cluster.topologies.number(s.topology)
+		if s.topology == hostname {
+			counts[j].group = c.cluster.census.group(s, c.pod.Namespace)
+		} else {
+			size = counts[j].read(c, s.topology, c.tally(s, required), among, scored)
 		}
 		counts[j].weight = math.Round(math.Log(float64(size+2))*1e9) / 1e9 // the same on all machines
 	}
-	for _, n := range c.cluster.order {
-		if own && !hasTopologies(n, soft) {
+	return counts, scored
+}
+
+// read takes the number of pods in the domains of the nodes that are scored from a tally. It returns how many domains these are.
+func (s *softCount) read(c *cycle, topology string, t *tally, among []*node, scored []bool) (domains int) {
+	for i, n := range among {
+		if !scored[i] {
 			continue
 		}
-		for j := range soft {
-			if len(counts[j].pods) == 0 { // each node is counted where it is scored
-				continue
-			}
-			value := n.labels[soft[j].topology]
-			if _, asked := counts[j].pods[value]; asked && soft[j].eligible(c.pod, n) {
-				counts[j].pods[value] += int64(soft[j].selected(n, c.pod.Namespace))
-			}
+		at := c.cluster.topologies.locate(n, s.number, topology).domain
+		for at >= len(s.pods) {
+			s.pods = append(s.pods, unknown)
+		}
+		if s.pods[at] == unknown {
+			s.pods[at] = t.in(n.labels[topology])
+			domains++
 		}
 	}
-	return counts, scored
+	return domains
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
@@ -19,16 +20,26 @@ type podTerm struct {
 	namespaces []string
 	others     selector.Labels // selects further namespaces
 	weight     int64
+	text       string // names all of the above but the weight
 }
 
 // podTermOf reads a PodAffinityTerm of a pod in a namespace, which is the term's own unless it names some.
 func podTermOf(term object.Object, namespace string, weight int64) podTerm {
 	t := podTerm{topology: term.String("topologyKey"), selector: selectorAt(term, "labelSelector"),
-		namespaces: term.Strings("namespaces"), others: selectorAt(term, "namespaceSelector"), weight: weight}
+		namespaces: slices.Compact(slices.Sorted(slices.Values(term.Strings("namespaces")))), others: selectorAt(term, "namespaceSelector"), weight: weight}
 	if len(t.namespaces) == 0 && !term.Has("namespaceSelector") {
 		t.namespaces = []string{namespace}
 	}
+	t.text = strings.Join([]string{t.topology, textOf(t.selector), strings.Join(t.namespaces, ","), textOf(t.others)}, "\x00")
 	return t
+}
+
+// textOf prints a selector so that everything and nothing differ.
+func textOf(s selector.Labels) string {
+	if s.Empty() {
+		return "*"
+	}
+	return s.String()
 }
 
 // selectorAt reads a LabelSelector; none, or one that is not valid, selects nothing.
@@ -72,50 +83,171 @@ func (d domains) add(n *node, topology string, times int64) {
 	}
 }
 
-// termCounts are the pods that matter for the affinities of the pod to place (InterPodAffinity):
+// termCounts are the pods that matter for the affinities of the pod to place (InterPodAffinity).
 type termCounts struct {
-	against domains // pods that require to be apart from it
-	with    domains // pods that it requires to be with
-	apart   domains // pods that it requires to be apart from
+	against []againstDomain // pods that require to be apart from it, by topology
+	more    domains         // of a fork: what it adds to them
+	with    affinePods      // pods that it requires to be with
+	apart   affinePods      // pods that it requires to be apart from
 }
 
-func (t termCounts) clone() termCounts {
-	return termCounts{maps.Clone(t.against), maps.Clone(t.with), maps.Clone(t.apart)}
+// againstDomain counts pods by the domain of one topology. The counts are shared.
+type againstDomain struct {
+	topology string
+	counts   []map[string]int64
+}
+
+// affinePods counts the pods that terms of the pod to place select. Tallies of the census, which are shared, have most of them.
+type affinePods struct {
+	tallies map[string][]*tally // by topology
+	others  domains             // all that no tally has, and the pods that a fork adds
+}
+
+func (a affinePods) fork() affinePods { return affinePods{a.tallies, maps.Clone(a.others)} }
+
+// in returns the number of pods in a domain.
+func (a affinePods) in(at domain) int64 {
+	sum := a.others[at]
+	for _, t := range a.tallies[at.topology] {
+		sum += int64(t.in(at.value))
+	}
+	return sum
+}
+
+// isEmpty reports whether there are no pods.
+func (a affinePods) isEmpty() bool {
+	for topology, tallies := range a.tallies { // order does not matter: any
+		for _, t := range tallies {
+			for value := range t.pods {
+				if a.in(domain{topology, value}) > 0 {
+					return false
+				}
+			}
+		}
+	}
+	for at := range a.others { // order does not matter: any
+		if a.in(at) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (t termCounts) fork() termCounts {
+	return termCounts{slices.Clone(t.against), maps.Clone(t.more), t.with.fork(), t.apart.fork()}
+}
+
+// isAgainst reports whether pods in the domain of a node require to be apart from the pod to place.
+func (t termCounts) isAgainst(n *node) bool {
+	return slices.ContainsFunc(t.against, func(a againstDomain) bool {
+		value, ok := n.labels[a.topology]
+		if !ok {
+			return false
+		}
+		sum := t.more[domain{a.topology, value}]
+		for _, counts := range a.counts {
+			sum += counts[value]
+		}
+		return sum > 0
+	})
+}
+
+// addAgainst adds counts of pods that require to be apart from the pod to place.
+func (t *termCounts) addAgainst(topology string, counts ...map[string]int64) {
+	i := slices.IndexFunc(t.against, func(a againstDomain) bool { return a.topology == topology })
+	if i < 0 {
+		i = len(t.against)
+		t.against = append(t.against, againstDomain{topology: topology})
+	}
+	t.against[i].counts = slices.Concat(t.against[i].counts, counts)
 }
 
 // countTerms counts the existing pods.
 func (c *cycle) countTerms() {
-	c.terms = termCounts{domains{}, domains{}, domains{}}
-	own := len(c.pod.with)+len(c.pod.apart) > 0
-	if !own && c.cluster.apart == 0 {
+	c.terms = termCounts{more: domains{}}
+	c.cluster.terms.each(c, func(t *termUse) {
+		if len(t.apart) > 0 {
+			c.terms.addAgainst(t.topology, t.apart)
+		}
+	})
+	c.terms.with.others, c.terms.apart.others = domains{}, domains{}
+	switch with := c.pod.with; {
+	case len(with) == 1:
+		c.countTerm(&c.terms.with, &with[0])
+	case len(with) > 1:
+		c.eachSelected(&with[0], func(p *pod, n *node) { c.terms.addWith(c, p, n, 1) })
+	}
+	for i := range c.pod.apart {
+		c.countTerm(&c.terms.apart, &c.pod.apart[i])
+	}
+}
+
+// countTerm counts the pods that a term selects.
+func (c *cycle) countTerm(pods *affinePods, t *podTerm) {
+	tallies, ok := c.talliesOf(t)
+	if !ok {
+		c.eachSelected(t, func(_ *pod, n *node) { pods.others.add(n, t.topology, 1) })
 		return
 	}
-	for _, n := range c.cluster.order {
-		of := n.apart
-		if own {
-			of = n.pods
+	if pods.tallies == nil {
+		pods.tallies = map[string][]*tally{}
+	}
+	pods.tallies[t.topology] = append(pods.tallies[t.topology], tallies...)
+}
+
+// talliesOf returns the tallies of the pods that a term selects, one for each namespace. It returns false if a selector decides which
+// namespaces these are.
+func (c *cycle) talliesOf(t *podTerm) (all []*tally, ok bool) {
+	if !t.others.IsNothing() {
+		return nil, false
+	}
+	x, key := c.cluster.census, poolKey{topologies: t.topology + ","}
+	for _, namespace := range t.namespaces {
+		x.pool(key, func(n *node) bool { _, has := n.labels[t.topology]; return has })
+		all = append(all, x.tally(x.groupOf(t, namespace), t.topology, key))
+	}
+	return all, true
+}
+
+// eachSelected calls f with each pod on an existing node that a term selects.
+func (c *cycle) eachSelected(t *podTerm, f func(p *pod, n *node)) {
+	each := func(p *pod) {
+		if n := c.cluster.nodes[p.node]; n.exists && t.selects(c, p) {
+			f(p, n)
 		}
-		for _, p := range of {
-			c.terms.add(c, p, n, 1)
+	}
+	if t.others.IsNothing() {
+		for _, namespace := range t.namespaces {
+			c.cluster.census.eachCandidate(namespace, t.selector, each)
+		}
+		return
+	}
+	for _, p := range c.cluster.pods { // order does not matter: counts
+		each(p)
+	}
+}
+
+// add counts a pod on a node of a fork, times times.
+func (t *termCounts) add(c *cycle, p *pod, n *node, times int64) {
+	for i := range p.apart {
+		if term := &p.apart[i]; term.selects(c, c.pod) {
+			t.addAgainst(term.topology)
+			t.more.add(n, term.topology, times)
+		}
+	}
+	t.addWith(c, p, n, times)
+	for i := range c.pod.apart {
+		if term := &c.pod.apart[i]; term.selects(c, p) {
+			t.apart.others.add(n, term.topology, times)
 		}
 	}
 }
 
-// add counts a pod on a node, times times.
-func (t termCounts) add(c *cycle, p *pod, n *node, times int64) {
-	for i := range p.apart {
-		if term := &p.apart[i]; term.selects(c, c.pod) {
-			t.against.add(n, term.topology, times)
-		}
-	}
+// addWith counts a pod on a node, times times, if the pod to place requires to be with it.
+func (t *termCounts) addWith(c *cycle, p *pod, n *node, times int64) {
 	if c.selectedByAll(c.pod.with, p) {
 		for _, term := range c.pod.with {
-			t.with.add(n, term.topology, times)
-		}
-	}
-	for i := range c.pod.apart {
-		if term := &c.pod.apart[i]; term.selects(c, p) {
-			t.apart.add(n, term.topology, times)
+			t.with.others.add(n, term.topology, times)
 		}
 	}
 }
@@ -136,14 +268,12 @@ func filterTerms(c *cycle, n *node) verdict {
 		return final("node(s) didn't match pod affinity rules")
 	}
 	for _, t := range c.pod.apart {
-		if value, ok := n.labels[t.topology]; ok && c.terms.apart[domain{t.topology, value}] > 0 {
+		if value, ok := n.labels[t.topology]; ok && c.terms.apart.in(domain{t.topology, value}) > 0 {
 			return rejected("node(s) didn't match pod anti-affinity rules")
 		}
 	}
-	for at := range c.terms.against { // order does not matter
-		if value, ok := n.labels[at.topology]; ok && value == at.value {
-			return rejected("node(s) didn't satisfy existing pods anti-affinity rules")
-		}
+	if c.terms.isAgainst(n) {
+		return rejected("node(s) didn't satisfy existing pods anti-affinity rules")
 	}
 	return verdict{}
 }
@@ -157,38 +287,28 @@ func (c *cycle) withOthers(n *node) bool {
 		if !ok {
 			return false
 		}
-		all = all && c.terms.with[domain{t.topology, value}] > 0
+		all = all && c.terms.with.in(domain{t.topology, value}) > 0
 	}
-	return all || len(c.terms.with) == 0 && c.selectedByAll(c.pod.with, c.pod)
+	return all || c.terms.with.isEmpty() && c.selectedByAll(c.pod.with, c.pod)
 }
 
 // scoreTerms adds up the weights of the terms that speak for a domain, or against it (InterPodAffinity.PreScore, Score).
 func scoreTerms(c *cycle, among []*node) (scores []int64, ok bool) {
-	own := len(c.pod.rather)+len(c.pod.ratherNo) > 0
-	sums := domains{}
-	for _, n := range c.cluster.order {
-		of := n.affine
-		if own {
-			of = n.pods
-		}
-		for _, p := range of {
-			c.weigh(sums, n, c.pod.rather, p, 1)
-			c.weigh(sums, n, c.pod.ratherNo, p, -1)
-			c.weigh(sums, n, p.with, c.pod, 1)
-			c.weigh(sums, n, p.rather, c.pod, 1)
-			c.weigh(sums, n, p.ratherNo, c.pod, -1)
-		}
-	}
-	if len(sums) == 0 {
-		return nil, false
-	}
 	scores = make([]int64, len(among))
-	for i, n := range among {
-		for at, sum := range sums { // order does not matter
-			if value, ok := n.labels[at.topology]; ok && value == at.value {
-				scores[i] += sum
-			}
+	c.cluster.terms.each(c, func(t *termUse) {
+		if len(t.scores) > 0 {
+			ok = true
+			addScores(scores, among, t.topology, func(value string) int64 { return t.scores[value] })
 		}
+	})
+	for i := range c.pod.rather {
+		c.scoreOwn(scores, among, &c.pod.rather[i], 1)
+	}
+	for i := range c.pod.ratherNo {
+		c.scoreOwn(scores, among, &c.pod.ratherNo[i], -1)
+	}
+	if !ok && len(c.pod.rather)+len(c.pod.ratherNo) == 0 {
+		return nil, false
 	}
 	least, most := slices.Min(scores), slices.Max(scores)
 	for i, s := range scores {
@@ -199,11 +319,18 @@ func scoreTerms(c *cycle, among []*node) (scores []int64, ok bool) {
 	return scores, true
 }
 
-// weigh counts the terms that a pod meets for the domain of a node.
-func (c *cycle) weigh(sums domains, n *node, terms []podTerm, p *pod, sign int64) {
-	for i := range terms {
-		if t := &terms[i]; t.selects(c, p) {
-			sums.add(n, t.topology, sign*t.weight)
+// scoreOwn adds the weights of the pods that a term of the pod to place selects.
+func (c *cycle) scoreOwn(scores []int64, among []*node, t *podTerm, sign int64) {
+	pods := affinePods{others: domains{}}
+	c.countTerm(&pods, t)
+	addScores(scores, among, t.topology, func(value string) int64 { return sign * t.weight * pods.in(domain{t.topology, value}) })
+}
+
+// addScores adds the score of the domain of each node.
+func addScores(scores []int64, among []*node, topology string, of func(value string) int64) {
+	for i, n := range among {
+		if value, ok := n.labels[topology]; ok {
+			scores[i] += of(value)
 		}
 	}
 }

@@ -168,6 +168,21 @@ func (s Labels) Match(label func(name string) (value string, ok bool)) bool {
 // Empty reports whether s selects everything.
 func (s Labels) Empty() bool { return !s.nothing && len(s.requirements) == 0 }
 
+// IsNothing reports whether s selects nothing, whatever the labels are.
+func (s Labels) IsNothing() bool { return s.nothing }
+
+// Required yields the labels that each selected object has.
+func (s Labels) Required(yield func(key, value string) bool) {
+	for _, r := range s.requirements {
+		switch r.Operator {
+		case In, Equals, DoubleEquals:
+			if len(r.Values) == 1 && !yield(r.Key, r.Values[0]) {
+				return
+			}
+		}
+	}
+}
+
 // String prints the requirements, separated by commas. Everything and Nothing both print as "".
 func (s Labels) String() string { return join(s.requirements) }
 

@@ -201,7 +201,7 @@ func TestServeRefuses(t *testing.T) {
 	p := &program{t: t, e: New()}
 	is.Equal(p.refused("request", fields{"method": "GET", "target": "/api"}), "there is no server: send serve first")
 	is.True(strings.Contains(p.refused("serve", fields{"cluster": map[string]any{"nodez": 3}}), `unknown field "nodez"`))
-	is.True(strings.Contains(p.refused("serve", fields{"cluster": map[string]any{"nodes": -1}}), "from 0 to 1000"))
+	is.True(strings.Contains(p.refused("serve", fields{"cluster": map[string]any{"nodes": -1}}), "from 0 to 5000"))
 	is.True(strings.Contains(p.refused("serve", fields{"cluster": map[string]any{"controllers": []string{"nobody"}}}), "nobody"))
 	p.must("serve", nil)
 	is.True(strings.Contains(p.refused("request", fields{"method": "GET", "target": "api"}), "such as /api/v1/namespaces"))

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 )
 
@@ -15,6 +18,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	f.options.Progress = &workLines{out: p.stderr, clock: clock.System{}}
 	srv, err := f.start()
 	if err != nil {
 		return err
@@ -72,6 +76,30 @@ func (p program) serve(ctx context.Context, args []string) error {
 		fmt.Fprintf(p.stderr, "note: --archive %s is damaged %s; the server continues from there, and keeps the damaged file as %[1]s.torn\n", f.options.Archive, torn)
 	}
 	return p.wait(ctx, srv)
+}
+
+// lineEvery is the time between two lines about work that takes long.
+const lineEvery = 3 * time.Second
+
+// workLines prints a line every few seconds while controllers and nodes work without a pause, as when a large cluster is filled. It
+// implements config.Progress.
+type workLines struct {
+	out         io.Writer
+	clock       clock.Clock
+	began, last time.Time
+	before      int // the last number of reconciles
+}
+
+// Reconciled implements config.Progress.
+func (w *workLines) Reconciled(done, due int) {
+	at := w.clock.Now()
+	if done < w.before || w.before == 0 { // it is about other work
+		w.began, w.last = at, at
+	}
+	if w.before = done; at.Sub(w.last) >= lineEvery {
+		w.last = at
+		fmt.Fprintf(w.out, "working: %d reconciles in %s, %d are due\n", done, at.Sub(w.began).Round(time.Second), due)
+	}
 }
 
 // start starts a new server, or the one in the archive.

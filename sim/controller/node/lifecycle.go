@@ -48,6 +48,8 @@ type health struct {
 	Ready     string    `json:",omitempty"` // the status of its condition
 	Waits     time.Time `json:",omitzero"`  // for its taint, since
 	Excluded  bool      `json:",omitempty"` // from what zones are judged by
+
+	counted *int // the number of its zone that includes it
 }
 
 // Lifecycle says of nodes that are silent that it is unknown how they are, taints nodes by what they say of themselves, and
@@ -107,13 +109,14 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 		}
 		return 0, nil
 	}
-	node := api.Get(nodeObjects, "", key.Name)
+	node := api.GetShared(nodeObjects, "", key.Name)
 	if l.memory.Nodes == nil {
 		l.memory = lifecycleMemory{Nodes: map[string]*health{}, Zones: map[string]*zone{}}
 	}
 	known := l.memory.Nodes[key.Name]
 	if known != nil && (node == nil || node.UID() != known.UID) {
 		recordNodeEvent(api, key.Name, known.UID, "RemovingNode", fmt.Sprintf("Node %s event: Removing Node %s from Controller", key.Name, key.Name))
+		l.discount(known)
 		delete(l.memory.Nodes, key.Name)
 	}
 	if node == nil {
@@ -132,6 +135,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 		}
 	}
 	h.Zone, h.Excluded = zoneOf(node), node.Labels()["node.kubernetes.io/exclude-disruption"] != ""
+	l.count(h)
 	return l.updateHealth(api, node, h)
 }
 
@@ -173,6 +177,7 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		ready = node.Condition("Ready")
 	}
 	h.Ready = ready.String("status")
+	l.count(h)
 	if failed = l.judge(api); failed == nil && ready != nil {
 		failed = l.taint(api, node, h)
 	}
@@ -196,7 +201,7 @@ func soonest(a, b time.Duration) time.Duration {
 
 // giveUp says of a node that it is unknown how it is.
 func (l *lifecycle) giveUp(api *controller.Client, node object.Object) (object.Object, *status.Status) {
-	before := node.Copy()
+	before, node := node, node.Copy()
 	for _, kind := range []string{"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"} {
 		c := node.Condition(kind)
 		switch {

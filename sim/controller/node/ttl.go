@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
@@ -14,15 +15,45 @@ import (
 // ttlAnnotation says how long kubelets keep Secrets and ConfigMaps, in seconds.
 const ttlAnnotation = "node.alpha.kubernetes.io/ttl"
 
-// ttl is ttl-controller. Its memory is the step that the cluster is on.
-type ttl struct{ memory struct{ Step int } }
+// ttl is ttl-controller.
+type ttl struct{ memory ttlMemory }
+
+// ttlMemory is the step that the cluster is on, and its nodes.
+type ttlMemory struct {
+	Step int
+
+	nodes map[string]bool // all nodes in the cache
+}
 
 // ttlSteps are how long in clusters of which sizes. They overlap, so that one node more or less does not change all.
 var ttlSteps = []struct{ least, most, seconds int }{{0, 100, 0}, {90, 500, 15}, {450, 1000, 30}, {900, 2000, 60}, {1800, 1 << 30, 300}}
 
 // TTL annotates nodes with the time for which kubelets may cache what they read; it grows with the number of nodes (pkg/controller/ttl).
 func TTL() controller.Controller {
-	return controller.Account("ttl-controller", "ttl-controller", &ttl{}, controller.Watch{Resource: nodeObjects})
+	t := &ttl{}
+	return controller.Account("ttl-controller", "ttl-controller", t, controller.Watch{Resource: nodeObjects, Keys: t.nodeWritten})
+}
+
+// Learn implements controller.Learner.
+func (t *ttl) Learn(api *controller.Client) {
+	t.memory.nodes = map[string]bool{}
+	api.Items(nodeObjects, "", func(it *resource.Item) bool {
+		t.memory.nodes[it.Name] = true
+		return true
+	})
+}
+
+// nodeWritten returns the key of a node.
+func (t *ttl) nodeWritten(_ *controller.Client, c *commit.Commit) []controller.Key {
+	if t.memory.nodes == nil {
+		t.memory.nodes = map[string]bool{}
+	}
+	if c.Deleted() {
+		delete(t.memory.nodes, c.Name)
+	} else {
+		t.memory.nodes[c.Name] = true
+	}
+	return []controller.Key{{Name: c.Name}}
 }
 
 // Memory implements controller.Rememberer.
@@ -30,8 +61,7 @@ func (t *ttl) Memory() any { return &t.memory }
 
 // Reconcile annotates a node.
 func (t *ttl) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-	count := 0
-	api.Items(nodeObjects, "", func(*resource.Item) bool { count++; return true })
+	count := len(t.memory.nodes)
 	step := &t.memory.Step
 	for count > ttlSteps[*step].most {
 		*step++

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -36,41 +35,45 @@ var conditional = map[string]bool{notReadyTaint: true, unreachableTaint: true, u
 // retaint makes some taints of an effect those of the controller's that a node has. For NoExecute these are only the two for
 // nodes that are not ready.
 func retaint(api *controller.Client, name string, want []string, effect string) *status.Status {
-	ours := func(t object.Object) bool {
-		key := t.String("key")
-		return t.String("effect") == effect && conditional[key] && (effect != execute || key == notReadyTaint || key == unreachableTaint)
-	}
-	change := func(live object.Object) (changed bool) {
-		var left []any
-		have := map[string]bool{}
-		for _, t := range live.Objects("spec", "taints") {
-			if ours(t) && !slices.Contains(want, t.String("key")) {
-				changed = true
-				continue
-			}
-			if ours(t) {
-				have[t.String("key")] = true
-			}
-			left = append(left, map[string]any(t))
-		}
-		for _, key := range want {
-			if !have[key] {
-				left = append(left, map[string]any{"key": key, "effect": effect, "timeAdded": object.Time(api.Now())})
-				have[key], changed = true, true
-			}
-		}
-		if len(left) == 0 {
-			live.Remove("spec", "taints")
-		} else {
-			live.Set(left, "spec", "taints")
-		}
-		return changed
-	}
-	if now := api.Get(nodeObjects, "", name); now == nil || !change(now) {
+	now := api.GetShared(nodeObjects, "", name)
+	if now == nil {
 		return nil
 	}
-	s := api.Patch(nodeObjects, "", controller.Key{Name: name}, func(live object.Object) { change(live) })
+	if _, changed := retainted(now, want, effect, api.Now()); !changed {
+		return nil
+	}
+	s := api.Patch(nodeObjects, "", controller.Key{Name: name}, func(live object.Object) {
+		if left, _ := retainted(live, want, effect, api.Now()); len(left) > 0 {
+			live.Set(left, "spec", "taints")
+		} else {
+			live.Remove("spec", "taints")
+		}
+	})
 	return workload.Found(s)
+}
+
+// retainted returns the taints of a node after retaint, and whether they are others than before.
+func retainted(node object.Object, want []string, effect string, now time.Time) (left []any, changed bool) {
+	have := map[string]bool{}
+	for _, t := range node.Objects("spec", "taints") {
+		key := t.String("key")
+		ours := t.String("effect") == effect && conditional[key] && (effect != execute || key == notReadyTaint || key == unreachableTaint)
+		if ours && !slices.Contains(want, key) {
+			changed = true
+			continue
+		}
+		if ours {
+			have[key] = true
+		}
+		left = append(left, map[string]any(t))
+	}
+	for _, key := range want {
+		if !have[key] {
+			left = append(left, map[string]any{"key": key, "effect": effect, "timeAdded": object.Time(now)})
+			have[key], changed = true, true
+		}
+	}
+	return left, changed
 }
 
 // zone is nodes that may fail together: how they are decides how fast they are tainted NoExecute.
@@ -78,7 +81,7 @@ type zone struct {
 	State string    `json:",omitempty"`
 	Next  time.Time `json:",omitzero"` // when a node of it can be tainted
 
-	before string // State, while zones are judged
+	ready, not, excluded int // how many of its nodes are ready, are not, and do not count
 }
 
 // The states of a zone (nodelifecycle.ZoneState).
@@ -118,33 +121,24 @@ func zoneOf(node object.Object) string {
 // when one is again, all get another chance (handleDisruption).
 func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
 	m := &l.memory
-	ready, not := map[string]int{}, map[string]int{}
-	for _, h := range m.Nodes { // order does not matter
-		switch {
-		case h.Excluded:
-		case h.Ready == "True":
-			ready[h.Zone]++
-		default:
-			not[h.Zone]++
+	lost, mended := len(m.Nodes) > 0, map[string]bool{}
+	for name, z := range m.Zones { // order does not matter
+		if z.ready+z.not+z.excluded == 0 {
+			continue
 		}
-	}
-	lost := len(m.Nodes) > 0
-	for _, h := range m.Nodes { // order does not matter
-		z := m.Zones[h.Zone]
-		if z == nil {
-			z = &zone{}
-			m.Zones[h.Zone] = z
-		}
-		z.before, z.State = cmp.Or(z.before, z.State), stateOfZone(ready[h.Zone], not[h.Zone])
+		before := z.State
+		z.State = stateOfZone(z.ready, z.not)
 		lost = lost && z.State == full
-	}
-	for _, name := range object.SortedKeys(m.Nodes) {
-		if h := m.Nodes[name]; !h.Waits.IsZero() && m.Zones[h.Zone].before == partial && m.Zones[h.Zone].State != partial {
-			api.Enqueue(controller.Key{Name: name}) // it may be its turn now
+		if before == partial && z.State != partial {
+			mended[name] = true
 		}
 	}
-	for _, z := range m.Zones { // order does not matter
-		z.before = ""
+	if len(mended) > 0 {
+		for _, name := range object.SortedKeys(m.Nodes) {
+			if h := m.Nodes[name]; !h.Waits.IsZero() && mended[h.Zone] {
+				api.Enqueue(controller.Key{Name: name}) // it may be its turn now
+			}
+		}
 	}
 	if lost == m.Lost {
 		return nil
@@ -162,6 +156,44 @@ func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
 		}
 	}
 	return failed
+}
+
+// count counts a node in its zone as it is now. Before that it is taken out of the zone that it was counted in.
+func (l *lifecycle) count(h *health) {
+	l.discount(h)
+	z := l.memory.Zones[h.Zone]
+	if z == nil {
+		z = &zone{}
+		l.memory.Zones[h.Zone] = z
+	}
+	switch {
+	case h.Excluded:
+		h.counted = &z.excluded
+	case h.Ready == "True":
+		h.counted = &z.ready
+	default:
+		h.counted = &z.not
+	}
+	*h.counted++
+}
+
+// discount takes a node out of its zone.
+func (l *lifecycle) discount(h *health) {
+	if h.counted != nil {
+		*h.counted--
+		h.counted = nil
+	}
+}
+
+// Learn implements controller.Learner: it counts the nodes of a memory that was loaded.
+func (l *lifecycle) Learn(*controller.Client) {
+	if l.memory.Zones == nil {
+		l.memory.Zones = map[string]*zone{}
+	}
+	for _, h := range l.memory.Nodes { // order does not matter
+		h.counted = nil
+		l.count(h)
+	}
 }
 
 func stateOfZone(ready, not int) string {
@@ -213,13 +245,7 @@ func (l *lifecycle) pace(name string) time.Duration {
 	if z := l.memory.Zones[name]; z == nil || z.State != partial {
 		return taintEvery
 	}
-	size := 0
-	for _, h := range l.memory.Nodes { // order does not matter
-		if h.Zone == name && !h.Excluded {
-			size++
-		}
-	}
-	if size > largeZone {
+	if z := l.memory.Zones[name]; z.ready+z.not > largeZone {
 		return taintEveryPartly
 	}
 	return 0

@@ -28,7 +28,7 @@ export interface ImageOptions {
 export interface Options extends ServerOptions {
   /** seed decides uids, generated names and every other draw. The same seed and the same requests give the same bytes. */
   seed?: number
-  /** nodes is how many nodes there are, from 0 to 1000. Their kubelets run pods; nothing really runs in a container. */
+  /** nodes is how many nodes there are, from 0 to 5000. Their kubelets run pods; nothing really runs in a container. */
   nodes?: number
   /**
    * controllers are those of kube-controller-manager, and the scheduler, that run: "all", "none", or their names.
@@ -81,7 +81,7 @@ const ofServer: Record<string, Check> = {
 const ofCluster: Record<string, Check> = {
   ...ofServer,
   seed: [value => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number above 0'],
-  nodes: [value => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1000, 'a whole number from 0 to 1000'],
+  nodes: [value => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 5000, 'a whole number from 0 to 5000'],
   controllers: [value => value === 'all' || value === 'none' || isList(value), '"all", "none" or a list of names'],
   replicas: [value => Array.isArray(value) && value.length > 0, 'a list of objects such as [{version: "1.35"}, {}]'],
   auth: [isOneOf('none', 'rbac'), '"none" or "rbac"'],

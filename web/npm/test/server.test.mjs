@@ -165,7 +165,7 @@ test('over a socket: the same answers, a watch, bytes that are not text', async 
 test('errors name the option and its valid values', async () => {
   for (const [options, message] of [
     [{ nodez: 3 }, /^kubesim: start has no option "nodez": there are auth, bare, clock/],
-    [{ nodes: -1 }, /nodes is -1: want a whole number from 0 to 1000/],
+    [{ nodes: -1 }, /nodes is -1: want a whole number from 0 to 5000/],
     [{ version: '1.99' }, /no version "1.99"; there are 1.34/],
     [{ controllers: ['nobody'] }, /there is no controller "nobody": there are \*, /],
     [{ replicas: [{}], version: '1.35' }, /version stands beside replicas: move it into each of them/],
