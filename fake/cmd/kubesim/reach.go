@@ -24,20 +24,6 @@ type reach struct {
 	private              bool // it is reachable from the network without --insecure-anyone, so well-known secrets are replaced
 }
 
-const reachUsage = `Access. A browser lets web pages of other sites send requests to servers on this machine: they get 403. Requests for a host
-name of another machine also get 403:
-
-  --cors-allowed-origins REGEXP,REGEXP
-                        also accepts pages of these origins, with kube-apiserver's CORS headers, and requests for the
-                        host of such an origin. For example ^https://dev\.example(:[0-9]+)?$
-  --insecure-anyone     listens on an address that the network can reach, although all clients are cluster-admin. Without it
-                        such an address needs --auth rbac. Then the server generates a token of the administrator, a key
-                        for tokens of service accounts and a seed, which determines keys, unless they are given
-  --max-connections N   the maximum number of connections (default 20000); further ones get 503
-  --max-watches N       the maximum number of watches (default 100000); further ones get 429
-
-`
-
 // flags adds the flags to a set.
 func (r *reach) flags(set *flag.FlagSet) {
 	listFlag(set, "cors-allowed-origins", &r.origins)
